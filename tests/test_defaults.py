@@ -9,8 +9,7 @@ import pytest
 
 import confir
 from confir import defaults
-from confir.cli.groups import expand
-from confir.cli.start import COMMANDS, find_command
+from confir.cli.start import COMMANDS, build_command
 from confir.defaults import REPLICATES
 from confir.report import records
 
@@ -53,6 +52,10 @@ def takes(verb, name):
     return name in inspect.signature(verb).parameters
 
 
+def options(command):
+    return {option.name: option for option in build_command(command).params}
+
+
 @pytest.mark.parametrize(
     ("command", "verb"),
     [
@@ -67,17 +70,13 @@ def takes(verb, name):
     ],
 )
 def test_command_and_verb_draw_as_many_replicates(command, verb):
-    assert default(expand(find_command(command)), "replicates") == default(verb, "replicates")
+    assert options(command)["replicates"].default == default(verb, "replicates")
 
 
 def test_every_command_has_the_same_seed():
-    seeds = {
-        name: default(expand(find_command(name)), "seed")
-        for name in COMMANDS
-        if "seed" in inspect.signature(expand(find_command(name))).parameters
-    }
+    seeds = [options(name)["seed"].default for name in COMMANDS if "seed" in options(name)]
     assert len(seeds) > 8
-    assert set(seeds.values()) == {defaults.SEED}
+    assert set(seeds) == {defaults.SEED}
 
 
 def test_every_verb_has_the_seed_of_the_commands():
@@ -98,8 +97,7 @@ def test_without_a_seed_numbers_are_drawn_anew():
 
 
 def test_the_help_lists_every_format_and_ending():
-    hints = expand(find_command("evaluate")).__annotations__
-    written, printed = (hints[name].__metadata__[0].help for name in ("output", "kind"))
+    written, printed = (options("evaluate")[name].help for name in ("output", "kind"))
     for ending in (*defaults.ENDINGS, *defaults.CHART_ENDINGS):
         assert f" {ending}" in written
     for name in defaults.OUTPUT_FORMATS:

@@ -22,16 +22,9 @@ class Outcome(NamedTuple):
 @pytest.fixture(scope="session")
 def built_once():
     """Commands whose options are read from their functions once, not for each call."""
-    build, built = confir.cli.start.build_app, {}
-
-    def kept(names, listed):
-        wanted = (tuple(names), tuple(listed))
-        if wanted not in built:
-            built[wanted] = build(*wanted)
-        return built[wanted]
-
+    built = confir.cli.start.build_app()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("confir.cli.start.build_app", kept)
+        patch.setattr("confir.cli.start.build_app", lambda: built)
         yield
 
 

@@ -1,24 +1,21 @@
 """Do all commands take the same options, and name at once what they cannot do?"""
 
-from typing import get_type_hints
-
 import pytest
 
-from confir.cli.groups import expand
 from confir.cli.input import DESIGN, reading_options
-from confir.cli.start import COMMANDS, find_command
+from confir.cli.start import COMMANDS, build_command
 
 READING = reading_options()
 
 
-def parameters(name: str) -> dict[str, object]:
-    """Return the parameters of a command with their types."""
-    return get_type_hints(expand(find_command(name)))
+def parameters(name: str) -> set[str]:
+    """Return the names of a command's parameters."""
+    return {str(parameter.name) for parameter in build_command(name).params}
 
 
 def having(*names: str) -> list[str]:
     """Return the commands that have all these parameters."""
-    return [command for command in COMMANDS if set(names) <= set(parameters(command))]
+    return [command for command in COMMANDS if set(names) <= parameters(command)]
 
 
 # What each command wants besides its input.
@@ -35,10 +32,10 @@ WITHOUT = {
     "split-half": {"missing"},
 }
 COUNTS = [
-    (command, name)
+    (command, str(option.name))
     for command in COMMANDS
-    for name, kind in parameters(command).items()
-    if kind in (int, int | None)
+    for option in build_command(command).params
+    if option.type.name == "int" and not option.multiple
 ]
 READERS = [*having("qrels", "runs"), "meta"]
 
@@ -86,7 +83,7 @@ def test_a_result_is_printed_or_written(confir_command, command, tmp_path, monke
 
 @pytest.mark.parametrize("command", READERS)
 def test_runs_are_read_by_the_same_options(command):
-    assert set(parameters(command)) & set(READING) == set(READING) - WITHOUT.get(command, set())
+    assert parameters(command) & set(READING) == set(READING) - WITHOUT.get(command, set())
 
 
 @pytest.mark.parametrize("command", [*READERS, "simulate"])

@@ -3,24 +3,32 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+import click
 import pytest
-import typer
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
-from confir.cli.groups import Instead, Without, expand
+from confir.cli.groups import Instead, Without, read_parameters
+from confir.cli.help_pages import HelpedCommand
+from confir.cli.parameters import Argument, Option
+from confir.errors import InvalidValueError
 
 
 @dataclass(frozen=True)
 class Inputs:
-    context: typer.Context
-    qrels: Annotated[str | None, typer.Argument(metavar="QRELS")] = None
-    runs: Annotated[list[str] | None, typer.Argument(metavar="RUN...")] = None
-    rel: Annotated[int, typer.Option("-l", "--rel", help="Lowest gain.")] = 1
+    context: click.Context
+    qrels: Annotated[str | None, Argument("QRELS")] = None
+    runs: Annotated[list[str] | None, Argument("RUN...")] = None
+    rel: Annotated[int, Option("-l", "--rel", help="Lowest gain.")] = 1
 
 
 @dataclass(frozen=True)
 class Output:
-    quiet: Annotated[bool, typer.Option("--quiet")] = False
+    quiet: Annotated[bool, Option("--quiet")] = False
+
+
+def made_of(function):
+    parameters, called = read_parameters(function)
+    return HelpedCommand("do", params=parameters, callback=called, help=function.__doc__)
 
 
 @pytest.fixture
@@ -30,20 +38,15 @@ def seen():
 
 @pytest.fixture
 def app(seen):
-    def command(
-        *, inputs: Inputs, top: Annotated[int, typer.Option("--top")] = 3, output: Output
-    ) -> None:
+    def command(*, inputs: Inputs, top: Annotated[int, Option()] = 3, output: Output) -> None:
         """Do something."""
         seen.append((inputs, top, output))
 
-    made = typer.Typer()
-    made.callback()(lambda: None)
-    made.command("do")(expand(command))
-    return made
+    return made_of(command)
 
 
 def run(app, *words):
-    outcome = CliRunner().invoke(app, ["do", *words])
+    outcome = CliRunner().invoke(app, [*words], catch_exceptions=False)
     assert outcome.exit_code == 0, outcome.output
     return outcome.output
 
@@ -53,6 +56,7 @@ def test_values_arrive_in_their_group(app, seen):
     ((inputs, top, output),) = seen
     assert (inputs.qrels, inputs.runs, inputs.rel) == ("q.txt", ["a.run", "b.run"], 2)
     assert (top, output) == (7, Output(quiet=True))
+    assert inputs.context.params["rel"] == 2
 
 
 def test_what_is_not_given_has_the_default_of_its_group(app, seen):
@@ -67,13 +71,6 @@ def test_the_help_shows_the_options_of_all_groups(app):
         assert word in text
 
 
-def test_a_command_without_groups_stays_as_it_is():
-    def command(top: Annotated[int, typer.Option()] = 3) -> None:
-        """Do something."""
-
-    assert expand(command) is command
-
-
 def test_a_command_can_leave_out_options_of_a_group_and_describe_others_itself():
     seen = []
 
@@ -82,18 +79,90 @@ def test_a_command_can_leave_out_options_of_a_group_and_describe_others_itself()
         inputs: Annotated[
             Inputs,
             Without("runs"),
-            Instead(rel=Annotated[int, typer.Option("--rel", help="Another help.")]),
+            Instead(rel=Annotated[int, Option("--rel", help="Another help.")]),
         ],
     ) -> None:
         """Do something."""
         seen.append(inputs)
 
-    made = typer.Typer()
-    made.callback()(lambda: None)
-    made.command("do")(expand(command))
+    made = made_of(command)
     run(made, "q.txt", "--rel", "3")
     assert (seen[0].qrels, seen[0].runs, seen[0].rel) == ("q.txt", None, 3)
     text = run(made, "--help")
     assert "RUN..." not in text
     assert "Another help." in text
-    assert CliRunner().invoke(made, ["do", "q.txt", "a.run"]).exit_code == 2
+    assert CliRunner().invoke(made, ["q.txt", "a.run"]).exit_code == 2
+
+
+def typed(value, *words):
+    """Return what the option --x of a type is, where words are given."""
+    seen = []
+
+    def command(*, x=None):
+        seen.append(x)
+
+    command.__annotations__["x"] = Annotated[value, Option("--x")]
+
+    run(made_of(command), *words)
+    return seen[0]
+
+
+@pytest.mark.parametrize(
+    ("value", "words", "expected"),
+    [
+        (int | None, ["--x", "7"], 7),
+        (float, ["--x", "1e-3"], 0.001),
+        (str | None, ["--x="], ""),
+        (list[str] | None, ["--x", "a", "--x", "b"], ["a", "b"]),
+        (list[float] | None, ["--x", "1", "--x", "2"], [1.0, 2.0]),
+        (list[int] | None, [], None),
+        (tuple[str, str] | None, ["--x", "a", "b"], ("a", "b")),
+        (tuple[str, str] | None, [], None),
+        (bool, ["--x"], True),
+        (bool | None, [], None),
+    ],
+)
+def test_the_type_of_a_parameter_says_how_its_text_is_read(value, words, expected):
+    found = typed(value, *words)
+    assert found == expected
+    assert type(found) is type(expected)
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "expected"),
+    [(int, "1.5", "a whole number"), (int, "٣", "a whole number"), (float, "ten", "a number")],
+)
+def test_what_is_no_number_is_named(value, text, expected):
+    with pytest.raises(InvalidValueError, match=f"^--x is {text!r}; expected {expected}$"):
+        typed(value, "--x", text)
+
+
+def test_an_argument_without_a_default_is_required():
+    def command(*, file: Annotated[str, Argument("FILE")]) -> None:
+        """Do something."""
+
+    outcome = CliRunner().invoke(made_of(command), [])
+    assert outcome.exit_code == 2
+    assert "Missing argument" in outcome.output
+
+
+@pytest.mark.parametrize(
+    ("default", "names", "shown"),
+    [
+        (0.5, (), "[default: 0.5]"),
+        (None, (), ""),
+        (True, ("--x/--no-x",), "[default: x]"),
+        (False, ("--x/--no-x",), "[default: no-x]"),
+        (False, ("--x",), ""),
+    ],
+)
+def test_help_says_what_holds_without_an_option(default, names, shown):
+    value = bool if names else float | None
+
+    def command(*, x=default):
+        """Do something."""
+
+    command.__annotations__["x"] = Annotated[value, Option(*names, help="It.")]
+
+    (line,) = [line for line in run(made_of(command), "--help").splitlines() if "It." in line]
+    assert line.strip("│ ").partition("It.")[2].strip() == shown

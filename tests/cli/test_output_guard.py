@@ -5,13 +5,12 @@ import os
 import subprocess
 import sys
 from contextlib import suppress
-from typing import get_type_hints
 
+import click
 import pytest
 
 from confir.cli import output_guard
-from confir.cli.groups import expand
-from confir.cli.start import COMMANDS, find_command
+from confir.cli.start import COMMANDS, build_command
 from confir.data.files import keeping_inputs, read_bytes, write_whole
 from confir.data.output_folder import OutputFolder
 from confir.errors import InvalidValueError, UnreadableError
@@ -62,11 +61,10 @@ def score_table(tmp_path):
 
 def text_parameters(command: str) -> set[str]:
     """Return the parameters of a command that hold text."""
-    hints = get_type_hints(expand(find_command(command)))
     return {
-        name
-        for name, kind in hints.items()
-        if kind in (str, str | None, list[str], list[str] | None, tuple[str, str] | None)
+        str(parameter.name)
+        for parameter in build_command(command).params
+        if parameter.type is click.STRING or isinstance(parameter.type, click.Tuple)
     }
 
 

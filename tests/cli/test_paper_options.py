@@ -91,9 +91,8 @@ def test_no_help_page_shows_types_of_python(confir_command, command):
 
 def completed(words: str, shell: str = "bash") -> list[str]:
     """Return what a shell is told to complete the last of some words with."""
-    asked = {"_CONFIR_COMPLETE": f"complete_{shell}", "COMP_WORDS": words}
-    asked |= {"COMP_CWORD": str(len(words.split(" ")) - 1), "_TYPER_COMPLETE_ARGS": words}
-    asked |= {"_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    last = words.rsplit(" ", maxsplit=1)[-1] if shell == "fish" else str(len(words.split(" ")) - 1)
+    asked = {"_CONFIR_COMPLETE": f"{shell}_complete", "COMP_WORDS": words, "COMP_CWORD": last}
     command = [sys.executable, "-m", "confir"]
     done = subprocess.run(
         command, env=os.environ | asked, capture_output=True, text=True, check=True
@@ -102,22 +101,20 @@ def completed(words: str, shell: str = "bash") -> list[str]:
 
 
 def test_shells_complete_commands_options_and_names():
-    assert "evaluate" in completed("confir eva")
-    assert {"--measure", "--method"} <= set(completed("confir evaluate --me"))
-    assert "nDCG@10" in completed("confir evaluate -m nD")
-    assert "calibrated-beta" in completed("confir evaluate --method cal")
-    assert "column" in completed("confir evaluate --width ")
-    assert "".join(completed("confir evaluate qre")) == ""
-    assert '"evaluate"' in "".join(completed("confir eva", "zsh"))
-    assert any(line.startswith("evaluate\t") for line in completed("confir eva", "fish"))
+    assert completed("confir eva") == ["plain,evaluate", ""]
+    assert {"plain,--measure", "plain,--method"} <= set(completed("confir evaluate --me"))
+    assert "plain,nDCG@10" in completed("confir evaluate -m nD")
+    assert "plain,calibrated-beta" in completed("confir evaluate --method cal")
+    assert "plain,column" in completed("confir evaluate --width ")
+    assert completed("confir eva", "zsh")[:2] == ["plain", "evaluate"]
+    assert "evaluate" in completed("confir eva", "fish")[0]
 
 
-@pytest.mark.parametrize(("words", "code"), [("confir eva", 0), ("confir evaluate qre", 1)])
-def test_fish_is_told_whether_files_are_to_be_completed(words, code):
-    asked = {"_CONFIR_COMPLETE": "complete_fish", "_TYPER_COMPLETE_ARGS": words}
-    asked["_TYPER_COMPLETE_FISH_ACTION"] = "is-args"
-    command = [sys.executable, "-m", "confir"]
-    assert subprocess.run(command, env=os.environ | asked, check=False).returncode == code
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_files_where_nothing_else_fits(shell):
+    (kind, *_) = "".join(completed("confir evaluate qre", shell)[:1]).split(",")
+    assert kind == "file"
+    assert completed("confir evaluate --level ", shell) == ["", ""]
 
 
 @ON_LINUX

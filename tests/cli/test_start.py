@@ -111,7 +111,7 @@ def test_a_command_that_is_none_is_told_from_all_that_are(confir_command):
 
 
 def test_help_reads_the_options_of_no_command(confir_command, monkeypatch):
-    monkeypatch.setattr("confir.cli.start.expand", pytest.fail)
+    monkeypatch.setattr("confir.cli.start.read_parameters", pytest.fail)
     assert confir_command("--help").code == 0
     assert confir_command().code == 2
 
@@ -124,7 +124,7 @@ def test_a_command_after_two_dashes_runs(confir_command):
 
 @pytest.mark.parametrize(
     ("module", "arguments"),
-    [("typer", ("--version",)), ("numpy", ("evaluate", "--scores", "scores.csv"))],
+    [("click", ("--version",)), ("numpy", ("evaluate", "--scores", "scores.csv"))],
 )
 def test_a_package_that_cannot_be_imported_is_no_closed_gate(tmp_path, module, arguments):
     (tmp_path / f"{module}.py").write_text("raise ImportError('libfoo.so.1:\\n no such file')\n")

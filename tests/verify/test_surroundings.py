@@ -86,7 +86,7 @@ def as_nobody(sample):
             check=False,
         )
 
-    if run("-c", "import numba, scipy, typer").returncode:
+    if run("-c", "import numba, scipy, click").returncode:
         pytest.skip(f"{packages} cannot be read by others")
     yield run
     shutil.rmtree(place)

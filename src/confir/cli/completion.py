@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
-import typer
+import click
 
+from confir.cli import FAILED
+from confir.cli.parameters import Argument, Completer
 from confir.errors import UnknownNameError
 
-# The variable in which a shell asks for completions, and those that hold the words typed so far.
+# The variable in which a shell asks for completions.
 COMPLETE = "_CONFIR_COMPLETE"
-_WORDS = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
 
 SHELLS = ("bash", "zsh", "fish")
-
-Completer = Callable[[str], list[str]]
 
 
 def completion_command(
     *,
     shell: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="|".join(SHELLS),
             help="The shell.",
-            autocompletion=among(lambda: SHELLS),
+            complete=among(lambda: SHELLS),
         ),
     ],
 ) -> None:
@@ -34,37 +33,32 @@ def completion_command(
 
     Example: `eval "$(confir completion bash)"` in ~/.bashrc, or `confir completion fish | source`
     """
-    # typer has these functions, but does not list them as public
-    from typer.completion import get_completion_script  # type: ignore[attr-defined]
-
     from confir.cli.streams import print_text
 
     if shell not in SHELLS:
         raise UnknownNameError("shell", shell, SHELLS)
-    script = get_completion_script(prog_name="confir", complete_var=COMPLETE, shell=shell)
-    print_text(f"{script}\n")
+    print_text(_completer(shell, None).source())
 
 
-def complete(app: Callable[[Sequence[str]], Any]) -> int:
-    """Print what a shell asks for, and return the exit code.
+def complete(app: click.Command) -> int:
+    """Print what a shell asks for, and return the exit code."""
+    from confir.cli.streams import print_text
 
-    Parameters
-    ----------
-    app
-        Returns the command line with the options of some commands.
-    """
-    # as above
-    from typer.completion import (  # type: ignore[attr-defined]
-        completion_init,
-        shell_complete,
-    )
+    shell, _, asked = os.environ[COMPLETE].partition("_")
+    if shell not in SHELLS or asked != "complete":
+        return FAILED
+    print_text(f"{_completer(shell, app).complete()}\n")
+    return 0
 
-    typed = " ".join(os.environ.get(name, "") for name in _WORDS).split()
-    completion_init()
-    try:
-        return shell_complete(app(typed), {}, "confir", COMPLETE, os.environ[COMPLETE])
-    except SystemExit as ended:  # how fish learns whether there is anything but files to complete
-        return 0 if ended.code in (None, 0) else 1
+
+def _completer(shell: str, app: click.Command | None) -> Any:
+    """Return what click has for a shell."""
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise UnknownNameError("shell", shell, SHELLS)
+    return kind(app or click.Command("confir"), {}, "confir", COMPLETE)
 
 
 def among(names: Callable[[], Iterable[str]]) -> Completer:

@@ -8,10 +8,9 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from confir.cli import options
 from confir.cli.groups import Without
+from confir.cli.parameters import Option
 from confir.defaults import SEED
 
 if TYPE_CHECKING:
@@ -28,13 +27,13 @@ def demo_command(
     *,
     write: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FOLDER", help="Also write the sample's qrels and runs, to try commands on."
         ),
     ] = None,
     report: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Also write an HTML page about the sample."),
+        Option(metavar="FILE", help="Also write an HTML page about the sample."),
     ] = None,
     seed: options.SeedOption = SEED,
     out: Annotated[options.Output, Without("quiet")],

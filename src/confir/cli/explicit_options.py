@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import typer
+import click
 
 from confir.errors import InvalidValueError
 
 
-def is_given(context: typer.Context, name: str) -> bool:
+def is_given(context: click.Context, name: str) -> bool:
     """Whether the user gave the option that sets a parameter of the command."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 
 
-def refuse_options(context: typer.Context, names: Sequence[str], reason: str) -> None:
+def refuse_options(context: click.Context, names: Sequence[str], reason: str) -> None:
     """Raise where one of some options is given that would have no effect.
 
     Parameters

@@ -1,18 +1,21 @@
-"""How do commands share options? A group of options is a dataclass; a command takes it whole.
+"""How commands share options: a group of options is a dataclass, and a command takes it whole.
 
-``def plan_command(inputs: Inputs, ..., out: Output)`` has all options of both groups: `expand`
-writes them into the signature that typer reads, and collects their values again. A command that
-lacks some of a group's options, or words one of them otherwise, says so beside the group:
+``def plan_command(inputs: Inputs, ..., out: Output)`` has all options of both groups: `read_parameters`
+lists them one by one, and collects their values again. A command that lacks some of a group's
+options, or words one of them otherwise, says so beside the group:
 ``Annotated[Inputs, Without("bounded"), Instead(measure=OwnMeasureOption)]``.
 """
 
 from __future__ import annotations
 
-import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+
+import click
+
+from confir.cli.parameters import click_parameter
 
 Command = Callable[..., None]
 
@@ -31,35 +34,45 @@ class Instead:
         self.annotations = annotations
 
 
-def expand(command: Command) -> Command:
-    """Return a command whose groups of options are single parameters, for typer to read."""
+class _Declared(NamedTuple):
+    """A parameter of a command or field of a group: name, annotation and default."""
+
+    name: str
+    annotation: Any
+    default: Any
+
+
+def read_parameters(command: Command) -> tuple[list[click.Parameter], Command]:
+    """Return the arguments and options of a command, and a function that takes their values."""
     hints = get_type_hints(command, include_extras=True)
-    groups: dict[str, tuple[type, list[str]]] = {}
-    parameters: list[inspect.Parameter] = []
-    for parameter in inspect.signature(command).parameters.values():
-        kind, *changes = _group_and_changes(hints[parameter.name])
+    groups: dict[str, tuple[type, list[_Declared]]] = {}
+    single: list[_Declared] = []
+    every: list[_Declared] = []
+    for one in inspect.signature(command).parameters.values():
+        kind, *changes = _group_and_changes(hints[one.name])
         if is_dataclass(kind) and isinstance(kind, type):
-            own = _parameters(kind, changes)
-            groups[parameter.name] = kind, [one.name for one in own]
-            parameters += own
+            own = list(_fields(kind, changes))
+            groups[one.name] = kind, own
+            every += own
         else:
-            annotation = hints[parameter.name]
-            parameters.append(parameter.replace(annotation=annotation, kind=parameter.KEYWORD_ONLY))
-    if not groups:
-        return command
+            default = MISSING if one.default is one.empty else one.default
+            single.append(_Declared(one.name, hints[one.name], default))
+            every.append(single[-1])
 
-    @functools.wraps(command)
-    def whole(**values: Any) -> None:
-        made = {
-            name: group(**{one: values.pop(one) for one in own})
-            for name, (group, own) in groups.items()
-        }
-        command(**values, **made)
+    def collected(**values: Any) -> None:
+        made = {name: group(**_chosen(values, own)) for name, (group, own) in groups.items()}
+        command(**_chosen(values, single), **made)
 
-    vars(whole)["__signature__"] = inspect.Signature(parameters)
-    whole.__annotations__ = {one.name: one.annotation for one in parameters}
-    del whole.__wrapped__  # or typer would read the signature of the command itself
-    return whole
+    given = [one for one in every if one.annotation is not click.Context]
+    return [click_parameter(*one) for one in given], collected
+
+
+def _chosen(values: dict[str, Any], declared: list[_Declared]) -> dict[str, Any]:
+    """Return the values of some parameters; the context is the one of this call."""
+    return {
+        name: click.get_current_context() if annotation is click.Context else values[name]
+        for name, annotation, _ in declared
+    }
 
 
 def _group_and_changes(hint: Any) -> tuple[Any, ...]:
@@ -67,20 +80,13 @@ def _group_and_changes(hint: Any) -> tuple[Any, ...]:
     return get_args(hint) if get_origin(hint) is Annotated else (hint,)
 
 
-def _parameters(group: type, changes: list[Any]) -> list[inspect.Parameter]:
-    """Return the fields of a group as parameters with their annotations and defaults."""
+def _fields(group: type, changes: list[Any]) -> Iterator[_Declared]:
+    """Yield the fields of a group, as a command has them."""
     left_out = {name for change in changes if isinstance(change, Without) for name in change.names}
     hints = get_type_hints(group, include_extras=True)
     for change in changes:
         if isinstance(change, Instead):
             hints |= change.annotations
-    return [
-        inspect.Parameter(
-            one.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if one.default is MISSING else one.default,
-            annotation=hints[one.name],
-        )
-        for one in fields(group)
-        if one.name not in left_out
-    ]
+    for one in fields(group):
+        if one.name not in left_out:
+            yield _Declared(one.name, hints[one.name], one.default)

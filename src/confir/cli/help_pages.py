@@ -6,18 +6,20 @@ this command has, and the first sentence of what is said of each.
 
 from __future__ import annotations
 
-import copy
-import os
+import inspect
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-import typer
-from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+import click
 
-# Narrower pages would be a column of letters.
-_NARROWEST = 40
+from confir.cli.parameters import DeclaredArgument, DeclaredOption
+
+# Narrower pages would be a column of letters; in wider ones, this is the most that names take.
+_NARROWEST, _WIDEST_NAMES = 40, 36
+ARGUMENTS, OPTIONS = "Arguments", "Options"
 
 # Shared options on the short page, by parameter, in its order; what only a command has comes first.
 COMMON = ("scores", "measure", "select", "level", "rows", "output", "kind", "help", "help_all")
@@ -37,110 +39,173 @@ _RARE = {
     "chance": ("topics",),
     "topics": ("topics",),
 }
-# Where the context of a command says which page is printed.
-_WHOLE = "confir.help_all"
 
 
-@contextmanager
-def _wide_enough() -> Iterator[None]:
-    """Let pages have some width, however narrow the terminal says it is."""
-    if shutil.get_terminal_size().columns >= _NARROWEST:
-        yield
-        return
-    before = os.environ.get("COLUMNS")
-    os.environ["COLUMNS"] = str(_NARROWEST)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["COLUMNS"]
-        else:
-            os.environ["COLUMNS"] = before
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of a help page: what can be given, and what that does.
+
+    Attributes
+    ----------
+    name
+        The name of the parameter or command.
+    spelt
+        How it is given.
+    about
+        What it does, in sentences.
+    panel
+        The panel that it is listed in.
+    default
+        What holds without it.
+    """
+
+    name: str
+    spelt: str
+    about: str
+    panel: str
+    default: str = ""
 
 
-class PlainCommand(TyperCommand):
-    """A command whose help names what is to be given, and no types of Python."""
+class HelpedCommand(click.Command):
+    """A command with a short help page and a long one."""
 
-    _long_help: Any = None
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters, and the options that print the two pages."""
+        return [*super().get_params(ctx), _HELP_ALL]
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, in lines that can be read."""
-        ctx.meta.setdefault(_WHOLE, False)
-        with _wide_enough():
-            super().format_help(ctx, formatter)
+    def get_help(self, ctx: click.Context) -> str:
+        """Return the short page."""
+        return help_page(ctx, _short_page(str(self.name), entries(ctx)))
 
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters, with words for their values; those of the page that is printed."""
-        if self._long_help is None:
-            self._long_help = _help_all(self.get_help_option(ctx))
-        params = [*map(_plain, super().get_params(ctx)), _plain(self._long_help)]
-        return _short_page(ctx.info_name, params) if ctx.meta.get(_WHOLE) is False else params
-
-
-def _help_all(usual: Any) -> Any:
-    """Return the option that prints the long page, made of the usual one."""
-    option = copy.copy(usual)
-    option.name, option.opts, option.secondary_opts = "help_all", ["--help-all"], []
-    option.help = "Show all options and exit."
-    option.callback = _show_all
-    return option
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Return what the line of usage lists; what can be left out is in brackets."""
+        arguments = [one for one in self.get_params(ctx) if isinstance(one, click.Argument)]
+        return [
+            "[OPTIONS]",
+            *(str(one.metavar) if one.required else f"[{one.metavar}]" for one in arguments),
+        ]
 
 
-def _show_all(context: Any, _: Any, value: bool) -> None:
+def _show_all(context: click.Context, _: click.Parameter, value: bool) -> None:
     if value and not context.resilient_parsing:
-        context.meta[_WHOLE] = True
-        typer.echo(context.get_help(), color=context.color)
+        click.echo(help_page(context, entries(context)))
         context.exit()
 
 
-def _short_page(command: str | None, params: list[Any]) -> list[Any]:
-    """Return the parameters of the short page: arguments, then options that this command has alone."""
-    own = _OF_COMMAND.get(str(command), ())
-    rare = _RARE.get(str(command), ())
-    arguments = [one for one in params if isinstance(one, TyperArgument)]
-    options = [one for one in params if isinstance(one, TyperOption) and one.name not in rare]
-    shared = [one for name in COMMON for one in options if one.name == name]
+_HELP_ALL = click.Option(
+    ["--help-all"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_all,
+    help="Show all options and exit.",
+)
+
+
+def help_page(context: click.Context, entries: Iterable[Entry]) -> str:
+    """Return the help page of a command: usage, what it does, and its entries in panels."""
+    width = max(shutil.get_terminal_size().columns, _NARROWEST)
+    panels: dict[str, list[Entry]] = {}
+    for entry in entries:
+        panels.setdefault(entry.panel, []).append(entry)
+    usage = " ".join(
+        ["Usage:", context.command_path, *context.command.collect_usage_pieces(context)]
+    )
+    lines = ["", *_wrapped(usage, width), "", *_described(context.command.help or "", width), ""]
+    for title, listed in panels.items():
+        lines += _panel(title, listed, width)
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _described(text: str, width: int) -> Iterator[str]:
+    """Yield the lines of a docstring: paragraphs and lists; backticks are for its readers in code."""
+    blocks = inspect.cleandoc(text).replace("`", "").split("\n\n")
+    for number, block in enumerate(blocks):
+        if number:
+            yield ""
+        if not block.startswith("- "):
+            yield from _wrapped(" ".join(block.split()), width)
+            continue
+        for item in block.removeprefix("- ").split("\n- "):
+            yield from _wrapped(" ".join(item.split()), width, first=" • ", later="   ")
+
+
+def _wrapped(text: str, width: int, first: str = "", later: str = "") -> list[str]:
+    """Return the lines of a text within the margins of a page; no word is broken at a hyphen."""
+    return textwrap.wrap(
+        text,
+        width - 1,
+        initial_indent=f" {first}",
+        subsequent_indent=f" {later}",
+        break_on_hyphens=False,
+    )
+
+
+def _panel(title: str, entries: Sequence[Entry], width: int) -> Iterator[str]:
+    """Yield the lines of a panel: names on the left, what they do on the right."""
+    names = min(max(len(one.spelt) for one in entries), _WIDEST_NAMES, width // 2 - 4)
+    yield f"╭─ {title} {'─' * (width - len(title) - 5)}╮"
+    for one in entries:
+        default = f" [default: {one.default}]" if one.default else ""
+        right = textwrap.wrap(one.about + default, width - names - 6, break_on_hyphens=False)
+        left = textwrap.wrap(one.spelt, names, break_on_hyphens=False) or [""]
+        for row in range(max(len(left), len(right))):
+            beside = right[row] if row < len(right) else ""
+            yield f"│ {left[row] if row < len(left) else '':{names}}  {beside:{width - names - 6}} │"
+    yield f"╰{'─' * (width - 2)}╯"
+
+
+def entries(context: click.Context) -> list[Entry]:
+    """Return the entries of all parameters of a command, arguments first."""
+    found = [_entry(one) for one in context.command.get_params(context)]
+    first = (ARGUMENTS, OPTIONS)
+    return sorted(
+        found, key=lambda one: first.index(one.panel) if one.panel in first else len(first)
+    )
+
+
+def _entry(parameter: Any) -> Entry:
+    """Return the entry of an argument or option."""
+    about = parameter.help or ""
+    if isinstance(parameter, DeclaredArgument):
+        return Entry(str(parameter.name), str(parameter.metavar), about, ARGUMENTS)
+    names = sorted(parameter.opts, key=len, reverse=True)
+    spelt = " / ".join([", ".join(names), *parameter.secondary_opts])
+    metavar = "" if parameter.is_flag else f" {parameter.metavar}"
+    declared = isinstance(parameter, DeclaredOption)
+    name = str(parameter.name) if declared else names[0].strip("-").replace("-", "_")
+    panel = getattr(parameter, "panel", None) or OPTIONS
+    return Entry(name, spelt + metavar, about, panel, _default_text(parameter))
+
+
+def _default_text(option: click.Option) -> str:
+    """Return what help says holds without an option; nothing of a flag that is off."""
+    if not isinstance(option, DeclaredOption) or option.default_shown is False:
+        return ""
+    if isinstance(option.default_shown, str):
+        return option.default_shown
+    if not option.is_flag:
+        return "" if option.default is None else str(option.default)
+    names = option.opts if option.default else option.secondary_opts
+    return names[0].lstrip("-") if option.secondary_opts and option.default is not None else ""
+
+
+def _short_page(command: str, entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries of the short page: arguments, then options that this command has alone."""
+    own, rare = _OF_COMMAND.get(command, ()), _RARE.get(command, ())
+    arguments = [one for one in entries if one.panel == ARGUMENTS]
+    options = [one for one in entries if one.panel != ARGUMENTS and one.name not in rare]
     special = [
         one
         for one in options
-        if one.name in own or (one.rich_help_panel is None and one.name not in COMMON)
+        if one.name in own or (one.panel == OPTIONS and one.name not in COMMON)
     ]
+    shared = [one for name in COMMON for one in options if one.name == name]
     return [*map(_brief, dict.fromkeys([*arguments, *special, *shared]))]
 
 
-def _brief(parameter: Any) -> Any:
-    """Return a parameter with the first sentence of its help, in the common panel."""
-    short = copy.copy(parameter)
-    first, dot, _ = (parameter.help or "").partition(". ")
-    short.help = first + dot.rstrip()
-    short.rich_help_panel = None
-    return short
-
-
-class PlainGroup(TyperGroup):
-    """A group of commands whose help does the same."""
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help, in lines that can be read."""
-        with _wide_enough():
-            super().format_help(ctx, formatter)
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters, with words for their values."""
-        return [_plain(parameter) for parameter in super().get_params(ctx)]
-
-
-_NUMBERS = {"int": "N", "float": "X"}
-
-
-def _plain(parameter: Any) -> Any:
-    """Return a parameter that shows no type: a flag none, a number N or X, other values a word."""
-    if isinstance(parameter, TyperArgument):
-        vars(parameter)["display_type_rich"] = _nothing
-    elif isinstance(parameter, TyperOption) and parameter.metavar is None:
-        parameter.metavar = "" if parameter.is_flag else _NUMBERS.get(parameter.bare_type())
-    return parameter
-
-
-def _nothing(**_: Any) -> None:
-    return None
+def _brief(entry: Entry) -> Entry:
+    """Return an entry with the first sentence of what it does; all options are in one panel."""
+    first, dot, _ = entry.about.partition(". ")
+    panel = ARGUMENTS if entry.panel == ARGUMENTS else OPTIONS
+    return replace(entry, about=first + dot.rstrip(), panel=panel)

@@ -12,10 +12,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
-import typer
+import click
 
 from confir.cli import options
 from confir.cli.explicit_options import is_given, refuse_options
+from confir.cli.parameters import Argument, Option
 from confir.errors import (
     ConfirError,
     ConfirWarning,
@@ -48,14 +49,14 @@ CHOOSING = ("select", "top")
 class Inputs:
     """Qrels and runs, or score tables; the measures; and the rules for reading them."""
 
-    context: typer.Context
+    context: click.Context
     qrels: Annotated[
         str | None,
-        typer.Argument(metavar="QRELS", help="Qrels file, or irds:DATASET; - is standard input."),
+        Argument(metavar="QRELS", help="Qrels file, or irds:DATASET; - is standard input."),
     ] = None
     runs: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="RUN...",
             help="Runs: files, globs, directories, or NAME=PATH, which names a run. May be compressed (gz, "
             "bz2, xz, zst).",
@@ -63,22 +64,22 @@ class Inputs:
     ] = None
     scores: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--scores",
             metavar="FILE",
             help="A score table instead of QRELS RUN...: output of trec_eval -q or ir_measures, CSV, "
             "JSON, Parquet, results of nuggetizer or AutoJudge, or a folder of these (repeatable).",
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = None
     columns: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="ROLE=NAME,...",
             help="Which columns of a score table hold topic, value, run and measure, if their names do "
             "not say it: topic=qid,value=nDCG@10,value=AP; without names, all columns in order: "
             "run,measure,topic,value.",
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = None
     measure: options.MeasuresOption = None
@@ -86,22 +87,22 @@ class Inputs:
     top: options.TopOption = None
     rel: Annotated[
         int,
-        typer.Option(
+        Option(
             "-l",
             "--rel",
             help="Lowest relevance grade that counts as relevant.",
             callback=options.at_least(1),
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = 1
     depth: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "-M",
             "--depth",
             help="Use only the first documents of each list, up to this rank.",
             callback=options.at_least(1),
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = None
     missing: Annotated[
@@ -114,10 +115,10 @@ class Inputs:
     ] = "zero"
     intents: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="Intent probabilities, for measures of diversity: topic subtopic probability.",
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = None
     name_by: Annotated[
@@ -139,55 +140,55 @@ class Inputs:
     ] = "double"
     subset: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="The subset of files that hold several, such as predictions of MTEB; of a Quepid "
             "book, the judge.",
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = None
     split: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="The split of files that hold several, such as predictions of MTEB.",
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = None
     download: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--download",
             help="Fetch what is not here: https://… or http://…, irds:DATASET.",
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = False
     exclude: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="Documents that do not count, taken from runs and qrels: topic docid, qrels, or JSON "
             "of topic and docids.",
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = None
     exclude_identical: Annotated[
         bool | None,
-        typer.Option(
+        Option(
             "--exclude-identical/--no-exclude-identical",
             help="Take documents with the id of their topic from runs, as BEIR does; if neither is "
             "given, a warning tells of them.",
             show_default=False,
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = None
     design: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="How topics were drawn: a table with a column topic and any of dataset, stratum, "
             "cluster, weight.",
-            rich_help_panel=options.DESIGN_PANEL,
+            panel=options.DESIGN_PANEL,
         ),
     ] = None
     dataset: options.DesignColumn = None
@@ -202,12 +203,12 @@ class Inputs:
     ] = "fixed"
     bounded: Annotated[
         bool | None,
-        typer.Option(
+        Option(
             "--bounded/--unbounded",
             help="Whether unknown measures lie in [0, 1]; by default they do if all "
             "of their scores do.",
             show_default=False,
-            rich_help_panel=options.STATISTICS_PANEL,
+            panel=options.STATISTICS_PANEL,
         ),
     ] = None
     scheduler: options.SchedulerOption = None  # used around the whole command
@@ -317,12 +318,12 @@ class Inputs:
             if found is not None:
                 return found
         elif len(self.scores) == 1 and self.columns is None and not self._holds_every_score:
-            from confir.measures.score_summary import ScoreSummary, find_summary
+            from confir.measures.score_summary import open_summary
 
             self._check_tables()
-            found = find_summary(self.scores[0])
-            if isinstance(found, ScoreSummary):
-                return self._choose_scores(measures, baseline, found)
+            summary = open_summary(self.scores[0])
+            if summary is not None:
+                return self._choose_scores(measures, baseline, summary)
         return self.load_scores(measures, baseline=baseline, quiet=quiet, example=example)
 
     @property
@@ -339,31 +340,26 @@ class Inputs:
         from confir.measures.parsing import parse_measures
 
         experiment = Experiment(**self._given(measures, baseline, example, ", or --scores FILE"))
-        if not experiment.run_datasets or experiment.human or experiment.rules.design is not None:
+        if not experiment.is_partitioned:
             return None
         from confir.cli.terminal import Progress
         from confir.measures.partitioned_evaluation import evaluate_partitions
-        from confir.measures.score_summary import MOST_HELD_SCORES, ScoreSummary
+        from confir.measures.score_summary import MOST_HELD_SCORES
 
         wanted = parse_measures(chosen_measures(experiment, None), self.rel)
         parted = evaluate_partitions(experiment, wanted)
         with Progress("evaluating parts", total=parted.parts, quiet=quiet) as progress:
-            found = parted.hold_or_summarise(MOST_HELD_SCORES, progress)
-        if isinstance(found, ScoreSummary):
-            return self._top_runs(self.state_bound(found), baseline)
-        # again, since a function of AnyScores takes either type and no union of both
-        return self._top_runs(self.state_bound(found), baseline)
+            found: Any = parted.hold_or_summarise(MOST_HELD_SCORES, progress)  # either type
+        chosen: Scores | ScoreSummary = self._top_runs(self.state_bound(found), baseline)
+        return chosen
 
     def statistics_of(
         self, scores: Scores | ScoreSummary, statistics: options.Statistics
     ) -> options.Statistics:
-        """Return the statistics, with fewer replicates of a summary where none were asked for."""
-        from confir.defaults import SUMMARY_REPLICATES
-        from confir.measures.score_summary import ScoreSummary
-
-        if isinstance(scores, ScoreSummary) and not is_given(self.context, "replicates"):
-            return replace(statistics, replicates=SUMMARY_REPLICATES)
-        return statistics
+        """Return the statistics, with the replicates that suit the scores where none were asked for."""
+        if is_given(self.context, "replicates"):
+            return statistics
+        return replace(statistics, replicates=scores.default_replicates)
 
     def find_baseline(self, baseline: str | None, runs: Sequence[str]) -> str | None:
         """Return the name that a baseline, which may be given as a file, has among the runs."""
@@ -433,24 +429,18 @@ class Inputs:
     ) -> AnyScores:
         """Return the scores of a table that are asked for."""
         from confir.cli.run_choice import fitting_names
-        from confir.data.common_topics import warn_of_missing_scores
         from confir.data.experiment import ReadingRules
         from confir.measures.bounds import clip_to_range
-        from confir.measures.score_summary import ScoreSummary
 
         named = self.measure if measures is None else measures
         table = select_measures(table, named or [])
-        if not isinstance(table, ScoreSummary):
-            rules = ReadingRules(**{name: getattr(self, name) for name in DESIGN})
-            table = rules.with_design(table)
+        rules = ReadingRules(**{name: getattr(self, name) for name in DESIGN})
+        table = rules.with_design(table)
         if self.select:
             chosen: list[str] = fitting_names(self.select, table.runs)
             table = table.select(run=[run for run in table.runs if run in {*chosen, baseline}])
         table = self._top_runs(table, baseline)
-        if isinstance(table, ScoreSummary):
-            return self.state_bound(table.warning_of_missing_topics())
-        warn_of_missing_scores(table)
-        return clip_to_range(self.state_bound(table))
+        return clip_to_range(self.state_bound(table.warning_of_missing_topics()))
 
     def _top_runs(self, scores: AnyScores, baseline: str | None) -> AnyScores:
         """Return the scores of the runs that --top chooses, and of the baseline; warn of the choice."""

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.input import Inputs
+from confir.cli.parameters import Option
 from confir.cli.repeat_option import RepeatsOption, pattern_of
 from confir.defaults import SEED
 from confir.errors import InvalidValueError, enumerate_names
@@ -28,21 +27,21 @@ class JudgedInputs(Inputs):
 
     human: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="QRELS",
             help="Human judgements of some topics, if QRELS are a model's: results are what human "
             "judgements would give, estimated from both. With --scores, a score table by people.",
-            rich_help_panel=options.HUMAN_PANEL,
+            panel=options.HUMAN_PANEL,
         ),
     ] = None
     human_sample: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="WORD",
             help="How topics or documents were selected for human judging: a random sample of topics, or of "
             "documents with their inclusion probabilities in a fifth column, can correct the model; a "
             "choice by hand cannot. WORD: random-topics, random-documents, all, chosen.",
-            rich_help_panel=options.HUMAN_PANEL,
+            panel=options.HUMAN_PANEL,
         ),
     ] = None
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+import click
 
 from confir.cli.completion import among, measure_names, method_names
 from confir.cli.explicit_options import is_given
+from confir.cli.parameters import Callback, Option
 from confir.defaults import (
     CHART_ENDINGS,
     DOCUMENT_REPLICATES,
@@ -40,10 +40,10 @@ ALL_ROWS = "all"
 _LONGEST_LIST = 21
 
 
-def at_least(least: int) -> Callable[[typer.CallbackParam, int | None], int | None]:
+def at_least(least: int) -> Callback:
     """Return what checks a count as soon as it is read."""
 
-    def check(parameter: typer.CallbackParam, value: int | None) -> int | None:
+    def check(_: click.Context, parameter: click.Parameter, value: int | None) -> int | None:
         if value is not None and value < least:
             option = max(parameter.opts, key=len)
             raise InvalidValueError(f"{option} is {value}; expected {least} or more")
@@ -55,7 +55,7 @@ def at_least(least: int) -> Callable[[typer.CallbackParam, int | None], int | No
 def choice(*choices: str, help: str, panel: str) -> Any:  # noqa: A002
     """Return an option whose value is one of some words, checked as soon as it is read."""
 
-    def check(parameter: typer.CallbackParam, value: str | None) -> str | None:
+    def check(_: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
         if value is not None and value not in choices:
             option = max(parameter.opts, key=len)
             raise UnknownNameError(f"value of {option}", value, choices)
@@ -63,12 +63,12 @@ def choice(*choices: str, help: str, panel: str) -> Any:  # noqa: A002
 
     listed = "|".join(choices)
     is_short = len(listed) <= _LONGEST_LIST
-    return typer.Option(
+    return Option(
         metavar=listed if is_short else "WORD",
         help=help if is_short else f"{help} WORD: {', '.join(choices)}.",
         callback=check,
-        autocompletion=among(lambda: choices),
-        rich_help_panel=panel,
+        complete=among(lambda: choices),
+        panel=panel,
     )
 
 
@@ -79,27 +79,27 @@ _GENERALISE_TO = {"these": "fixed", "similar": "random"}
 def generalise_to(*, help: str, default: str | None = "these") -> Any:  # noqa: A002
     """Return the option that says whether conclusions are about these datasets or similar ones."""
 
-    def check(
-        context: typer.Context, parameter: typer.CallbackParam, value: str | None
-    ) -> str | None:
+    def check(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
         if value is None or not is_given(context, str(parameter.name)):
             return value
         if value not in _GENERALISE_TO:
             raise UnknownNameError("value of --generalise-to", value, tuple(_GENERALISE_TO))
         return _GENERALISE_TO[value]
 
-    return typer.Option(
+    return Option(
         "--generalise-to",
         metavar="|".join(_GENERALISE_TO),
         help=help,
         callback=check,
-        autocompletion=among(lambda: _GENERALISE_TO),
+        complete=among(lambda: _GENERALISE_TO),
         show_default=default or False,
-        rich_help_panel=DESIGN_PANEL,
+        panel=DESIGN_PANEL,
     )
 
 
-def split_measures(values: list[str] | None) -> list[str] | None:
+def split_measures(
+    _: click.Context, __: click.Parameter, values: list[str] | None
+) -> list[str] | None:
     """Return the measures of -m, which may name several at once: ``AP,nDCG@10``."""
     if not values:
         return values
@@ -144,7 +144,7 @@ def formats_text() -> str:
 
 
 def _print_or_write(
-    context: typer.Context, parameter: typer.CallbackParam, value: str | None
+    context: click.Context, parameter: click.Parameter, value: str | None
 ) -> str | None:
     """Check, at the latter of --format and --output, that they are not given both."""
     other = "kind" if parameter.name == "output" else "output"
@@ -157,156 +157,152 @@ def _print_or_write(
 
 MeasuresOption = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "-m",
         "--measure",
         metavar="NAME",
         help="A measure such as nDCG@10, or several: AP,nDCG@10 (repeatable; confir measures lists "
         "them). By default AP, nDCG@10, P@10, RR and R@1000; for a score table, all in it.",
         callback=split_measures,
-        autocompletion=among(measure_names),
-        rich_help_panel=INPUT_PANEL,
+        complete=among(measure_names),
+        panel=INPUT_PANEL,
     ),
 ]
 SelectOption = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         metavar="PATTERN",
         help="Use only the runs with these names: 'bm25*' (repeatable; a baseline is kept).",
-        rich_help_panel=INPUT_PANEL,
+        panel=INPUT_PANEL,
     ),
 ]
 TopOption = Annotated[
     int | None,
-    typer.Option(
+    Option(
         metavar="N",
         help="Use only the runs with the N highest means by the first measure (a baseline is kept).",
         callback=at_least(1),
-        rich_help_panel=INPUT_PANEL,
+        panel=INPUT_PANEL,
     ),
 ]
 DesignColumn = Annotated[
     str | None,
-    typer.Option(
+    Option(
         metavar="COLUMN",
         help="Name of this column of the design, if it is another one.",
-        rich_help_panel=DESIGN_PANEL,
+        panel=DESIGN_PANEL,
     ),
 ]
 ByOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--by",
         metavar="COLUMN",
         help="Results for each group of topics: a column of the table that --design names, which may "
         "have no other column but topic.",
-        rich_help_panel=DESIGN_PANEL,
+        panel=DESIGN_PANEL,
     ),
 ]
-LevelOption = Annotated[
-    float, typer.Option(help="Confidence level.", rich_help_panel=STATISTICS_PANEL)
-]
+LevelOption = Annotated[float, Option(help="Confidence level.", panel=STATISTICS_PANEL)]
 MethodsOption = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--method",
         metavar="NAME",
         help="Interval method (repeatable, to see several side by side; confir methods lists "
         "them).",
-        autocompletion=among(method_names),
-        rich_help_panel=STATISTICS_PANEL,
+        complete=among(method_names),
+        panel=STATISTICS_PANEL,
     ),
 ]
 MethodOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--method",
         metavar="NAME",
         help="Interval method (confir methods lists them).",
-        autocompletion=among(method_names),
-        rich_help_panel=STATISTICS_PANEL,
+        complete=among(method_names),
+        panel=STATISTICS_PANEL,
     ),
 ]
 ReplicatesOption = Annotated[
     int,
-    typer.Option(
+    Option(
         help="Number of bootstrap replicates.",
         callback=at_least(1),
-        rich_help_panel=STATISTICS_PANEL,
+        panel=STATISTICS_PANEL,
     ),
 ]
 SeedOption = Annotated[
     int,
-    typer.Option(
+    Option(
         help="Seed of the random number generator.",
         callback=at_least(0),
-        rich_help_panel=STATISTICS_PANEL,
+        panel=STATISTICS_PANEL,
     ),
 ]
 JobsOption = Annotated[
     int | None,
-    typer.Option(
+    Option(
         help="Number of threads; by default all cores. The results do not depend on it.",
         callback=at_least(1),
-        rich_help_panel=STATISTICS_PANEL,
+        panel=STATISTICS_PANEL,
     ),
 ]
 SchedulerOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         metavar="ADDRESS",
         help="Work on a Dask cluster: tcp://host:8786, or local:4 for four processes here. The "
         "results do not depend on it.",
-        rich_help_panel=STATISTICS_PANEL,
+        panel=STATISTICS_PANEL,
     ),
 ]
 ResumeOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         metavar="DIR",
         help="Save partial results there, and resume from them after an interruption.",
-        rich_help_panel=STATISTICS_PANEL,
+        panel=STATISTICS_PANEL,
     ),
 ]
 OutputOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "-o",
         "--output",
         metavar="FILE",
         help=f"Write to a file: {' '.join((*ENDINGS, *CHART_ENDINGS))}",
         callback=_print_or_write,
-        rich_help_panel=_OUTPUT_PANEL,
+        panel=_OUTPUT_PANEL,
     ),
 ]
 FormatOption = Annotated[
     str,
-    typer.Option(
+    Option(
         "--format",
         metavar="FORMAT",
         help=f"What to print: {formats_text()}.",
-        autocompletion=among(lambda: OUTPUT_FORMATS),
+        complete=among(lambda: OUTPUT_FORMATS),
         callback=_print_or_write,
-        rich_help_panel=_OUTPUT_PANEL,
+        panel=_OUTPUT_PANEL,
     ),
 ]
 QuietOption = Annotated[
     bool,
-    typer.Option(
-        "--quiet", help="Show neither progress nor warnings.", rich_help_panel=_OUTPUT_PANEL
-    ),
+    Option("--quiet", help="Show neither progress nor warnings.", panel=_OUTPUT_PANEL),
 ]
 ProvenanceOption = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--provenance",
         help="Also write FILE.provenance.json: version, seed, command, and digests of all files.",
-        rich_help_panel=_OUTPUT_PANEL,
+        panel=_OUTPUT_PANEL,
     ),
 ]
 
 
-def _count_or_all(value: str) -> str:
+def _count_or_all(_: click.Context, __: click.Parameter, value: str) -> str:
     """Check a number of rows as soon as it is read."""
     if value != ALL_ROWS and not (value.isdecimal() and int(value) > 0):
         raise InvalidValueError(f"--rows is {value!r}; expected a number from 1, or {ALL_ROWS}")
@@ -315,11 +311,11 @@ def _count_or_all(value: str) -> str:
 
 RowsOption = Annotated[
     str,
-    typer.Option(
+    Option(
         metavar="N|all",
         help="Rows of a table in the terminal; files have all of them.",
         callback=_count_or_all,
-        rich_help_panel=_OUTPUT_PANEL,
+        panel=_OUTPUT_PANEL,
     ),
 ]
 
@@ -348,35 +344,35 @@ IntervalsOption = Annotated[
 ]
 DecimalsOption = Annotated[
     int | None,
-    typer.Option(
+    Option(
         metavar="N",
         help="Decimals of scores in tables; by default 4.",
         callback=at_least(1),
-        rich_help_panel=_PAPER_PANEL,
+        panel=_PAPER_PANEL,
     ),
 ]
 FigureWidthOption = Annotated[
     float | None,
-    typer.Option(
+    Option(
         metavar="MM",
         help="Width of a chart in mm, such as 85 for a column: panels get narrower, the font size stays.",
-        rich_help_panel=_PAPER_PANEL,
+        panel=_PAPER_PANEL,
     ),
 ]
 FigureHeightOption = Annotated[
     float | None,
-    typer.Option(
+    Option(
         metavar="MM",
         help="Height of a chart in mm: rows get lower or higher.",
-        rich_help_panel=_PAPER_PANEL,
+        panel=_PAPER_PANEL,
     ),
 ]
 FigureTitleOption = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--figure-title",
         help="Write the title into a chart; a paper has a caption instead.",
-        rich_help_panel=_PAPER_PANEL,
+        panel=_PAPER_PANEL,
     ),
 ]
 
@@ -392,9 +388,9 @@ class Statistics:
 
 EpsilonOption = Annotated[
     float,
-    typer.Option(
+    Option(
         help="Clip scores to this distance from 0 and 1 before taking the logit.",
-        rich_help_panel=STATISTICS_PANEL,
+        panel=STATISTICS_PANEL,
     ),
 ]
 

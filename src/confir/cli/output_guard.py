@@ -13,9 +13,9 @@ from contextlib import AbstractContextManager, ExitStack
 from itertools import combinations
 from typing import Any
 
-import typer
+import click
 
-from confir.cli.help_pages import PlainCommand
+from confir.cli.help_pages import HelpedCommand
 from confir.cli.renamed_options import new_name
 from confir.errors import InvalidValueError
 
@@ -56,14 +56,14 @@ _READ_WITH = {".parquet": ("pyarrow", "parquet"), ".zst": ("zstandard", "zst")}
 _LAST = "confir.last"
 
 
-class GuardedCommand(PlainCommand):
+class GuardedCommand(HelpedCommand):
     """A command that starts only if it destroys nothing."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments; an option that was renamed is answered by its new name."""
         try:
             return super().parse_args(ctx, args)
-        except typer.TyperException as error:
+        except click.ClickException as error:
             renamed = new_name(str(ctx.info_name), str(getattr(error, "option_name", "")))
             if renamed is None:
                 raise
@@ -106,13 +106,13 @@ class GuardedCommand(PlainCommand):
             return super().invoke(ctx)
 
 
-def run_last(context: typer.Context, step: AbstractContextManager[None]) -> None:
+def run_last(context: click.Context, step: AbstractContextManager[None]) -> None:
     """Enter what is left when a command has written all else, and is told whether that failed."""
     last: ExitStack = context.meta[_LAST]
     last.enter_context(step)
 
 
-def _check_packages(context: typer.Context) -> None:
+def _check_packages(context: click.Context) -> None:
     """Raise where a package is missing that an input needs by its ending, before any is read."""
     from confir.cli.terminal import check_installed
 
@@ -122,7 +122,7 @@ def _check_packages(context: typer.Context) -> None:
             check_installed(package, package, f"{path}: reading it", extra)
 
 
-def _guard(context: typer.Context, *further: str) -> None:
+def _guard(context: click.Context, *further: str) -> None:
     """Raise where an output would replace an input, or mix with what others wrote."""
     outputs = [*_named(context, OUTPUT_FILES), *further]
     folders = list(_named(context, OUTPUT_FOLDERS))
@@ -147,7 +147,7 @@ def _guard(context: typer.Context, *further: str) -> None:
         check_resume_folder(folder)
 
 
-def may_be_read(context: typer.Context, file: str) -> bool:
+def may_be_read(context: click.Context, file: str) -> bool:
     """Whether a command may read a file: one that it is given, beside that, or below a folder."""
     from confir.data.formats.catalogue import files_beside
 
@@ -160,7 +160,7 @@ def may_be_read(context: typer.Context, file: str) -> bool:
     return any(_is_same(file, one) for folder in folders for one in _files_below(folder))
 
 
-def _named(context: typer.Context, names: tuple[str, ...]) -> Iterator[str]:
+def _named(context: click.Context, names: tuple[str, ...]) -> Iterator[str]:
     """Yield what the user gave for some parameters."""
     for name in names:
         value = context.params.get(name)
@@ -168,7 +168,7 @@ def _named(context: typer.Context, names: tuple[str, ...]) -> Iterator[str]:
         yield from (text for text in given if isinstance(text, str) and text)  # a number names none
 
 
-def _read_files(context: typer.Context) -> Iterator[str]:
+def _read_files(context: click.Context) -> Iterator[str]:
     """Yield the files that a command may read; a name that is no file may be one all the same."""
     from confir.data.formats.run_sources import find_files
 
@@ -176,7 +176,7 @@ def _read_files(context: typer.Context) -> Iterator[str]:
         yield from find_files(source)
 
 
-def _read_folders(context: typer.Context) -> Iterator[str]:
+def _read_folders(context: click.Context) -> Iterator[str]:
     """Yield the folders that a command reads: which of the files there, their content decides."""
     from confir.data.formats.run_sources import expand_pattern
 
@@ -185,7 +185,7 @@ def _read_folders(context: typer.Context) -> Iterator[str]:
         yield from filter(os.path.isdir, paths)
 
 
-def _inputs(context: typer.Context) -> list[str]:
+def _inputs(context: click.Context) -> list[str]:
     """Return what a command reads: files, standard input, addresses and datasets."""
     from confir.data.formats.run_sources import find_files
 

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
 from typing import Any
 
-import typer
+import click
 
 from confir.data.files import STDIN, write_whole
 from confir.errors import InvalidValueError, UnreadableError
@@ -23,7 +23,7 @@ ENDING = ".provenance.json"
 _COMPUTING = ("numpy", "scipy", "numba")
 
 
-def provenance_path(context: typer.Context) -> str:
+def provenance_path(context: click.Context) -> str:
     """Return the file for the provenance of an output; raise where there is no output."""
     output = context.params.get("output")
     if output is None:
@@ -65,7 +65,7 @@ class Provenance:
     """
 
     path: str
-    context: typer.Context
+    context: click.Context
     inputs: list[dict[str, Any]]
 
     def __enter__(self) -> None:
@@ -75,7 +75,7 @@ class Provenance:
         self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
     ) -> None:
         try:
-            if kind is None or issubclass(kind, typer.Exit):
+            if kind is None or issubclass(kind, click.exceptions.Exit):
                 _write(self.path, self.context, self.inputs)
                 self._before = self._output_state()
         finally:
@@ -92,7 +92,7 @@ class Provenance:
         return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def _write(path: str, context: typer.Context, inputs: list[dict[str, Any]]) -> None:
+def _write(path: str, context: click.Context, inputs: list[dict[str, Any]]) -> None:
     """Write what an output comes from, whole or not at all."""
     from confir.cli.report import command_line_with_seed
     from confir.cli.schema import schema_text

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-import typer
-
 from confir.cli import options
+from confir.cli.parameters import Option
 
 # What stands for the usual names, where no pattern follows.
 USUAL = "usual"
@@ -15,13 +14,13 @@ _OPTION, _SYSTEM = "--repeats", "{system}"
 
 RepeatsOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         _OPTION,
         metavar="[PATTERN]",
         help="Runs are repeats of systems, such as several seeds of one model: results are of the systems, "
         "and count that repeats vary. Names such as system@1, system_seed1 and system-s1 are known; "
         "PATTERN describes others: '{system}-v{repeat}'.",
-        rich_help_panel=options.INPUT_PANEL,
+        panel=options.INPUT_PANEL,
     ),
 ]
 

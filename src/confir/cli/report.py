@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
+from confir.cli.parameters import Option
 from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:
@@ -28,70 +27,68 @@ def report_command(
     inputs: JudgedInputs,
     output: Annotated[
         str,
-        typer.Option(
-            "-o", "--output", metavar="FILE", help="The HTML file to write.", rich_help_panel=_PAGE
-        ),
+        Option("-o", "--output", metavar="FILE", help="The HTML file to write.", panel=_PAGE),
     ] = "report.html",
     title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Heading of the page.", rich_help_panel=_PAGE)
+        str | None, Option(metavar="TEXT", help="Heading of the page.", panel=_PAGE)
     ] = None,
     figures: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="DIR",
             help="Also write every chart to this folder, as SVG and PDF.",
-            rich_help_panel=_PAGE,
+            panel=_PAGE,
         ),
     ] = None,
     figure_width: Annotated[
         float | None,
-        typer.Option(
+        Option(
             metavar="MM",
             help="Width of the charts in the folder in mm, such as 85 for a column of a paper.",
-            rich_help_panel=_PAGE,
+            panel=_PAGE,
         ),
     ] = None,
     documents: Annotated[
         int | None,
-        typer.Option(
+        Option(
             metavar="N",
             help="Number of documents in the collection, for the random baseline; by default "
             "those that occur in qrels and runs.",
             callback=options.at_least(1),
-            rich_help_panel=_PAGE,
+            panel=_PAGE,
         ),
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="RUN",
             help="Baseline, by its name or file: which runs beat it, by how much and on which topics; by "
             "default all pairs are compared.",
-            rich_help_panel=_PAGE,
+            panel=_PAGE,
         ),
     ] = None,
     judge: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="QRELS",
             help="Qrels of another judge to compare with, as a path or NAME=PATH (repeatable).",
-            rich_help_panel=_PAGE,
+            panel=_PAGE,
         ),
     ] = None,
     grades: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="SCALE",
             help="The common scale, if judges use different grades, as for confir judges.",
-            rich_help_panel=_PAGE,
+            panel=_PAGE,
         ),
     ] = None,
     cost: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="What runs cost, as for confir tradeoff (repeatable).",
-            rich_help_panel=_PAGE,
+            panel=_PAGE,
         ),
     ] = None,
     by: options.ByOption = None,

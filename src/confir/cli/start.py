@@ -10,20 +10,24 @@ import warnings
 from collections.abc import Iterable
 from importlib import import_module
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 from confir.cli import FAILED, INTERRUPTED
 from confir.cli.build_date import build_seconds
 from confir.cli.completion import COMPLETE, complete
-from confir.cli.groups import Command, expand
-from confir.cli.help_pages import PlainGroup
+from confir.cli.groups import Command, read_parameters
+from confir.cli.help_pages import Entry, entries, help_page
 from confir.cli.output_guard import GuardedCommand
 from confir.cli.repeat_option import with_patterns
 from confir.cli.streams import prepare_streams, print_message
 from confir.cli.warning_summary import WarningSummary
-from confir.errors import ConfirError, ConfirWarning
+from confir.errors import ConfirError, ConfirWarning, nearest_names
 from confir.studies import DAILY, LISTS, STUDIES
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 # Each command's module, which holds its function ``<name>_command``, and its panel in the help.
 COMMANDS = {
@@ -71,37 +75,94 @@ def run() -> int:
         return _run([word for word in sys.argv[1:2] if word in COMMANDS], summary)
 
 
-def build_app(names: Iterable[str], listed: Iterable[str]) -> typer.core.TyperGroup:
-    """Return the command line with the named commands; others are only listed in its help."""
-    app = typer.Typer(
-        name="confir",
-        cls=PlainGroup,
+class Commands(click.Group):
+    """All commands; the one that is called is read, and the others are only listed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
+        """Return the names of all commands."""
+        return [*COMMANDS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Return a command with its options, read once; None where there is none."""
+        if cmd_name in COMMANDS and cmd_name not in self.commands:
+            self.commands[cmd_name] = build_command(cmd_name)
+        return self.commands.get(cmd_name)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is called; raise where there is none of that name."""
+        if args[0] not in COMMANDS and not ctx.resilient_parsing:
+            raise click.UsageError(f"No such command {args[0]!r}.{_suggestion(args[0])}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def get_help(self, ctx: click.Context) -> str:
+        """Return the page that lists all commands."""
+        listed = (Entry(name, name, _summary(name), panel) for name, (_, panel) in COMMANDS.items())
+        return help_page(ctx, [*entries(ctx), *listed])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands that begin with a word, with what they do; and options."""
+        from click.shell_completion import CompletionItem
+
+        fitting = [name for name in COMMANDS if name.startswith(incomplete)]
+        items = [CompletionItem(name, help=_summary(name)) for name in fitting]
+        return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
+
+
+def build_app() -> Commands:
+    """Return the command line."""
+    version = click.Option(
+        ["--version"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_print_version,
+        help="Print the version and exit.",
+    )
+    return Commands(
+        "confir",
         help=_PURPOSE,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        rich_markup_mode="markdown",
+        params=[version],
+        callback=_print_help,
+        invoke_without_command=True,
+        subcommand_metavar="COMMAND [ARGS]...",
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback(invoke_without_command=True)(root)
-    called = set(names)
-    for name in (name for name in COMMANDS if name in called.union(listed)):
-        command = find_command(name)
-        made = expand(command) if name in called else _without_options(command)
-        app.command(name, cls=GuardedCommand, rich_help_panel=COMMANDS[name][1])(made)
-    return typer.main.get_group(app)
 
 
-def _without_options(command: Command) -> Command:
-    """Return a stand-in for a command in the list of all: its options would take time to read.
+def build_command(name: str) -> click.Command:
+    """Return a command with its arguments and options."""
+    command = find_command(name)
+    parameters, called = read_parameters(command)
+    return GuardedCommand(name, params=parameters, callback=called, help=command.__doc__)
 
-    A command that the arguments name is never replaced by one.
-    """
 
-    def stand_in() -> None:
-        raise AssertionError(f"{command.__name__} is called, but its options were not read")
+def _summary(name: str) -> str:
+    """Return the first sentence about a command."""
+    return str(find_command(name).__doc__).partition("\n\n")[0].strip()
 
-    stand_in.__doc__ = command.__doc__
-    return stand_in
+
+def _suggestion(name: str) -> str:
+    """Return which command was meant, if one is similar."""
+    close = nearest_names(name, COMMANDS)
+    return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+
+
+def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not context.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(f"confir {version('confir')}")
+        context.exit()
+
+
+def _print_help() -> None:
+    """Print what there is where no command is named, and fail."""
+    context = click.get_current_context()
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+        context.exit(FAILED)
 
 
 def find_command(name: str) -> Command:
@@ -110,21 +171,6 @@ def find_command(name: str) -> Command:
         import_module(COMMANDS[name][0]), f"{name.replace('-', '_')}_command"
     )
     return command
-
-
-def root(
-    context: typer.Context,
-    version: bool = typer.Option(False, "--version", help="Print the version and exit."),
-) -> None:
-    """How far can an information-retrieval evaluation score be trusted?"""
-    if version:
-        from importlib.metadata import version as installed
-
-        typer.echo(f"confir {installed('confir')}")
-        raise typer.Exit
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-        raise typer.Exit(FAILED)
 
 
 def _start_fast() -> None:
@@ -143,13 +189,13 @@ def _run(named: list[str], summary: WarningSummary) -> int:
     try:
         with summary:
             build_seconds()  # before numpy reads it
-            code = _invoke(named)
+            code = _invoke()
             sys.stdout.flush()
     except ConfirError as error:
         code = _fail(str(error))
-    except typer.TyperException as error:
-        help_page = " ".join(["confir", *named, "--help"])
-        code = _fail(f"{error.format_message()} (see {help_page})")
+    except click.ClickException as error:
+        page = " ".join(["confir", *named, "--help"])
+        code = _fail(f"{_usage_sentence(error)} (see {page})")
     except (BrokenPipeError, SystemExit):  # rich makes the second of the first, with the code 1
         code = UNREAD
     except MemoryError as error:
@@ -159,21 +205,29 @@ def _run(named: list[str], summary: WarningSummary) -> int:
     return code
 
 
-def _invoke(named: list[str]) -> int:
-    """Run the named command, and return its exit code.
+def _invoke() -> int:
+    """Run the command that the arguments name, and return its exit code.
 
     Not by the app's own ``main``, which exits with 1, the code of a gate, when nobody reads.
     """
+    app = build_app()
     if COMPLETE in os.environ:
-        return complete(lambda called: build_app(called, COMMANDS))
-    called = named or [word for word in sys.argv if word in COMMANDS]
-    app = build_app(called, () if named else COMMANDS)
+        return complete(app)
     try:
         with app.make_context("confir", with_patterns(sys.argv[1:])) as context:
             app.invoke(context)
-    except typer.Exit as stop:
+    except click.exceptions.Exit as stop:
         return stop.exit_code
     return 0
+
+
+def _usage_sentence(error: click.ClickException) -> str:
+    """Return what is wrong with the arguments; versions of click word unknown options differently."""
+    if not isinstance(error, click.NoSuchOption):
+        return error.format_message()
+    possible = ", ".join(sorted(error.possibilities or ()))
+    listed = f" (Possible options: {possible})" if possible else ""
+    return f"No such option: {error.option_name}{listed}"
 
 
 def _fail(message: str) -> int:
@@ -228,4 +282,4 @@ def _memory_advice(named: list[str], trace: TracebackType | None) -> str:
 
 
 def _parameters(name: str) -> Iterable[str]:
-    return tuple(expand(find_command(name)).__annotations__)
+    return tuple(str(one.name) for one in build_command(name).params)

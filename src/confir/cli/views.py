@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any, NamedTuple
 
-import typer
+import click
 
 from confir.cli.completion import among
 from confir.cli.explicit_options import is_given, refuse_options
+from confir.cli.parameters import Option
 from confir.errors import InvalidValueError, UnknownNameError, enumerate_names
 
 # The view that -q stands for.
@@ -78,17 +79,17 @@ class Views:
         names = tuple(self.by_name)
         listed = "; ".join(f"{view.name}: {view.about}" for view in self.by_name.values())
 
-        def check(value: str | None) -> str | None:
+        def check(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
             if value is not None and value not in names:
                 raise UnknownNameError("value of --show", value, names)
             return value
 
-        return typer.Option(
+        return Option(
             "--show",
             metavar="VIEW",
             help=f"What to print: {self._listed()}. {listed}.",
             callback=check,
-            autocompletion=among(lambda: names),
+            complete=among(lambda: names),
         )
 
     def _listed(self) -> str:
@@ -100,7 +101,7 @@ class Views:
         return ", ".join([*usual, *others])
 
     def choose(
-        self, context: typer.Context, show: str | None, *, topics: bool = False, default: str = ""
+        self, context: click.Context, show: str | None, *, topics: bool = False, default: str = ""
     ) -> View:
         """Return the view that the options ask for; raise where others do not apply to it.
 
@@ -134,7 +135,7 @@ class Views:
         return f"has no effect on --show {view.name} ({view.about}){views}"
 
 
-TopicsOption = Annotated[bool, typer.Option("-q", help=f"The same as --show {TOPICS}.")]
+TopicsOption = Annotated[bool, Option("-q", help=f"The same as --show {TOPICS}.")]
 
 
 def schema_views(declared: Iterable[tuple[str, Views]]) -> dict[str, dict[str, list[str]]]:

@@ -74,8 +74,6 @@ STUDIES = (
         names={"evaluate": ".measures.evaluation", "confidence_interval": ".intervals.catalogue"},
         results={
             ".data.scores.Scores": Shown("mean_table", "scores_chart"),
-            ".data.sampling.judged_scores.JudgedScores": Shown("mean_table", "scores_chart"),
-            ".data.sampling.judged_scores.SampledScores": Shown("mean_table", "scores_chart"),
             ".intervals.interval.Interval": Shown("interval_table", "interval_chart"),
         },
         commands=("evaluate",),
@@ -430,14 +428,21 @@ STUDIES = (
 
 
 def find_function(result: Any, kind: str) -> Callable[..., Any] | None:
-    """Return the function for the "table" or "chart" of a result; None if there is none."""
-    wanted = f"{type(result).__module__}.{type(result).__qualname__}"
-    for study in STUDIES:
-        for name, shown in study.results.items():
-            function = getattr(shown, kind)
-            if study.module(name) == wanted and function is not None:
-                found: Callable[..., Any] = study.load(kind, function)
-                return found
+    """Return the function for the "table" or "chart" of a result; None if there is none.
+
+    A kind of a result, such as of scores, is shown as that.
+    """
+    shown = {
+        study.module(name): (study, getattr(how, kind))
+        for study in STUDIES
+        for name, how in study.results.items()
+        if getattr(how, kind) is not None
+    }
+    for one in type(result).__mro__:
+        study, function = shown.get(f"{one.__module__}.{one.__qualname__}", (None, ""))
+        if study is not None:
+            found: Callable[..., Any] = study.load(kind, function)
+            return found
     return None
 
 

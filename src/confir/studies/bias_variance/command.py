@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from confir.cli import options
 from confir.cli.groups import Without
 from confir.cli.input import Inputs
+from confir.cli.parameters import Option
 from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:
@@ -23,12 +22,12 @@ def bias_variance_command(
     inputs: Annotated[Inputs, Without("bounded")],
     target: Annotated[
         str,
-        typer.Option(
+        Option(
             "--target",
             metavar="perfect|best|RUN|MEAN",
             help="The score to reach: 1 on every topic, the best score of each topic, the scores of "
             "a run, or a mean score.",
-            rich_help_panel=_TARGET,
+            panel=_TARGET,
         ),
     ] = "perfect",
     variable: Annotated[
@@ -41,43 +40,43 @@ def bias_variance_command(
     ] = "score",
     baseline: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--baseline",
             metavar="RUN",
             help="Compare with this run, its name or its file: adds robustness index and proportion "
             "of topics hurt (<Init).",
-            rich_help_panel=_TARGET,
+            panel=_TARGET,
         ),
     ] = None,
     loss_depth: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--loss-depth",
             metavar="K",
             help="Add R-Loss@K: relevant documents lost among the first K, relative to the "
             "baseline.",
             callback=options.at_least(1),
-            rich_help_panel=_TARGET,
+            panel=_TARGET,
         ),
     ] = None,
     parameter: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--parameter",
             metavar="NAME=VALUES",
             help="Runs that differ in a parameter, joined in charts: a value for each run in order "
             "(lambda=0.1,0.2,0.3), or a run's name with {} for the value (lambda=rm3-{}); "
             "repeatable.",
-            rich_help_panel=_TARGET,
+            panel=_TARGET,
         ),
     ] = None,
     method: Annotated[
         str,
-        typer.Option(
+        Option(
             "--method",
             metavar="NAME",
             help="Interval method (confir methods lists them).",
-            rich_help_panel="Statistics",
+            panel="Statistics",
         ),
     ] = "bootstrap-t",
     statistics: options.Statistics,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Without
 from confir.cli.input import Inputs, reading_options
+from confir.cli.parameters import Option
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.defaults import DRAWS, SEED
 from confir.errors import InvalidValueError
@@ -34,31 +33,31 @@ def chance_command(
     inputs: Annotated[Inputs, Without("scores", "columns", "intents", "bounded")],
     documents: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--documents",
             metavar="N",
             help="Number of documents in the collection.",
             callback=options.at_least(1),
-            rich_help_panel=_CHANCE,
+            panel=_CHANCE,
         ),
     ] = None,
     relevant: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--relevant",
             metavar="R",
             help="Number of relevant documents, instead of QRELS.",
             callback=options.at_least(0),
-            rich_help_panel=_CHANCE,
+            panel=_CHANCE,
         ),
     ] = None,
     draws: Annotated[
         int,
-        typer.Option(
+        Option(
             "--draws",
             help="Random rankings per topic, for the p-value of a run's AP; 0 for none.",
             callback=options.at_least(0),
-            rich_help_panel=_CHANCE,
+            panel=_CHANCE,
         ),
     ] = DRAWS,
     show: Annotated[str | None, VIEWS.option()] = None,

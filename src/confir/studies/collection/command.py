@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+import click
 
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Instead, Without
 from confir.cli.input import Inputs
+from confir.cli.parameters import Option
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, SmallSampleWarning, counted, warn_caller
 
@@ -29,21 +30,21 @@ DOCUMENTS_NEEDED = "; documents are resampled, so a score table is not enough"
 
 MeasuresOption = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "-m",
         "--measure",
         metavar="NAME",
         help="A measure in [0, 1] (repeatable; confir measures lists them). Default AP.",
         callback=options.split_measures,
-        rich_help_panel="Input",
+        panel="Input",
     ),
 ]
 SmallROption = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--small-r/--no-small-r",
         help="Correct AP near 0 and 1 for few relevant documents.",
-        rich_help_panel=_STATISTICS,
+        panel=_STATISTICS,
     ),
 ]
 
@@ -82,7 +83,7 @@ def collection_command(
     topics: TopicsOption = False,
     baseline: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="RUN",
             help="Compare the other runs with this one: its name or its file.",
         ),
@@ -97,12 +98,12 @@ def collection_command(
     ] = "paired",
     method: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--method",
             metavar="NAME",
             help="For means: bootstrap (default), parametric, bootstrap-with-topics (repeatable). "
             "With --show topics: a method over documents (default logit; confir methods lists them).",
-            rich_help_panel=_STATISTICS,
+            panel=_STATISTICS,
         ),
     ] = None,
     small_r: SmallROption = True,
@@ -145,7 +146,7 @@ def collection_command(
     out.deliver(answer)
 
 
-def _check_baseline(context: typer.Context, *, has_baseline: bool) -> None:
+def _check_baseline(context: click.Context, *, has_baseline: bool) -> None:
     """Raise if options are for differences and there are none, or for means and there are."""
     if has_baseline:
         refuse_options(

@@ -6,13 +6,14 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
+import click
 
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Without
 from confir.cli.input import Inputs
 from confir.cli.judged_input import JudgedInputs
+from confir.cli.parameters import Option
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.defaults import BEST, ROWS
 from confir.errors import InvalidValueError, TopicWarning, UnknownNameError
@@ -90,14 +91,14 @@ def compare_command(
     inputs: Annotated[JudgedInputs, Without("bounded")],
     baseline: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="RUN",
             help="Compare the other runs with this one: its name or its file.",
         ),
     ] = None,
     family: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="Family for which the error rate is controlled: the pairs with the baseline or, without "
             "one, all pairs; none adjusts nothing. NAME: all-pairs, baseline, none.",
@@ -107,37 +108,37 @@ def compare_command(
     topics: TopicsOption = False,
     teams: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="Lines of run and team: print the best run of each team, and which teams may have the "
             "best; with --show pairs, the pairs of these runs by the first measure.",
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = None,
     fail_if_worse: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="MEASURE",
             help="Exit with 1 if a run is significantly worse than the baseline, by more than "
             "MARGIN; several as AP,nDCG@10 (repeatable).",
             callback=options.split_measures,
-            rich_help_panel=GATE_PANEL,
+            panel=GATE_PANEL,
         ),
     ] = None,
     require: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="non-inferior|superior",
             help="A stricter gate: exit with 1 unless the difference is significantly above -MARGIN, or "
             "above 0.",
-            rich_help_panel=GATE_PANEL,
+            panel=GATE_PANEL,
         ),
     ] = None,
     margin: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="Equivalence margin: smaller differences do not matter; also tests for equivalence.",
-            rich_help_panel=GATE_PANEL,
+            panel=GATE_PANEL,
         ),
     ] = None,
     records: GateRecords,
@@ -145,20 +146,20 @@ def compare_command(
     method: options.MethodOption = None,
     test: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="Paired test: t, randomisation, bootstrap-shift, wilcoxon, sign or, for all "
             "pairs, tukey-hsd (repeatable).",
-            rich_help_panel=_STATISTICS,
+            panel=_STATISTICS,
         ),
     ] = None,
     correction: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="Single tests instead of a family, with an unadjusted interval of each pair: holm "
             "(default of tests other than t), bonferroni, benjamini-hochberg or none.",
-            rich_help_panel=_STATISTICS,
+            panel=_STATISTICS,
         ),
     ] = None,
     statistics: options.Statistics,
@@ -249,7 +250,7 @@ def compare_command(
         for gate in judged:
             print_message(f"confir: {gate.sentence()}")
     if any(gate.closed for gate in judged):
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _check_gate(
@@ -333,7 +334,7 @@ def _board(
     best = find_best(scores, level=statistics.level, **drawing)
     board = rank_teams(best, teams) if teams else None
     if board is None:
-        table = with_design_note(best_table(best, statistics.seed), scores.design)
+        table = with_design_note(best_table(best, statistics.seed), scores.design_words)
         answer = Answer(best.to_records(), table, best)
     else:
         answer = Answer(board.to_records(), teams_table(board), best)
@@ -400,7 +401,7 @@ def _ranks(
     level, replicates, seed = statistics.level, statistics.replicates, statistics.seed
     ranking = rank_runs(scores, level=level, replicates=replicates, rng=seed)
     table = ranking_table(ranking, ranking_note(ranking, seed))
-    table = with_design_note(table, scores.design)
+    table = with_design_note(table, scores.design_words)
     return Answer(ranking.to_records(), table, ranking)
 
 

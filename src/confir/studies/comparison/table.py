@@ -9,8 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.sampling.judged_scores import SampledScores, count_model_topics
-from confir.data.scores import Scores
 from confir.errors import InvalidValueError, counted
 from confir.intervals.catalogue import find_method
 from confir.number_text import (
@@ -43,7 +41,7 @@ from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.run_groups import RunGroups
 from confir.studies.comparison.topic_differences import TopicDifference, TopicDifferences
 from confir.studies.comparison.verdicts import BETTER, OPPOSITE, WORSE
-from confir.studies.corrected_means.table import model_notes, sampled_note
+from confir.studies.corrected_means.table import model_notes
 
 _MARKS: dict[str, Mark] = {BETTER: "▲", WORSE: "▼"}
 
@@ -89,7 +87,7 @@ def comparison_table(comparison: Comparison, seed: int | None = None) -> Table:
 
 def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
     """Return one line that says what the numbers are, and how to get them again."""
-    topics = topics_text(comparison.topics, count_model_topics(comparison.scores))
+    topics = topics_text(comparison.topics, comparison.scores.model_topics)
     between = "between runs" if comparison.baseline is None else f"from {comparison.baseline}"
     tests = f"p by {', '.join(find_test(test).title for test in comparison.tests)}"
     by = _adjusted_by(comparison)
@@ -120,13 +118,13 @@ def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
 def _sampling_notes(comparison: Comparison, seed: int | None) -> list[str]:
     """Return how topics were sampled and judged, where that is not a simple random sample."""
     notes = []
-    if comparison.scores.design is not None:
-        notes.append(f"standard errors by the design, {comparison.scores.design.describe()}")
-    if isinstance(comparison.scores, SampledScores):
-        notes.append(sampled_note(comparison.scores, seed))
+    scores = comparison.scores
+    if scores.design_words:
+        notes.append(f"standard errors by the design, {scores.design_words}")
+    notes += filter(None, [scores.sampling_note(seed)])
     if comparison.weight is not None:
         notes.append("by people's judgements, estimated from theirs and the model's (PPI++)")
-        more = count_model_topics(comparison.scores)
+        more = comparison.scores.model_topics
         notes += model_notes(comparison.measures, comparison.weight == 0, more, "differences")
     return notes
 
@@ -457,7 +455,7 @@ def comparison_parts(
     ]
     few = comparison.verdict.size <= MOST_DIFFERENCES_IN_WORDS
     parts += _differences(comparison, gates, seed, in_words=few)
-    if few and isinstance(comparison.scores, Scores):
+    if few and comparison.scores.in_memory:
         parts.append(AnswerPart("Topics", (), extreme_table(comparison)))
     return parts
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Any
 
-import typer
-
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Without
 from confir.cli.input import Inputs
+from confir.cli.parameters import Option
 from confir.cli.repeat_option import RepeatsOption, pattern_of
 from confir.cli.views import View, Views
 from confir.defaults import LEVEL, SEED
@@ -28,13 +27,13 @@ def components_command(
     repeats: RepeatsOption = None,
     judge: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="QRELS", help="Judgements of the same topics by another judge (repeatable)."
         ),
     ] = None,
     topics: Annotated[
         list[int] | None,
-        typer.Option(
+        Option(
             metavar="N",
             help="Number of topics for which to print the reliability (repeatable); by default the observed "
             "number, half, twice and four times as many.",
@@ -42,7 +41,7 @@ def components_command(
     ] = None,
     levels: Annotated[
         list[int] | None,
-        typer.Option(
+        Option(
             "--others",
             metavar="N",
             help="Number of judges or repeats for which to print the reliability (repeatable); by default "

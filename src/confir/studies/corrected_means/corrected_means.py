@@ -33,8 +33,8 @@ from confir.intervals.interval import Interval
 from confir.measures.evaluation import evaluate
 from confir.parallel import Progress
 from confir.resampling.human_judgements import judged_sample
-from confir.resampling.kinds import as_sample
-from confir.resampling.topics import Rng, check_replicates, topic_sample
+from confir.resampling.kinds import as_sample, topic_sample
+from confir.resampling.topics import Rng, check_replicates
 
 
 @result

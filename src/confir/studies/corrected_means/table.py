@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from confir.arrays import Booleans
-from confir.data.sampling.judged_scores import SampledScores
 from confir.errors import counted, enumerate_names
 from confir.number_text import difference_text, interval_text, number_text, percent
 from confir.order import best_first
@@ -58,24 +55,6 @@ def corrected_note(means: CorrectedMeans) -> str:
 def mean_notes(means: CorrectedMeans) -> list[str]:
     """Return where the model's judgements do not make means more precise."""
     return model_notes(means.measures, means.worth <= 0, means.model_topics)
-
-
-def sampled_note(scores: SampledScores, seed: int | None = None) -> str:
-    """Return which documents people judged, and how much their draw adds to the variance."""
-    share = scores.document_share()
-    known = share[np.isfinite(share)]
-    part = (
-        f"; the draw makes up {100 * known.mean():.0f}% of the variance of means"
-        if len(known)
-        else ""
-    )
-    if part and scores.draw_replicates:
-        by = counted(scores.draw_replicates, "replicate")
-        part += f" (by {by} of it{'' if seed is None else f', seed {seed}'})"
-    return (
-        f"by people's judgements of {scores.human_documents:,} of "
-        f"{counted(scores.model_documents, 'document')}, drawn at random, and the model's of all{part}"
-    )
 
 
 def model_notes(

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from confir.cli import options
 from confir.cli.groups import Instead
 from confir.cli.input import Inputs
+from confir.cli.parameters import Option
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.errors import InvalidValueError, counted
 
@@ -26,18 +25,18 @@ class Sampling:
 
     samples: Annotated[
         int,
-        typer.Option(
+        Option(
             help="Number of samples of topics.",
             callback=options.at_least(1),
-            rich_help_panel=_STATISTICS,
+            panel=_STATISTICS,
         ),
     ] = SAMPLES
     replicates: Annotated[
         int,
-        typer.Option(
+        Option(
             help="Number of bootstrap replicates per sample.",
             callback=options.at_least(1),
-            rich_help_panel=_STATISTICS,
+            panel=_STATISTICS,
         ),
     ] = SAMPLE_REPLICATES
     seed: options.SeedOption = SEED
@@ -57,24 +56,24 @@ class Sampling:
 
 StudiedMethodsOption = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--method",
         metavar="NAME",
         help="Interval method (repeatable; default all that apply; confir methods lists them).",
-        rich_help_panel=_STATISTICS,
+        panel=_STATISTICS,
     ),
 ]
 
 
 MeasureOption = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "-m",
         "--measure",
         metavar="NAME",
         help="The measure, such as nDCG@10. By default AP; for a score table, the one in it.",
         callback=options.split_measures,
-        rich_help_panel="Input",
+        panel="Input",
     ),
 ]
 
@@ -126,7 +125,7 @@ def coverage_command(
         "truth below, above: share of intervals with the mean below or above them; "
         f"{(1 - level) / 2:.4g} of each is nominal"
     )
-    table = with_design_note(coverage_table(coverage, note), scores.design)
+    table = with_design_note(coverage_table(coverage, note), scores.design_words)
     out.deliver(Answer(coverage.to_records(), table, coverage))
 
 
@@ -135,20 +134,20 @@ def type_one_command(
     inputs: Annotated[Inputs, Instead(measure=MeasureOption)],
     topics: Annotated[
         list[int] | None,
-        typer.Option(
+        Option(
             "--topics",
             metavar="N",
             help="Topics in a sample (repeatable; default 5, 10, 20).",
-            rich_help_panel=_STATISTICS,
+            panel=_STATISTICS,
         ),
     ] = None,
     level: Annotated[
         list[float] | None,
-        typer.Option(
+        Option(
             "--level",
             metavar="LEVEL",
             help="Confidence level (repeatable; default 0.95, 0.90, … 0.50).",
-            rich_help_panel=_STATISTICS,
+            panel=_STATISTICS,
         ),
     ] = None,
     method: StudiedMethodsOption = None,
@@ -162,7 +161,7 @@ def type_one_command(
     ] = "without",
     per_run: Annotated[
         bool,
-        typer.Option("--per-run", help="Print each run's skewness, bias and errors, not the mean."),
+        Option("--per-run", help="Print each run's skewness, bias and errors, not the mean."),
     ] = False,
     sampled: Sampling,
     out: options.Output,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from confir.cli import options
 from confir.cli.groups import Without
 from confir.cli.input import Inputs
 from confir.cli.lists import deliver_measures
+from confir.cli.parameters import Option
 from confir.errors import InvalidValueError
 
 
@@ -18,7 +17,7 @@ def measures_command(
     inputs: Annotated[Inputs, Without("bounded")],
     power: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--power",
             help="Which measure separates these runs best: discriminative power and swap rates.",
         ),
@@ -49,5 +48,5 @@ def measures_command(
     found = compare_measures(
         scores, level=statistics.level, replicates=statistics.replicates, rng=statistics.seed
     )
-    table = with_design_note(discrimination_table(found, statistics.seed), scores.design)
+    table = with_design_note(discrimination_table(found, statistics.seed), scores.design_words)
     out.deliver(Answer(found.to_records(), table, found))

@@ -8,7 +8,6 @@ from confir.arguments import as_generator, as_integer, as_level
 from confir.arrays import Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, axis, constant, over, result
-from confir.data.sampling.design import Design
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
@@ -88,7 +87,7 @@ def compare_measures(
         raise InvalidValueError("there is one run; measures are compared by at least 2")
     clusters = _clusters(scores)
     if clusters.count < FEWEST:
-        what = "topics" if scores.design is None else "clusters"
+        what = "topics" if scores.sampling.simple else "clusters"
         raise InvalidValueError(
             f"there are {clusters.count} {what}; two halves need at least {FEWEST} {what}"
         )
@@ -123,8 +122,7 @@ def compare_measures(
 
 def _clusters(scores: Scores) -> Clusters:
     """Return the clusters of the topics' design; without one, each topic is a cluster."""
-    whole = Design(scores.topics) if scores.design is None else scores.design
-    return Clusters.of(whole)
+    return Clusters.of(scores.sampling)
 
 
 def _has_halves(clusters: Clusters, kept: Integers) -> bool:

@@ -11,10 +11,11 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
 from confir.cli import options
 from confir.cli.build_date import build_seconds
+from confir.cli.parameters import Argument, Option
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
@@ -33,11 +34,11 @@ class GateRecords:
 
     history: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="Append this look to a history (JSON Lines), and control the error rate over all of its "
             "looks. confir history shows it.",
-            rich_help_panel=GATE_PANEL,
+            panel=GATE_PANEL,
         ),
     ] = None
     looks: Annotated[
@@ -51,17 +52,15 @@ class GateRecords:
     ] = "candidates"
     commit: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="ID",
             help="The commit for --history; by default what GITHUB_SHA, CI_COMMIT_SHA or GIT_COMMIT says.",
-            rich_help_panel=GATE_PANEL,
+            panel=GATE_PANEL,
         ),
     ] = None
     junit: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE", help="Write the gate as JUnit XML.", rich_help_panel=GATE_PANEL
-        ),
+        Option(metavar="FILE", help="Write the gate as JUnit XML.", panel=GATE_PANEL),
     ] = None
 
     def check(self, gates: Sequence[str]) -> None:
@@ -84,7 +83,7 @@ class GateRecords:
 
     def judge(
         self,
-        context: typer.Context,
+        context: click.Context,
         comparison: Comparison,
         measures: Sequence[str],
         rule: GateRule,
@@ -134,7 +133,7 @@ class _KeptGate:
         self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
     ) -> None:
         try:
-            if kind is None or issubclass(kind, typer.Exit):
+            if kind is None or issubclass(kind, click.exceptions.Exit):
                 self._keep()
         finally:
             if self.waiting is not None:
@@ -172,13 +171,13 @@ def history_command(
     *,
     file: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="FILE", help="What --history of confir compare or confir preferences wrote."
         ),
     ] = None,
     measure: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "-m",
             "--measure",
             metavar="NAME",
@@ -188,7 +187,7 @@ def history_command(
     ] = None,
     run: Annotated[
         list[str] | None,
-        typer.Option("--run", metavar="NAME", help="Only this candidate (repeatable)."),
+        Option("--run", metavar="NAME", help="Only this candidate (repeatable)."),
     ] = None,
     out: options.Output,
 ) -> None:

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Without
 from confir.cli.input import CHOOSING, Inputs, reading_options
+from confir.cli.parameters import Argument, Option
 from confir.cli.views import View, Views
 from confir.errors import InvalidValueError, counted
 
@@ -45,7 +44,7 @@ def judges_command(
     *,
     files: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="QRELS QRELS... RUN...",
             help="Qrels of two judges or more, and runs: files, directories, or NAME=PATH. Files "
             "of four columns are qrels; the first judge is the reference of the others.",
@@ -54,20 +53,20 @@ def judges_command(
     inputs: Annotated[Inputs, Without("qrels", "runs", "scores", "bounded")],
     judge: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="QRELS",
             help="The qrels of a judge, as a path or NAME=PATH (repeatable); all other files are "
             "then runs. For JSON and pipes, which are not recognised.",
-            rich_help_panel=_JUDGES,
+            panel=_JUDGES,
         ),
     ] = None,
     grades: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="SCALE",
             help="The common scale, if judges use different grades: 0,1,2,3 lists all of them; "
             "NAME=0:0,1:2 maps the grades of one judge (repeatable).",
-            rich_help_panel=_JUDGES,
+            panel=_JUDGES,
         ),
     ] = None,
     show: Annotated[str | None, VIEWS.option()] = None,

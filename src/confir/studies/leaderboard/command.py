@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
-
 from confir.cli import options
 from confir.cli.completion import among, measure_names
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Instead, Without
 from confir.cli.input import DESIGN, Inputs, reading_options
+from confir.cli.parameters import Argument, Option
 from confir.cli.views import View, Views
 from confir.defaults import ROWS
 from confir.errors import InvalidValueError, UnreadableError
@@ -28,14 +27,14 @@ _EXAMPLE = "confir leaderboard beir/*/ -m nDCG@10"
 
 _MeasureOption = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "-m",
         "--measure",
         metavar="NAME",
         help="The measure. By default nDCG@10 of runs; for score tables, the one in them.",
         callback=options.split_measures,
-        autocompletion=among(measure_names),
-        rich_help_panel=options.INPUT_PANEL,
+        complete=among(measure_names),
+        panel=options.INPUT_PANEL,
     ),
 ]
 
@@ -49,7 +48,7 @@ def leaderboard_command(
     *,
     sources: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="DIR...",
             help="One folder per dataset, with a qrels file (qrels*) and runs, or with score tables; or "
             "one table with a column dataset.",
@@ -57,30 +56,30 @@ def leaderboard_command(
     ] = None,
     scores: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--scores",
             metavar="FILE",
             help="Score tables with a column dataset instead: dataset, topic, run, score (repeatable).",
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = None,
     means: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="A table of means instead: one row per dataset, one column per run; or results of "
             "MTEB (repeatable). -m names their measure.",
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = None,
     qrels_name: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--qrels",
             metavar="NAME",
             help="Name of the qrels file in each folder; by default the one that starts with qrels. "
             "With {subset} or {split} in it, each subset or split of the runs is a dataset.",
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = None,
     inputs: Annotated[
@@ -90,19 +89,19 @@ def leaderboard_command(
     ],
     design: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="How topics were sampled within datasets: a table with columns dataset and topic, and any "
             "of stratum, cluster, weight.",
-            rich_help_panel=options.DESIGN_PANEL,
+            panel=options.DESIGN_PANEL,
         ),
     ] = None,
     dataset: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="COLUMN",
             help="Name of the column of datasets, if it is another one.",
-            rich_help_panel=options.DESIGN_PANEL,
+            panel=options.DESIGN_PANEL,
         ),
     ] = None,
     stratum: options.DesignColumn = None,
@@ -127,36 +126,34 @@ def leaderboard_command(
     ] = "error",
     standardise: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--standardise",
             help="Standardise the scores of each dataset: the means of its runs have mean 0 and standard "
             "deviation 1.",
-            rich_help_panel=options.INPUT_PANEL,
+            panel=options.INPUT_PANEL,
         ),
     ] = False,
     by_wins: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--by-wins",
             help="Rate runs by the datasets that they win against each other, which needs no common "
             "scale: Bradley-Terry strengths, as of confir preferences.",
-            rich_help_panel="Wins",
+            panel="Wins",
         ),
     ] = False,
     prior: Annotated[
         float | None,
-        typer.Option(
+        Option(
             metavar="N",
             help="With --by-wins: N ties of every run with an average one, such as 1, for runs that win "
             "or lose on all datasets.",
-            rich_help_panel="Wins",
+            panel="Wins",
         ),
     ] = None,
     page: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE", help="Also write a report of all datasets together: an HTML page."
-        ),
+        Option(metavar="FILE", help="Also write a report of all datasets together: an HTML page."),
     ] = None,
     show: Annotated[str | None, VIEWS.option()] = None,
     statistics: options.Statistics,
@@ -222,7 +219,7 @@ def leaderboard_command(
         rng=statistics.seed,
     )
     make_table = rank_table if view.name == "ranks" else leaderboard_table
-    inside = every.design if design is not None else None
+    inside = "" if design is None else every.design_words
     table = with_design_note(make_table(board, statistics.seed), inside)
     answer = Answer(board.to_records(), table, board, [board_part(board, table)])
     out.deliver(answer._replace(rows=options.most_rows(rows)))

@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.judged_input import JudgedInputs
+from confir.cli.parameters import Option
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, counted
 from confir.studies.unjudged.command import DOUBT_OPTIONS, DOUBTED, TIES, UNJUDGED, Beside, Doubts
@@ -78,7 +79,7 @@ def evaluate_command(
     topics: TopicsOption = False,
     baseline: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="RUN",
             help="Mark the runs that are significantly better (▲) or worse (▼) than this one: its "
             "name or its file.",
@@ -97,17 +98,17 @@ def evaluate_command(
     ] = None,
     pool_depth: Annotated[
         int | None,
-        typer.Option(
+        Option(
             help="With --show unjudged, consider documents ranked above this depth by at least one run; "
             "by default the measure's cutoff, or whole lists.",
             callback=options.at_least(1),
-            rich_help_panel="Judgements",
+            panel="Judgements",
         ),
     ] = None,
     by: options.ByOption = None,
     threshold: Annotated[
         float,
-        typer.Option(
+        Option(
             metavar="SCORE",
             help="With --show pass, the lowest score of a repeat that is a success.",
         ),
@@ -124,7 +125,6 @@ def evaluate_command(
     - `confir evaluate qrels.txt bm25.run dense.run.gz -m AP,nDCG@10 -o table.tex`
     - `confir evaluate --scores scores.csv --baseline bm25`
     """
-    from confir.data.sampling.judged_scores import JudgedScores
     from confir.intervals.catalogue import find_method
     from confir.intervals.interval import check_level
 
@@ -168,8 +168,10 @@ def evaluate_command(
     scores = inputs.load_scores_or_summary(baseline=baseline, quiet=out.quiet, example=example)
     if any(find_method(name).resamples for name in method or ()):
         statistics = inputs.statistics_of(scores, statistics)
-    if isinstance(scores, JudgedScores):
-        answer = _corrected(scores, method, statistics)
+    if scores.corrected:
+        from confir.data.sampling.judged_scores import as_judged
+
+        answer = _corrected(as_judged(scores.listed()), method, statistics)
     else:
         against = inputs.find_baseline(baseline, scores.runs)
         answer = mean_answer(scores, statistics, methods=method, baseline=against)
@@ -190,7 +192,7 @@ def _with_nuggets(answer: Answer, files: Sequence[str], scores: Scores | ScoreSu
     return answer._replace(table=replace(answer.table, note=f"{answer.table.note}\n{note}"))
 
 
-def _check_repeats(context: typer.Context) -> None:
+def _check_repeats(context: click.Context) -> None:
     """Raise if options do not apply to means over repeats."""
     names = ("method", "human", "human_sample", "replicates", "seed")
     refuse_options(context, names, "cannot be combined with --repeats")
@@ -203,7 +205,7 @@ def _repeats(scores: Scores, baseline: str | None, level: float) -> Answer:
     from confir.studies.repeats.repeat_means import summarise_repeats
 
     answer = result_answer(summarise_repeats(scores, baseline=baseline, level=level))
-    return answer._replace(table=with_design_note(answer.table, scores.design))
+    return answer._replace(table=with_design_note(answer.table, scores.design_words))
 
 
 def _check_chart(output: str, methods: Sequence[str], baseline: str | None) -> None:
@@ -270,9 +272,7 @@ def mean_answer(
 ) -> Answer:
     """Return means with intervals as records and as a table; one topic gives means alone."""
     from confir.cli.terminal import Answer
-    from confir.data.sampling.judged_scores import SampledScores
     from confir.intervals.catalogue import confidence_interval, means_alone
-    from confir.studies.corrected_means.table import sampled_note
     from confir.studies.means.table import interval_table
 
     level, replicates, seed = statistics.level, statistics.replicates, statistics.seed
@@ -285,8 +285,7 @@ def mean_answer(
     records = [record for interval in intervals for record in interval.to_records()]
     rows = () if beside is None else beside.rows
     note = _note(intervals, seed)
-    if isinstance(scores, SampledScores):
-        note = f"{note}; {sampled_note(scores, seed)}"
+    note = "; ".join(filter(None, [note, scores.sampling_note(seed)]))
     table = interval_table(intervals, note if beside is None else beside.note(note), rows)
     if beside is not None:
         return Answer(beside.records(records), table, beside.shown(intervals[0]))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Instead, Without
 from confir.cli.input import CHOOSING, Inputs, reading_options
+from confir.cli.parameters import Argument, Option
 from confir.defaults import ALL_PAIRS, BASELINE, NO_FAMILY
 from confir.errors import FormatError, InvalidValueError, counted
 from confir.studies.collection.command import SmallROption
@@ -26,14 +25,14 @@ _OF_DOCUMENTS = ("pairing", "small_r", "epsilon", "replicates", "seed")
 
 MeasuresOption = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "-m",
         "--measure",
         metavar="NAME",
         help="Pool this measure over the topics of QRELS RUN..., with errors from resampled "
         "documents (repeatable; a measure in [0, 1], such as AP).",
         callback=options.split_measures,
-        rich_help_panel="Input",
+        panel="Input",
     ),
 ]
 
@@ -42,7 +41,7 @@ def meta_command(
     *,
     files: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="FILE...",
             help="Tables of effects: CSV, TSV, JSON, JSONL or Parquet. Of several files, each is a "
             "collection, named by its file or as NAME=FILE. With -m: QRELS RUN..., whose topics "
@@ -56,29 +55,29 @@ def meta_command(
     ],
     effect: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="Compute effects from scores: score, logit, difference, logit-difference, or adjusted "
             "(logit less the baseline's, or the mean of all runs). With -m by default logit, or "
             "logit-difference from a baseline; a table needs limits.",
-            rich_help_panel=_POOLING,
+            panel=_POOLING,
         ),
     ] = None,
     baseline: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="RUN",
             help="The run that --effect refers to: its name or, with -m, its file.",
-            rich_help_panel=_POOLING,
+            panel=_POOLING,
         ),
     ] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="NAME",
             help="stouffer, fixed, or random effects: dersimonian-laird, paule-mandel or reml, "
             "also with +hartung-knapp (repeatable; by default all).",
-            rich_help_panel=_POOLING,
+            panel=_POOLING,
         ),
     ] = None,
     family: Annotated[

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-import typer
-
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Without
 from confir.cli.judged_input import JudgedInputs
+from confir.cli.parameters import Option
 from confir.defaults import DEFAULT_POWER, FAMILIES, LEVEL, OBSERVED, SEED
 from confir.errors import InvalidValueError
 
@@ -24,62 +23,62 @@ def plan_command(
     inputs: Annotated[JudgedInputs, Without("bounded")],
     baseline: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="RUN",
             help="Plan for differences from this run: its name or its file.",
         ),
     ] = None,
     half_width: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="An interval no wider than ± this, of the mean or, with a baseline, the difference.",
-            rich_help_panel=_GOAL,
+            panel=_GOAL,
         ),
     ] = None,
     difference: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="NUMBER|observed",
             help="True difference to detect; observed: that of the pilot, with the range of its interval.",
-            rich_help_panel=_GOAL,
+            panel=_GOAL,
         ),
     ] = None,
     topics: Annotated[
         int | None,
-        typer.Option(
+        Option(
             help="What this many topics give: the smallest difference that they detect, the power at "
             "--difference or, without a baseline, the half width.",
             callback=options.at_least(2),
-            rich_help_panel=_GOAL,
+            panel=_GOAL,
         ),
     ] = None,
     judgements: Annotated[
         int | None,
-        typer.Option(
+        Option(
             help="As --topics, for a budget of judgements.",
             callback=options.at_least(1),
-            rich_help_panel=_GOAL,
+            panel=_GOAL,
         ),
     ] = None,
     judgements_per_topic: Annotated[
         int | None,
-        typer.Option(
+        Option(
             help="Number of judgements per topic; the plan then also counts judgements.",
             callback=options.at_least(1),
-            rich_help_panel=_GOAL,
+            panel=_GOAL,
         ),
     ] = None,
     power: Annotated[
         float,
-        typer.Option(help="Power of the paired t test.", rich_help_panel=_GOAL),
+        Option(help="Power of the paired t test.", panel=_GOAL),
     ] = DEFAULT_POWER,
     assurance: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="Probability, such as 0.8, that the goal is reached although the pilot's sd is an "
             "estimate; by default the plan takes the sd at face value, and reaches its goal in about "
             "half of all cases.",
-            rich_help_panel=_GOAL,
+            panel=_GOAL,
         ),
     ] = None,
     family: Annotated[
@@ -94,45 +93,45 @@ def plan_command(
     ] = None,
     human_topics: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--human-topics",
             help="With --human: how many topics people must judge for --half-width, in addition to the "
             "model's; with random-documents also how many documents per topic.",
-            rich_help_panel=options.HUMAN_PANEL,
+            panel=options.HUMAN_PANEL,
         ),
     ] = False,
     model_topics: Annotated[
         int | None,
-        typer.Option(
+        Option(
             help="With --human-topics: topics that the model judges; by default those of QRELS.",
             callback=options.at_least(5),
-            rich_help_panel=options.HUMAN_PANEL,
+            panel=options.HUMAN_PANEL,
         ),
     ] = None,
     human_cost: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="With --human-topics: cost of a judgement by people (of a topic, without "
             "--judgements-per-topic, unless documents were drawn); with --model-cost, the cheapest mix "
             "is planned.",
-            rich_help_panel=options.HUMAN_PANEL,
+            panel=options.HUMAN_PANEL,
         ),
     ] = None,
     model_cost: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="With --human-topics: cost of a judgement by the model.",
-            rich_help_panel=options.HUMAN_PANEL,
+            panel=options.HUMAN_PANEL,
         ),
     ] = None,
     by: options.ByOption = None,
     votes: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="How many more votes, from votes as of confir preferences: for --half-width, or to "
             "separate neighbours; and which pairs to ask about. See also confir preferences --show plan.",
-            rich_help_panel=_GOAL,
+            panel=_GOAL,
         ),
     ] = None,
     level: options.LevelOption = LEVEL,
@@ -149,7 +148,6 @@ def plan_command(
     - `confir plan --scores pilot.csv -m AP --half-width 0.05`
     """
     from confir.cli.terminal import Answer
-    from confir.data.sampling.judged_scores import SampledScores
     from confir.intervals.interval import check_level
     from confir.report.answer_parts import AnswerPart
     from confir.report.tables import with_design_note
@@ -189,10 +187,10 @@ def plan_command(
             assurance=assurance,
         )
         if isinstance(plan, PlanOverview):
-            table = with_design_note(overview_table(plan), scores.design)
+            table = with_design_note(overview_table(plan), scores.design_words)
             said = tuple(plan.sentences()[:_MOST_SENTENCES])
             return Answer(plan.to_records(), table, plan, [AnswerPart("Topics", said, table)])
-        table = with_design_note(plan_table(plan), scores.design)
+        table = with_design_note(plan_table(plan), scores.design_words)
         return Answer(plan.to_records(), table, plan)
 
     if by is not None:
@@ -212,7 +210,8 @@ def plan_command(
             "family": family,
             "level": level,
         }
-        if isinstance(scores, SampledScores):
+        if scores.human_documents:
+            from confir.data.sampling.judged_scores import as_sampled
             from confir.studies.planning.human_documents import plan_human_documents
 
             refuse_options(inputs.context, ["model_topics"], "is for --human-sample random-topics")
@@ -224,7 +223,8 @@ def plan_command(
                 human_cost=human_cost,
                 model_cost=model_cost,
             )
-            seed = SEED if scores.draw_replicates else None
+            sampled = as_sampled(scores.listed())
+            seed = SEED if sampled.draw_replicates else None
             out.deliver(Answer(mix.to_records(), document_plan_table(mix, seed), mix))
             return
         from confir.studies.planning.human_topics import plan_human_topics

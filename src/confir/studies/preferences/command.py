@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
+import click
 
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
+from confir.cli.parameters import Argument, Option
 from confir.cli.views import View, Views
 from confir.defaults import DEFAULT_POWER
 from confir.errors import InvalidValueError
@@ -59,10 +60,10 @@ VIEWS = Views(
 
 def preferences_command(
     *,
-    context: typer.Context,
+    context: click.Context,
     votes: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             metavar="VOTES",
             help="CSV, TSV, JSON, JSON Lines or Parquet with the columns left, right and winner, or "
             "model_a, model_b and winner; also topic and judge where known.",
@@ -71,7 +72,7 @@ def preferences_command(
     show: Annotated[str | None, VIEWS.option()] = None,
     baseline: Annotated[
         str | None,
-        typer.Option(metavar="SYSTEM", help="Compare the other systems with this one."),
+        Option(metavar="SYSTEM", help="Compare the other systems with this one."),
     ] = None,
     cluster: Annotated[
         str | None,
@@ -91,20 +92,20 @@ def preferences_command(
     ] = "half",
     prior: Annotated[
         float | None,
-        typer.Option(
+        Option(
             metavar="N",
             help="Add N ties of every system with an average one, such as 1: for systems that only "
             "win or only lose.",
-            rich_help_panel=_VOTES_PANEL,
+            panel=_VOTES_PANEL,
         ),
     ] = None,
     fail_if_worse: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--fail-if-worse",
             help="Exit with 1 if a system is significantly weaker than the baseline, by more than "
             "MARGIN.",
-            rich_help_panel=GATE_PANEL,
+            panel=GATE_PANEL,
         ),
     ] = False,
     require: Annotated[
@@ -118,24 +119,20 @@ def preferences_command(
     ] = None,
     margin: Annotated[
         float | None,
-        typer.Option(
-            help="A loss of strength up to this does not matter.", rich_help_panel=GATE_PANEL
-        ),
+        Option(help="A loss of strength up to this does not matter.", panel=GATE_PANEL),
     ] = None,
     records: GateRecords,
     half_width: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="With --show plan: an interval no wider than ± this; by default, neighbours are to "
             "differ significantly.",
-            rich_help_panel=_PLAN_PANEL,
+            panel=_PLAN_PANEL,
         ),
     ] = None,
     power: Annotated[
         float,
-        typer.Option(
-            help="With --show plan: power of the test of neighbours.", rich_help_panel=_PLAN_PANEL
-        ),
+        Option(help="With --show plan: power of the test of neighbours.", panel=_PLAN_PANEL),
     ] = DEFAULT_POWER,
     statistics: options.Statistics,
     out: options.Output,
@@ -187,11 +184,11 @@ def preferences_command(
     for gate in [] if out.in_parts and out.output is None else judged:
         print_message(f"confir: {gate.sentence()}")
     if any(gate.closed for gate in judged):
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
 def _check_gate(
-    context: typer.Context, gates: Sequence[str], baseline: str | None, records: GateRecords
+    context: click.Context, gates: Sequence[str], baseline: str | None, records: GateRecords
 ) -> None:
     """Raise where a gate lacks its baseline, or what belongs to one has none."""
     if gates and baseline is None:

@@ -13,7 +13,6 @@ from confir.arguments import as_levels
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, axis, constant, over, result
-from confir.data.sampling.judged_scores import count_model_topics
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
@@ -190,7 +189,7 @@ def ranking_of_pairs(
         level=level,
         draws=min((one.maxima.above.shape[1] for one in several), default=0),
         simultaneous_draws=min((len(one.maxima.largest) for one in several), default=0),
-        model_topics=count_model_topics(scores),
+        model_topics=scores.model_topics,
     )
     return ranking.at(level)
 

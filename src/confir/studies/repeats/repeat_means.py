@@ -11,15 +11,13 @@ import numpy as np
 from confir.arguments import as_choice, as_level
 from confir.arrays import Floats, Integers
 from confir.data.result import Result, axis, constant, over, result
-from confir.data.sampling.repeats import RepeatedScores, group_repeats
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL
 from confir.errors import InvalidValueError
 from confir.intervals.catalogue import confidence_interval
 from confir.measures.evaluation import as_scores
-from confir.resampling.kinds import against
+from confir.resampling.kinds import against, topic_sample
 from confir.resampling.repeats import RepeatSample
-from confir.resampling.topics import topic_sample
 
 
 @result
@@ -96,7 +94,7 @@ def summarise_repeats(
     level = as_level(level)
     if len(scores.topics) < 2:
         raise InvalidValueError("there is one topic; an interval needs at least 2")
-    every = scores if isinstance(scores, RepeatedScores) else group_repeats(scores)
+    every = scores.with_repeats()
     sample = RepeatSample.of(topic_sample(every), every)
     systems, counts = every.runs, every.repeat_counts
     if baseline is not None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+import click
 
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Instead, Without
 from confir.cli.input import DESIGN, Inputs, reading_options
+from confir.cli.parameters import Argument, Option
 from confir.defaults import OVERLAP_DEPTH, PERSISTENCE
 from confir.errors import InvalidValueError
 
@@ -25,7 +26,7 @@ _OF_SCORES = ("measure", "rel", "missing", "intents", *DESIGN, "baseline_runs", 
 
 QrelsOption = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--qrels",
         metavar="QRELS",
         help="Qrels file, or irds:DATASET; without it, only the lists are compared.",
@@ -36,7 +37,7 @@ QrelsOption = Annotated[
 def reproduce_command(
     *,
     original: Annotated[
-        str | None, typer.Argument(metavar="ORIGINAL", help="The run to be reproduced: a file.")
+        str | None, Argument(metavar="ORIGINAL", help="The run to be reproduced: a file.")
     ] = None,
     inputs: Annotated[
         Inputs,
@@ -45,45 +46,43 @@ def reproduce_command(
     ],
     baseline_runs: Annotated[
         tuple[str, str] | None,
-        typer.Option(
+        Option(
             metavar="A A'",
             help="The baseline of the original and its reproduction: prints effect ratio and ΔRI.",
         ),
     ] = None,
     fail_if_different: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--fail-if-different",
             help="Exit with 1 if a run is significantly different; with --margin, unless it is identical or "
             "equivalent; without --qrels, unless its lists are identical.",
-            rich_help_panel=_GATE_PANEL,
+            panel=_GATE_PANEL,
         ),
     ] = False,
     margin: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="Equivalence margin: smaller differences do not matter.",
-            rich_help_panel=_GATE_PANEL,
+            panel=_GATE_PANEL,
         ),
     ] = None,
     junit: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE", help="Write the gate as JUnit XML.", rich_help_panel=_GATE_PANEL
-        ),
+        Option(metavar="FILE", help="Write the gate as JUnit XML.", panel=_GATE_PANEL),
     ] = None,
     overlap_depth: Annotated[
         int,
-        typer.Option(
+        Option(
             metavar="K",
             help="Print the overlap of the first K documents.",
             callback=options.at_least(1),
-            rich_help_panel=_LISTS_PANEL,
+            panel=_LISTS_PANEL,
         ),
     ] = OVERLAP_DEPTH,
     persistence: Annotated[
         float,
-        typer.Option(help="Persistence p of rank-biased overlap.", rich_help_panel=_LISTS_PANEL),
+        Option(help="Persistence p of rank-biased overlap.", panel=_LISTS_PANEL),
     ] = PERSISTENCE,
     ties: Annotated[
         str | None,
@@ -146,7 +145,7 @@ def reproduce_command(
     for check in failing:
         print_message(f"confir: gate closed: {check.run} by {check.measure}: {check.said}")
     if failing:
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
     print_message(f"confir: gate open: {found.original} is reproduced")
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from confir.cli import options
 from confir.cli.groups import Without
 from confir.cli.input import Inputs
+from confir.cli.parameters import Option
 from confir.defaults import LEVEL, POOL_DEPTH
 from confir.errors import InvalidValueError
 
@@ -21,28 +20,28 @@ def reusability_command(
     inputs: Annotated[Inputs, Without("scores", "columns", "bounded", "top")],
     teams: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="The team of each run: lines of run and team.",
-            rich_help_panel=_POOL_PANEL,
+            panel=_POOL_PANEL,
         ),
     ] = None,
     pool_depth: Annotated[
         int,
-        typer.Option(
+        Option(
             help="Depth of the pool: a team contributes the documents that its runs have down to this "
             "rank.",
             callback=options.at_least(1),
-            rich_help_panel=_POOL_PANEL,
+            panel=_POOL_PANEL,
         ),
     ] = POOL_DEPTH,
     contributors: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="The teams that contributed each document, instead of the pool of these runs: lines of "
             "topic, 0, docid, gain, number of teams, and their names.",
-            rich_help_panel=_POOL_PANEL,
+            panel=_POOL_PANEL,
         ),
     ] = None,
     unjudged: Annotated[

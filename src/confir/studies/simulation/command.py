@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+import click
 
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
+from confir.cli.parameters import Option
 from confir.defaults import SEED
 from confir.errors import InvalidValueError, UnknownNameError, counted
 
@@ -23,62 +24,62 @@ _DEFAULT_TOPICS, _DEFAULT_RUNS, _DEFAULT_DEPTH = 50, 8, 1000
 
 
 def simulate_command(
-    context: typer.Context,
+    context: click.Context,
     scores: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--scores",
             metavar="FILE",
             help="A score table from which a population of topics is fitted (repeatable).",
-            rich_help_panel=_SCORES,
+            panel=_SCORES,
         ),
     ] = None,
     measure: options.MeasuresOption = None,
     output: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "-o",
             "--output",
             metavar="FILE",
             help="File for the simulated scores: .csv .tsv .json .jsonl .parquet",
-            rich_help_panel=_SCORES,
+            panel=_SCORES,
         ),
     ] = None,
     truth: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="File for the true means (.csv .json .md …); by default they are printed.",
-            rich_help_panel=_SCORES,
+            panel=_SCORES,
         ),
     ] = None,
     collection: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="FOLDER",
             help="Write a simulated collection to this folder: qrels.txt, and the runs in runs/.",
-            rich_help_panel=_COLLECTION,
+            panel=_COLLECTION,
         ),
     ] = None,
     runs: Annotated[
         int | None,
-        typer.Option(
+        Option(
             help="Number of runs; by default 8.",
             callback=options.at_least(1),
-            rich_help_panel=_COLLECTION,
+            panel=_COLLECTION,
         ),
     ] = None,
     depth: Annotated[
         int | None,
-        typer.Option(
+        Option(
             help="Documents per list; by default 1000.",
             callback=options.at_least(1),
-            rich_help_panel=_COLLECTION,
+            panel=_COLLECTION,
         ),
     ] = None,
     topics: Annotated[
         int | None,
-        typer.Option(
+        Option(
             help="Number of topics; by default as many as the score table has, else 50.",
             callback=options.at_least(1),
         ),
@@ -86,11 +87,11 @@ def simulate_command(
     seed: options.SeedOption = SEED,
     kind: Annotated[
         str,
-        typer.Option(
+        Option(
             "--format",
             metavar="FORMAT",
             help=f"How to print the true means: {options.formats_text()}.",
-            rich_help_panel=_SCORES,
+            panel=_SCORES,
         ),
     ] = "table",
     quiet: options.QuietOption = False,

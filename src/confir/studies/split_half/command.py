@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from confir.cli import options
 from confir.cli.groups import Without
 from confir.cli.input import Inputs
+from confir.cli.parameters import Option
 from confir.defaults import SPLITS
 from confir.errors import counted
 
@@ -20,30 +19,30 @@ def split_half_command(
     inputs: Annotated[Inputs, Without("scores", "columns", "measure", "missing", "bounded")],
     measure: Annotated[
         str,
-        typer.Option(
+        Option(
             "-m",
             "--measure",
             metavar="NAME",
             help="A measure in [0, 1] (confir measures lists them).",
-            rich_help_panel="Input",
+            panel="Input",
         ),
     ] = "AP",
     method: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--method",
             metavar="NAME",
             help="A method over documents (repeatable; confir methods lists them; default all).",
-            rich_help_panel=_STATISTICS,
+            panel=_STATISTICS,
         ),
     ] = None,
     splits: Annotated[
         int,
-        typer.Option(
+        Option(
             help="Ways to halve the documents, over which shares are averaged; 1 is the split of "
             "Cormack 2006 alone.",
             callback=options.at_least(1),
-            rich_help_panel=_STATISTICS,
+            panel=_STATISTICS,
         ),
     ] = SPLITS,
     statistics: options.DocumentStatistics,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from confir.cli import options
 from confir.cli.explicit_options import is_given
 from confir.cli.groups import Without
 from confir.cli.input import Inputs
+from confir.cli.parameters import Option
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 
 VIEWS = Views(
@@ -23,7 +22,7 @@ def topics_command(
     inputs: Annotated[Inputs, Without("bounded")],
     run: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="RUN",
             help="The run to examine: its name or its file. By default the one with the best mean "
             "by the first measure.",
@@ -33,7 +32,7 @@ def topics_command(
     topics: TopicsOption = False,
     most: Annotated[
         int,
-        typer.Option(
+        Option(
             help="Topics in each list: hardest, easiest, discriminating, where the run fails.",
             callback=options.at_least(1),
         ),
@@ -49,7 +48,6 @@ def topics_command(
     - `confir topics qrels.txt runs/ -m AP -q -o topics.csv`
     """
     from confir.cli.terminal import Answer
-    from confir.data.common_topics import comparable_means
     from confir.order import best_first
     from confir.studies.topic_difficulty.table import difficulty_table, overview_table
     from confir.studies.topic_difficulty.topic_difficulty import describe_topics
@@ -59,7 +57,7 @@ def topics_command(
     scores = inputs.load_scores(
         baseline=run, quiet=out.quiet, example="confir topics qrels.txt bm25.run dense.run"
     )
-    best = scores.runs[best_first(comparable_means(scores)[:, 0])[0]]
+    best = scores.runs[best_first(scores.comparable_means()[:, 0])[0]]
     chosen = inputs.find_baseline(run, scores.runs) if is_given(inputs.context, "run") else best
     found = describe_topics(scores, run=chosen)
     table = difficulty_table(found) if view.name == TOPICS else overview_table(found, most)

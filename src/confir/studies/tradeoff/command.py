@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from confir.cli import options
 from confir.cli.groups import Without
 from confir.cli.judged_input import JudgedInputs
+from confir.cli.parameters import Option
 from confir.errors import InvalidValueError
 
 
@@ -17,7 +16,7 @@ def tradeoff_command(
     inputs: Annotated[JudgedInputs, Without("bounded")],
     cost: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="What runs cost: a table with columns run, topic (if costs vary by topic), and one per "
             "cost, such as latency or tokens; lower is better (repeatable).",
@@ -54,5 +53,5 @@ def tradeoff_command(
         replicates=statistics.replicates,
         rng=statistics.seed,
     )
-    table = with_design_note(tradeoff_table(found, statistics.seed), scores.design)
+    table = with_design_note(tradeoff_table(found, statistics.seed), scores.design_words)
     out.deliver(Answer(found.to_records(), table, found))

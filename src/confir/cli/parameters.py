@@ -1,0 +1,187 @@
+"""Declarations of what a command takes: its arguments and options, as annotations of parameters.
+
+``level: Annotated[float, Option(help="Confidence level.")] = 0.95`` is the option ``--level``; its type
+says how its text is read, and its default what holds without it.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass
+from typing import Any, Union, get_args, get_origin
+
+import click
+
+from confir.errors import InvalidValueError
+
+Completer = Callable[[str], list[str]]
+# Checks a value, or replaces it: called with the context of the command, the parameter and the value.
+Callback = Callable[[click.Context, click.Parameter, Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """What is given by its place.
+
+    Attributes
+    ----------
+    metavar
+        Its name in help and messages.
+    help
+        What it is.
+    complete
+        Completes a word in a shell; by default by files.
+    """
+
+    metavar: str
+    help: str = ""
+    complete: Completer | None = None
+
+
+class Option:
+    """What is given by its name.
+
+    Parameters
+    ----------
+    names
+        Such as ``-m`` and ``--measure``, or ``--bounded/--unbounded``; by default that of the parameter.
+    metavar
+        What stands for the value in help; by default N or X for a number.
+    help
+        What it does.
+    callback
+        Checks or replaces the value, also where it is the default.
+    complete
+        Completes a word in a shell; by default by files, if the value is text.
+    show_default
+        Whether help shows the default, or what it shows instead.
+    panel
+        The panel of the help; by default that of the options.
+    """
+
+    def __init__(
+        self,
+        *names: str,
+        metavar: str | None = None,
+        help: str = "",  # noqa: A002 - as everywhere
+        callback: Callback | None = None,
+        complete: Completer | None = None,
+        show_default: bool | str = True,
+        panel: str | None = None,
+    ) -> None:
+        self.names, self.metavar, self.help, self.panel = names, metavar, help, panel
+        self.callback, self.complete, self.show_default = callback, complete, show_default
+
+
+class DeclaredArgument(click.Argument):
+    """An argument of a command, with its declaration."""
+
+    def __init__(self, name: str, declared: Argument, kind: _Kind, *, required: bool) -> None:
+        super().__init__(
+            [name],
+            type=_value_type(kind.value, name),
+            nargs=-1 if kind.repeats else kind.words,
+            required=required,
+            **({} if required else {"default": None}),
+            metavar=declared.metavar,
+            callback=_callback(None, kind),
+            shell_complete=_shell_completer(declared.complete, kind),
+        )
+        self.help = declared.help
+
+
+class DeclaredOption(click.Option):
+    """An option of a command, with its declaration."""
+
+    def __init__(self, name: str, declared: Option, kind: _Kind, default: Any) -> None:
+        names = declared.names or (f"--{name.replace('_', '-')}",)
+        is_flag = kind.value is bool
+        super().__init__(
+            [name, *names],
+            type=None if is_flag else _value_type(kind.value, max(names, key=len)),
+            is_flag=is_flag,
+            multiple=kind.repeats,
+            nargs=kind.words,
+            default=default,
+            metavar=declared.metavar or _NUMBERS.get(kind.value),
+            help=declared.help,
+            callback=_callback(declared.callback, kind),
+            shell_complete=_shell_completer(declared.complete, kind),
+        )
+        self.panel = declared.panel
+        self.default_shown = declared.show_default
+
+
+def click_parameter(name: str, annotation: Any, default: Any) -> click.Parameter:
+    """Return the argument or option that an annotated parameter declares."""
+    value, declared = get_args(annotation)
+    if isinstance(declared, Argument):
+        return DeclaredArgument(name, declared, _kind(value), required=default is MISSING)
+    return DeclaredOption(name, declared, _kind(value), default)
+
+
+_NUMBERS: dict[type, str] = {int: "N", float: "X"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What the type of a parameter says: the type of one value, how often it comes, its words."""
+
+    value: type
+    repeats: bool = False
+    words: int = 1
+
+
+def _kind(annotation: Any) -> _Kind:
+    if isinstance(annotation, types.UnionType) or get_origin(annotation) is Union:
+        (annotation,) = (one for one in get_args(annotation) if one is not types.NoneType)
+    inner = get_args(annotation)
+    if get_origin(annotation) is list:
+        return _Kind(inner[0], repeats=True)
+    return _Kind(inner[0], words=len(inner)) if inner else _Kind(annotation)
+
+
+def _value_type(value: type, name: str) -> Any:
+    """Return how text becomes a value."""
+    return _Number(value, name) if value in _NUMBERS else value
+
+
+class _Number(click.ParamType):  # type: ignore[type-arg]
+    """A number in text; what is none is named with its option."""
+
+    def __init__(self, value: type, option: str) -> None:
+        self.name = value.__name__
+        self._value, self._option = value, option
+
+    def convert(self, value: Any, _: Any, __: Any) -> Any:
+        try:
+            return self._value(str(value).encode("ascii"))  # or digits of any script would do
+        except ValueError:
+            expected = "a whole number" if self._value is int else "a number"
+            raise InvalidValueError(f"{self._option} is {value!r}; expected {expected}") from None
+
+
+def _callback(declared: Callback | None, kind: _Kind) -> Callback | None:
+    """Return the callback of a parameter; what can be given repeatedly is a list, or None."""
+    if not kind.repeats:
+        return declared
+
+    def listed(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+        values = list(value) if value else None
+        return values if declared is None else declared(context, parameter, values)
+
+    return listed
+
+
+def _shell_completer(complete: Completer | None, kind: _Kind) -> Callable[..., list[Any]]:
+    """Return what completes a value in a shell: by names if there are any, text by files."""
+
+    def completions(_: Any, __: Any, incomplete: str) -> list[Any]:
+        from click.shell_completion import CompletionItem
+
+        if complete is not None:
+            return [CompletionItem(name) for name in complete(incomplete)]
+        return [CompletionItem(incomplete, type="file")] if kind.value is str else []
+
+    return completions
