@@ -11,7 +11,6 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.data.result import Result, Variable, axis, over, result
-from confir.data.sampling.judged_scores import count_model_topics
 from confir.data.scores import Scores
 from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.measures.score_summary import ScoreSummary
@@ -167,7 +166,7 @@ def plan_usual_goals(
         pairs=family_size(family, len(scores.runs)),
         assurance=assurance,
         judgements_per_topic=judgements_per_topic,
-        model_topics=count_model_topics(scores) / len(scores.topics),
+        model_topics=scores.model_topics / len(scores.topics),
         baseline=baseline,
     )
     return found if len(scores.runs) > 1 else found.select(spread=[MEDIAN])
