@@ -226,16 +226,7 @@ def render_page(
     progress: Progress | None = None,
 ) -> str:
     """Return the page as text."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        loader=jinja2.FunctionLoader(_template),
-    )
-    environment.filters["unbroken"] = unbroken
+    environment = page_environment()
     source = origin or Origin()
     name_stage(progress, "drawing charts")
     figures = report_figures(contents, contents.settings.levels, progress, paper=False)
@@ -284,6 +275,21 @@ def render_page(
         packed=dict(zip(packed, run_in_threads(pack, list(packed.values())), strict=True)),
     )
     return without_controls(page, keep_blanks=True)
+
+
+def page_environment() -> Any:
+    """Return the jinja2 environment of pages: templates of the page and of studies, escaped."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=jinja2.FunctionLoader(_template),
+    )
+    environment.filters["unbroken"] = unbroken
+    return environment
 
 
 def default_title(contents: Contents, origin: Origin) -> str:

@@ -82,6 +82,11 @@ def with_design_note(table: Table, design: str) -> Table:
     return replace(table, note=f"{table.note}{joint}by the design, {design}")
 
 
+def with_seed(table: Table, seed: int | None) -> Table:
+    """Return a table whose note names the seed of the replicates, if there is one."""
+    return table if seed is None else replace(table, note=f"{table.note}; seed {seed}")
+
+
 def best_runs(mean: Floats, topics: Integers) -> Booleans:
     """Return which runs have the best mean, by measures with the same number of topics for all."""
     best: Booleans = np.apply_along_axis(is_best, 0, mean) & ~runs_differ_in_topics(topics)

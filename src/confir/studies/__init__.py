@@ -16,9 +16,9 @@ DAILY, STUDY, LISTS = "Daily", "Studies", "Lists"
 
 
 class Shown(NamedTuple):
-    """The functions in table.py and chart.py that show a result."""
+    """The functions in table.py and chart.py that show a result; None: as it declares itself."""
 
-    table: str
+    table: str | None = None
     chart: str | None = None
 
 
@@ -93,7 +93,7 @@ STUDIES = (
         "How certain is the ranking of the runs?",
         ("ranks", "intervals.md#ranks"),
         names={"rank_runs": "ranking", "Ranking": "ranking"},
-        results={"ranking.Ranking": Shown("ranking_table", "ranking_chart")},
+        results={"ranking.Ranking": Shown(chart="ranking_chart")},
         section=True,
     ),
     Study(
@@ -165,7 +165,7 @@ STUDIES = (
             "RepeatMeans": "repeat_means",
             "score_successes": "successes",
         },
-        results={"repeat_means.RepeatMeans": Shown("repeats_table", "repeats_chart")},
+        results={"repeat_means.RepeatMeans": Shown(chart="repeats_chart")},
     ),
     Study(
         "nuggets",
@@ -175,14 +175,14 @@ STUDIES = (
             "estimate_nugget_variance": "nugget_variance",
             "NuggetVariance": "nugget_variance",
         },
-        results={"nugget_variance.NuggetVariance": Shown("nugget_table")},
+        results={"nugget_variance.NuggetVariance": Shown()},
     ),
     Study(
         "components",
         "How reliable are these scores, and how many topics, judges or repeats are needed?",
         ("generalisability", "designs.md#components-how-reliable-are-these-scores"),
         names={"decompose_scores": "components", "Components": "components"},
-        results={"components.Components": Shown("components_table", "components_chart")},
+        results={"components.Components": Shown(chart="components_chart")},
         commands=("components",),
     ),
     Study(
@@ -326,11 +326,9 @@ STUDIES = (
             "estimate_unjudged": "estimates",
         },
         results={
-            "bounds.UnjudgedBounds": Shown("unjudged_bounds_table", "unjudged_bounds_chart"),
-            "differences.UnjudgedDifferences": Shown("unjudged_difference_table"),
-            "estimates.UnjudgedEstimate": Shown(
-                "unjudged_estimate_table", "unjudged_estimate_chart"
-            ),
+            "bounds.UnjudgedBounds": Shown(chart="unjudged_bounds_chart"),
+            "differences.UnjudgedDifferences": Shown(),
+            "estimates.UnjudgedEstimate": Shown(chart="unjudged_estimate_chart"),
         },
         section=True,
     ),
@@ -347,7 +345,7 @@ STUDIES = (
         "How far do scores depend on the order of tied documents?",
         ("McSherry & Najork 2008", "unjudged.md#ties"),
         names={"TieBounds": "ties", "bound_ties": "ties"},
-        results={"ties.TieBounds": Shown("tie_table", "tie_chart")},
+        results={"ties.TieBounds": Shown(chart="tie_chart")},
         section=True,
     ),
     Study(
@@ -355,7 +353,7 @@ STUDIES = (
         "What scores would human judgements give, if a model judged most topics?",
         ("human judgements", "human.md"),
         names={"CorrectedMeans": "corrected_means", "correct_judgements": "corrected_means"},
-        results={"corrected_means.CorrectedMeans": Shown("corrected_table", "corrected_chart")},
+        results={"corrected_means.CorrectedMeans": Shown(chart="corrected_chart")},
         section=True,
     ),
     Study(
@@ -418,9 +416,7 @@ STUDIES = (
         "Which measure separates the runs best?",
         ("Sakai 2006, Voorhees 2002", "designs.md#measures-which-one-separates-the-runs-best"),
         names={"compare_measures": "discrimination", "Discrimination": "discrimination"},
-        results={
-            "discrimination.Discrimination": Shown("discrimination_table", "discrimination_chart")
-        },
+        results={"discrimination.Discrimination": Shown(chart="discrimination_chart")},
         commands=("measures",),
         panel=LISTS,
     ),

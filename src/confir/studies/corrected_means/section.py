@@ -15,7 +15,6 @@ from confir.report.names import isolated
 from confir.report.sections import Figure, Scope, Section, Sentence, own_table
 from confir.studies.corrected_means.chart import corrected_chart
 from confir.studies.corrected_means.corrected_means import CorrectedMeans, correct_scores
-from confir.studies.corrected_means.table import mean_notes
 
 
 def _gather(scope: Scope) -> CorrectedMeans | None:
@@ -37,7 +36,7 @@ def _context(contents: Contents) -> dict[str, Any]:
 
 
 def _notes(means: CorrectedMeans) -> list[str]:
-    return [f"{note[0].upper()}{note[1:]}." for note in mean_notes(means)]
+    return [f"{note[0].upper()}{note[1:]}." for note in means.model_notes()]
 
 
 def _biases(means: CorrectedMeans) -> Iterator[str]:
