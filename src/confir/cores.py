@@ -9,6 +9,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+# Whether OpenBLAS was told to use one thread before numpy was loaded: looking it up takes longer than
+# a short command.
+started_single = False
+
 
 class Cores:
     """Counts the threads of this process that work on tasks."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from confir import cores
 from confir.cli import FAILED, INTERRUPTED
 from confir.cli.build_date import build_seconds
 from confir.cli.completion import COMPLETE, complete
@@ -182,6 +183,8 @@ def _start_fast() -> None:
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
     atexit.register(gc.freeze)  # or Python would look through all objects once more
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if "numpy" not in sys.modules:
+        cores.started_single = os.environ["OPENBLAS_NUM_THREADS"] == "1"
 
 
 def _run(named: list[str], summary: WarningSummary) -> int:

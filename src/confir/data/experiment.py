@@ -7,30 +7,39 @@ import inspect
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, cast, get_args
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    ParamSpec,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    cast,
+    get_args,
+)
 
 import numpy as np
 
-from confir.arguments import as_choice, as_flag, as_function, as_generator, as_integer, as_text
+from confir.arguments import as_choice, as_flag, as_function, as_integer, as_text, check_rng
 from confir.data.exclusions import Exclusions
 from confir.data.files import STDIN, PathLike
 from confir.data.formats.exclusion_files import ExcludedSource, as_exclusions
 from confir.data.formats.objects import as_qrels, as_runs, find_run_datasets
-from confir.data.formats.run_metadata import RunMetadata
 from confir.data.formats.run_sources import NAMINGS, NameBy, Reading, RunSource
-from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import TIE_PRECISIONS, TiePrecision
-from confir.data.lists.topic_lists import TopicLists
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
 from confir.data.sampling.design import ROLES, Datasets, DesignSource, refuse_design
 from confir.data.sampling.judged_scores import HUMAN_SAMPLES, check_sample
-from confir.data.scanning.blocks import content_size
-from confir.data.scanning.list_scanner import scan_sources
-from confir.data.scanning.stored_lists import store_lists
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError
 from confir.scheduler import check_address, use_scheduler
+
+if TYPE_CHECKING:
+    from confir.data.formats.run_metadata import RunMetadata
+    from confir.data.lists.ranked_lists import RankedLists
+    from confir.data.lists.topic_lists import TopicLists
 
 Missing = Literal["zero", "drop", "error"]
 
@@ -237,7 +246,7 @@ class Experiment:
         self._scheduler = None if scheduler is None else check_address(scheduler)
         self._rules = ReadingRules(**rules)
         self._human = _checked_human(human, human_sample)
-        as_generator(rng)  # raises what is none
+        check_rng(rng)
         self._rng = rng
         self._given = (qrels, runs)
         self._measures = measures
@@ -333,6 +342,8 @@ class Experiment:
 
     def lists(self, progress: Callable[[int], None] | None = None) -> RankedLists:
         """Return the whole lists of all runs; ``progress`` is called with 1 after each run."""
+        from confir.data.scanning.list_scanner import scan_sources
+
         as_function("progress", progress)
         return self._keep(
             "lists",
@@ -354,6 +365,8 @@ class Experiment:
         as_function("progress", progress)
         if self.has_lists or not self.is_in_files or self._size_of_files <= _HELD_SIZE:
             return self.lists(progress)
+        from confir.data.scanning.stored_lists import store_lists
+
         rules, shown = self.rules, _ShownOnce(progress)
         found = self._keep(
             "stored_lists",
@@ -385,6 +398,8 @@ class Experiment:
     @property
     def _size_of_files(self) -> int:
         """How many bytes the runs in files have, decompressed, about."""
+        from confir.data.scanning.blocks import content_size
+
         return sum(map(content_size, self._files))
 
     @property

@@ -273,7 +273,6 @@ def mean_answer(
     from confir.cli.terminal import Answer
     from confir.data.sampling.judged_scores import SampledScores
     from confir.intervals.catalogue import confidence_interval, means_alone
-    from confir.studies.corrected_means.table import sampled_note
     from confir.studies.means.table import interval_table
 
     level, replicates, seed = statistics.level, statistics.replicates, statistics.seed
@@ -287,6 +286,8 @@ def mean_answer(
     rows = () if beside is None else beside.rows
     note = _note(intervals, seed)
     if isinstance(scores, SampledScores):
+        from confir.studies.corrected_means.table import sampled_note
+
         note = f"{note}; {sampled_note(scores, seed)}"
     table = interval_table(intervals, note if beside is None else beside.note(note), rows)
     if beside is not None:
