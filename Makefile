@@ -4,7 +4,9 @@
 # make test-spark       tests with a local session of Spark, in .venv-spark (needs Java)
 # make check      format, lint, types
 # make outputs    write the outputs in README and docs anew
-# make docs       build the documentation site in build/docs
+# make docs       build the documentation site in build/docs, and check its links
+# make cases      write the outputs of docs/cases anew, on the data in CONFIR_DATA
+# make pictures   draw the pictures of README and site that no command draws, by Chromium
 # make test-processors  records and tests with less and less of this processor in use
 # make verify     what takes too long for every commit: coverage, packages, fuzz, mutate, decisions,
 #                 the slow tests, the newest packages, embedding libraries, other processors
@@ -40,7 +42,7 @@ BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 SECONDS ?= 300
 
 .PHONY: demo test test-embedding test-spark test-slow test-newest test-processors check lock verify coverage \
-	fuzz mutate decisions outputs docs bench tables data packages references reproduce format clean
+	fuzz mutate decisions outputs docs cases pictures bench tables data packages references reproduce format clean
 
 %/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $*
@@ -133,11 +135,19 @@ format: $(TEST_VENV)/installed-check
 
 outputs: $(VENV)/installed
 	$(VENV)/$(BIN)/confir demo --output docs/figures/demo.svg
-	for page in README.md docs/*.md; do \
+	for page in README.md skills/confir/SKILL.md docs/*.md; do \
 		$(VENV)/$(BIN)/python tests/documentation/run_pages.py --processes --write $$page || exit 1; done
 
 docs: $(TEST_VENV)/installed-docs
 	$(TEST_VENV)/$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
+	$(TEST_VENV)/$(BIN)/python docs/check_links.py build/docs
+
+cases: $(VENV)/installed
+	for page in docs/cases/*.md; do \
+		$(VENV)/$(BIN)/python tests/documentation/run_pages.py --write $$page || exit 1; done
+
+pictures: $(VENV)/installed
+	$(VENV)/$(BIN)/python docs/pictures.py
 
 bench: $(TEST_VENV)/installed-peers
 	for script in $(filter-out benchmarks/side_by_side.py,$(wildcard benchmarks/*.py)); do \

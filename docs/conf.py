@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import warnings
+from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -33,6 +35,10 @@ html_theme_options = {
 
 # Pages that come from confir's own lists, written before the site is built.
 GENERATED = Path(__file__).resolve().parent / "generated"
+# Files that the site has beside its pages: the report on the sample collection.
+EXTRA = GENERATED / "site"
+html_extra_path = ["generated/site", "../skills/confir"]
+exclude_patterns = ["generated/site"]
 LISTS = {
     "confir.MEASURES": "the [measures](../measures.md) by name",
     "confir.METHODS": "the [interval methods](../intervals.md#the-methods) by name",
@@ -41,11 +47,13 @@ _FIELD = re.compile(r"^\s+(\w+)\s*=\s*\{(.*)\},?$", re.MULTILINE)
 
 
 def setup(app: Any) -> None:
-    """Write the pages of names and references; show outputs of examples as plain text."""
-    GENERATED.mkdir(exist_ok=True)
+    """Write what comes from confir itself: names, references, a report, and the list of pages."""
+    EXTRA.mkdir(exist_ok=True, parents=True)
     (GENERATED / "api.md").write_text(_api_page(), encoding="utf-8")
     (GENERATED / "references.md").write_text(_reference_page(), encoding="utf-8")
     app.connect("source-read", _show_outputs)
+    app.connect("builder-inited", _write_demo)
+    app.connect("build-finished", _write_list)
 
 
 def _show_outputs(_app: Any, _page: str, source: list[str]) -> None:
@@ -54,6 +62,51 @@ def _show_outputs(_app: Any, _page: str, source: list[str]) -> None:
 
 def _language(fence: re.Match[str]) -> str:
     return "```text" if fence[1] == "output" else "```python"
+
+
+def _write_demo(_app: Any) -> None:
+    """Write the report on the sample collection, which the site links to as a live page."""
+    import confir
+
+    sample = confir.sample_collection()
+    experiment = confir.Experiment(sample.qrels, sample.runs, ["nDCG@10", "AP", "RR"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the page shows them
+        confir.write_report(
+            EXTRA / "demo.html", experiment, title="Eight runs on the sample collection"
+        )
+
+
+def _write_list(app: Any, exception: Exception | None) -> None:
+    """Write llms.txt: every page with its title and its first sentence, for programs that read."""
+    if exception is None and app.builder.format == "html":
+        written = Path(app.outdir) / "llms.txt"
+        written.write_text("\n".join(_listed_pages(app.env)) + "\n", encoding="utf-8")
+
+
+def _listed_pages(env: Any) -> Iterator[str]:
+    yield f"# confir\n\n> {_first_sentence(env, env.config.root_doc)}"
+    yield "\nEach link is the source of a page in Markdown; examples are followed by their output."
+    parts = env.toctree_includes
+    for part in parts[env.config.root_doc]:
+        yield f"\n## {env.titles[part].astext()}\n"
+        for page in (part, *parts.get(part, ())):
+            if page.startswith("generated/api/"):
+                continue
+            said = _first_sentence(env, page)
+            title = env.titles[page].astext()
+            yield f"- [{title}](_sources/{page}.md.txt)" + (f": {said}" if said else "")
+
+
+def _first_sentence(env: Any, page: str) -> str:
+    """Return the first sentence of a page's first paragraph, or nothing where there is none."""
+    from docutils.nodes import image, paragraph, section
+
+    for found in env.get_doctree(page).findall(paragraph):
+        if isinstance(found.parent, section) and not any(found.findall(image)):
+            text = " ".join(found.astext().split())
+            return re.split(r"(?<=[^A-Z][.?!])\s", text, maxsplit=1)[0].rstrip(":")
+    return ""
 
 
 def _api_page() -> str:

@@ -1,5 +1,7 @@
 """Counts that say how far the code asks one question in many ways: `python hardening/counts.py`.
 
+`--list` prints the places that ask for a kind, `--entered` counts the functions that commands enter.
+
 kinds
     Places that ask which kind of scores they have: `isinstance` of a type that `as_sample` takes
     (Scores, ScoreSummary, JudgedScores, SampledScores, RepeatedScores) or of a kind of sample, and
@@ -36,7 +38,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "confir"
 KINDS = {"Scores", "ScoreSummary", "JudgedScores", "SampledScores", "RepeatedScores"}
 SAMPLES = {
     *("TopicSample", "ClusteredSample", "JudgedSample", "SummarisedTopics", "RepeatSample"),
-    "ClusteredJudgedSample",
+    *("ClusteredJudgedSample", "InfluenceSample", "SummarisedBoard", "AdditiveSample"),
 }
 ASKED = {"design", "clusters", "judged"}
 STUDY_PARTS = {"table", "chart", "command", "section", "sentences", "__init__"}
@@ -47,14 +49,17 @@ def trees() -> dict[Path, ast.Module]:
     return {path: ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
 
 
-def count_kinds(modules: dict[Path, ast.Module]) -> int:
-    """Return the number of places that ask which kind of scores they have."""
-    count = 0
+def find_kinds(modules: dict[Path, ast.Module]) -> list[str]:
+    """Return the places that ask which kind of scores they have: file, line, and the line itself."""
+    found = []
     for path, tree in modules.items():
-        if "data" in path.relative_to(SOURCE).parts or path.name == "kinds.py":
+        name = path.relative_to(SOURCE)
+        if "data" in name.parts or path.name == "kinds.py":
             continue
-        count += sum(map(_asks_kind, ast.walk(tree)))
-    return count
+        lines = path.read_text().splitlines()
+        asked = sorted(getattr(node, "lineno", 0) for node in ast.walk(tree) if _asks_kind(node))
+        found += [f"{name}:{line}: {lines[line - 1].strip()}" for line in asked]
+    return found
 
 
 def _asks_kind(node: ast.AST) -> bool:
@@ -156,7 +161,10 @@ def main() -> None:
     """Print all counts."""
     modules = trees()
     code, every = count_lines(modules)
-    print(f"places that ask which kind of scores they have: {count_kinds(modules)}")
+    asked = find_kinds(modules)
+    print(f"places that ask which kind of scores they have: {len(asked)}")
+    if "--list" in sys.argv:
+        print("\n".join(asked))
     print(f"lines that only refuse: {count_refusals(modules)}")
     names = shared_names()
     print(f"modules that share a name: {len(names)} ({', '.join(names)})")

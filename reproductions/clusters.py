@@ -24,7 +24,7 @@ from confir.data.scores import Scores
 from confir.errors import ConfirWarning
 from confir.report.charts import COLOURS, chart_bytes, styled
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.topics import topic_sample
+from confir.resampling.kinds import topic_sample
 
 SEED = 2026
 CORRELATIONS = (0.0, 0.1, 0.3, 0.6)

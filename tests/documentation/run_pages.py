@@ -8,7 +8,7 @@
 The interpreter that runs this script runs the blocks, so that an environment can be tested that
 holds nothing but confir and what it needs; hence only the standard library is imported here. All
 blocks of a page run in order in one folder, which holds `sample/` as `confir demo --write sample`
-writes it; a file of that folder that the page shows, ![…](figures/NAME), is its picture:
+writes it, and `data/`, the collections in the folder that CONFIR_DATA names; a file of that folder that the page shows, ![…](figures/NAME), is its picture:
 
     ```python   one program over the page; an ```output block shows what its block prints
     ```python file=NAME   a file of that name, for the blocks below it
@@ -259,6 +259,8 @@ def run_page(text: str, *, processes: bool, sample: Path | None) -> tuple[str, d
         return text, {}
     with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as programs:
         put_sample(Path(name) / "sample", sample)
+        if data := os.environ.get("CONFIR_DATA"):
+            (Path(name) / "data").symlink_to(Path(data).absolute())
         entry = None if processes else EntryPoint(Path(programs))
         with contextlib.chdir(name):
             made = RUNNABLE.sub(PageRun(Path(name), Path(programs), entry).block, text)

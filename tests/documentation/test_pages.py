@@ -17,7 +17,9 @@ from requirements import missing_requirement
 from samples import whole_sample
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+SKILL = REPOSITORY / "skills" / "confir" / "SKILL.md"
+PAGES = [REPOSITORY / "README.md", SKILL, *sorted((REPOSITORY / "docs").glob("*.md"))]
+CASES = sorted((REPOSITORY / "docs" / "cases").glob("*.md"))
 PYTHON = os.environ.get("CONFIR_DEMO_PYTHON", sys.executable)
 RUN_PAGES = Path(__file__).with_name("run_pages.py")
 # Pages with a process of their own, and its options: README starts a program for each command, and
@@ -73,7 +75,7 @@ def test_blocks_run_and_print_what_the_page_shows(run_page, serve_page, page):
     assert done.stdout == page.read_text(encoding="utf-8"), "`make outputs` writes them anew"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES + CASES, ids=lambda page: page.name)
 def test_every_block_runs_or_says_that_it_is_for_reading(page):
     unread = RUNNABLE.sub("", page.read_text(encoding="utf-8"))
     assert (
@@ -219,13 +221,13 @@ def test_a_block_that_fails_fails_its_page(run_page, serve_page, block, named, t
     assert page.read_text(encoding="utf-8") == block
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES + CASES, ids=lambda page: page.name)
 def test_links_lead_to_files_that_exist(page):
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-def test_the_figure_of_readme_has_the_intervals_that_the_demo_prints():
+def test_the_figure_of_the_demo_has_the_intervals_that_the_demo_prints():
     command = [PYTHON, "-m", "confir", "demo", "--format", "json"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     expected = {
@@ -262,24 +264,24 @@ def test_slow_tests_are_only_left_out_of_what_others_run_by_name():
         assert f"`{path.name}`" in written, f"contributing.md does not say what {path.name} tests"
 
 
-def readme_rows():
-    """Return the cells of README's table of questions."""
-    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    table = readme.partition("| question |")[2].partition("\n\n")[0]
+def question_rows():
+    """Return the cells of the table of questions."""
+    page = (REPOSITORY / "docs" / "questions.md").read_text(encoding="utf-8")
+    table = page.partition("| question |")[2].partition("\n\n")[0]
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()[2:]]
 
 
-def test_readme_has_a_row_for_each_study_in_order_and_one_for_the_report():
-    *rows, report = readme_rows()
+def test_there_is_a_row_for_each_study_in_order_and_one_for_the_report():
+    *rows, report = question_rows()
     assert [row[0] for row in rows] == [study.question for study in STUDIES]
     assert report[1:3] == ["`write_report`", "`confir report`"]
 
 
 @pytest.mark.parametrize("place", range(len(STUDIES)), ids=[study.folder for study in STUDIES])
-def test_a_row_of_readme_names_the_verbs_commands_and_source_of_its_study(place):
-    study, (_, verbs, commands, source) = STUDIES[place], readme_rows()[place]
+def test_a_row_names_the_verbs_commands_and_source_of_its_study(place):
+    study, (_, verbs, commands, source) = STUDIES[place], question_rows()[place]
     functions = [name for name in study.names if name[0].islower()]
     assert sorted(re.findall(r"`(\w+)`", verbs)) == sorted(functions)
     own = re.findall(r"`confir ([\w-]+)`", commands)
     assert own == list(study.commands)
-    assert source == "[{}](docs/{})".format(*study.source)
+    assert source == "[{}]({})".format(*study.source)

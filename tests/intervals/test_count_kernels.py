@@ -6,8 +6,8 @@ import pytest
 from confir.intervals import count_kernels
 from confir.intervals.count_kernels import compile_kernels
 from confir.intervals.probe import CountedProbe, Probe
+from confir.resampling.kinds import topic_sample
 from confir.resampling.topic_weights import topic_draws, topic_weights
-from confir.resampling.topics import topic_sample
 
 COLUMNS, SAMPLES = 6, 3
 PROBABILITIES = np.linspace(0.0, 1.0, 81)

@@ -21,8 +21,8 @@ from confir.intervals.probe import (
     side_of_quantiles,
 )
 from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.kinds import topic_sample
 from confir.resampling.topic_weights import topic_weights
-from confir.resampling.topics import topic_sample
 from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T
 
 COUNTING = [m for m in (*METHODS.values(), PUBLISHED_BOOTSTRAP_T) if m.count_side is not None]

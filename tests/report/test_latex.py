@@ -36,6 +36,15 @@ def test_a_column_has_fewer_decimals_and_stacked_intervals():
     assert "bold: highest mean" in latex
 
 
+@pytest.mark.parametrize("style", [None, "plus-minus"])
+def test_an_interval_that_is_open_at_0_has_limits_too(style):
+    cell = Cell(difference_text(0.05, 0.0, 0.09, open_end=1))
+    assert cell.text.endswith("]")
+    assert "[" not in cell.text
+    latex = to_latex(Table(("run", "AP"), ((Cell("x"), cell),)), Paper("column", style))
+    assert "+0.05" in latex
+
+
 def test_plus_minus_shows_one_distance_or_both():
     assert r"0.500\,{\scriptsize$\pm$\,0.100}" in to_latex(one(), Paper("page", "plus-minus"))
     skewed = to_latex(one(0.41, 0.62), Paper(None, "plus-minus", 2))

@@ -16,8 +16,9 @@ from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, UnsupportedMethodError
 from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.clusters import Clusters, Ratios, summed_df
+from confir.resampling.kinds import topic_sample
 from confir.resampling.studentised_maxima import largest_statistics
-from confir.resampling.topics import cluster_counts, topic_sample
+from confir.resampling.topics import cluster_counts
 from requirements import required
 
 

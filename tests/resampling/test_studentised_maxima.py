@@ -11,6 +11,7 @@ from confir.resampling import pair_draws as module
 from confir.resampling import studentised_maxima as sizes
 from confir.resampling import topics
 from confir.resampling.borrowed_variance import NOTHING_BORROWED, BorrowedVariance
+from confir.resampling.kinds import topic_sample
 from confir.resampling.pair_draws import draw_normal_means
 from confir.resampling.studentised_maxima import (
     NORMAL_TOPICS,
@@ -18,7 +19,6 @@ from confir.resampling.studentised_maxima import (
     studentised_maxima,
 )
 from confir.resampling.topic_weights import topic_weights
-from confir.resampling.topics import topic_sample
 from requirements import required
 
 NOTHING = NOTHING_BORROWED, NOTHING_BORROWED

@@ -15,8 +15,8 @@ from confir.intervals.catalogue import METHODS, methods_over
 from confir.intervals.count_kernels import compile_kernels
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method, Use
+from confir.resampling.kinds import topic_sample
 from confir.resampling.topic_weights import topic_weights
-from confir.resampling.topics import topic_sample
 from confir.studies.coverage.miss_counts import count_misses, number_of_tasks
 from confir.studies.coverage.studied_methods import (
     PUBLISHED_BOOTSTRAP_T,

@@ -11,7 +11,7 @@ from confir import confidence_interval, plan_topics
 from confir.data.scores import Scores
 from confir.data.tables.score_files import read_scores
 from confir.errors import DegenerateSampleWarning, InvalidValueError, UnknownNameError
-from confir.resampling.topics import topic_sample
+from confir.resampling.kinds import topic_sample
 from confir.studies.planning.pilot import measure_pilot
 from confir.studies.planning.power import Criterion
 from confir.studies.planning.table import plan_table

@@ -9,7 +9,7 @@ from scipy import stats
 from confir import compare_runs, confidence_interval, plan_topics
 from confir.errors import InvalidValueError
 from confir.intervals.simultaneous import ComparisonFamily
-from confir.resampling.topics import topic_sample
+from confir.resampling.kinds import topic_sample
 from confir.studies.planning.criteria import planned_criterion
 from confir.studies.planning.pilot import measure_pilot, planned_differences
 from confir.studies.planning.power import Criterion, family_level

@@ -8,7 +8,7 @@ import pytest
 
 import confir.parallel
 from confir.errors import TopicMismatchError
-from confir.resampling.topics import topic_sample
+from confir.resampling.kinds import topic_sample
 from confir.studies.comparison import randomisation
 from confir.studies.comparison.pairs import pair_runs
 from confir.studies.comparison.randomisation import flip_signs, permute_runs, shift_bootstrap

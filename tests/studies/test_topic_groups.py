@@ -12,7 +12,6 @@ from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
     UnknownNameError,
-    UnsupportedMethodError,
 )
 from confir.studies.topic_groups.heterogeneity import LEAST_TESTED, check_groups, welch_f
 
@@ -309,7 +308,7 @@ def test_no_table_and_a_summary_are_refused():
     scores = two_way()
     with pytest.raises(InvalidValueError, match="no table of topics with a column 'length'"):
         confir.compare_groups(scores, by="length")
-    with pytest.raises(UnsupportedMethodError, match="groups need the scores of single topics"):
+    with pytest.raises(InvalidValueError, match="needs the score of every topic"):
         confir.compare_groups(confir.summarise_scores(scores), by={})
 
 

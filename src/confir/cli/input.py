@@ -318,12 +318,12 @@ class Inputs:
             if found is not None:
                 return found
         elif len(self.scores) == 1 and self.columns is None and not self._holds_every_score:
-            from confir.measures.score_summary import ScoreSummary, find_summary
+            from confir.measures.score_summary import open_summary
 
             self._check_tables()
-            found = find_summary(self.scores[0])
-            if isinstance(found, ScoreSummary):
-                return self._choose_scores(measures, baseline, found)
+            summary = open_summary(self.scores[0])
+            if summary is not None:
+                return self._choose_scores(measures, baseline, summary)
         return self.load_scores(measures, baseline=baseline, quiet=quiet, example=example)
 
     @property
@@ -340,31 +340,26 @@ class Inputs:
         from confir.measures.parsing import parse_measures
 
         experiment = Experiment(**self._given(measures, baseline, example, ", or --scores FILE"))
-        if not experiment.run_datasets or experiment.human or experiment.rules.design is not None:
+        if not experiment.is_partitioned:
             return None
         from confir.cli.terminal import Progress
         from confir.measures.partitioned_evaluation import evaluate_partitions
-        from confir.measures.score_summary import MOST_HELD_SCORES, ScoreSummary
+        from confir.measures.score_summary import MOST_HELD_SCORES
 
         wanted = parse_measures(chosen_measures(experiment, None), self.rel)
         parted = evaluate_partitions(experiment, wanted)
         with Progress("evaluating parts", total=parted.parts, quiet=quiet) as progress:
-            found = parted.hold_or_summarise(MOST_HELD_SCORES, progress)
-        if isinstance(found, ScoreSummary):
-            return self._top_runs(self.state_bound(found), baseline)
-        # again, since a function of AnyScores takes either type and no union of both
-        return self._top_runs(self.state_bound(found), baseline)
+            found: Any = parted.hold_or_summarise(MOST_HELD_SCORES, progress)  # either type
+        chosen: Scores | ScoreSummary = self._top_runs(self.state_bound(found), baseline)
+        return chosen
 
     def statistics_of(
         self, scores: Scores | ScoreSummary, statistics: options.Statistics
     ) -> options.Statistics:
-        """Return the statistics, with fewer replicates of a summary where none were asked for."""
-        from confir.defaults import SUMMARY_REPLICATES
-        from confir.measures.score_summary import ScoreSummary
-
-        if isinstance(scores, ScoreSummary) and not is_given(self.context, "replicates"):
-            return replace(statistics, replicates=SUMMARY_REPLICATES)
-        return statistics
+        """Return the statistics, with the replicates that suit the scores where none were asked for."""
+        if is_given(self.context, "replicates"):
+            return statistics
+        return replace(statistics, replicates=scores.default_replicates)
 
     def find_baseline(self, baseline: str | None, runs: Sequence[str]) -> str | None:
         """Return the name that a baseline, which may be given as a file, has among the runs."""
@@ -434,24 +429,18 @@ class Inputs:
     ) -> AnyScores:
         """Return the scores of a table that are asked for."""
         from confir.cli.run_choice import fitting_names
-        from confir.data.common_topics import warn_of_missing_scores
         from confir.data.experiment import ReadingRules
         from confir.measures.bounds import clip_to_range
-        from confir.measures.score_summary import ScoreSummary
 
         named = self.measure if measures is None else measures
         table = select_measures(table, named or [])
-        if not isinstance(table, ScoreSummary):
-            rules = ReadingRules(**{name: getattr(self, name) for name in DESIGN})
-            table = rules.with_design(table)
+        rules = ReadingRules(**{name: getattr(self, name) for name in DESIGN})
+        table = rules.with_design(table)
         if self.select:
             chosen: list[str] = fitting_names(self.select, table.runs)
             table = table.select(run=[run for run in table.runs if run in {*chosen, baseline}])
         table = self._top_runs(table, baseline)
-        if isinstance(table, ScoreSummary):
-            return self.state_bound(table.warning_of_missing_topics())
-        warn_of_missing_scores(table)
-        return clip_to_range(self.state_bound(table))
+        return clip_to_range(self.state_bound(table.warning_of_missing_topics()))
 
     def _top_runs(self, scores: AnyScores, baseline: str | None) -> AnyScores:
         """Return the scores of the runs that --top chooses, and of the baseline; warn of the choice."""

@@ -6,14 +6,16 @@ A run without any score by a measure has no mean by it, and so takes no topic fr
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats
-from confir.data.scores import Scores
 from confir.errors import MissingTopicWarning, TopicWarning, enumerate_names, warn_caller
+
+if TYPE_CHECKING:
+    from confir.data.scores import Scores
 
 # Runs are ranked only if they have at least this many topics in common.
 LEAST_COMMON_TOPICS = 2
@@ -32,19 +34,6 @@ def have_same_topics(values: Floats) -> Booleans:
     beyond_common = ~np.isnan(values) & ~common_topics(values)[:, None, :]
     same: Booleans = ~np.any(beyond_common, axis=(0, 1))
     return same
-
-
-def comparable_means(scores: Scores) -> Floats:
-    """Return means that can be ranked, over the topics that all runs have: runs × measures.
-
-    By a measure with too few topics in common, they are the means over each run's own topics.
-    """
-    common = common_topics(scores.values)
-    if common.all():
-        return scores.mean()
-    common[:, common.sum(axis=0) < LEAST_COMMON_TOPICS] = True
-    values = np.where(common[:, None, :], scores.values, np.nan)
-    return replace(scores, values=values).mean()
 
 
 def warn_of_missing_scores(scores: Scores) -> None:

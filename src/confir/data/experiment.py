@@ -30,9 +30,9 @@ from confir.data.formats.run_sources import NAMINGS, NameBy, Reading, RunSource
 from confir.data.lists.rankings import TIE_PRECISIONS, TiePrecision
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
+from confir.data.run_scores import RunScores
 from confir.data.sampling.design import ROLES, Datasets, DesignSource, refuse_design
 from confir.data.sampling.judged_scores import HUMAN_SAMPLES, check_sample
-from confir.data.scores import Scores
 from confir.errors import InvalidValueError
 from confir.scheduler import check_address, use_scheduler
 
@@ -51,6 +51,9 @@ P = ParamSpec("P")
 _KEPT_SIZE = 1 << 29
 # Whole lists of runs of more bytes are stored on disk, for work on some topics at a time.
 _HELD_SIZE = 1 << 28
+
+
+Designed = TypeVar("Designed", bound=RunScores)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +142,13 @@ class ReadingRules:
         named = Exclusions() if self.exclude is None else as_exclusions(self.exclude)
         return replace(named, identical=self.exclude_identical)
 
-    def with_design(self, scores: Scores) -> Scores:
+    def with_design(self, scores: Designed) -> Designed:
         """Return scores with the design of their topics, where there is one."""
         if self.design is None:
             return scores
         columns = {role: getattr(self, role) for role in ROLES}
-        return scores.with_design(self.design, datasets=self.datasets, **columns)
+        found = scores.with_design(self.design, datasets=self.datasets, **columns)
+        return cast("Designed", found)
 
     def keywords(self) -> ReadingOptions:
         """Return the rules as keywords of verbs."""
@@ -310,6 +314,11 @@ class Experiment:
         """Who made the runs that have metadata beside them, and how, by name."""
         files = self._files
         return {file.label(): file.metadata for file in files if file.metadata is not None}
+
+    @property
+    def is_partitioned(self) -> bool:
+        """Whether runs are evaluated part by part: in Parquet datasets, by one judge, no design."""
+        return bool(self.run_datasets) and not self.human and self.rules.design is None
 
     @property
     def run_datasets(self) -> list[RunSource]:

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from confir.arguments import as_choice, as_reals, invalid
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.common_topics import (
+    LEAST_COMMON_TOPICS,
+    common_topics,
+    have_same_topics,
+    warn_of_missing_scores,
+)
 from confir.data.result import Result, axis, over, result
+from confir.data.run_scores import RunScores
 from confir.data.sampling.design import ROLES, Datasets, Design, DesignSource, as_design
 from confir.data.tables.columns import Ids
-from confir.errors import FormatError, InvalidValueError
+from confir.errors import FormatError, InvalidValueError, ReadingWarning, warn_caller
+from confir.order import TIE
 
 if TYPE_CHECKING:
     from confir.data.sampling.repeats import RepeatedScores
@@ -24,7 +32,7 @@ RANGE_TOLERANCE = 1e-6
 
 
 @result
-class Scores(Result):
+class Scores(RunScores, Result):
     """Scores of every run on every topic by every measure.
 
     Attributes
@@ -91,6 +99,101 @@ class Scores(Result):
         mean: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
         return mean
 
+    def comparable_means(self) -> Floats:
+        """Return means that can be ranked, over the topics that all runs have: runs × measures.
+
+        By a measure with too few topics in common, they are the means over each run's own topics.
+        """
+        common = common_topics(self.values)
+        if common.all():
+            return self.mean()
+        common[:, common.sum(axis=0) < LEAST_COMMON_TOPICS] = True
+        values = np.where(common[:, None, :], self.values, np.nan)
+        return replace(self, values=values).mean()
+
+    def common_topic_count(self) -> tuple[int, bool]:
+        """Return how many topics all runs have, and whether no run has others."""
+        same = bool(have_same_topics(self.values).all())
+        return int(common_topics(self.values).sum()), same
+
+    def pair_means(self, first: int, second: int) -> Floats | None:
+        """Return the means of two runs over the topics that both have: 2 × measures.
+
+        None where their difference is not that of two such means, or these topics are not known.
+        """
+        both = self.select(run=[self.runs[first], self.runs[second]])
+        there = ~np.isnan(both.values).any(axis=1, keepdims=True)
+        return replace(both, values=np.where(there, both.values, np.nan)).mean()
+
+    def difference_spread(
+        self, first: Integers, second: Integers, difference: Floats, se: Floats, topics: Integers
+    ) -> Floats:
+        """Return the standard deviation of differences over topics; by a design, its estimate."""
+        if self.design is None:
+            return RunScores.difference_spread(self, first, second, difference, se, topics)
+        apart = self.values[:, second] - self.values[:, first]
+        variance = designed_mean(self.design, np.square(apart - difference))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            spread = np.sqrt(variance * topics / (topics - 1.0))
+        return np.where(np.isnan(se), np.nan, spread)
+
+    def listed(self) -> Scores:
+        """Return the scores topic by topic: all of them; of a summary, those of a sample."""
+        return self
+
+    def largest(self) -> float:
+        """Return the largest absolute score."""
+        return float(np.nanmax(np.abs(self.values), initial=0.0))
+
+    def in_id_order(self) -> Self:
+        """Return the scores with their topics in bytewise order of the ids."""
+        places = sorted(
+            range(len(self.topics)),
+            key=lambda place: self.topics[place].encode(errors="surrogatepass"),
+        )
+        if places == list(range(len(places))):
+            return self
+        topics = tuple(self.topics[place] for place in places)
+        moved: dict[str, Any] = {"topics": topics}
+        for one in fields(self):
+            if one.metadata.get("over", ("",))[:1] == ("topic",):
+                moved[one.name] = getattr(self, one.name)[places]
+        if self.design is not None:
+            moved["design"] = as_design(self.design, topics, {})
+        return replace(self, **moved)
+
+    def warning_of_missing_topics(self) -> Self:
+        """Return the scores; warn where runs lack topics that others have."""
+        warn_of_missing_scores(self)
+        return self
+
+    def clipped(self, find_bounded: Callable[[], Booleans]) -> Self:
+        """Return scores with those of bounded measures in [0, 1].
+
+        Scores outside by rounding are clipped, with a warning beyond double precision; any further
+        outside raise.
+        """
+        clipped = np.where(find_bounded(), np.clip(self.values, 0.0, 1.0), self.values)
+        finite = np.isfinite(self.values)  # infinite scores are rejected elsewhere
+        distance = np.abs(
+            np.subtract(self.values, clipped, where=finite, out=np.zeros(clipped.shape))
+        )
+        if not distance.any():
+            return self
+        topic, run, measure = np.unravel_index(distance.argmax(), distance.shape)
+        what = (
+            f"{self.measures[measure]} of run {self.runs[run]!r} on topic {self.topics[topic]!r} is "
+            f"{self.values[topic, run, measure]:.10g}"
+        )
+        if distance[topic, run, measure] > RANGE_TOLERANCE:
+            raise FormatError(f"{what}; expected a score in [0, 1]")
+        count = int((distance > TIE).sum())
+        if count:
+            which = "a score" if count == 1 else f"{count} scores"
+            verb = "is clipped" if count == 1 else "are clipped, the furthest"
+            warn_caller(f"{which} outside [0, 1] by rounding {verb}: {what}", ReadingWarning)
+        return replace(self, values=clipped)
+
     def with_design(
         self, design: DesignSource, *, datasets: Datasets = "fixed", **columns: str | None
     ) -> Scores:
@@ -146,9 +249,21 @@ class Scores(Result):
         return join_tables(human, self, human_sample)
 
     @property
+    def sampling(self) -> Design:
+        """How the topics were drawn, also where they are one simple random sample."""
+        return Design(self.topics) if self.design is None else self.design
+
+    @property
     def all_topics(self) -> tuple[str, ...]:
         """Topics that any judge has scores on: all topics, where there is one judge."""
         return self.topics
+
+    def on_dataset(self, name: str) -> Self:
+        """Return the scores on the topics of one dataset, with the design inside of it."""
+        labels = zip(self.topics, self.dataset_design.dataset or (), strict=True)
+        part = self.on_topics([topic for topic, own in labels if own == name])
+        own = None if part.design is None else replace(part.design, dataset=None)
+        return replace(part, design=None if own is None or own.simple else own)
 
     def on_topics(self, topics: Collection[str]) -> Self:
         """Return the scores on some topics, by all judges."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from confir.arguments import as_choice, as_levels, as_texts, check_rng
 from confir.data.experiment import on_its_scheduler
+from confir.data.run_scores import RunScores
 from confir.data.scores import Scores
 from confir.defaults import LEVEL
 from confir.errors import (
@@ -207,7 +208,7 @@ def confidence_interval(
     if over_topics:
         for interval in intervals[:: len(levels)]:
             _warn_degenerate(source, interval)
-    assumed = assumed_bounded(scores) if isinstance(scores, Scores | ScoreSummary) else ()
+    assumed = assumed_bounded(scores) if isinstance(scores, RunScores) else ()
     if assumed:
         intervals = [_with_assumed(interval, assumed) for interval in intervals]
     return intervals if several else intervals[0]

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Protocol
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
 from confir.arrays import Booleans
-from confir.data.sampling.judged_scores import SampledScores
-from confir.data.scores import RANGE_TOLERANCE, Scores
-from confir.errors import (
-    FormatError,
-    InvalidValueError,
-    ReadingWarning,
-    UnknownNameError,
-    warn_caller,
-)
+from confir.errors import InvalidValueError, UnknownNameError
 from confir.measures.catalogue import parse_measure
-from confir.order import TIE
 
 
 class RangedScores(Protocol):
@@ -35,6 +27,16 @@ class RangedScores(Protocol):
     @property
     def inside(self) -> tuple[bool, ...]:
         """Whether all scores of each measure lie in [0, 1]."""
+
+    @property
+    def in_range(self) -> bool:
+        """Whether scores of bounded measures lie in [0, 1]; estimates of scores may not."""
+
+    def clipped(self, find_bounded: Callable[[], Booleans], /) -> Self:
+        """Return the scores, those of bounded measures in [0, 1]."""
+
+
+AnyScores = TypeVar("AnyScores", bound=RangedScores)
 
 
 def definition_bound(name: str) -> bool | None:
@@ -53,7 +55,7 @@ def bounded_measures(scores: RangedScores) -> Booleans:
     Known measures by definition; unknown ones as the scores state, else if all scores in their
     table do.
     """
-    if isinstance(scores, SampledScores):  # estimates may lie outside
+    if not scores.in_range:
         return np.zeros(len(scores.measures), bool)
     unknown = scores.inside if scores.bounded is None else [scores.bounded] * len(scores.measures)
     bounds = zip(map(definition_bound, scores.measures), unknown, strict=True)
@@ -62,39 +64,12 @@ def bounded_measures(scores: RangedScores) -> Booleans:
 
 def assumed_bounded(scores: RangedScores) -> tuple[str, ...]:
     """Return the unknown measures assumed to lie in [0, 1] because all of their scores do."""
-    if scores.bounded is not None or isinstance(scores, SampledScores):
+    if not scores.in_range or scores.bounded is not None:
         return ()
     inside = zip(scores.measures, scores.inside, strict=True)
     return tuple(name for name, seen in inside if seen and definition_bound(name) is None)
 
 
-def clip_to_range(scores: Scores) -> Scores:
-    """Return scores with those of bounded measures in [0, 1].
-
-    Scores outside by rounding are clipped, with a warning beyond double precision; any further
-    outside raise.
-    """
-    clipped = np.where(bounded_measures(scores), np.clip(scores.values, 0.0, 1.0), scores.values)
-    finite = np.isfinite(scores.values)  # infinite scores are rejected elsewhere
-    distance = np.abs(
-        np.subtract(scores.values, clipped, where=finite, out=np.zeros(clipped.shape))
-    )
-    if not distance.any():
-        return scores
-    topic, run, measure = np.unravel_index(distance.argmax(), distance.shape)
-    furthest, name = distance[topic, run, measure], scores.measures[measure]
-    what = (
-        f"{name} of run {scores.runs[run]!r} on topic {scores.topics[topic]!r} is "
-        f"{scores.values[topic, run, measure]:.10g}"
-    )
-    if furthest > RANGE_TOLERANCE:
-        raise FormatError(f"{what}; expected a score in [0, 1]")
-    if furthest > TIE:
-        count = int((distance > TIE).sum())
-        which = "a score" if count == 1 else f"{count} scores"
-        verb = "is clipped" if count == 1 else "are clipped, the furthest"
-        warn_caller(
-            f"{which} outside [0, 1] by rounding {verb}: {what}",
-            ReadingWarning,
-        )
-    return replace(scores, values=clipped)
+def clip_to_range(scores: AnyScores) -> AnyScores:
+    """Return scores with those of bounded measures in [0, 1], as `Scores.clipped` has it."""
+    return scores.clipped(partial(bounded_measures, scores))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields, replace
 from typing import Any, Unpack, cast
 
 import numpy as np
@@ -26,8 +25,7 @@ from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.qrels import Qrels
 from confir.data.run import Run
-from confir.data.sampling.design import as_design
-from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, JudgedScores
+from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS
 from confir.data.scanning.scanner import Ranked, read_rankings
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import make_scores
@@ -188,36 +186,17 @@ def as_scores(source: Any, *, human: bool = False) -> Scores:
             "lacks; expected Scores, such as its sample"
         )
     scores = evaluate(source) if isinstance(source, Experiment) else make_scores(source, "scores")
-    if isinstance(scores, JudgedScores) and not human:
+    if scores.corrected and not human:
         raise InvalidValueError(
             "the scores are by a model and by people, which this does not combine; expected those "
             "of one judge (in Python: scores.human or scores.model)"
         )
-    return in_id_order(scores)
+    return scores.in_id_order()
 
 
-def in_id_order(scores: Scores) -> Scores:
-    """Return the scores with their topics in bytewise order of the ids.
-
-    Replicates and bets take topics by their places: so they depend on seed and ids alone.
-    """
-    if isinstance(scores, JudgedScores):
-        model = in_id_order(scores.model)
-        scores = scores if model is scores.model else replace(scores, model=model)
-    places = sorted(
-        range(len(scores.topics)),
-        key=lambda place: scores.topics[place].encode(errors="surrogatepass"),
-    )
-    if places == list(range(len(places))):
-        return scores
-    topics = tuple(scores.topics[place] for place in places)
-    moved: dict[str, Any] = {"topics": topics}
-    for one in fields(scores):
-        if one.metadata.get("over", ("",))[:1] == ("topic",):
-            moved[one.name] = getattr(scores, one.name)[places]
-    if scores.design is not None:
-        moved["design"] = as_design(scores.design, topics, {})
-    return replace(scores, **moved)
+def as_listed_scores(source: Any) -> Scores:
+    """Return the score on each topic of what `as_sample` takes; raise where a summary lacks them."""
+    return as_scores(find_summary(source), human=True)
 
 
 def as_scores_or_summary(source: Any) -> Scores | ScoreSummary:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from confir.arguments import as_flag
 from confir.arrays import Floats, Integers
 from confir.data.files import PathLike, is_address
 from confir.data.result import Result, Variable, axis, result
+from confir.data.run_scores import Found, Item, RunScores
 from confir.data.scores import RANGE_TOLERANCE, Scores
 from confir.data.streams.blocks import HeldScores, Known, ScoreBlocks, TopicBlock
 from confir.data.streams.moments import Moments, SampledTopics
@@ -22,6 +23,7 @@ from confir.data.streams.pair_totals import Comoments, PairTotals
 from confir.data.streams.parquet_scores import ParquetScores, open_groups_if_long, open_if_long
 from confir.data.tables.parquet_files import is_parquet
 from confir.data.tables.score_objects import ScoresSource
+from confir.defaults import SUMMARY_REPLICATES
 from confir.errors import (
     FormatError,
     MissingTopicWarning,
@@ -72,7 +74,7 @@ class _Table:
 
 
 @result
-class ScoreSummary(Result):
+class ScoreSummary(RunScores, Result):
     """Scores on any number of topics, of which memory holds moments, counts and a sample.
 
     Verbs take it in place of `Scores` where they need no single topic: `confidence_interval`,
@@ -86,6 +88,9 @@ class ScoreSummary(Result):
     bounded
         Whether measures that confir does not know lie in [0, 1]; None where their scores decide.
     """
+
+    in_memory: ClassVar[bool] = False
+    default_replicates: ClassVar[int] = SUMMARY_REPLICATES
 
     runs: tuple[str, ...] = axis("run")
     measures: tuple[str, ...] = axis("measure")
@@ -158,6 +163,34 @@ class ScoreSummary(Result):
         moments = self.moments
         mean = np.where(moments.count > 0, moments.mean, np.nan)
         return mean.reshape(len(self.runs), -1)
+
+    def comparable_means(self) -> Floats:
+        """Return means that can be ranked, over the topics that all runs have: runs × measures."""
+        return self.over_common_topics().mean()
+
+    def common_topic_count(self) -> tuple[int, bool]:
+        """Return how many topics all runs have, and whether no run has others."""
+        counts = self.topic_counts()
+        common = int(self.over_common_topics().topic_counts().max())
+        return common, bool(((counts == common) | (counts == 0)).all())
+
+    def pair_means(self, first: int, second: int) -> Floats | None:
+        """Return the means of two runs; None where they may be over different topics."""
+        both = self.select(run=[self.runs[first], self.runs[second]])
+        return both.mean() if np.ptp(both.topic_counts(), axis=0).max(initial=0) == 0 else None
+
+    def listed(self) -> Scores:
+        """Return scores topic by topic: those of a sample."""
+        return self.sample
+
+    def largest(self) -> float:
+        """Return the largest absolute score."""
+        ends = np.abs([self.moments.least, self.moments.most])
+        return float(np.max(ends, initial=0.0, where=np.isfinite(ends)))
+
+    def for_each(self, compute: Callable[[Item], Found], items: Iterable[Item]) -> list[Found]:
+        """Return what a function finds of each item, in turn: what one reads is kept for the next."""
+        return list(map(compute, items))
 
     def over_common_topics(self) -> Self:
         """Return the summary of the topics that all runs have, by each measure."""
@@ -359,21 +392,20 @@ def _parquet_paths(source: Any) -> list[str]:
 
 def find_summary(source: Any) -> Any:
     """Return the summary of a Parquet folder, or of a file with many scores; else the source."""
-    if not isinstance(source, str | os.PathLike):
-        return source
-    table = open_if_long(os.fspath(source), MOST_HELD_SCORES)
-    return source if table is None else summary_of(table, None)
+    found = open_summary(source) if isinstance(source, str | os.PathLike) else None
+    return source if found is None else found
+
+
+def open_summary(path: PathLike) -> ScoreSummary | None:
+    """Return the summary of a Parquet folder, or of a file with many scores; None of others."""
+    table = open_if_long(os.fspath(path), MOST_HELD_SCORES)
+    return None if table is None else summary_of(table, None)
 
 
 def find_group_summaries(path: str, column: str) -> dict[str, ScoreSummary]:
     """Return summaries by the values of a column of a long Parquet table; of any other, none."""
     tables = open_groups_if_long(path, column, MOST_HELD_SCORES) or {}
     return {name: summary_of(table) for name, table in tables.items()}
-
-
-def listed_scores(scores: Scores | ScoreSummary) -> Scores:
-    """Return scores topic by topic: all of them, or those of a summary's sample."""
-    return scores.sample if isinstance(scores, ScoreSummary) else scores
 
 
 def _warn_of_missing_counts(summary: ScoreSummary) -> None:

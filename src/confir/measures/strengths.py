@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from confir.arguments import as_choice, as_real
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, axis, over, result
+from confir.data.run_scores import RunScores
 from confir.data.votes import Votes, VoteTable, read_votes
 from confir.errors import (
     InvalidValueError,
@@ -32,7 +33,7 @@ _LONGEST_STEP = 2.0
 
 
 @result
-class Strengths(Result):
+class Strengths(RunScores, Result):
     """Strengths of systems by votes: logit P(i beats j) is the strength of i less that of j.
 
     Attributes
@@ -55,6 +56,8 @@ class Strengths(Result):
     prior
         Ties of every system with one whose strength is 0; 0 for none.
     """
+
+    in_range: ClassVar[bool] = False
 
     runs: tuple[str, ...] = axis("run")
     strength: Floats = over("run")
@@ -87,6 +90,10 @@ class Strengths(Result):
     def design(self) -> None:
         """How units were drawn: as one simple random sample."""
         return
+
+    def pair_means(self, first: int, second: int) -> Floats | None:
+        """Return the strengths of two systems: 2 × 1."""
+        return self.mean()[[first, second]]
 
     def mean(self) -> Floats:
         """Return the strengths: systems × 1."""

@@ -24,8 +24,6 @@ from confir.arguments import as_flag, as_path, as_real
 from confir.control_characters import clean_texts, has_controls, without_controls
 from confir.data.files import PathLike, write_whole
 from confir.data.result import Record
-from confir.data.scores import Scores
-from confir.data.tables.score_objects import make_scores
 from confir.defaults import CHART_ENDINGS
 from confir.errors import (
     InvalidValueError,
@@ -95,8 +93,6 @@ def chart(result: Any) -> Any:
         raise UnsupportedMethodError(
             f"there is no chart of a {type(result).__name__}; expected a result of a study"
         )
-    if isinstance(result, Scores):
-        make_scores(result, "result")  # raises for empty scores
     return _clean(draw(result))
 
 

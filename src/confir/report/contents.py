@@ -16,7 +16,6 @@ import numpy as np
 
 from confir.arguments import as_choice, as_integer, invalid
 from confir.arrays import Floats, Integers
-from confir.data.common_topics import comparable_means
 from confir.data.experiment import ReadingRules
 from confir.data.formats.run_metadata import RunMetadata
 from confir.data.lists.ranked_lists import RankedLists
@@ -39,10 +38,9 @@ from confir.errors import (
 from confir.intervals.catalogue import find_method
 from confir.intervals.interval import check_level
 from confir.measures.chance import MOST_DOCUMENTS
-from confir.measures.evaluation import in_id_order
-from confir.measures.score_summary import ScoreSummary, listed_scores
+from confir.measures.score_summary import ScoreSummary
 from confir.order import best_first
-from confir.parallel import Progress, name_stage, run_in_threads
+from confir.parallel import Progress, name_stage
 from confir.report.all_measures import compute_for_all, try_again
 from confir.report.merged_warnings import merge_warnings
 from confir.report.sections import Scope, Section
@@ -148,10 +146,7 @@ class MeasureContents(_Results):
 
     def comparable_means(self) -> Floats:
         """Return the means by which runs are ranked: over the topics that all runs have."""
-        if isinstance(self.scores, ScoreSummary):
-            return self.scores.over_common_topics().mean()[:, 0]
-        means: Floats = comparable_means(self.scores)[:, 0]
-        return means
+        return self.scores.comparable_means()[:, 0]
 
     def order(self) -> list[int]:
         """Return the indices of the runs, best first; runs without a mean last."""
@@ -261,9 +256,8 @@ def gather_contents(
     check_settings(chosen)
     if chosen.baseline is not None:
         as_choice("baseline", chosen.baseline, scores.runs, "run")
-    if isinstance(scores, Scores):
-        scores = in_id_order(scores)
-    largest = _largest(scores)
+    scores = scores.in_id_order()
+    largest = scores.largest()
     if largest > _LARGEST_SCORE:
         raise InvalidValueError(f"a score is {largest:g}; expected at most {_LARGEST_SCORE:g}")
     with collected_warnings(shown=False) as messages, shared_draws():
@@ -279,10 +273,7 @@ def gather_contents(
         whole = Scope(scores, chosen, qrels, lists, documents, {})
         whole = replace(whole, of_all=compute_for_all(sections, whole))
         of_measure = partial(_of_measure, sections, whole, progress)
-        if isinstance(scores, ScoreSummary):  # what one measure reads is kept for the next
-            measures = tuple(map(of_measure, scores.measures))
-        else:
-            measures = tuple(run_in_threads(of_measure, scores.measures))
+        measures = tuple(scores.for_each(of_measure, scores.measures))
         results, left_out = _gather(sections, replace(whole, measures=measures), progress)
     return Contents(
         scores=scores,
@@ -296,14 +287,6 @@ def gather_contents(
         left_out=left_out,
         run_metadata=run_metadata or {},
     )
-
-
-def _largest(scores: Scores | ScoreSummary) -> float:
-    """Return the largest absolute score."""
-    if isinstance(scores, ScoreSummary):
-        ends = np.abs([scores.moments.least, scores.moments.most])
-        return float(np.max(ends, initial=0.0, where=np.isfinite(ends)))
-    return float(np.nanmax(np.abs(scores.values), initial=0.0))
 
 
 def check_settings(settings: Settings) -> None:
@@ -325,7 +308,7 @@ def _of_measure(
     scope = replace(whole, scores=whole.scores.select(measure=[measure]))
     scope = try_again(sections, scope)
     gathered = _gather(sections, scope, progress)
-    topics = most_different_topics(listed_scores(whole.scores), TOPICS_SHOWN)
+    topics = most_different_topics(whole.scores.listed(), TOPICS_SHOWN)
     return MeasureContents(scope.scores, *gathered, topics, scope.settings)
 
 

@@ -269,10 +269,11 @@ def _text_widths(table: Table, style: str) -> list[float]:
 def _text_width(cell: Cell, style: str) -> float:
     text = cell.text
     if style == "stacked" and _has_limits(text):
-        limits = text.index("[")
+        limits = _limits_begin(text)
         return max(_LETTER * limits, _SMALL_LETTER * (len(text) - limits))
     if style == "plus-minus" and _has_limits(text):
-        return _LETTER * (text.index("[") - 1) + _SMALL_LETTER * text.index("[")
+        limits = _limits_begin(text)
+        return _LETTER * (limits - 1) + _SMALL_LETTER * limits
     return _LETTER * len(text)
 
 
@@ -344,6 +345,11 @@ def _number(text: str) -> str:
 
 def _has_limits(text: str) -> TypeGuard[NumberText]:
     return isinstance(text, NumberText) and math.isfinite(text.low) and math.isfinite(text.high)
+
+
+def _limits_begin(text: str) -> int:
+    """Return where the limits of an interval begin, whose lower end may be open."""
+    return max(text.find("["), text.find("("))
 
 
 def _breakable(name: str) -> str:

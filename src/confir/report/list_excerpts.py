@@ -8,7 +8,6 @@ import numpy as np
 
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.topic_lists import TopicLists
-from confir.measures.score_summary import listed_scores
 from confir.report.contents import Contents, most_different_topics
 
 # Documents of each list, and how many the page holds of all lists together.
@@ -24,7 +23,7 @@ def list_excerpts(contents: Contents, lists: TopicLists | None) -> dict[str, Any
     if lists is None:
         return None
     runs = _chosen_runs(contents)
-    listed = listed_scores(contents.scores)
+    listed = contents.scores.listed()
     shown = [listed.topics[t] for t in contents.measures[0].topics_shown.tolist()]
     chosen = listed.select(run=[listed.runs[run] for run in runs], topic=shown)
     topics = most_different_topics(chosen, _MOST_DOCUMENTS // (LIST_DEPTH * len(runs)))

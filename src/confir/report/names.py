@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from confir.data.sampling.design import Design
 from confir.errors import enumerate_names
 
 # A sentence lists this many names, and counts the rest.
@@ -19,13 +18,6 @@ def isolated(name: str) -> str:
 def list_runs(runs: Iterable[str]) -> str:
     """Return the names of runs for a sentence; the first few if they are many."""
     return enumerate_names(map(isolated, runs), NAMES_SHOWN)
-
-
-def unit_name(design: Design | None) -> str:
-    """Return what scores are of: "dataset" where each dataset has one, its mean; else "topic"."""
-    if design is None or design.dataset is None:
-        return "topic"
-    return "dataset" if len(set(design.dataset)) == len(design.dataset) else "topic"
 
 
 def sentence_case(text: str) -> str:

@@ -33,7 +33,6 @@ from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import ConfirWarning, UnreadableError, counted
 from confir.measures.evaluation import as_scores_or_summary, evaluate_lists
-from confir.measures.score_summary import listed_scores
 from confir.number_text import percent_words
 from confir.parallel import Progress, name_stage, run_in_threads
 from confir.report.charts import check_width, clean_specification
@@ -49,7 +48,6 @@ from confir.report.contents import (
 from confir.report.figures import paper_figures, report_figures, write_figures
 from confir.report.list_excerpts import list_excerpts
 from confir.report.methods_text import methods_text
-from confir.report.names import unit_name
 from confir.report.page_data import level_key, page_data, table_data
 from confir.report.script_bundle import ScriptBundle
 from confir.report.sections import Figure, answer_sentences, conclusions
@@ -186,7 +184,7 @@ def write_report(
             scores = as_scores_or_summary(scores)
         lists = None if experiment is None else experiment.lists_by_topic()
     if by is not None:
-        groups = as_topic_groups(by, listed_scores(scores), table)
+        groups = as_topic_groups(by, scores.listed(), table)
         settings = replace(settings, groups=groups)
     if costs is not None:
         settings = replace(settings, costs=tuple(read_costs(costs)))
@@ -230,16 +228,7 @@ def render_page(
     progress: Progress | None = None,
 ) -> str:
     """Return the page as text."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        loader=jinja2.FunctionLoader(_template),
-    )
-    environment.filters["unbroken"] = unbroken
+    environment = page_environment()
     source = origin or Origin()
     name_stage(progress, "drawing charts")
     figures = report_figures(contents, contents.settings.levels, progress, paper=False)
@@ -263,7 +252,7 @@ def render_page(
     parts = {study: one for study, one in find_sections().items() if one.anchor}
     page = environment.get_template("page.html").render(
         title=default_title(contents, source) if title is None else title,
-        unit=unit_name(contents.scores.design),
+        unit=contents.scores.unit_name,
         origin=source,
         contents=contents,
         settings=contents.settings,
@@ -290,10 +279,25 @@ def render_page(
     return without_controls(page, keep_blanks=True)
 
 
+def page_environment() -> Any:
+    """Return the jinja2 environment of pages: templates of the page and of studies, escaped."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=jinja2.FunctionLoader(_template),
+    )
+    environment.filters["unbroken"] = unbroken
+    return environment
+
+
 def default_title(contents: Contents, origin: Origin) -> str:
     """Return what the page is about: ``74 runs on qrels.txt``."""
     runs = counted(len(contents.scores.runs), "run")
-    unit = unit_name(contents.scores.design)
+    unit = contents.scores.unit_name
     if unit == "topic" and origin.files:
         return f"{runs} on {PurePath(origin.files[0].partition('=')[2] or origin.files[0]).name}"
     return f"{runs} on {counted(len(contents.scores.topics), unit)}"

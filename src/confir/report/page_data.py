@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from confir.arrays import Floats
-from confir.measures.score_summary import listed_scores
 from confir.number_text import number_text
 from confir.report.contents import Contents, MeasureContents, present_sections
 from confir.report.records import finite_or_none
@@ -21,7 +20,7 @@ _SCORE_DIGITS = 9
 
 def page_data(contents: Contents) -> dict[str, Any]:
     """Return the data of the page by measure and study."""
-    listed = listed_scores(contents.scores)
+    listed = contents.scores.listed()
     return {
         "runs": list(contents.scores.runs),
         "topics": [listed.topics[t] for t in contents.measures[0].topics_shown.tolist()],

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from confir.data.lists.topic_lists import TopicLists
 from confir.data.qrels import Qrels
-from confir.data.sampling.judged_scores import JudgedScores, SampledScores
 from confir.data.scores import Scores
 from confir.errors import ConfirError, InvalidValueError
 from confir.measures.evaluation import as_scores
@@ -121,7 +120,7 @@ class Scope:
         """
         if self.lists is None:
             raise InvalidValueError("this part needs qrels and runs, not scores alone")
-        if isinstance(self.scores, JudgedScores | SampledScores) and not human:
+        if not self.scores.by_one_judge and not human:
             raise InvalidValueError(
                 "this part is about documents by one judge's qrels, which people's judgements of "
                 "some topics or documents do not correct"

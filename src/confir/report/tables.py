@@ -10,7 +10,6 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.control_characters import CONTROL, without_controls
-from confir.data.sampling.design import Design
 from confir.number_text import NumberText, runs_differ_in_topics
 from confir.order import is_best
 from confir.report.text_layout import lay_out, part_columns, table_width, wrap_words
@@ -74,12 +73,17 @@ class RowBeside(NamedTuple):
     texts: list[list[str]]
 
 
-def with_design_note(table: Table, design: Design | None) -> Table:
-    """Return a table whose note says by which design of the topics its numbers are."""
-    if design is None:
+def with_design_note(table: Table, design: str) -> Table:
+    """Return a table whose note says by which design of the topics its numbers are, if by any."""
+    if not design:
         return table
     joint = "\n" if "\n" in table.note else "; "
-    return replace(table, note=f"{table.note}{joint}by the design, {design.describe()}")
+    return replace(table, note=f"{table.note}{joint}by the design, {design}")
+
+
+def with_seed(table: Table, seed: int | None) -> Table:
+    """Return a table whose note names the seed of the replicates, if there is one."""
+    return table if seed is None else replace(table, note=f"{table.note}; seed {seed}")
 
 
 def best_runs(mean: Floats, topics: Integers) -> Booleans:

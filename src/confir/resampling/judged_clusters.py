@@ -115,11 +115,6 @@ class ClusteredJudgedSample(JudgedSample):
         return self.clusters.words
 
     @property
-    def clusters_drawn(self) -> int | None:
-        """Nothing: t with the clusters' degrees of freedom decides, however few they are."""
-        return None
-
-    @property
     def largest_df(self) -> float:
         """The most degrees of freedom that a difference between columns can have."""
         return self.clusters.judged - 1.0

@@ -108,11 +108,6 @@ class RepeatSample(Sample):
         return self.over_topics.design_words
 
     @property
-    def clusters_drawn(self) -> int | None:
-        """Number of clusters, where these are drawn in place of topics."""
-        return None
-
-    @property
     def uneven(self) -> bool:
         """Whether few clusters weigh so much more than others that t is too optimistic."""
         return self.over_topics.uneven

@@ -217,9 +217,9 @@ class Sample(ABC):
         return np.full(self.columns, self.independent)
 
     @property
-    def clusters_drawn(self) -> int | None:
-        """Number of clusters, where these are drawn in place of topics; None for topics."""
-        return None
+    def clusters_drawn(self) -> int:
+        """Number of clusters, where these are drawn in place of topics; 0 for topics."""
+        return 0
 
     @property
     def uneven(self) -> bool:

@@ -1,7 +1,11 @@
-"""What several studies draw alike is drawn once: the weights of replicates, from equal generators."""
+"""What several studies draw alike is drawn once: the weights of replicates, from equal generators.
+
+So are the largest t* of all pairs of runs, which the best run, ranks and pairs have in common.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 import threading
 from collections.abc import Callable, Iterator
@@ -10,6 +14,8 @@ from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import numpy as np
+
+from confir.arrays import Floats
 
 Drawn = TypeVar("Drawn")
 
@@ -22,6 +28,7 @@ class _SharedDraws:
     def __init__(self) -> None:
         self._drawing = threading.Lock()
         self._drawn: dict[tuple[bytes, tuple[int, ...]], tuple[Any, Any]] = {}
+        self.maxima: dict[tuple[object, ...], Floats] = {}
 
     def once(
         self, rng: np.random.Generator, size: tuple[int, ...], draw: Callable[[], Drawn]
@@ -58,3 +65,40 @@ def draw_once(rng: np.random.Generator, size: tuple[int, ...], draw: Callable[[]
     """
     shared = _shared.get()
     return draw() if shared is None else shared.once(rng, size, draw)
+
+
+class KeptMaxima:
+    """The largest |t*| of all pairs of runs in each replicate, kept for whoever needs the same.
+
+    Parameters
+    ----------
+    pairs
+        The differences between runs in replicates: equal ones have equal maxima.
+    borrowed
+        What their variances borrow: a number of comparisons, and a variance, which sums in another
+        order may round otherwise.
+    """
+
+    def __init__(self, pairs: object, borrowed: tuple[int, float]) -> None:
+        shared = _shared.get()
+        self._kept = None if shared is None else shared.maxima
+        self._key = () if shared is None else (_digest(pairs), borrowed[0], f"{borrowed[1]:.12g}")
+
+    def keep(self, largest: Floats) -> None:
+        """Keep the maxima."""
+        if self._kept is not None:
+            self._kept[self._key] = largest
+
+    def find(self, compute: Callable[[], Floats]) -> Floats:
+        """Return the maxima: those that are kept, else what a function computes."""
+        found = None if self._kept is None else self._kept.get(self._key)
+        return compute() if found is None else found
+
+
+def _digest(pairs: object) -> bytes:
+    """Return what equal objects have in common and others have not; arrays are not copied."""
+    buffers: list[pickle.PickleBuffer] = []
+    digest = hashlib.blake2b(pickle.dumps(pairs, protocol=5, buffer_callback=buffers.append))
+    for buffer in buffers:
+        digest.update(buffer.raw())
+    return digest.digest()

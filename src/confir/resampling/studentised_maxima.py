@@ -15,6 +15,7 @@ from confir.arrays import Floats
 from confir.parallel import run_blocks
 from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.pair_draws import Maxima, NormalDraws, PairDraws
+from confir.resampling.shared_draws import KeptMaxima
 
 # Replicates taken together, so that the t* of one run against all others stay in the cache.
 REPLICATES_AT_ONCE = 512
@@ -92,8 +93,11 @@ def studentised_maxima(
     empty = np.empty((sample.columns, 0))
     parts = [Maxima(empty, empty, np.empty(0))]
     for pairs, size in sample.pair_draws(replicates, rng):
+        kept = KeptMaxima(pairs, every)
         compiled = pairs.kernels_pay_off(None, (every, one), size)
-        parts += run_blocks(partial(pairs.maxima, every, one, compiled), _blocks(size))
+        blocks = run_blocks(partial(pairs.maxima, every, one, compiled), _blocks(size))
+        kept.keep(np.concatenate([block.largest for block in blocks]))
+        parts += blocks
     return Maxima(*(np.concatenate(part, axis=-1) for part in zip(*parts, strict=True)))
 
 
@@ -112,8 +116,13 @@ def largest_statistics(
     chosen = None if runs is None else np.asarray(runs)
     parts = [np.empty(0)]
     for pairs, size in sample.pair_draws(replicates, rng):
-        compiled = pairs.kernels_pay_off(chosen, (borrowed,), size)
-        parts += run_blocks(partial(pairs.largest, borrowed, chosen, compiled), _blocks(size))
+
+        def compute(pairs: PairDraws = pairs, size: int = size) -> Floats:
+            compiled = pairs.kernels_pay_off(chosen, (borrowed,), size)
+            part = partial(pairs.largest, borrowed, chosen, compiled)
+            return np.concatenate(run_blocks(part, _blocks(size)))
+
+        parts.append(KeptMaxima(pairs, borrowed).find(compute) if chosen is None else compute())
     return np.concatenate(parts)
 
 

@@ -12,16 +12,13 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from confir.arguments import as_choice, as_integer, as_reals
+from confir.arguments import as_integer
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.common_topics import common_topics
 from confir.data.experiment import Experiment
 from confir.data.files import PathLike
-from confir.data.scores import Scores, lie_in_unit_interval
-from confir.data.tables.score_objects import is_score_source
-from confir.errors import FormatError, InvalidValueError, UnsupportedMethodError
-from confir.measures.bounds import bounded_measures, clip_to_range
-from confir.measures.evaluation import as_scores, in_id_order
+from confir.data.scores import Scores
+from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.order import TIE
 from confir.resampling.clusters import (
     Clusters,
@@ -284,7 +281,7 @@ class ClusteredSample(TopicSample):
         return self.clusters.words
 
     @property
-    def clusters_drawn(self) -> int | None:
+    def clusters_drawn(self) -> int:
         """Number of clusters."""
         return self.clusters.count
 
@@ -468,74 +465,3 @@ def signs_of(differences: Floats) -> tuple[Integers, Integers, Integers]:
 
 def _all_at_once(weights: Floats | TopicWeights | None) -> Floats | None:
     return weights.shares() if isinstance(weights, TopicWeights) else weights
-
-
-def topic_sample(
-    scores: ScoresLike, *, statistic: str | WeightedStatistic = "mean", baseline: str | None = None
-) -> TopicSample:
-    """Return scores prepared for the bootstrap of a statistic over topics."""
-    chosen: Statistic | WeightedStatistic
-    if callable(statistic) and not isinstance(statistic, type):
-        chosen = statistic
-    else:
-        chosen = STATISTICS[as_choice("statistic", statistic, STATISTICS)]
-    if isinstance(scores, Experiment) or is_score_source(scores):
-        scores = as_scores(scores)
-    compares = isinstance(chosen, Statistic) and chosen.compares
-    if compares and (baseline is None or not isinstance(scores, Scores)):
-        raise InvalidValueError(f"{statistic!r} compares runs: it needs Scores and a baseline")
-    if baseline is not None and not compares:
-        raise InvalidValueError(f"{statistic!r} compares no runs: it takes no baseline")
-    if not isinstance(scores, Scores):
-        return _array_sample(scores, chosen)
-    scores = clip_to_range(in_id_order(scores))
-    reference = scores.values
-    if baseline is not None:
-        as_choice("baseline", baseline, scores.runs, "run")
-        reference = scores.select(run=[baseline]).values
-        scores = scores.select(run=[run for run in scores.runs if run != baseline])
-        if not scores.runs:
-            raise InvalidValueError(f"there is no run to compare with the baseline {baseline!r}")
-    flat = scores.values.reshape(len(scores.topics), -1)
-    other = np.broadcast_to(reference, scores.values.shape).reshape(flat.shape)
-    labels = tuple((run, measure) for run in scores.runs for measure in scores.measures)
-    support = np.tile(bounded_measures(scores), len(scores.runs))
-    sample = _prepare(chosen, labels, scores.values.shape[1:], flat, other, support)
-    if scores.design is None:
-        return sample
-    return ClusteredSample(**sample.fields(), clusters=Clusters.of(scores.design))
-
-
-def _array_sample(scores: Any, statistic: Statistic | WeightedStatistic) -> TopicSample:
-    array = as_reals(
-        "scores", scores, "anything that as_scores takes, or an array, topics × columns"
-    )
-    if array.ndim == 0 or array.size == 0:
-        raise FormatError(f"scores have shape {array.shape}; expected topics, or topics × columns")
-    flat = array.reshape(len(array), -1)
-    labels = tuple((f"column {i + 1}", "score") for i in range(flat.shape[1]))
-    # An unknown measure: bounded if all of its scores are, as in a table.
-    bounded = bool(lie_in_unit_interval(flat).all())
-    flat = np.clip(flat, 0.0, 1.0) if bounded else flat
-    support = np.full(flat.shape[1], bounded)
-    return _prepare(statistic, labels, array.shape[1:], flat, flat, support)
-
-
-def _prepare(
-    statistic: Statistic | WeightedStatistic,
-    labels: tuple[tuple[str, str], ...],
-    shape: tuple[int, ...],
-    scores: Floats,
-    reference: Floats,
-    support: Booleans,
-) -> TopicSample:
-    if np.isinf(scores).any() or np.isinf(reference).any():
-        raise FormatError("a score is infinite; expected finite numbers, NaN where missing")
-    if not isinstance(statistic, Statistic):
-        if np.isnan(scores).any():
-            raise InvalidValueError("a statistic given as a function takes no missing scores")
-        return TopicSample(labels, shape, (scores,), statistic, np.zeros_like(support))
-    variables = statistic.variables(scores, reference)
-    missing = np.isnan(scores) | np.isnan(reference)
-    values = tuple(np.where(missing, np.nan, variable) for variable in variables)
-    return TopicSample(labels, shape, values, statistic, support & statistic.bounded)

@@ -16,9 +16,9 @@ DAILY, STUDY, LISTS = "Daily", "Studies", "Lists"
 
 
 class Shown(NamedTuple):
-    """The functions in table.py and chart.py that show a result."""
+    """The functions in table.py and chart.py that show a result; None: as it declares itself."""
 
-    table: str
+    table: str | None = None
     chart: str | None = None
 
 
@@ -74,8 +74,6 @@ STUDIES = (
         names={"evaluate": ".measures.evaluation", "confidence_interval": ".intervals.catalogue"},
         results={
             ".data.scores.Scores": Shown("mean_table", "scores_chart"),
-            ".data.sampling.judged_scores.JudgedScores": Shown("mean_table", "scores_chart"),
-            ".data.sampling.judged_scores.SampledScores": Shown("mean_table", "scores_chart"),
             ".intervals.interval.Interval": Shown("interval_table", "interval_chart"),
         },
         commands=("evaluate",),
@@ -95,7 +93,7 @@ STUDIES = (
         "How certain is the ranking of the runs?",
         ("ranks", "intervals.md#ranks"),
         names={"rank_runs": "ranking", "Ranking": "ranking"},
-        results={"ranking.Ranking": Shown("ranking_table", "ranking_chart")},
+        results={"ranking.Ranking": Shown(chart="ranking_chart")},
         section=True,
     ),
     Study(
@@ -167,7 +165,7 @@ STUDIES = (
             "RepeatMeans": "repeat_means",
             "score_successes": "successes",
         },
-        results={"repeat_means.RepeatMeans": Shown("repeats_table", "repeats_chart")},
+        results={"repeat_means.RepeatMeans": Shown(chart="repeats_chart")},
     ),
     Study(
         "nuggets",
@@ -177,14 +175,14 @@ STUDIES = (
             "estimate_nugget_variance": "nugget_variance",
             "NuggetVariance": "nugget_variance",
         },
-        results={"nugget_variance.NuggetVariance": Shown("nugget_table")},
+        results={"nugget_variance.NuggetVariance": Shown()},
     ),
     Study(
         "components",
         "How reliable are these scores, and how many topics, judges or repeats are needed?",
         ("generalisability", "designs.md#components-how-reliable-are-these-scores"),
         names={"decompose_scores": "components", "Components": "components"},
-        results={"components.Components": Shown("components_table", "components_chart")},
+        results={"components.Components": Shown(chart="components_chart")},
         commands=("components",),
     ),
     Study(
@@ -327,11 +325,9 @@ STUDIES = (
             "estimate_unjudged": "estimates",
         },
         results={
-            "bounds.UnjudgedBounds": Shown("unjudged_bounds_table", "unjudged_bounds_chart"),
-            "differences.UnjudgedDifferences": Shown("unjudged_difference_table"),
-            "estimates.UnjudgedEstimate": Shown(
-                "unjudged_estimate_table", "unjudged_estimate_chart"
-            ),
+            "bounds.UnjudgedBounds": Shown(chart="unjudged_bounds_chart"),
+            "differences.UnjudgedDifferences": Shown(),
+            "estimates.UnjudgedEstimate": Shown(chart="unjudged_estimate_chart"),
         },
         section=True,
     ),
@@ -348,7 +344,7 @@ STUDIES = (
         "How far do scores depend on the order of tied documents?",
         ("McSherry & Najork 2008", "unjudged.md#ties"),
         names={"TieBounds": "ties", "bound_ties": "ties"},
-        results={"ties.TieBounds": Shown("tie_table", "tie_chart")},
+        results={"ties.TieBounds": Shown(chart="tie_chart")},
         section=True,
     ),
     Study(
@@ -356,7 +352,7 @@ STUDIES = (
         "What scores would human judgements give, if a model judged most topics?",
         ("human judgements", "human.md"),
         names={"CorrectedMeans": "corrected_means", "correct_judgements": "corrected_means"},
-        results={"corrected_means.CorrectedMeans": Shown("corrected_table", "corrected_chart")},
+        results={"corrected_means.CorrectedMeans": Shown(chart="corrected_chart")},
         section=True,
     ),
     Study(
@@ -419,9 +415,7 @@ STUDIES = (
         "Which measure separates the runs best?",
         ("Sakai 2006, Voorhees 2002", "designs.md#measures-which-one-separates-the-runs-best"),
         names={"compare_measures": "discrimination", "Discrimination": "discrimination"},
-        results={
-            "discrimination.Discrimination": Shown("discrimination_table", "discrimination_chart")
-        },
+        results={"discrimination.Discrimination": Shown(chart="discrimination_chart")},
         commands=("measures",),
         panel=LISTS,
     ),
@@ -429,14 +423,21 @@ STUDIES = (
 
 
 def find_function(result: Any, kind: str) -> Callable[..., Any] | None:
-    """Return the function for the "table" or "chart" of a result; None if there is none."""
-    wanted = f"{type(result).__module__}.{type(result).__qualname__}"
-    for study in STUDIES:
-        for name, shown in study.results.items():
-            function = getattr(shown, kind)
-            if study.module(name) == wanted and function is not None:
-                found: Callable[..., Any] = study.load(kind, function)
-                return found
+    """Return the function for the "table" or "chart" of a result; None if there is none.
+
+    A kind of a result, such as of scores, is shown as that.
+    """
+    shown = {
+        study.module(name): (study, getattr(how, kind))
+        for study in STUDIES
+        for name, how in study.results.items()
+        if getattr(how, kind) is not None
+    }
+    for one in type(result).__mro__:
+        study, function = shown.get(f"{one.__module__}.{one.__qualname__}", (None, ""))
+        if study is not None:
+            found: Callable[..., Any] = study.load(kind, function)
+            return found
     return None
 
 

@@ -12,16 +12,17 @@ import math
 from collections.abc import Collection
 from dataclasses import field, replace
 from functools import cache
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from confir.arguments import as_choice
 from confir.arrays import Floats, Integers
 from confir.data.result import result
+from confir.data.sampling.design import as_design
 from confir.data.scores import Scores
 from confir.defaults import LEVEL
-from confir.errors import InvalidValueError
+from confir.errors import InvalidValueError, counted
 
 RANDOM_TOPICS, RANDOM_DOCUMENTS = "random-topics", "random-documents"
 ALL_TOPICS, CHOSEN = "all", "chosen"
@@ -243,6 +244,9 @@ class JudgedScores(Scores):
         How the human-judged topics were sampled.
     """
 
+    corrected: ClassVar[bool] = True
+    by_one_judge: ClassVar[bool] = False
+
     model: Scores = field(kw_only=True)
     human_sample: str = field(kw_only=True, default=RANDOM_TOPICS)
 
@@ -288,7 +292,28 @@ class JudgedScores(Scores):
         places = [place for place, topic in enumerate(self.topics) if topic in wanted]
         kept = tuple(self.topics[place] for place in places)
         model = self.model.on_topics(wanted)
-        return replace(self, topics=kept, values=self.values[places], model=model)
+        design = None if self.design is None else as_design(self.design, kept, {})
+        return replace(self, topics=kept, values=self.values[places], design=design, model=model)
+
+    def in_id_order(self) -> Self:
+        """Return the scores with the topics of both judges in bytewise order of the ids."""
+        model = self.model.in_id_order()
+        moved = self if model is self.model else replace(self, model=model)
+        return Scores.in_id_order(moved)
+
+    def pair_means(self, first: int, second: int) -> Floats | None:
+        """Return nothing: each difference has a weight of the model of its own."""
+        del first, second
+        return None
+
+    def difference_spread(
+        self, first: Integers, second: Integers, difference: Floats, se: Floats, topics: Integers
+    ) -> Floats:
+        """Return the standard deviation of differences over the topics that people judged."""
+        if self.design is not None:
+            return Scores.difference_spread(self, first, second, difference, se, topics)
+        apart = self.values[:, second] - self.values[:, first]
+        return np.where(np.isnan(se), np.nan, apart.std(axis=0, ddof=1))
 
     def judged(self) -> Judged:
         """Return the scores of both: topics × runs × measures."""
@@ -330,6 +355,9 @@ class SampledScores(Scores):
         Covariance of the runs' scores of a topic over draws, at each rate, its mean over topics.
     """
 
+    by_one_judge: ClassVar[bool] = False
+    in_range: ClassVar[bool] = False
+
     document_variance: Floats = field(kw_only=True, metadata=_BY_TOPIC)
     human_documents: int = field(kw_only=True)
     model_documents: int = field(kw_only=True)
@@ -345,10 +373,42 @@ class SampledScores(Scores):
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(np.minimum(self.document_variance.sum(axis=0) / whole, 1.0))
 
+    def sampling_note(self, seed: int | None = None) -> str:
+        """Return which documents people judged, and how much their draw adds to the variance."""
+        share = self.document_share()
+        known = share[np.isfinite(share)]
+        part = (
+            f"; the draw makes up {100 * known.mean():.0f}% of the variance of means"
+            if len(known)
+            else ""
+        )
+        if part and self.draw_replicates:
+            by = counted(self.draw_replicates, "replicate")
+            part += f" (by {by} of it{'' if seed is None else f', seed {seed}'})"
+        return (
+            f"by people's judgements of {self.human_documents:,} of "
+            f"{counted(self.model_documents, 'document')}, drawn at random, and the model's of "
+            f"all{part}"
+        )
 
-def count_model_topics(scores: object) -> int:
-    """Return the number of topics that only a model judged; 0 for scores by one judge."""
-    return scores.model_topics if isinstance(scores, JudgedScores) else 0
+
+def as_judged(scores: Scores) -> JudgedScores:
+    """Return scores by a model and by people; raise for those of one judge."""
+    if not isinstance(scores, JudgedScores):
+        raise InvalidValueError(
+            "the scores are by one judge; expected those by a model and by people: evaluate(…, human=…)"
+        )
+    return scores
+
+
+def as_sampled(scores: Scores) -> SampledScores:
+    """Return scores by people's judgements of documents drawn at random; raise for others."""
+    if not isinstance(scores, SampledScores):
+        raise InvalidValueError(
+            "people's judgements are not of documents drawn at random; expected scores of "
+            "evaluate(…, human_sample='random-documents')"
+        )
+    return scores
 
 
 def check_sample(human_sample: Any) -> str:

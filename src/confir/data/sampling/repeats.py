@@ -67,6 +67,11 @@ class RepeatedScores(Scores):
 
     repeats: Floats = field(kw_only=True, metadata=_BY_REPEAT)
 
+    def with_repeats(self, pattern: str | None = None) -> RepeatedScores:
+        """Return the scores themselves, which are of systems already."""
+        del pattern
+        return self
+
     @property
     def repeat_counts(self) -> Integers:
         """Number of repeats of each system."""

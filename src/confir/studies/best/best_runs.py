@@ -13,7 +13,6 @@ from confir.arguments import as_levels
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, axis, constant, over, result
-from confir.data.sampling.judged_scores import count_model_topics
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES
@@ -185,7 +184,7 @@ def best_of_pairs(
             borderline=stacked([borderline_best(one, level) for one in pairs], 0.0) > 0,
             share_first=share_first,
             level=level,
-            model_topics=count_model_topics(scores),
+            model_topics=scores.model_topics,
         )
 
     return run_in_threads(at, levels)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from confir.arrays import Floats
-from confir.data.sampling.judged_scores import JudgedScores, SampledScores
-from confir.data.scores import Scores
 from confir.errors import counted
-from confir.measures.score_summary import ScoreSummary
 from confir.number_text import difference_words, percent_words, signed_words
 from confir.report.contents import Contents, MeasureContents
 from confir.report.page_data import level_key, shown
@@ -27,15 +23,12 @@ from confir.studies.ranks.ranking import Ranking, ranking_of_pairs
 class Best(NamedTuple):
     """The sets of the best run by level, and the ranking, which rests on the same pairs of runs.
 
-    ``level`` is the one asked for. The pairs are not kept: their replicates are large. ``maxima`` are
-    the largest |t*| of all pairs in each replicate; None where `compare_runs` has other ones, since
-    it compares pairs of other topics or by other standard errors.
+    ``level`` is the one asked for. The pairs are not kept: their replicates are large.
     """
 
     level: float
     at: dict[float, BestRuns]
     ranking: Ranking
-    maxima: Floats | None
 
 
 def _gather(scope: Scope) -> Best | None:
@@ -48,15 +41,7 @@ def _gather(scope: Scope) -> Best | None:
     pairs = compare_all_runs(scope.scores, *drawn, what="best runs", level=settings.level)
     made = best_of_pairs(scope.scores, pairs, settings.levels)
     ranking = ranking_of_pairs(scope.scores, pairs, settings.level)
-    maxima = pairs[0].maxima.largest if _pairs_are_plain(scope.scores) else None
-    return Best(settings.level, dict(zip(settings.levels, made, strict=True)), ranking, maxima)
-
-
-def _pairs_are_plain(scores: Scores | ScoreSummary) -> bool:
-    """Whether all pairs share all topics, which are a simple random sample, judged once."""
-    if isinstance(scores, ScoreSummary | JudgedScores | SampledScores) or scores.design is not None:
-        return False
-    return not np.isnan(scores.values).any()
+    return Best(settings.level, dict(zip(settings.levels, made, strict=True)), ranking)
 
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
@@ -65,16 +50,20 @@ def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[F
 
 
 def _page_data(contents: MeasureContents) -> dict[str, Any]:
+    best: Best = contents["best"]
+    return best_gaps(best.at)
+
+
+def best_gaps(sets: Mapping[float, BestRuns]) -> dict[str, Any]:
     """Return the gaps to the best of the others, and by level their limits and who may be the best.
 
     Of the latter there is a digit per run: 1 if it may be, and 2 more if that is borderline.
     """
-    best: Best = contents["best"]
-    difference = next(iter(best.at.values())).difference[:, 0]
+    difference = next(iter(sets.values())).difference[:, 0]
     return {
         "gap": shown(difference),
         "gap_text": [signed_words(gap) for gap in difference.tolist()],
-        "at": {level_key(level): _at_level(found) for level, found in best.at.items()},
+        "at": {level_key(level): _at_level(found) for level, found in sets.items()},
     }
 
 

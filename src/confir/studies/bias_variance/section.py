@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from confir.report.contents import Contents, MeasureContents
-from confir.report.names import isolated, unit_name
+from confir.report.names import isolated
 from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
 from confir.studies.bias_variance.bias_variance import BiasVariance, decompose_error
 
@@ -32,7 +32,7 @@ def _conclusion(contents: Contents) -> str:
         isolated(found.runs[int(np.nanargmin(part.value[:, 0]))])
         for part in (found.total, found.variance)
     )
-    units = f"{unit_name(contents.scores.design)}s"
+    units = f"{contents.scores.unit_name}s"
     if least == steadiest:
         return f"{least} has the smallest error, and varies least over {units}."
     return f"{least} has the smallest error; {steadiest} varies least over {units}."

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from confir.data.sampling.judged_scores import SampledScores
 from confir.errors import InvalidValueError, counted
 from confir.number_text import score_words
 from confir.order import TIE
@@ -20,7 +19,7 @@ _SMALLEST = 0.0005
 
 
 def _gather(scope: Scope) -> Chance:
-    if isinstance(scope.scores, SampledScores):
+    if not scope.scores.by_one_judge:
         scope.require_lists()
     if scope.qrels is None or scope.documents is None:
         raise InvalidValueError(

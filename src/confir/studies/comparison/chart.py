@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from confir.data.result import Record
-from confir.data.sampling.judged_scores import count_model_topics
 from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.number_text import topics_text
@@ -360,5 +359,5 @@ def _verdict_colour(alt: Any, occurring: set[str]) -> Any:
 
 
 def _title(text: str, comparison: Comparison) -> str:
-    topics = topics_text(comparison.topics, count_model_topics(comparison.scores))
+    topics = topics_text(comparison.topics, comparison.scores.model_topics)
     return f"{text}, over {topics}"

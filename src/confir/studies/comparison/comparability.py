@@ -54,7 +54,7 @@ def check_options(
 def default_test(sample: Sample) -> str:
     """Return the test that suits the topics: by few clusters, flips of whole clusters."""
     clusters = sample.clusters_drawn
-    return DEFAULT_TEST if clusters is None or clusters >= FEW_CLUSTERS else CLUSTER_TEST
+    return CLUSTER_TEST if 0 < clusters < FEW_CLUSTERS else DEFAULT_TEST
 
 
 def check_tests(tests: Sequence[PairedTest], sample: Sample) -> None:
@@ -70,7 +70,7 @@ def warn_of_few_clusters(sample: Sample, tests: Sequence[PairedTest], level: flo
     So it is where a few of them have much of the weight.
     """
     clusters = sample.clusters_drawn
-    if clusters is None:
+    if not clusters:
         return
     flips = any(test.name == CLUSTER_TEST for test in tests)
     if clusters >= FEW_CLUSTERS and (flips or not sample.uneven):

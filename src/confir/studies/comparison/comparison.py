@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -21,9 +21,8 @@ from confir.data.result import (
     records_of,
     result,
 )
-from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
-from confir.defaults import ALL_PAIRS, NO_FAMILY
+from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError
 from confir.intervals.interval import Limits
 from confir.intervals.simultaneous import ComparisonFamily
@@ -32,7 +31,6 @@ from confir.measures.score_summary import ScoreSummary
 from confir.studies.comparison.decisions import (
     Decision,
     Family,
-    adjust_p,
     find_borderline,
     give_verdicts,
 )
@@ -42,7 +40,6 @@ from confir.studies.comparison.families import (
     Correction,
     Families,
     PermutedRanges,
-    families_of_maxima,
     simultaneous_limits,
 )
 from confir.studies.comparison.mean_differences import (
@@ -205,7 +202,7 @@ class Comparison(PairResult):
         yield Variable("reason", ("test", "pair", "measure"), self.reasons)
         if self.margin is not None:
             yield Variable("margin", (), self.margin)
-        if isinstance(self.scores, JudgedScores):
+        if self.scores.corrected:
             yield Variable("model_topics", (), self.scores.model_topics)
 
     @property
@@ -282,15 +279,7 @@ class Comparison(PairResult):
         None where the difference is not that of two such means: by human and model judgements, or
         where a summary of topics does not say which topics both have.
         """
-        if isinstance(self.scores, JudgedScores):
-            return None
-        both = self.scores.select(run=list(self.names(pair)))
-        if isinstance(both, ScoreSummary) and np.ptp(both.topic_counts(), axis=0).max(initial=0):
-            return None
-        if not isinstance(both, Scores):
-            return both.mean()
-        there = ~np.isnan(both.values).any(axis=1, keepdims=True)
-        return replace(both, values=np.where(there, both.values, np.nan)).mean()
+        return self.scores.pair_means(int(self.first[pair]), int(self.second[pair]))
 
     @property
     def means(self) -> MeanDifferences:
@@ -410,24 +399,6 @@ class Comparison(PairResult):
             level,
         )
         return replace(changed, verdict=verdict, borderline=unclear)
-
-    def as_family(self, maxima: Sequence[Floats]) -> Comparison:
-        """Return all pairs, tested singly, as one family by maxima that are known already.
-
-        Parameters
-        ----------
-        maxima
-            By measure, the largest |t*| of all pairs in each replicate.
-        """
-        families = families_of_maxima(self.means, self.tested, maxima)
-        adjusted = np.stack([adjust_p(part, self.means, families) for part in self.p])
-        return replace(
-            self,
-            family=ALL_PAIRS,
-            families=families.by_measure,
-            correction=None,
-            p_adjusted=adjusted,
-        ).at(self.level)
 
     def sentences(self) -> list[str]:
         """Return a sentence for each difference, in the order of the records."""

@@ -266,16 +266,6 @@ def _borderline(
     return family.borderline(t, df, level, sums)
 
 
-def families_of_maxima(
-    means: MeanDifferences, tested: Integers, maxima: Sequence[Floats]
-) -> Families:
-    """Return the families of all measures, from the largest |t*| of each replicate by measure."""
-    columns = zip(tested.tolist(), maxima, borrowed_variances(means, tested), strict=True)
-    return Families(
-        tuple(ComparisonFamily.of(size, drawn, borrowed=own) for size, drawn, own in columns)
-    )
-
-
 def borrowed_variances(means: MeanDifferences, tested: Integers) -> list[BorrowedVariance]:
     """Return what the variances of each measure's family borrow."""
     medians = [median_variance(column) for column in (np.square(means.se) * means.units).T]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError, counted, enumerate_names
 from confir.number_text import p_text, p_words, percent_words, score_words, signed_words
 from confir.order import bracketed, signed
 from confir.report.contents import Contents, MeasureContents
-from confir.report.names import isolated, sentence_case, unit_name
+from confir.report.names import isolated, sentence_case
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Cell, Table
@@ -79,12 +78,9 @@ def _gather(scope: Scope) -> dict[float, Comparison]:
     if len(scope.scores.runs) < 2:
         raise InvalidValueError("there is one run; a pair needs two")
     settings = scope.settings
-    asked = {"baseline": settings.baseline, "level": settings.level, **settings.drawing}
-    maxima = None if scope.results["best"] is None else scope.results["best"].maxima
-    if maxima is None or settings.baseline is not None:
-        comparison = compare_runs(scope.scores, **asked)
-    else:  # the pairs are those of the best run, and their replicates are the costly part
-        comparison = compare_runs(scope.scores, family=NO_FAMILY, **asked).as_family([maxima])
+    comparison = compare_runs(
+        scope.scores, baseline=settings.baseline, level=settings.level, **settings.drawing
+    )
     return {level: comparison.at(level) for level in settings.levels}
 
 
@@ -136,11 +132,11 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
             level_key(level): _at_level(comparison, kept, held)
             for level, comparison in comparisons.items()
         },
-        **({} if first.baseline is None else {"gaps": _gaps(comparisons, reference)}),
+        **({} if first.baseline is None else {"gaps": baseline_gaps(comparisons, reference)}),
     }
 
 
-def _gaps(comparisons: dict[float, Comparison], reference: int) -> dict[str, Any]:
+def baseline_gaps(comparisons: Mapping[float, Comparison], reference: int) -> dict[str, Any]:
     """Return the differences of all runs from the baseline as the leaderboard shows them."""
     first = next(iter(comparisons.values()))
     runs = len(first.runs)
@@ -357,7 +353,7 @@ def _moved_topics(comparison: Comparison, pair: int) -> str:
     """Return on which topics a run gains and loses most against the baseline."""
     gains, losses = comparison.topic_differences().extremes(pair, 0, _TOPICS)
     run = isolated(comparison.names(pair)[1])
-    unit = unit_name(comparison.scores.design)
+    unit = comparison.scores.unit_name
     parts = [
         f"{verb} {unit}{'s' if len(found) > 1 else ''} "
         f"{enumerate_names((isolated(one.topic) for one in found), _TOPICS)}"

@@ -9,8 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.sampling.judged_scores import SampledScores, count_model_topics
-from confir.data.scores import Scores
 from confir.errors import InvalidValueError, counted
 from confir.intervals.catalogue import find_method
 from confir.number_text import (
@@ -43,7 +41,7 @@ from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.run_groups import RunGroups
 from confir.studies.comparison.topic_differences import TopicDifference, TopicDifferences
 from confir.studies.comparison.verdicts import BETTER, OPPOSITE, WORSE
-from confir.studies.corrected_means.table import model_notes, sampled_note
+from confir.studies.corrected_means.sentences import model_notes
 
 _MARKS: dict[str, Mark] = {BETTER: "▲", WORSE: "▼"}
 
@@ -89,7 +87,7 @@ def comparison_table(comparison: Comparison, seed: int | None = None) -> Table:
 
 def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
     """Return one line that says what the numbers are, and how to get them again."""
-    topics = topics_text(comparison.topics, count_model_topics(comparison.scores))
+    topics = topics_text(comparison.topics, comparison.scores.model_topics)
     between = "between runs" if comparison.baseline is None else f"from {comparison.baseline}"
     tests = f"p by {', '.join(find_test(test).title for test in comparison.tests)}"
     by = _adjusted_by(comparison)
@@ -120,13 +118,13 @@ def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
 def _sampling_notes(comparison: Comparison, seed: int | None) -> list[str]:
     """Return how topics were sampled and judged, where that is not a simple random sample."""
     notes = []
-    if comparison.scores.design is not None:
-        notes.append(f"standard errors by the design, {comparison.scores.design.describe()}")
-    if isinstance(comparison.scores, SampledScores):
-        notes.append(sampled_note(comparison.scores, seed))
+    scores = comparison.scores
+    if scores.design_words:
+        notes.append(f"standard errors by the design, {scores.design_words}")
+    notes += filter(None, [scores.sampling_note(seed)])
     if comparison.weight is not None:
         notes.append("by people's judgements, estimated from theirs and the model's (PPI++)")
-        more = count_model_topics(comparison.scores)
+        more = comparison.scores.model_topics
         notes += model_notes(comparison.measures, comparison.weight == 0, more, "differences")
     return notes
 
@@ -272,11 +270,13 @@ def extreme_table(comparison: Comparison, limit: int = 3) -> Table:
     return Table(columns, tuple(rows), "topics with the largest differences", names=4)
 
 
-def group_table(groups: RunGroups, note: str = "", margin: float | None = None) -> Table:
+def group_table(
+    groups: RunGroups, note: str = "", margin: float | None = None, what: str = "run"
+) -> Table:
     """Return a table of means and groups: one row per run, best first, one column per measure.
 
     With a margin of equivalence, runs that are equivalent within it may share a group although they
-    differ significantly.
+    differ significantly. ``what`` is what runs are called.
     """
     cells: dict[tuple[str, str], Cell] = {}
     for record in groups.to_records():
@@ -290,13 +290,13 @@ def group_table(groups: RunGroups, note: str = "", margin: float | None = None) 
     )
     unjoined = sum(grouped.unjoined for grouped in groups.by_measure)
     parts = [
-        "mean, and in parentheses groups: runs with a letter in common do not differ significantly"
+        f"mean, and in parentheses groups: {what}s with a letter in common do not differ significantly"
     ]
     if margin is not None:
         parts[0] += f", or are equivalent within ±{margin:g}"
     if unjoined:
         parts.append(unjoined_sentence(unjoined, "group"))
-    return Table(("run", *measures), rows, "; ".join([*parts, note] if note else parts))
+    return Table((what, *measures), rows, "; ".join([*parts, note] if note else parts))
 
 
 def unjoined_sentence(pairs: int, what: str) -> str:
@@ -397,18 +397,20 @@ def _team_pairs_sentence(teams: TeamBoard, comparison: Comparison, measure: int)
     )
 
 
-def pairs_sentence(comparison: Comparison, measure: int) -> str:
+def pairs_sentence(comparison: Comparison, measure: int, what: str = "run") -> str:
     """Return how many pairs differ significantly by a measure, and the smallest such difference."""
     verdicts = comparison.verdict[0, :, measure]
     significant = np.isin(verdicts, list(OPPOSITE))
     pairs, found = len(verdicts), int(significant.sum())
     if not found:
-        which = "the two runs do not differ" if pairs == 1 else f"none of {pairs:,} pairs differs"
+        which = (
+            f"the two {what}s do not differ" if pairs == 1 else f"none of {pairs:,} pairs differs"
+        )
         return f"{which} significantly"
     smallest = float(np.abs(comparison.difference[significant, measure]).min())
     said = NumberText.of(smallest, decimals=_SAID_DECIMALS)
     if pairs == 1:
-        return f"the two runs differ significantly, by {said}"
+        return f"the two {what}s differ significantly, by {said}"
     verb = "differs" if found == 1 else "differ"
     share = round(100 * found / pairs)
     return (
@@ -417,7 +419,9 @@ def pairs_sentence(comparison: Comparison, measure: int) -> str:
     )
 
 
-def excluded_sentence(best: BestRuns, comparison: Comparison, measure: int) -> str:
+def excluded_sentence(
+    best: BestRuns, comparison: Comparison, measure: int, what: str = "run"
+) -> str:
     """Return why runs may not be the best though their pair with the best is inconclusive, if any."""
     top = best.order(measure)[0]
     places = [
@@ -433,10 +437,10 @@ def excluded_sentence(best: BestRuns, comparison: Comparison, measure: int) -> s
     if not left:
         return ""
     noun, verb = ("its difference", "is") if len(left) == 1 else ("their differences", "are")
-    names = list_runs(left) if len(left) <= _MOST_NAMED else counted(len(left), "run")
+    names = list_runs(left) if len(left) <= _MOST_NAMED else counted(len(left), what)
     return (
         f"{names} may not be the best, though {noun} from {isolated(best.runs[top])} {verb} "
-        "inconclusive among all pairs: for the best run, fewer comparisons are made, and one-sided ones"
+        f"inconclusive among all pairs: for the best {what}, fewer comparisons are made, and one-sided ones"
     )
 
 
@@ -457,7 +461,7 @@ def comparison_parts(
     ]
     few = comparison.verdict.size <= MOST_DIFFERENCES_IN_WORDS
     parts += _differences(comparison, gates, seed, in_words=few)
-    if few and isinstance(comparison.scores, Scores):
+    if few and comparison.scores.in_memory:
         parts.append(AnswerPart("Topics", (), extreme_table(comparison)))
     return parts
 
@@ -514,14 +518,14 @@ def _named_pairs_sentence(comparison: Comparison, measure: int) -> str:
     return f"{comparison.measures[measure]}: {said}" if len(comparison.measures) > 1 else said
 
 
-def baseline_sentence(comparison: Comparison, measure: int) -> str:
+def baseline_sentence(comparison: Comparison, measure: int, what: str = "run") -> str:
     """Return how many runs differ significantly from the baseline by a measure."""
     verdicts = comparison.verdict[0, :, measure].tolist()
     better, worse = verdicts.count(BETTER), verdicts.count(WORSE)
     rest = len(verdicts) - better - worse
     others = "" if not rest else f", and {rest:,} do not differ significantly"
     return (
-        f"{better:,} of {counted(len(verdicts), 'run')} {'is' if better == 1 else 'are'} significantly "
+        f"{better:,} of {counted(len(verdicts), what)} {'is' if better == 1 else 'are'} significantly "
         f"better than {isolated(str(comparison.baseline))} in {comparison.measures[measure]}, {worse:,} "
         f"significantly worse{others}"
     )

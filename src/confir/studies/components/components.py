@@ -28,6 +28,7 @@ from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.design import refuse_design
 from confir.data.sampling.repeats import find_repeats
 from confir.data.scores import Scores
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource, make_scores
 from confir.defaults import LEVEL
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, warn_caller
@@ -93,6 +94,24 @@ class Components(Result):
     absolute: Floats
     absolute_low: Floats
     absolute_high: Floats
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        return {
+            "source": TableColumn(Role.NAME),
+            "variance": TableColumn(Role.NUMBER, format=".6f"),
+            "share": TableColumn(Role.SHARE),
+            "df": TableColumn(Role.COUNT),
+        }
+
+    def note(self) -> str:
+        """Return what was decomposed."""
+        numbers = zip(self.levels, self.facets, strict=True)
+        others = "".join(f", {number} {facet}" for number, facet in numbers)
+        return (
+            f"variance components of {self.measure}: {self.systems} systems, {self.topics:,} "
+            f"topics{others}; negative estimates count as 0"
+        )
 
     def coefficient_records(self) -> list[dict[str, Any]]:
         """Return a record per number of topics, of judges and of repeats."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from confir.data.sampling.judged_scores import JudgedScores, SampledScores
+from confir.data.sampling.judged_scores import as_judged, as_sampled
 from confir.errors import counted
 from confir.order import is_best, signed
 from confir.report.contents import Contents
@@ -15,16 +15,18 @@ from confir.report.names import isolated
 from confir.report.sections import Figure, Scope, Section, Sentence, own_table
 from confir.studies.corrected_means.chart import corrected_chart
 from confir.studies.corrected_means.corrected_means import CorrectedMeans, correct_scores
-from confir.studies.corrected_means.table import mean_notes, sampled_note
 
 
 def _gather(scope: Scope) -> CorrectedMeans | None:
     """Return the corrected means; None where there is one judge."""
     settings = scope.settings
-    if not isinstance(scope.scores, JudgedScores):
+    if not scope.scores.corrected:
         return None
     return correct_scores(
-        scope.scores, level=settings.level, method=settings.method, **settings.drawing
+        as_judged(scope.scores.listed()),
+        level=settings.level,
+        method=settings.method,
+        **settings.drawing,
     )
 
 
@@ -34,7 +36,7 @@ def _context(contents: Contents) -> dict[str, Any]:
 
 
 def _notes(means: CorrectedMeans) -> list[str]:
-    return [f"{note[0].upper()}{note[1:]}." for note in mean_notes(means)]
+    return [f"{note[0].upper()}{note[1:]}." for note in means.model_notes()]
 
 
 def _biases(means: CorrectedMeans) -> Iterator[str]:
@@ -52,8 +54,8 @@ def _biases(means: CorrectedMeans) -> Iterator[str]:
 def _answer(contents: Contents) -> Iterator[Sentence]:
     """Yield whose judgements the results are by."""
     means: CorrectedMeans | None = contents["corrected_means"]
-    if isinstance(contents.scores, SampledScores):
-        yield Sentence(11, f"All results are {sampled_note(contents.scores)}.")
+    if contents.scores.sampling_note():
+        yield Sentence(11, f"All results are {contents.scores.sampling_note()}.")
     if means is not None:
         estimated = (
             f", estimated from those of {counted(means.human_topics, 'topic')} and a model's of "
@@ -85,20 +87,21 @@ def _by_the_model(means: CorrectedMeans, measure: int) -> str:
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
     means: CorrectedMeans | None = contents["corrected_means"]
-    if isinstance(contents.scores, SampledScores):
+    if contents.scores.human_documents:
+        sampled = as_sampled(contents.scores.listed())
         yield Sentence(
             15,
-            f"People judged {contents.scores.human_documents:,} of "
-            f"{contents.scores.model_documents:,} documents, drawn at random, a model all of them; "
+            f"People judged {sampled.human_documents:,} of "
+            f"{sampled.model_documents:,} documents, drawn at random, a model all of them; "
             "scores are by people's judgements, estimated with the probabilities of being drawn "
             "(Horvitz & Thompson 1952) and the model's judgements with a weight from other topics.",
             ("Horvitz1952",),
         )
-        if contents.scores.draw_replicates:
+        if sampled.draw_replicates:
             yield Sentence(
                 15,
                 "The part of the draw in the variance of means is by "
-                f"{counted(contents.scores.draw_replicates, 'replicate')} of it, a bootstrap from a "
+                f"{counted(sampled.draw_replicates, 'replicate')} of it, a bootstrap from a "
                 "pseudo-population (Beaumont & Patak 2012).",
                 ("BeaumontPatak2012",),
             )

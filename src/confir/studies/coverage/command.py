@@ -125,7 +125,7 @@ def coverage_command(
         "truth below, above: share of intervals with the mean below or above them; "
         f"{(1 - level) / 2:.4g} of each is nominal"
     )
-    table = with_design_note(coverage_table(coverage, note), scores.design)
+    table = with_design_note(coverage_table(coverage, note), scores.design_words)
     out.deliver(Answer(coverage.to_records(), table, coverage))
 
 

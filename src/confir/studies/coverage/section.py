@@ -10,7 +10,7 @@ from confir.defaults import LEVEL
 from confir.intervals.documents import normal_quantile
 from confir.number_text import percent_words
 from confir.report.contents import Contents, MeasureContents
-from confir.report.names import isolated, unit_name
+from confir.report.names import isolated
 from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
 from confir.studies.coverage.coverage import Coverage, estimate_coverage
 
@@ -61,7 +61,7 @@ def _conclusion(contents: Contents) -> str:
     outliers = coverage.outliers()
     if outliers:
         worst = outliers[0]
-        reason = worst["reason"].replace("topic", unit_name(contents.scores.design))
+        reason = worst["reason"].replace("topic", contents.scores.unit_name)
         among = (
             f"{len(outliers):,} of {len(coverage.runs):,} runs" if len(outliers) > 1 else "one run"
         )

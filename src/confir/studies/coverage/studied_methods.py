@@ -16,7 +16,8 @@ from confir.intervals.interval import Limits
 from confir.intervals.method import Method, Use
 from confir.intervals.probe import Probe
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.topics import ScoresLike, TopicSample, topic_sample
+from confir.resampling.kinds import topic_sample
+from confir.resampling.topics import ScoresLike, TopicSample
 
 MethodLike = str | Method | Callable[[SamplingDistribution, float], Limits]
 

@@ -8,8 +8,8 @@ from confir.arguments import as_generator, as_integer, as_level
 from confir.arrays import Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, axis, constant, over, result
-from confir.data.sampling.design import Design
 from confir.data.scores import Scores
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES
 from confir.errors import InvalidValueError
@@ -58,6 +58,29 @@ class Discrimination(Result):
     level: float = constant()
     splits: int
 
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        return {
+            "measure": TableColumn(Role.NAME),
+            "power": TableColumn(Role.SHARE),
+            "swap_rate": TableColumn(Role.SHARE, "swaps"),
+            "separated_swap_rate": TableColumn(Role.SHARE, "swaps of separated"),
+            "topics": TableColumn(Role.COUNT),
+        }
+
+    def rows(self) -> Integers:
+        """Return the measures, the one that separates most pairs first."""
+        return np.lexsort((self.swap_rate, -self.power))
+
+    def note(self) -> str:
+        """Return what the columns are."""
+        return (
+            f"power: share of {self.pairs:,} pairs of {self.runs} runs with a significant difference, "
+            f"α = {1 - self.level:.10g} for all pairs at once; swaps: share of pairs in opposite order in "
+            f"two halves of the topics, over {self.splits} splits; swaps of separated: the same among pairs "
+            "with a significant difference"
+        )
+
 
 @on_its_scheduler
 def compare_measures(
@@ -88,7 +111,7 @@ def compare_measures(
         raise InvalidValueError("there is one run; measures are compared by at least 2")
     clusters = _clusters(scores)
     if clusters.count < FEWEST:
-        what = "topics" if scores.design is None else "clusters"
+        what = "topics" if scores.sampling.simple else "clusters"
         raise InvalidValueError(
             f"there are {clusters.count} {what}; two halves need at least {FEWEST} {what}"
         )
@@ -123,8 +146,7 @@ def compare_measures(
 
 def _clusters(scores: Scores) -> Clusters:
     """Return the clusters of the topics' design; without one, each topic is a cluster."""
-    whole = Design(scores.topics) if scores.design is None else scores.design
-    return Clusters.of(whole)
+    return Clusters.of(scores.sampling)
 
 
 def _has_halves(clusters: Clusters, kept: Integers) -> bool:

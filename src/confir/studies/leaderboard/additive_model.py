@@ -53,18 +53,16 @@ class Datasets(NamedTuple):
     @classmethod
     def of(cls, scores: Scores) -> Datasets:
         """Return the scores by one measure; topics that a run of the dataset lacks are left out."""
-        design = scores.design
-        if design is None or design.dataset is None:
-            raise InvalidValueError("the scores have no datasets; expected a design with datasets")
+        design = scores.dataset_design
         if any(getattr(design, role) is not None for role in ("stratum", "cluster", "weight")):
             raise UnsupportedMethodError(
                 "runs that miss datasets are ranked by a model that takes topics of a dataset as a "
                 "simple random sample; expected no strata, clusters or weights"
             )
-        names = tuple(dict.fromkeys(design.dataset))
+        names = scores.datasets
         parts, present = [], []
         for name in names:
-            inside = np.array([own == name for own in design.dataset])
+            inside = np.array([own == name for own in design.dataset or ()])
             own = scores.values[inside][:, :, 0]
             there = ~np.isnan(own)
             has = there.any(axis=0)
@@ -416,7 +414,7 @@ class StudentDraws(PairDraws):
 
 def additive_sample(scores: Scores, datasets: Datasets, fit: AdditiveFit) -> AdditiveSample:
     """Return the macro means of runs that miss datasets, for these datasets or for such as these."""
-    random = scores.design is not None and scores.design.random_datasets
+    random = scores.dataset_design.random_datasets
     parts, part_df = _residual_part(fit) if random else _topic_parts(datasets, fit)
     variance: Floats = np.diagonal(parts, axis1=1, axis2=2)
     df: Floats = summed_df(variance, part_df[:, None])

@@ -13,6 +13,7 @@ import numpy as np
 
 from confir.arguments import as_choice
 from confir.data.experiment import Experiment, ReadingOptions
+from confir.data.run_scores import RunScores
 from confir.data.sampling.design import Design, read_dataset_designs
 from confir.data.scores import Scores
 from confir.data.tables.columns import TOPIC_NAMES, InputTable, fold
@@ -29,7 +30,7 @@ from confir.errors import (
 )
 from confir.measures.catalogue import canonical_name
 from confir.measures.evaluation import evaluate
-from confir.measures.score_summary import ScoreSummary, find_group_summaries, find_summary
+from confir.measures.score_summary import ScoreSummary, find_group_summaries, open_summary
 from confir.order import TIE
 from confir.studies.leaderboard.joined_datasets import complete_cells, join_datasets
 
@@ -85,8 +86,8 @@ def read_folder(
                 f"{folder}: only folders ({names}); expected the folder of one dataset, with qrels and "
                 f"runs, or score tables: {os.path.join(folder, '*')} names each folder"
             )
-        long = find_summary(tables[0]) if len(tables) == 1 else None
-        return {dataset: long if isinstance(long, ScoreSummary) else read_scores(tables)}
+        long = open_summary(tables[0]) if len(tables) == 1 else None
+        return {dataset: read_scores(tables) if long is None else long}
     runs = [str(path) for path in inside if path not in found and _part_judged(path, None) is None]
     if not runs:
         first = next(iter(found)).name
@@ -213,11 +214,8 @@ def with_designs(
         raise InvalidValueError(f"{named[0]} is about a design; expected a design beside it")
     if design is None:
         return found
-    if isinstance(found, Scores):
+    if not isinstance(found, Mapping):
         raise UnsupportedMethodError("means of datasets have no topics; expected no design")
-    parts = {name: part for name, part in found.items() if isinstance(part, Scores)}
-    if len(parts) < len(found):
-        raise UnsupportedMethodError("a summary of a long table takes no design; expected none")
     designs = read_dataset_designs(design, columns)
     lacking = [name for name in found if name not in designs]
     if lacking:
@@ -225,7 +223,7 @@ def with_designs(
             f"the design {design} lacks {counted(len(lacking), 'dataset')} "
             f"({enumerate_names(lacking, 5)}); expected rows for each dataset"
         )
-    return {name: part.with_design(designs[name]) for name, part in parts.items()}
+    return {name: part.with_design(designs[name]) for name, part in found.items()}
 
 
 def board_scores(
@@ -243,24 +241,21 @@ def board_scores(
         scores = join_datasets(parts, datasets or "fixed")
     else:
         scores = one_measure(_scores(sources), measure)
-        if scores.design is None or scores.design.dataset is None:
+        if not scores.datasets:
             scores = _of_means(scores, datasets)
         elif datasets is not None:
-            scores = replace(scores, design=replace(scores.design, datasets=datasets))
+            scores = replace(scores, design=replace(scores.dataset_design, datasets=datasets))
     return scores if incomplete == MODEL else complete_cells(scores, incomplete)
 
 
 def standardise_scores(scores: Scores) -> Scores:
     """Return scores by one measure, whose means have mean 0 and sd 1 over the runs of each dataset."""
-    design = scores.design
-    if design is None or design.dataset is None:
-        raise InvalidValueError("the scores have no datasets; expected a design with datasets")
+    design = scores.dataset_design
     values = scores.values.copy()
     labels = np.array(design.dataset)
-    for name in dict.fromkeys(design.dataset):
+    for name in scores.datasets:
         inside = labels == name
-        part = scores.on_topics([t for t, own in zip(scores.topics, inside, strict=True) if own])
-        mean = replace(part, design=_inside(part.design)).mean()[:, 0]
+        mean = scores.on_dataset(name).mean()[:, 0]
         known = mean[~np.isnan(mean)]
         spread = known.std(ddof=1) if len(known) > 1 else 0.0
         if not spread > TIE:
@@ -273,12 +268,6 @@ def standardise_scores(scores: Scores) -> Scores:
     return Scores(scores.topics, scores.runs, named, values, bounded=False, design=design)
 
 
-def _inside(design: Design | None) -> Design | None:
-    """Return the design inside a dataset; None where its topics are a simple random sample."""
-    own = None if design is None else replace(design, dataset=None)
-    return None if own is None or own.simple else own
-
-
 def _scores(source: Any) -> Scores:
     """Return scores; a message about what is none names the argument."""
     return evaluate(source) if isinstance(source, Experiment) else make_scores(source, "sources")
@@ -286,7 +275,9 @@ def _scores(source: Any) -> Scores:
 
 def _is_dataset(source: Any) -> bool:
     """Whether a value of a mapping is a dataset's scores, not those of a run."""
-    return isinstance(source, Scores | Experiment | str | os.PathLike) or hasattr(source, "columns")
+    return isinstance(source, RunScores | Experiment | str | os.PathLike) or hasattr(
+        source, "columns"
+    )
 
 
 def one_measure(scores: AnyScores, measure: str | None) -> AnyScores:

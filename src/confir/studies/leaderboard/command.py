@@ -219,7 +219,7 @@ def leaderboard_command(
         rng=statistics.seed,
     )
     make_table = rank_table if view.name == "ranks" else leaderboard_table
-    inside = every.design if design is not None else None
+    inside = "" if design is None else every.design_words
     table = with_design_note(make_table(board, statistics.seed), inside)
     answer = Answer(board.to_records(), table, board, [board_part(board, table)])
     out.deliver(answer._replace(rows=options.most_rows(rows)))

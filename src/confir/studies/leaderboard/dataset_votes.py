@@ -69,11 +69,9 @@ def _means(sources: Any, measure: str | None) -> dict[str, dict[str, float]]:
         held = {str(name): as_scores_or_summary(part) for name, part in sources.items()}
         return {name: _by_run(part, part.mean(), measure) for name, part in held.items()}
     scores = as_scores(sources)
-    if scores.design is None or scores.design.dataset is None:
-        names, member = list(scores.topics), np.arange(len(scores.topics))
-    else:
-        ids = encode_ids(list(scores.design.dataset))
-        names, member = list(ids.names), ids.codes
+    labels = scores.dataset_design.dataset if scores.datasets else scores.topics
+    ids = encode_ids(list(labels or ()))
+    names, member = list(ids.names), ids.codes
     return {
         name: _by_run(scores, np.nanmean(scores.values[member == place], axis=0), measure)
         for place, name in enumerate(names)

@@ -71,7 +71,7 @@ def _designs_inside(parts: Mapping[str, Scores]) -> dict[str, list[Any]]:
                 for one in (_plain(part, role) if column is None else column)
             ]
     for name, part in parts.items():
-        if part.design is not None and part.design.dataset is not None:
+        if part.datasets:
             raise UnsupportedMethodError(
                 f"the scores of dataset {name!r} have datasets of their own"
             )
@@ -87,16 +87,16 @@ def _plain(part: Scores, role: str) -> Sequence[Any]:
 
 def complete_cells(scores: Scores, incomplete: str) -> Scores:
     """Return the scores without runs or datasets that lack the other, as it is stated."""
-    design = scores.design
-    if design is None or design.dataset is None:
+    if not scores.datasets:
         return scores
+    design = scores.dataset_design
     present = ~np.isnan(scores.values[:, :, 0])
-    names = tuple(dict.fromkeys(design.dataset))
-    codes = np.array([names.index(name) for name in design.dataset])
+    names, labels = scores.datasets, design.dataset or ()
+    codes = np.array([names.index(name) for name in labels])
     has = np.stack([present[codes == code].any(axis=0) for code in range(len(names))])
     runs, whole = kept_cells(has, scores.runs, names, incomplete)
     if len(whole) < len(names):
-        pairs, kept = zip(scores.topics, design.dataset, strict=True), set(whole)
+        pairs, kept = zip(scores.topics, labels, strict=True), set(whole)
         return scores.select(topic=[topic for topic, name in pairs if name in kept])
     return scores if len(runs) == len(scores.runs) else scores.select(run=list(runs))
 

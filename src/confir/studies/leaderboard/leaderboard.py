@@ -20,7 +20,7 @@ from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.sampling.design import Design
 from confir.data.scores import Scores
 from confir.defaults import LEVEL, REPLICATES
-from confir.errors import InvalidValueError, UnsupportedMethodError, counted
+from confir.errors import UnsupportedMethodError, counted
 from confir.intervals.catalogue import confidence_interval
 from confir.intervals.interval import Interval, Limits
 from confir.intervals.simultaneous import is_significant
@@ -241,9 +241,7 @@ def make_leaderboard(
         return _summarised(parts, level, replicates, as_generator(rng))
     scores = board_scores(sources, measure, datasets, incomplete)
     scores = standardise_scores(scores) if standardise else scores
-    if scores.design is None or scores.design.dataset is None:
-        raise InvalidValueError("the scores have no datasets; expected a design with datasets")
-    names = tuple(dict.fromkeys(scores.design.dataset))
+    design, names = scores.dataset_design, scores.datasets
     if incomplete == MODEL and has_gaps(scores):
         return _rank_with_gaps(scores, level, replicates, as_generator(rng))
     cells = _cells(scores, names, level)
@@ -257,8 +255,8 @@ def make_leaderboard(
         ranking_of_pairs(scores, [pairs], level),
         best_of_pairs(scores, [pairs], [level])[0],
         _borda_limits(scores, names, cells[0], replicates, seeds[1], level),
-        topics=_topic_counts(scores.design, names),
-        sampling=scores.design.datasets,
+        topics=_topic_counts(design, names),
+        sampling=design.datasets,
         replicates=replicates,
     )
 
@@ -298,7 +296,7 @@ def _rank_with_gaps(
     (found,) = sample.by_measure("ranks")
     means, maxima = seeds[0].spawn(1)[0], int(seeds[0].integers(2**63))
     pairs = pairs_by_measure(found, replicates, means, maxima, level)
-    random = scores.design is not None and scores.design.random_datasets
+    random = scores.dataset_design.random_datasets
     counts = np.zeros_like(datasets.counts) if random else datasets.counts
     board = _leaderboard(
         datasets.names,
@@ -340,9 +338,9 @@ def _complete_ranks(
 
 def has_gaps(scores: Scores) -> bool:
     """Whether a run lacks a dataset."""
-    labels = np.array((scores.design and scores.design.dataset) or ())
+    labels = np.array(scores.dataset_design.dataset)
     there = ~np.isnan(scores.values[:, :, 0])
-    return not all(there[labels == name].any(axis=0).all() for name in np.unique(labels))
+    return not all(there[labels == name].any(axis=0).all() for name in scores.datasets)
 
 
 def _gapped_cells(
@@ -502,16 +500,10 @@ def _places(values: Floats) -> tuple[Integers, Integers]:
 def _cells(scores: Scores, names: tuple[str, ...], level: float) -> tuple[Floats, Floats, Floats]:
     """Return the means of runs on each dataset with limits over its topics: runs × datasets."""
     found = []
-    design = scores.design
-    if design is None or design.dataset is None:
-        raise UnsupportedMethodError("the scores have no datasets")
     for name in names:
-        topics = [t for t, own in zip(scores.topics, design.dataset, strict=True) if own == name]
-        part = scores.select(topic=topics)
-        own = None if part.design is None else replace(part.design, dataset=None)
-        part = replace(part, design=None if own is None or own.simple else own)
+        part = scores.on_dataset(name)
         mean = part.mean()[:, 0]
-        if len(topics) < 2:
+        if len(part.topics) < 2:
             found.append((mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)))
         else:
             interval = confidence_interval(part, level=level)
@@ -550,9 +542,7 @@ def _borda_limits(
     level: float,
 ) -> Limits:
     """Return the middle part of the Borda rank over replicates of datasets, or of their topics."""
-    design = scores.design
-    if design is None or design.dataset is None:
-        raise UnsupportedMethodError("the scores have no datasets")
+    design = scores.dataset_design
     clusters = Clusters.of(design)
     ranks = np.empty((replicates, len(scores.runs)), np.int32)
     if design.random_datasets:

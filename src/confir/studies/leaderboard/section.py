@@ -19,8 +19,8 @@ from confir.studies.leaderboard.leaderboard import Leaderboard, make_leaderboard
 
 def _gather(scope: Scope) -> Leaderboard | None:
     """Return the leaderboard; None where topics are of no datasets."""
-    design, settings = scope.scores.design, scope.settings
-    if design is None or design.dataset is None or len(set(design.dataset)) < 2:
+    settings = scope.settings
+    if len(scope.scores.datasets) < 2:
         return None
     return make_leaderboard(scope.scores, level=settings.level, **settings.drawing)
 

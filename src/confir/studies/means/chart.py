@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from confir.data.scores import Scores
+from confir.data.tables.score_objects import make_scores
 from confir.intervals.interval import Interval
 from confir.number_text import percent, topics_text
 from confir.report.charts import (
@@ -48,4 +49,5 @@ def interval_chart(interval: Interval) -> Any:
 
 def scores_chart(scores: Scores, run: str | None = None, measure: str | None = None) -> Any:
     """Return a chart of a run's score on each topic; by default of the first run and measure."""
+    make_scores(scores, "result")  # raises for empty scores
     return topic_score_chart(describe_topics(scores), run, measure)

@@ -125,7 +125,6 @@ def evaluate_command(
     - `confir evaluate qrels.txt bm25.run dense.run.gz -m AP,nDCG@10 -o table.tex`
     - `confir evaluate --scores scores.csv --baseline bm25`
     """
-    from confir.data.sampling.judged_scores import JudgedScores
     from confir.intervals.catalogue import find_method
     from confir.intervals.interval import check_level
 
@@ -169,8 +168,10 @@ def evaluate_command(
     scores = inputs.load_scores_or_summary(baseline=baseline, quiet=out.quiet, example=example)
     if any(find_method(name).resamples for name in method or ()):
         statistics = inputs.statistics_of(scores, statistics)
-    if isinstance(scores, JudgedScores):
-        answer = _corrected(scores, method, statistics)
+    if scores.corrected:
+        from confir.data.sampling.judged_scores import as_judged
+
+        answer = _corrected(as_judged(scores.listed()), method, statistics)
     else:
         against = inputs.find_baseline(baseline, scores.runs)
         answer = mean_answer(scores, statistics, methods=method, baseline=against)
@@ -182,7 +183,7 @@ def evaluate_command(
 def _with_nuggets(answer: Answer, files: Sequence[str], scores: Scores | ScoreSummary) -> Answer:
     """Return an answer whose note also says what the choice of nuggets contributes, if files have some."""
     from confir.studies.nuggets.nugget_variance import find_nugget_variance
-    from confir.studies.nuggets.table import nugget_note
+    from confir.studies.nuggets.sentences import nugget_note
 
     found = find_nugget_variance(files)
     note = "" if found is None else nugget_note(found, scores.runs, scores.measures)
@@ -204,7 +205,7 @@ def _repeats(scores: Scores, baseline: str | None, level: float) -> Answer:
     from confir.studies.repeats.repeat_means import summarise_repeats
 
     answer = result_answer(summarise_repeats(scores, baseline=baseline, level=level))
-    return answer._replace(table=with_design_note(answer.table, scores.design))
+    return answer._replace(table=with_design_note(answer.table, scores.design_words))
 
 
 def _check_chart(output: str, methods: Sequence[str], baseline: str | None) -> None:
@@ -271,7 +272,6 @@ def mean_answer(
 ) -> Answer:
     """Return means with intervals as records and as a table; one topic gives means alone."""
     from confir.cli.terminal import Answer
-    from confir.data.sampling.judged_scores import SampledScores
     from confir.intervals.catalogue import confidence_interval, means_alone
     from confir.studies.means.table import interval_table
 
@@ -285,10 +285,7 @@ def mean_answer(
     records = [record for interval in intervals for record in interval.to_records()]
     rows = () if beside is None else beside.rows
     note = _note(intervals, seed)
-    if isinstance(scores, SampledScores):
-        from confir.studies.corrected_means.table import sampled_note
-
-        note = f"{note}; {sampled_note(scores, seed)}"
+    note = "; ".join(filter(None, [note, scores.sampling_note(seed)]))
     table = interval_table(intervals, note if beside is None else beside.note(note), rows)
     if beside is not None:
         return Answer(beside.records(records), table, beside.shown(intervals[0]))

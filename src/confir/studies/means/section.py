@@ -8,12 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confir.data.common_topics import LEAST_COMMON_TOPICS, common_topics, have_same_topics
-from confir.data.sampling.judged_scores import count_model_topics
+from confir.data.common_topics import LEAST_COMMON_TOPICS
 from confir.errors import counted, enumerate_names
 from confir.intervals.catalogue import METHODS, confidence_interval, means_alone
 from confir.intervals.interval import Interval
-from confir.measures.score_summary import ScoreSummary
 from confir.number_text import (
     SENTENCE_DECIMALS,
     difference_text,
@@ -27,7 +25,7 @@ from confir.number_text import (
 from confir.order import TIE, is_best
 from confir.report.contents import Contents, MeasureContents, Settings
 from confir.report.latex import Paper, to_latex
-from confir.report.names import NAMES_SHOWN, isolated, list_runs, unit_name
+from confir.report.names import NAMES_SHOWN, isolated, list_runs
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Cell, Mark, Table, rounded, to_markdown, topics_column
@@ -133,7 +131,7 @@ def _marked_table(contents: MeasureContents, settings: Settings, mark: Mark, how
 
 def _means_note(contents: MeasureContents, interval: Interval) -> str:
     if len(contents.scores.topics) < 2:
-        return f"score of the one {unit_name(contents.scores.design)}"
+        return f"score of the one {contents.scores.unit_name}"
     return means_note([interval], contents.scores.topic_counts())
 
 
@@ -215,8 +213,8 @@ def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[F
 def _page_data(contents: MeasureContents) -> dict[str, Any]:
     intervals: dict[float, Interval] = contents["means"]
     first = next(iter(intervals.values()))
-    unit = unit_name(contents.scores.design)
-    over = topics_text(first.topics, count_model_topics(contents.scores))
+    unit = contents.scores.unit_name
+    over = topics_text(first.topics, contents.scores.model_topics)
     return {
         "method": first.method,
         "unit": unit,
@@ -255,7 +253,7 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
     first, level = contents.measures[0], contents.settings.level
     if contents.settings.baseline is None or first["comparison"] is None:
         yield Sentence(1, _headline(first, level))
-    if first["means"][level].design and unit_name(contents.scores.design) == "topic":
+    if first["means"][level].design and contents.scores.unit_name == "topic":
         design = design_note([first["means"][level]])
         yield Sentence(12, f"By the design, {design}; intervals and comparisons account for that.")
     if contents.settings.baseline is None and len(contents.scores.runs) > 1:
@@ -277,8 +275,8 @@ def _headline(contents: MeasureContents, level: float) -> str:
         size += f" ({percent_words(level)} confidence interval {limits_words(low, high)})"
     where = _where_compared(contents)
     if len(runs) == 1:
-        over = topics_text(counts, count_model_topics(contents.scores))
-        over = over.replace("topic", unit_name(contents.scores.design))
+        over = topics_text(counts, contents.scores.model_topics)
+        over = over.replace("topic", contents.scores.unit_name)
         return f"{name} has a mean {measure} of {size} over {over}."
     shares = is_best(contents.comparable_means())
     tied = [runs[place] for place in order[1:] if shares[place]]
@@ -306,14 +304,7 @@ _OWN_TOPICS = ", each over its own topics"
 
 def _where_compared(contents: MeasureContents) -> str:
     """Return on which topics means are compared, if runs have different ones."""
-    scores = contents.scores
-    if isinstance(scores, ScoreSummary):
-        counts = scores.topic_counts()
-        common = int(scores.over_common_topics().topic_counts().max())
-        same = bool(((counts == common) | (counts == 0)).all())
-    else:
-        same = bool(have_same_topics(scores.values).all())
-        common = int(common_topics(scores.values).sum())
+    common, same = contents.scores.common_topic_count()
     if same:
         return ""
     if common < LEAST_COMMON_TOPICS:

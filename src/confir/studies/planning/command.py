@@ -143,7 +143,6 @@ def plan_command(
     - `confir plan --scores pilot.csv -m AP --half-width 0.05`
     """
     from confir.cli.terminal import Answer
-    from confir.data.sampling.judged_scores import SampledScores
     from confir.intervals.interval import check_level
     from confir.report.tables import with_design_note
     from confir.studies.planning.planning import plan_topics
@@ -175,7 +174,7 @@ def plan_command(
             family=family,
             assurance=assurance,
         )
-        table = with_design_note(plan_table(plan), scores.design)
+        table = with_design_note(plan_table(plan), scores.design_words)
         return Answer(plan.to_records(), table, plan)
 
     if by is not None:
@@ -195,7 +194,8 @@ def plan_command(
             "family": family,
             "level": level,
         }
-        if isinstance(scores, SampledScores):
+        if scores.human_documents:
+            from confir.data.sampling.judged_scores import as_sampled
             from confir.studies.planning.human_documents import plan_human_documents
 
             refuse_options(inputs.context, ["model_topics"], "is for --human-sample random-topics")
@@ -207,7 +207,8 @@ def plan_command(
                 human_cost=human_cost,
                 model_cost=model_cost,
             )
-            seed = SEED if scores.draw_replicates else None
+            sampled = as_sampled(scores.listed())
+            seed = SEED if sampled.draw_replicates else None
             out.deliver(Answer(mix.to_records(), document_plan_table(mix, seed), mix))
             return
         from confir.studies.planning.human_topics import plan_human_topics

@@ -11,7 +11,7 @@ import numpy as np
 from confir.arguments import as_choice, as_integer, as_level, as_real
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
-from confir.data.sampling.judged_scores import SampledScores
+from confir.data.sampling.judged_scores import SampledScores, as_sampled
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import BEST, LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError
@@ -114,12 +114,7 @@ def plan_human_documents(
     human_cost, model_cost
         Cost of a judgement, by people and by the model, which judges all: the cheapest mix is returned.
     """
-    sampled = as_scores(scores, human=True)
-    if not isinstance(sampled, SampledScores):
-        raise InvalidValueError(
-            "people's judgements are not of documents drawn at random; expected scores of "
-            "evaluate(…, human_sample='random-documents')"
-        )
+    sampled = as_sampled(as_scores(scores, human=True))
     if np.isnan(sampled.values).any() or len(sampled.topics) < 2:
         raise InvalidValueError(
             "a pilot needs 2 topics or more, with a score of each run; expected missing topics to "

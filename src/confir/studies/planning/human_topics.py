@@ -10,7 +10,7 @@ import numpy as np
 from confir.arguments import as_integer, as_level, as_real
 from confir.arrays import Floats
 from confir.data.result import Result, Variable, axis, constant, over, result
-from confir.data.sampling.judged_scores import JudgedScores, centre
+from confir.data.sampling.judged_scores import JudgedScores, as_judged, centre
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import BEST, LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError
@@ -111,11 +111,7 @@ def plan_human_topics(
     human_cost, model_cost
         Cost of judging a topic, by people and by the model: the cheapest mix is returned.
     """
-    judged = as_scores(scores, human=True)
-    if not isinstance(judged, JudgedScores):
-        raise InvalidValueError(
-            "the scores are by one judge; expected those by a model and by people: evaluate(…, human=…)"
-        )
+    judged = as_judged(as_scores(scores, human=True))
     as_real("half_width", half_width, above=0.0)
     level = as_level(level)
     total = _total_topics(judged, model_topics, human_cost, model_cost)

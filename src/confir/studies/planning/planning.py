@@ -13,7 +13,6 @@ from confir.arguments import as_level, as_real
 from confir.arrays import Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
-from confir.data.sampling.judged_scores import count_model_topics
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import BEST, DEFAULT_POWER, LEVEL, NO_FAMILY
@@ -277,7 +276,7 @@ def plan_topics(
         judgements_per_topic=judgements_per_topic,
         curve_topics=grid,
         curve=rule.value(sd, grid[:, None]).reshape(len(grid), *sample.shape),
-        model_topics=count_model_topics(scores) / len(scores.topics),
+        model_topics=scores.model_topics / len(scores.topics),
     )
 
 

@@ -15,7 +15,7 @@ from confir.measures.score_summary import ScoreSummary
 from confir.number_text import count_words, p_words, percent_words, signed_words
 from confir.order import TIE
 from confir.report.contents import Contents
-from confir.report.names import isolated, unit_name
+from confir.report.names import isolated
 from confir.report.sections import Scope, Section
 from confir.resampling.kinds import against, as_sample
 from confir.studies.comparison.comparison import Comparison, Place
@@ -65,7 +65,7 @@ def _conclusion(contents: Contents) -> str:
     best, runner_up = planned.order()[:2]
     comparison: Comparison = planned["comparison"][plan.level]
     record = plan.to_records()[0]
-    name, unit = isolated(record["baseline"]), unit_name(contents.scores.design)
+    name, unit = isolated(record["baseline"]), contents.scores.unit_name
     if verdicts_against(comparison, best)[runner_up] != INCONCLUSIVE:
         return (
             f"{counted(len(contents.scores.topics), unit)} were enough for the difference between "
@@ -91,7 +91,7 @@ def _conclusion(contents: Contents) -> str:
 
 
 def _heading(contents: Contents) -> str:
-    return f"How many {unit_name(contents.scores.design)}s?"
+    return f"How many {contents.scores.unit_name}s?"
 
 
 def _range_words(record: Record, level: float) -> str:

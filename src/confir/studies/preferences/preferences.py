@@ -15,10 +15,11 @@ from confir.arguments import as_generator, as_level
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.votes import VoteTable
-from confir.defaults import LEVEL, NO_FAMILY, REPLICATES
+from confir.defaults import LEVEL, REPLICATES
 from confir.intervals.catalogue import find_method
 from confir.measures.strengths import Strengths, fit_strengths
 from confir.resampling.kinds import as_sample
+from confir.resampling.shared_draws import shared_draws
 from confir.resampling.topics import Rng
 from confir.studies.best.best_runs import BestRuns, best_of_pairs
 from confir.studies.best.mean_limits import mean_limits
@@ -181,13 +182,8 @@ def rate_preferences(
     strengths = fit_strengths(votes, cluster=cluster, ties=ties, prior=prior)
     generator = as_generator(rng)
     seed = rng if isinstance(rng, int) else int(generator.integers(2**63))
-    (pairs,) = compare_all_runs(strengths, replicates, seed, what="ranks", level=level)
-    if baseline is None:
-        single = compare_runs(
-            strengths, family=NO_FAMILY, level=level, replicates=replicates, rng=seed
-        )
-        comparison = single.as_family([pairs.maxima.largest])
-    else:
+    with shared_draws():
+        (pairs,) = compare_all_runs(strengths, replicates, seed, what="ranks", level=level)
         comparison = compare_runs(
             strengths, baseline=baseline, level=level, replicates=replicates, rng=seed
         )

@@ -11,15 +11,15 @@ import numpy as np
 from confir.arguments import as_choice, as_level
 from confir.arrays import Floats, Integers
 from confir.data.result import Result, axis, constant, over, result
-from confir.data.sampling.repeats import RepeatedScores, group_repeats
+from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL
 from confir.errors import InvalidValueError
 from confir.intervals.catalogue import confidence_interval
 from confir.measures.evaluation import as_scores
-from confir.resampling.kinds import against
+from confir.number_text import percent
+from confir.resampling.kinds import against, topic_sample
 from confir.resampling.repeats import RepeatSample
-from confir.resampling.topics import topic_sample
 
 
 @result
@@ -64,6 +64,37 @@ class RepeatMeans(Result):
     se_twice_topics: Floats = over("system", "measure")
     se_twice_repeats: Floats = over("system", "measure")
 
+    row_order = ("measure", "system")
+    best_by = "mean"
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        mean = TableColumn(Role.SCORE, others=LIMITS)
+        if self.baseline is not None:
+            mean = TableColumn(Role.DIFFERENCE, f"difference from {self.baseline}", LIMITS)
+        return {
+            "measure": TableColumn(Role.NAME),
+            "system": TableColumn(Role.NAME),
+            "repeats": TableColumn(Role.COUNT),
+            "mean": mean,
+            "se": TableColumn(Role.SCORE),
+            "se_topics": TableColumn(Role.SCORE),
+            "se_repeats": TableColumn(Role.SCORE),
+            "se_twice_topics": TableColumn(Role.SCORE, "2×topics"),
+            "se_twice_repeats": TableColumn(Role.SCORE, "2×repeats"),
+        }
+
+    def note(self) -> str:
+        """Return what the columns are, and for each system whether more topics or repeats would help."""
+        what = "mean" if self.baseline is None else f"difference from {self.baseline}"
+        note = (
+            f"{what} over repeats and {self.topics.max():,} topics, with {percent(self.level)} interval by "
+            f"{' and '.join(dict.fromkeys(self.methods))}; se: standard error from both, and what topics "
+            "and repeats contribute; 2×: the standard error with twice the topics, or twice the repeats"
+        )
+        systems, measures = range(len(self.systems)), range(len(self.measures))
+        return "\n".join([note, *(self.sentence(s, m) for m in measures for s in systems)])
+
     def sentence(self, system: int, measure: int) -> str:
         """Return whether more topics or more repeats would help, in words."""
         topics, repeats = (
@@ -96,7 +127,7 @@ def summarise_repeats(
     level = as_level(level)
     if len(scores.topics) < 2:
         raise InvalidValueError("there is one topic; an interval needs at least 2")
-    every = scores if isinstance(scores, RepeatedScores) else group_repeats(scores)
+    every = scores.with_repeats()
     sample = RepeatSample.of(topic_sample(every), every)
     systems, counts = every.runs, every.repeat_counts
     if baseline is not None:

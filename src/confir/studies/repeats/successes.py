@@ -11,7 +11,6 @@ import numpy as np
 
 from confir.arguments import as_choice, as_real
 from confir.arrays import Floats
-from confir.data.sampling.repeats import RepeatedScores, group_repeats
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.errors import InvalidValueError
@@ -46,7 +45,7 @@ def score_successes(
     """
     table = as_scores(scores)
     limit = as_real("threshold", threshold)
-    repeated = table if isinstance(table, RepeatedScores) else group_repeats(table)
+    repeated = table.with_repeats()
     place = _place(repeated, measure)
     values = repeated.repeats[:, :, :, place]
     counts = repeated.repeat_counts

@@ -42,7 +42,7 @@ def reproduction_table(reproduction: Reproduction, seed: int | None = None) -> T
     note = "; ".join(_notes(reproduction, seed))
     table = Table((*names, *columns), rows, note, names=len(names))
     scores = reproduction.scores
-    return table if scores is None else with_design_note(table, scores.design)
+    return table if scores is None else with_design_note(table, scores.design_words)
 
 
 def _row(

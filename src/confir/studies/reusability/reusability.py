@@ -23,7 +23,6 @@ from confir.data.lists.ranked_lists import RankedLists
 from confir.data.qrels import Qrels
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.run import Run
-from confir.data.sampling.design import Design
 from confir.data.scores import Scores
 from confir.defaults import LEVEL, POOL_DEPTH
 from confir.errors import (
@@ -88,7 +87,7 @@ class Reusability(Result):
     level
         Confidence level.
     design
-        How the topics were sampled; None where they are one simple random sample.
+        How the topics were sampled, in words; nothing where they are one simple random sample.
     """
 
     runs: tuple[str, ...] = axis("run")
@@ -113,7 +112,7 @@ class Reusability(Result):
     dropped: tuple[str, ...] = ()
     pool_depth: int | None = constant(default=None)
     level: float = constant(default=LEVEL)
-    design: Design | None = None
+    design: str = ""
 
     row_order = ("measure", "run")
     record_columns = (
@@ -259,7 +258,7 @@ def estimate_reusability(
         dropped=dropped,
         pool_depth=pool_depth if contributors is None else None,
         level=level,
-        design=scores.design,
+        design=scores.design_words,
     )
 
 

@@ -24,6 +24,12 @@ from confir.measures.ties import extreme_lists
 from confir.parallel import Progress
 from confir.studies.unjudged.compared_means import BoundedMeans
 
+# What is shown of ties, by treatment.
+TIE_NOTES = {
+    "bounds": "ties: lowest and highest mean over all orders of documents with equal scores",
+    "expected": "ties: expected mean when documents with equal scores are in random order",
+}
+
 
 @result
 class TieBounds(BoundedMeans):
@@ -53,6 +59,14 @@ class TieBounds(BoundedMeans):
     record_columns = (
         *("run", "measure", "topics", "mean", "lowest", "expected", "highest", "tied"),
     )
+    share = "tied"
+
+    def note(self) -> str:
+        """Return what the columns are."""
+        return (
+            f"{TIE_NOTES['bounds']}; expected: in random order; mean: ties broken by docid, as in "
+            "trec_eval"
+        )
 
     @property
     def expected(self) -> Floats:

@@ -48,7 +48,6 @@ def topics_command(
     - `confir topics qrels.txt runs/ -m AP -q -o topics.csv`
     """
     from confir.cli.terminal import Answer
-    from confir.data.common_topics import comparable_means
     from confir.order import best_first
     from confir.studies.topic_difficulty.table import difficulty_table, overview_table
     from confir.studies.topic_difficulty.topic_difficulty import describe_topics
@@ -58,7 +57,7 @@ def topics_command(
     scores = inputs.load_scores(
         baseline=run, quiet=out.quiet, example="confir topics qrels.txt bm25.run dense.run"
     )
-    best = scores.runs[best_first(comparable_means(scores)[:, 0])[0]]
+    best = scores.runs[best_first(scores.comparable_means()[:, 0])[0]]
     chosen = inputs.find_baseline(run, scores.runs) if is_given(inputs.context, "run") else best
     found = describe_topics(scores, run=chosen)
     table = difficulty_table(found) if view.name == TOPICS else overview_table(found, most)

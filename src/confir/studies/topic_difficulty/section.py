@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from confir.errors import counted, enumerate_names
-from confir.measures.score_summary import ScoreSummary, listed_scores
 from confir.number_text import number_text, percent_words
 from confir.order import TIE
 from confir.report.contents import Contents, MeasureContents
-from confir.report.names import isolated, unit_name
+from confir.report.names import isolated
 from confir.report.page_data import in_full
 from confir.report.sections import Figure, Scope, Section
 from confir.studies.comparison.chart import topic_chart
@@ -28,14 +27,14 @@ _PROBABILITIES = tuple(percentile / 100 for percentile in (5, 25, 50, 75, 95))
 
 
 def _gather(scope: Scope) -> TopicDifficulty:
-    return describe_topics(listed_scores(scope.scores))
+    return describe_topics(scope.scores.listed())
 
 
 def _context(contents: Contents) -> dict[str, Any]:
     """Return what stands for single topics where there are too many: a sample, and quantiles."""
-    if not isinstance(contents.scores, ScoreSummary):
+    if contents.scores.in_memory:
         return {"sampled": 0}
-    sample = contents.scores.sample
+    sample = contents.scores.listed()
     with np.errstate(invalid="ignore"):
         quantiles = np.nanquantile(sample.values, _PROBABILITIES, axis=0)
     rows = [
@@ -50,7 +49,7 @@ def _context(contents: Contents) -> dict[str, Any]:
 def _figures(contents: MeasureContents, _: tuple[float, ...]) -> Iterator[Figure]:
     """Yield the charts of a pair of runs; on the page the reader can choose others."""
     best = _pair(contents)
-    scores, shown = listed_scores(contents.scores), contents.topics_shown
+    scores, shown = contents.scores.listed(), contents.topics_shown
     difficulty: TopicDifficulty = contents["topic_difficulty"]
     if len(shown) < len(scores.topics):
         scores = scores.select(topic=[scores.topics[place] for place in shown.tolist()])
@@ -74,7 +73,7 @@ def _pair(contents: MeasureContents) -> list[str]:
 def _conclusion(contents: Contents) -> str:
     """Return on how many topics the one run beats the other, and which topics are hardest."""
     first = contents.measures[0]
-    scores, unit = listed_scores(first.scores), unit_name(contents.scores.design)
+    scores, unit = first.scores.listed(), contents.scores.unit_name
     pair = _pair(first)
     said = []
     if len(pair) > 1:
@@ -94,7 +93,7 @@ def _conclusion(contents: Contents) -> str:
 
 
 def _heading(contents: Contents) -> str:
-    unit = unit_name(contents.scores.design)
+    unit = contents.scores.unit_name
     return f"{unit.capitalize()} by {unit}"
 
 
@@ -102,7 +101,7 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
     difficulty: TopicDifficulty = contents["topic_difficulty"]
     shown = contents.topics_shown
     return {
-        "scores": in_full(listed_scores(contents.scores).values[shown, :, 0].T),
+        "scores": in_full(contents.scores.listed().values[shown, :, 0].T),
         "lowest": in_full(difficulty.lowest[shown, 0]),
         "median": in_full(difficulty.median[shown, 0]),
         "highest": in_full(difficulty.highest[shown, 0]),

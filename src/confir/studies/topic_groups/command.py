@@ -51,7 +51,7 @@ def compare_by(
         replicates=statistics.replicates,
         rng=statistics.seed,
     )
-    table = with_design_note(group_difference_table(found, statistics.seed), scores.design)
+    table = with_design_note(group_difference_table(found, statistics.seed), scores.design_words)
     out.deliver(Answer(found.to_records(), table, found))
 
 

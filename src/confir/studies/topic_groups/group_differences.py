@@ -16,10 +16,9 @@ from confir.data.sampling.topic_groups import TopicGroups, as_topic_groups
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES
-from confir.errors import UnsupportedMethodError, collect_warnings, warn_caller
+from confir.errors import collect_warnings, warn_caller
 from confir.intervals.simultaneous import is_significant
-from confir.measures.evaluation import as_scores, in_id_order
-from confir.measures.score_summary import ScoreSummary, find_summary
+from confir.measures.evaluation import as_listed_scores
 from confir.resampling.kinds import as_sample
 from confir.resampling.sample import Knowledge
 from confir.resampling.topics import Rng, own_seed
@@ -187,7 +186,7 @@ def compare_groups(
     level
         Of the intervals of all groups together; 1 - level is the α of the test.
     """
-    held = _held(scores)
+    held = as_listed_scores(scores)
     groups = as_topic_groups(by, held, table)
     level = as_level(level)
     seed = own_seed(as_generator(rng))
@@ -215,17 +214,6 @@ def compare_groups(
         level=level,
         replicates=replicates,
     )
-
-
-def _held(scores: ScoresSource) -> Scores:
-    """Return the scores of single topics, in the order that samples have; a summary raises."""
-    found = find_summary(scores)
-    if isinstance(found, ScoreSummary):
-        raise UnsupportedMethodError(
-            "groups need the scores of single topics, which a summary lacks; expected a table that "
-            "fits into memory"
-        )
-    return in_id_order(as_scores(found, human=True))
 
 
 def _compare_group(

@@ -53,5 +53,5 @@ def tradeoff_command(
         replicates=statistics.replicates,
         rng=statistics.seed,
     )
-    table = with_design_note(tradeoff_table(found, statistics.seed), scores.design)
+    table = with_design_note(tradeoff_table(found, statistics.seed), scores.design_words)
     out.deliver(Answer(found.to_records(), table, found))

@@ -27,8 +27,7 @@ from confir.errors import (
 from confir.intervals.catalogue import confidence_interval
 from confir.intervals.interval import Limits
 from confir.intervals.simultaneous import ComparisonFamily
-from confir.measures.evaluation import as_scores, in_id_order
-from confir.measures.score_summary import ScoreSummary, find_summary
+from confir.measures.evaluation import as_listed_scores
 from confir.order import TIE
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
 from confir.resampling.kinds import as_sample
@@ -176,7 +175,7 @@ def compare_costs(
     level, replicates, rng
         Confidence level; number of replicates; seed or generator.
     """
-    table = _held(scores)
+    table = as_listed_scores(scores)
     level = as_level(level)
     check_replicates(replicates)
     found = read_costs(costs)
@@ -184,7 +183,7 @@ def compare_costs(
         raise InvalidValueError("there is one run; a comparison of costs needs at least 2")
     check_differences(len(table.runs), len(table.measures), 2)
     seed = own_seed(as_generator(rng))
-    held = [_cost_scores(one, table) for one in found]
+    held = [_cost_of_runs(one, table) for one in found]
     parts = [
         [
             _compare(table.select(measure=name), cost, level, replicates, seed)
@@ -194,7 +193,7 @@ def compare_costs(
     ]
     quality = confidence_interval(table, level=level, replicates=replicates, rng=seed)
     mean, low, high = (
-        np.stack(part) for part in zip(*(_limits(c, level) for c in held), strict=True)
+        np.stack(part) for part in zip(*(cost.limits(level) for cost in held), strict=True)
     )
     return CostComparison(
         costs=tuple(one.name for one in found),
@@ -227,57 +226,91 @@ class _Standing(NamedTuple):
     share: Floats
 
 
-def _held(scores: ScoresSource) -> Scores:
-    """Return the scores of single topics, in the order that samples have; a summary raises."""
-    found = find_summary(scores)
-    if isinstance(found, ScoreSummary):
-        raise UnsupportedMethodError(
-            "costs are compared on single topics, which a summary lacks; expected a table that fits "
-            "into memory"
-        )
-    return in_id_order(as_scores(found, human=True))
+class _Ordered(NamedTuple):
+    """How the costs of runs compare, the row's with the column's, and what runs cost on average."""
+
+    cheaper: Booleans
+    no_dearer: Booleans
+    mean: Floats
 
 
-def _cost_scores(cost: Cost, scores: Scores) -> Scores | Floats:
-    """Return costs by topic as scores of the same topics and design, or constant ones by run."""
+class _ConstantCost(NamedTuple):
+    """Costs of runs that are known: they need no topics, and are in no family."""
+
+    values: Floats
+
+    def limits(self, _: float) -> tuple[Floats, Floats, Floats]:
+        """Return the costs, which have no limits."""
+        nothing = np.full(self.values.shape, np.nan)
+        return self.values, nothing, nothing
+
+    def quantities(self, _: float) -> list[_Quantity]:
+        """Return what is estimated: nothing."""
+        return []
+
+    def ordered(self, *_: object) -> _Ordered:
+        """Return how the costs compare."""
+        cost = self.values
+        return _Ordered(np.less.outer(cost, cost), np.less_equal.outer(cost, cost), cost)
+
+    def replicates(self, shape: tuple[int, ...], _: int) -> Floats:
+        """Return the costs in replicates: replicates × runs."""
+        return np.broadcast_to(self.values, shape)
+
+
+class _VaryingCost(NamedTuple):
+    """Costs by topic, as scores of the same topics and design."""
+
+    scores: Scores
+
+    def limits(self, level: float) -> tuple[Floats, Floats, Floats]:
+        """Return mean costs with their limits."""
+        with collect_warnings():  # of costs that are equal on all topics, which need no interval
+            interval = confidence_interval(self.scores, level=level)
+        return interval.estimate[:, 0], interval.low[:, 0], interval.high[:, 0]
+
+    def quantities(self, level: float) -> list[_Quantity]:
+        """Return what is estimated: the differences of mean costs."""
+        return [_quantity(self.scores, level)]
+
+    def ordered(self, quantities: list[_Quantity], signs: list[Integers]) -> _Ordered:
+        """Return how the costs compare, from their differences and the significant ones."""
+        runs, (quantity,) = len(self.scores.runs), quantities
+        dearer = _as_matrix(signs[0], runs)
+        equal = _as_matrix(quantity.means.identical[:, 0].astype(int), runs) != 0
+        mean = quantity.sample.distribution(slice(None), None, ("se",)).estimate
+        return _Ordered(dearer < 0, (dearer < 0) | equal, mean)
+
+    def replicates(self, shape: tuple[int, ...], seed: int) -> Floats:
+        """Return mean costs in replicates of the topics: replicates × runs."""
+        own = as_sample(self.scores).of_measure(0)
+        return own.replicate_means(shape[0], np.random.default_rng(seed))
+
+
+def _cost_of_runs(cost: Cost, scores: Scores) -> _ConstantCost | _VaryingCost:
+    """Return costs as they are known: by run, or by the topics of the scores."""
     values = cost.table(scores.runs, scores.topics)
     if cost.constant:
-        return values
+        return _ConstantCost(values)
     if scores.all_topics != scores.topics:
         raise UnsupportedMethodError(
             "costs that vary by topic need topics of one judge; expected one cost per run beside "
             "human and model judgements"
         )
-    return Scores(
-        scores.topics, scores.runs, (cost.name,), values[:, :, None], False, design=scores.design
+    table = values[:, :, None]
+    return _VaryingCost(
+        Scores(scores.topics, scores.runs, (cost.name,), table, False, design=scores.design)
     )
 
 
-def _limits(cost: Scores | Floats, level: float) -> tuple[Floats, Floats, Floats]:
-    """Return mean costs of runs with their limits, NaN of constant ones."""
-    if not isinstance(cost, Scores):
-        return cost, np.full(cost.shape, np.nan), np.full(cost.shape, np.nan)
-    with collect_warnings():  # of costs that are equal on all topics, which need no interval
-        interval = confidence_interval(cost, level=level)
-    return interval.estimate[:, 0], interval.low[:, 0], interval.high[:, 0]
-
-
 def _compare(
-    scores: Scores, cost: Scores | Floats, level: float, replicates: int, seed: int
+    scores: Scores, cost: _ConstantCost | _VaryingCost, level: float, replicates: int, seed: int
 ) -> _Standing:
     """Return what quality and cost say of all runs, by one measure."""
-    quality = _quantity(scores, level)
-    varying = [_quantity(cost, level)] if isinstance(cost, Scores) else []
+    quality, varying = _quantity(scores, level), cost.quantities(level)
     signs = _significant([quality, *varying], level, replicates, seed)
     better = _as_matrix(signs[0], len(scores.runs))
-    if isinstance(cost, Scores):
-        dearer = _as_matrix(signs[1], len(scores.runs))
-        equal = _as_matrix(varying[0].means.identical[:, 0].astype(int), len(scores.runs)) != 0
-        cheaper, no_dearer = dearer < 0, (dearer < 0) | equal
-        mean_cost = as_sample(cost).distribution(slice(None), None, ("se",)).estimate
-    else:
-        cheaper, no_dearer = np.less.outer(cost, cost), np.less_equal.outer(cost, cost)
-        mean_cost = cost
+    cheaper, no_dearer, mean_cost = cost.ordered(varying, signs[1:])
     above = better > 0  # row significantly better than column
     dominates = above & no_dearer
     others = ~np.eye(len(scores.runs), dtype=bool)
@@ -346,14 +379,12 @@ def _as_matrix(values: Integers, runs: int) -> Integers:
     return matrix
 
 
-def _shares(quality: Sample, cost: Scores | Floats, replicates: int, seed: int) -> Floats:
+def _shares(
+    quality: Sample, cost: _ConstantCost | _VaryingCost, replicates: int, seed: int
+) -> Floats:
     """Return the share of replicates in which each run is efficient."""
     means = quality.of_measure(0).replicate_means(replicates, np.random.default_rng(seed))
-    if isinstance(cost, Scores):
-        own = as_sample(cost).of_measure(0)
-        spent = own.replicate_means(replicates, np.random.default_rng(seed))
-    else:
-        spent = np.broadcast_to(cost, means.shape)
+    spent = cost.replicates((replicates, means.shape[1]), seed)
     count, runs = min(len(means), len(spent)), means.shape[1]
     block = max(1, _NUMBERS_AT_ONCE // runs**2)
     total = np.zeros(runs)

@@ -1,0 +1,133 @@
+"""What scores of every kind declare of themselves, so that nobody asks which kind they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats, Integers
+from confir.defaults import REPLICATES
+from confir.errors import InvalidValueError, UnsupportedMethodError
+
+if TYPE_CHECKING:
+    from confir.data.sampling.design import Datasets, Design, DesignSource
+
+Item = TypeVar("Item")
+Found = TypeVar("Found")
+
+
+class RunScores:
+    """Scores of runs by measures, of any kind; what is said here holds for plain scores.
+
+    Attributes
+    ----------
+    in_memory
+        Whether the score on each topic is known: a summary of a long table has a sample of them.
+    corrected
+        Whether means are estimated from the scores of two judges; else they are those of the scores.
+    by_one_judge
+        Whether all documents are judged by the qrels alone.
+    in_range
+        Whether scores by a measure in [0, 1] lie there; estimates of scores may not.
+    default_replicates
+        Number of replicates that serve by default.
+    """
+
+    __slots__ = ()
+
+    in_memory: ClassVar[bool] = True
+    corrected: ClassVar[bool] = False
+    by_one_judge: ClassVar[bool] = True
+    in_range: ClassVar[bool] = True
+    default_replicates: ClassVar[int] = REPLICATES
+
+    if TYPE_CHECKING:  # attributes, or properties
+
+        @property
+        def design(self) -> Design | None:
+            """How the topics were drawn; None where they are one simple random sample."""
+
+    @property
+    def model_topics(self) -> int:
+        """Number of topics that only a model judged."""
+        return 0
+
+    @property
+    def human_documents(self) -> int:
+        """Number of documents drawn at random for people to judge; 0 where none were."""
+        return 0
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Names of the datasets that topics are of; none where they are of one."""
+        labels = None if self.design is None else self.design.dataset
+        return tuple(dict.fromkeys(labels or ()))
+
+    @property
+    def design_words(self) -> str:
+        """How topics were drawn, in words; nothing where they are one simple random sample."""
+        return "" if self.design is None else self.design.describe()
+
+    @property
+    def dataset_design(self) -> Design:
+        """How topics of several datasets were drawn; raises where there are no datasets."""
+        if self.design is None or self.design.dataset is None:
+            raise InvalidValueError("the scores have no datasets; expected a design with datasets")
+        return self.design
+
+    @property
+    def unit_name(self) -> str:
+        """What scores are of: "dataset" where each dataset has one, its mean; else "topic"."""
+        if not self.datasets:
+            return "topic"
+        return "dataset" if len(self.datasets) == len(self.dataset_design.topics) else "topic"
+
+    def sampling_note(self, _seed: int | None = None) -> str:
+        """Return which documents people judged, where these were drawn at random; else nothing."""
+        return ""
+
+    def with_design(
+        self, design: DesignSource, *, datasets: Datasets = "fixed", **columns: str | None
+    ) -> Any:
+        """Return the scores with a design of their topics; raise where single topics are not known."""
+        del design, datasets, columns
+        raise UnsupportedMethodError("a summary of a long table takes no design; expected none")
+
+    def in_id_order(self) -> Self:
+        """Return the scores with their topics in bytewise order of the ids.
+
+        Replicates and bets take topics by their places: so they depend on seed and ids alone.
+        """
+        return self
+
+    def clipped(self, _find_bounded: Callable[[], Booleans]) -> Self:
+        """Return the scores, those of bounded measures in [0, 1]; raise where one is far outside.
+
+        A summary clips what it reads: nothing is read before it is needed.
+        """
+        return self
+
+    def for_each(self, compute: Callable[[Item], Found], items: Iterable[Item]) -> list[Found]:
+        """Return what a function finds of each item, such as a measure, of these scores."""
+        from confir.parallel import run_in_threads
+
+        return run_in_threads(compute, list(items))
+
+    def difference_spread(
+        self, first: Integers, second: Integers, difference: Floats, se: Floats, topics: Integers
+    ) -> Floats:
+        """Return the standard deviation over topics of the differences of pairs of runs.
+
+        Parameters
+        ----------
+        first, second
+            Numbers of the two runs of each pair.
+        difference, se, topics
+            Mean differences of the pairs by each measure, their standard errors and numbers of
+            topics.
+        """
+        del first, second, difference
+        spread: Floats = se * np.sqrt(topics)
+        return spread
