@@ -9,9 +9,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# Whether OpenBLAS was told to use one thread before numpy was loaded: looking it up takes longer than
-# a short command.
-started_single = False
+
+class Products:
+    """Whether OpenBLAS was told to use one thread before numpy was loaded; to ask it takes time."""
+
+    single = False
 
 
 class Cores:

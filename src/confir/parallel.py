@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from confir import cores
 from confir.arguments import as_function, as_integer, as_path
-from confir.cores import Cores
+from confir.cores import Cores, Products
 from confir.errors import (
     CollectedWarning,
     InvalidValueError,
@@ -228,7 +227,7 @@ class _SingleProducts:
 def _products_are_single() -> bool:
     """Whether numpy's products have one thread anyway, as the command line sees to."""
     blas = np.__config__.CONFIG["Build Dependencies"]["blas"]["name"]
-    return cores.started_single and "openblas" in blas
+    return Products.single and "openblas" in blas
 
 
 def _let_any_thread_change_limits() -> None:
