@@ -92,6 +92,8 @@ VERBS = {
     "groups": lambda s: confir.compare_runs(s, replicates=199, rng=1).group_runs(),
     "find_best": lambda s: confir.find_best(s, replicates=199, rng=1),
     "rank_runs": lambda s: confir.rank_runs(s, replicates=199, rng=1),
+    "plan_topics, usual goals": confir.plan_topics,
+    "plan_topics, usual goals from a baseline": lambda s: confir.plan_topics(s, baseline="b"),
     "plan_topics, half width": lambda s: confir.plan_topics(s, half_width=0.2),
     "plan_topics, best": lambda s: confir.plan_topics(s, half_width=0.2, family="best"),
     "plan_topics, power": lambda s: confir.plan_topics(s, baseline="b", difference=0.3),

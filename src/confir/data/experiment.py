@@ -29,6 +29,7 @@ from confir.data.sampling.judged_scores import HUMAN_SAMPLES, check_sample
 from confir.data.scanning.blocks import content_size
 from confir.data.scanning.list_scanner import scan_sources
 from confir.data.scanning.stored_lists import store_lists
+from confir.defaults import SEED
 from confir.errors import InvalidValueError
 from confir.scheduler import check_address, use_scheduler
 
@@ -234,7 +235,7 @@ class Experiment:
         *,
         human: Any = None,
         human_sample: str | None = None,
-        rng: int | np.random.Generator | None = None,
+        rng: int | np.random.Generator | None = SEED,
         scheduler: str | None = None,
         **rules: Unpack[ReadingOptions],
     ) -> None:
@@ -462,13 +463,18 @@ def _checked_human(human: Any, human_sample: str | None) -> tuple[Any, str] | No
     return human, check_sample(human_sample)
 
 
+def is_default_seed(rng: int | np.random.Generator | None) -> bool:
+    """Whether draws are those of the default seed, as if nobody had chosen one."""
+    return isinstance(rng, int) and rng == SEED
+
+
 def as_experiment(
     qrels: Any,
     runs: Any,
     rules: ReadingRules,
     human: tuple[Any, str | None] | None = None,
     *,
-    rng: int | np.random.Generator | None = None,
+    rng: int | np.random.Generator | None = SEED,
     without_design: str = "",
 ) -> Experiment:
     """Return the experiment that was given in place of qrels, or one of qrels, runs and rules.
@@ -486,8 +492,8 @@ def as_experiment(
         given: dict[str, Any] = {"human": people, "human_sample": sample, "rng": rng}
         return Experiment(qrels, runs, **given, **rules.keywords())
     if people is not None and qrels.human is None and runs is None:
-        return qrels.with_human(people, sample, qrels.rng if rng is None else rng)
-    beside = {"runs": runs, "human": people, "rng": rng}
+        return qrels.with_human(people, sample, qrels.rng if is_default_seed(rng) else rng)
+    beside = {"runs": runs, "human": people, "rng": None if is_default_seed(rng) else rng}
     clashing = [
         *(name for name, value in beside.items() if value is not None),
         *rules.changed(),

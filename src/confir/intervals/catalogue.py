@@ -16,7 +16,7 @@ from confir.arguments import as_choice, as_generator, as_levels, as_texts
 from confir.data.experiment import on_its_scheduler
 from confir.data.run_scores import RunScores
 from confir.data.scores import Scores
-from confir.defaults import LEVEL
+from confir.defaults import LEVEL, SEED
 from confir.errors import (
     DegenerateSampleWarning,
     InvalidValueError,
@@ -166,7 +166,7 @@ def confidence_interval(
     level: float | Sequence[float] = LEVEL,
     method: str | Sequence[str] | None = None,
     replicates: int | None = None,
-    rng: Rng = None,
+    rng: Rng = SEED,
     statistic: str | WeightedStatistic = "mean",
     baseline: str | None = None,
 ) -> Interval | list[Interval]:

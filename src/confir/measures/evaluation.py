@@ -30,6 +30,7 @@ from confir.data.scanning.scanner import Ranked, read_rankings
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import make_scores
 from confir.data.votes import Votes
+from confir.defaults import SEED
 from confir.errors import InvalidValueError
 from confir.measures.catalogue import DEFAULT_MEASURES
 from confir.measures.foreign import ForeignMeasure
@@ -55,7 +56,7 @@ def evaluate(
     *,
     human: Any = None,
     human_sample: str | None = None,
-    rng: int | np.random.Generator | None = None,
+    rng: int | np.random.Generator | None = SEED,
     progress: Progress | None = None,
     **rules: Unpack[ReadingOptions],
 ) -> Scores:

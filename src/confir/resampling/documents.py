@@ -22,7 +22,7 @@ from confir.data.experiment import (
     takes_rules,
 )
 from confir.data.lists.topic_lists import TopicLists
-from confir.defaults import DOCUMENT_REPLICATES
+from confir.defaults import DOCUMENT_REPLICATES, SEED
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.measures.evaluation import chosen_measures
 from confir.measures.measure import ListMeasure, Measure
@@ -58,7 +58,7 @@ def bootstrap_documents(
     baseline: str | None = None,
     with_topics: bool = False,
     replicates: int = DOCUMENT_REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
     **rules: Unpack[ReadingOptions],
 ) -> SamplingDistribution:
     """Return the distribution of a statistic over resampled collections.
@@ -140,7 +140,7 @@ def resample_documents(
     measures: str | Measure | Sequence[Any] | None = None,
     *,
     replicates: int = DOCUMENT_REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
     jackknife: bool = False,
     progress: Progress | None = None,
     **rules: Unpack[ReadingOptions],

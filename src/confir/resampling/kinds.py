@@ -15,7 +15,7 @@ from confir.data.sampling.repeats import RepeatedScores
 from confir.data.scores import Scores, lie_in_unit_interval
 from confir.data.tables.score_objects import is_score_source
 from confir.data.votes import Votes
-from confir.defaults import REPLICATES, SUMMARY_REPLICATES
+from confir.defaults import REPLICATES, SEED, SUMMARY_REPLICATES
 from confir.errors import FormatError, InvalidValueError, UnsupportedMethodError
 from confir.measures.bounds import bounded_measures, clip_to_range
 from confir.measures.evaluation import as_scores
@@ -213,7 +213,7 @@ def bootstrap_topics(
     statistic: str | WeightedStatistic = "mean",
     baseline: str | None = None,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> SamplingDistribution:
     """Return the distribution of a statistic over resampled topics.
 

@@ -199,6 +199,7 @@ STUDIES = (
         },
         results={
             "planning.Plan": Shown("plan_table", "plan_chart"),
+            "usual_goals.PlanOverview": Shown("overview_table", "overview_chart"),
             "human_topics.HumanPlan": Shown("human_plan_table"),
             "human_documents.DocumentPlan": Shown("document_plan_table"),
         },

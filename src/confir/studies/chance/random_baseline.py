@@ -16,7 +16,7 @@ from confir.data.qrels import Qrels
 from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import DRAWS
+from confir.defaults import DRAWS, SEED
 from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
@@ -86,7 +86,7 @@ def compare_with_chance(
     depth: int | None = None,
     rel: int = 1,
     draws: int = DRAWS,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> Chance:
     """Return the expected score of random rankings on each topic, and how runs compare.
 

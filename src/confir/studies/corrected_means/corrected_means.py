@@ -21,7 +21,7 @@ from confir.data.experiment import (
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, JudgedScores, check_sample
 from confir.data.table_columns import LIMITS, MEASURE_AND_RUN, Role, TableColumn, TableColumns
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError, counted, enumerate_names
 from confir.intervals.catalogue import (
     DEFAULT_METHOD,
@@ -132,7 +132,7 @@ def correct_judgements(
     level: float = LEVEL,
     method: str | None = None,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
     progress: Progress | None = None,
     **rules: Unpack[ReadingOptions],
 ) -> CorrectedMeans:
@@ -176,7 +176,7 @@ def correct_scores(
     level: float = LEVEL,
     method: str | None = None,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> CorrectedMeans:
     """Return what `correct_judgements` does, of scores by people and by the model.
 

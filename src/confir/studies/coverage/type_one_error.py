@@ -20,7 +20,7 @@ from confir.data.result import Record, Result, Variable, axis, constant, over, r
 from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import SAMPLE_REPLICATES, SAMPLES
+from confir.defaults import SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.errors import InvalidValueError
 from confir.measures.evaluation import as_scores
 from confir.parallel import Progress
@@ -123,7 +123,7 @@ def estimate_type_one_error(
     sampling: Sampling = "without",
     samples: int = SAMPLES,
     replicates: int = SAMPLE_REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
     jobs: int | None = None,
     progress: Progress | None = None,
     resume: str | os.PathLike[str] | None = None,

@@ -11,7 +11,7 @@ from confir.data.result import Result, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError
 from confir.measures.evaluation import as_scores
 from confir.order import TIE
@@ -89,7 +89,7 @@ def compare_measures(
     level: float = LEVEL,
     splits: int = SPLITS_OF_TOPICS,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> Discrimination:
     """Return how well each measure separates the runs: discriminative power and swap rates.
 

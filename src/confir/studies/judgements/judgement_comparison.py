@@ -14,7 +14,7 @@ from confir.data.lists.ranked_lists import RankedLists
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import (
     TopicMismatchError,
     TopicWarning,
@@ -143,7 +143,7 @@ def compare_judgements(
     grade_maps: Mapping[str, GradeMap] | None = None,
     level: float = LEVEL,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
     progress: Progress | None = None,
     **rules: Unpack[ReadingOptions],
 ) -> JudgementComparison:

@@ -19,7 +19,7 @@ from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.sampling.design import Design
 from confir.data.scores import Scores
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import UnsupportedMethodError, counted
 from confir.intervals.catalogue import confidence_interval
 from confir.intervals.interval import Interval, Limits
@@ -201,7 +201,7 @@ def make_leaderboard(
     standardise: bool = False,
     level: float = LEVEL,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> Leaderboard:
     """Return a leaderboard over many datasets: macro means, Borda counts, ranks with intervals.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from typing import cast
 
 import numpy as np
 
@@ -47,7 +48,7 @@ def _gather(scope: Scope) -> Plan | None:
         plan = plan_topics(
             first.scores, baseline=next_best, difference="observed", family=family, level=level
         )
-    return plan.select(run=[best])
+    return cast("Plan", plan).select(run=[best])
 
 
 def _mean_difference(pair: Scores | ScoreSummary, baseline: str) -> float:

@@ -15,7 +15,7 @@ from confir.arguments import as_choice, as_generator, as_level
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.votes import VoteTable
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.intervals.catalogue import find_method
 from confir.measures.strengths import Strengths, fit_strengths
 from confir.resampling.kinds import as_sample
@@ -157,7 +157,7 @@ def rate_preferences(
     prior: float | None = None,
     level: float = LEVEL,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> Preferences:
     """Return strengths of systems by votes, with intervals, ranks and the set of the best.
 

@@ -16,7 +16,7 @@ from confir.data.result import Result, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import MEASURE_AND_RUN, Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.intervals.interval import check_level
 from confir.measures.evaluation import as_rated
 from confir.measures.score_summary import ScoreSummary
@@ -159,7 +159,7 @@ def rank_runs(
     *,
     level: float | Sequence[float] = LEVEL,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> Ranking | list[Ranking]:
     """Return each run's mean, its rank, and the rank's intervals: marginal and simultaneous.
 

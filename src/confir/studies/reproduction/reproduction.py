@@ -18,7 +18,7 @@ from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.run import Run
 from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
-from confir.defaults import LEVEL, OVERLAP_DEPTH, PERSISTENCE
+from confir.defaults import LEVEL, OVERLAP_DEPTH, PERSISTENCE, SEED
 from confir.errors import (
     DegenerateSampleWarning,
     InvalidValueError,
@@ -208,7 +208,7 @@ def compare_reproduction(
     ties: TieVariant | None = None,
     level: float = LEVEL,
     replicates: int | None = None,
-    rng: Rng = None,
+    rng: Rng = SEED,
     progress: Progress | None = None,
     **rules: Unpack[ReadingOptions],
 ) -> Reproduction:

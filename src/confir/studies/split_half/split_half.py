@@ -28,7 +28,7 @@ from confir.data.experiment import (
 from confir.data.lists.docids import Docids
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.result import Columns, Result, axis, constant, result
-from confir.defaults import DOCUMENT_REPLICATES, LEVEL, LOGIT_EPSILON, SPLITS
+from confir.defaults import DOCUMENT_REPLICATES, LEVEL, LOGIT_EPSILON, SEED, SPLITS
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, counted, warn_caller
 from confir.intervals.catalogue import fields_needed, methods_over
 from confir.intervals.documents import check_epsilon
@@ -153,7 +153,7 @@ def validate_split_half(
     methods: str | Sequence[str] | None = None,
     level: float = LEVEL,
     replicates: int = DOCUMENT_REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
     epsilon: float = LOGIT_EPSILON,
     splits: int = SPLITS,
     progress: Callable[[int], None] | None = None,

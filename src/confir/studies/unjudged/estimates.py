@@ -17,7 +17,7 @@ from confir.data.result import axis, constant, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
-from confir.defaults import COMPLETIONS, LEVEL
+from confir.defaults import COMPLETIONS, LEVEL, SEED
 from confir.intervals.interval import tail_probabilities
 from confir.measures.measure import Measure
 from confir.measures.scored_lists import ScoredLists, read_scored_lists
@@ -112,7 +112,7 @@ def estimate_unjudged(
     pool_depth: int | None = None,
     level: float = LEVEL,
     replicates: int = COMPLETIONS,
-    rng: Rng = None,
+    rng: Rng = SEED,
     progress: Progress | None = None,
     **rules: Unpack[ReadingOptions],
 ) -> UnjudgedEstimate:
