@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
@@ -208,6 +207,8 @@ def _html_cell(cell: Cell) -> str:
 
 
 def _html(text: str) -> str:
+    import html
+
     return html.escape(without_controls(text))
 
 
