@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 
     __version__: str
 
-    from confir.data.experiment import Experiment, ReadingRules
+    from confir.data.experiment import Experiment
     from confir.data.formats.frames import qrels_to_frame, run_to_frame
     from confir.data.formats.objects import as_qrels, as_run
     from confir.data.formats.run_readers import read_qrels, read_run
@@ -83,6 +83,7 @@ if TYPE_CHECKING:
         write_run,
     )
     from confir.data.qrels import Qrels
+    from confir.data.reading_rules import ReadingRules
     from confir.data.run import Run
     from confir.data.sampling.design import Design
     from confir.data.sampling.judged_scores import JudgedScores, SampledScores
@@ -176,7 +177,7 @@ _HOMES = {
     "Measure": "confir.measures.measure",
     "Method": "confir.intervals.method",
     "Qrels": "confir.data.qrels",
-    "ReadingRules": "confir.data.experiment",
+    "ReadingRules": "confir.data.reading_rules",
     "Run": "confir.data.run",
     "SampledScores": "confir.data.sampling.judged_scores",
     "SamplingDistribution": "confir.resampling.distribution",

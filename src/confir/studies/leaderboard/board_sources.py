@@ -12,7 +12,8 @@ from typing import Any, TypeAlias, TypeVar, cast
 import numpy as np
 
 from confir.arguments import as_choice
-from confir.data.experiment import Experiment, ReadingOptions
+from confir.data.experiment import Experiment
+from confir.data.reading_rules import ReadingOptions
 from confir.data.run_scores import RunScores
 from confir.data.sampling.design import Design, read_dataset_designs
 from confir.data.scores import Scores
