@@ -73,7 +73,7 @@ def rated() -> side_by_side.Job:
 def clustered() -> side_by_side.Job:
     """confir, votes that are read already, by 10,000 judges."""
     from confir import fit_strengths
-    from confir.data.tables.columns import Ids
+    from confir.data.tables.input_table import Ids
     from confir.results import Votes
 
     left, right, winner = draw()

@@ -23,7 +23,7 @@ from scipy import stats
 from scipy.special import expit
 
 from confir.data.files import write_whole
-from confir.data.tables.columns import Ids
+from confir.data.tables.input_table import Ids
 from confir.data.votes import Votes
 from confir.errors import SmallSampleWarning, UnsupportedMethodError
 from confir.measures.strengths import Strengths, fit_strengths, maximise_likelihood

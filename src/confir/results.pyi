@@ -1,6 +1,6 @@
 # The classes that functions of confir return: the one list of them, which `results.py` reads.
 
-from confir.data.experiment import ReadingRules as ReadingRules
+from confir.data.reading_rules import ReadingRules as ReadingRules
 from confir.data.sampling.judged_scores import JudgedScores as JudgedScores
 from confir.data.sampling.judged_scores import SampledScores as SampledScores
 from confir.data.votes import Votes as Votes

@@ -6,7 +6,7 @@ import warnings
 from typing import Any, Unpack
 
 from confir.arguments import as_choice
-from confir.data.experiment import ReadingOptions
+from confir.data.reading_rules import ReadingOptions
 from confir.defaults import LEVEL, SEED
 from confir.errors import DegenerateSampleWarning
 from confir.measures.evaluation import evaluate

@@ -12,7 +12,7 @@ import pytest
 import confir
 from confir.cli import output_guard
 from confir.data import files
-from confir.data.formats import headed_tables
+from confir.data.formats import run_tables
 from confir.data.scanning import list_scanner, scanner
 from confir.data.simulation import simulate_collection
 from judge_files import noisy_judge, write_judge
@@ -251,7 +251,7 @@ def test_the_guard_knows_every_file_that_a_command_reads(
     confir_command, house, known, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(house)
-    monkeypatch.setattr(headed_tables, "MOST_HELD_DOCUMENTS", 0)
+    monkeypatch.setattr(run_tables, "MOST_HELD_DOCUMENTS", 0)
     monkeypatch.setattr(list_scanner, "choose_kernels", lambda _: None)
     read_at_all = set()
     for words in COMMANDS:

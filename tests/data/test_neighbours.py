@@ -443,21 +443,22 @@ def test_dict_goes_through_a_run_and_back(scores):
     ids=repr,
 )
 def test_ids_are_text_or_integers(value, described):
-    for what, source, where in [
-        ("topic id", {"1": {"d": 1}, value: {"d": 1}}, "entry 2"),
-        ("docid", {"1": {"d": 1, value: 2}}, "topic '1'"),
-        ("topic id", [("1", "d", 1), (value, "d", 1)], "entry 2"),
-        ("docid", [("1", "d", 1), ("1", value, 1)], "entry 2"),
+    expected = f"is {described}; expected text or an integer"
+    no_id = f"{value!r} is not an id; expected text"
+    for source, message in [
+        ({"1": {"d": 1}, value: {"d": 1}}, f"a topic id in entry 2 {expected}"),
+        ({"1": {"d": 1, value: 2}}, f"a docid in topic '1' {expected}"),
+        ([("1", "d", 1), (value, "d", 1)], f"row 2: topic {no_id}"),
+        ([("1", "d", 1), ("1", value, 1)], f"row 2: docid {no_id}"),
     ]:
-        expected = f"a {what} in {where} is {described}; expected text or an integer"
         for convert, name in [(as_run, "run"), (as_qrels, "qrels")]:
             with pytest.raises(FormatError) as caught:
                 convert(source)
-            assert str(caught.value) == f"{name}: {expected}"
+            assert str(caught.value) == f"{name}: {message}"
 
 
 def test_subtopics_are_text_or_integers():
-    with pytest.raises(FormatError, match="a subtopic in entry 3 is missing"):
+    with pytest.raises(FormatError, match="row 3: subtopic None is not an id"):
         as_qrels(pl.DataFrame(qrels_columns(subtopic=["1", "2", None])))
 
 
@@ -465,26 +466,26 @@ def test_subtopics_are_text_or_integers():
 @pytest.mark.parametrize(
     ("ids", "described"),
     [
-        (["1", None, "2"], "missing|<NA> of type NAType"),
-        ([1.0, 2.0, 3.0], "1.0 of type float"),
-        ([True, False, True], "True of type bool"),
+        (["1", None, "2"], "None"),
+        ([1.0, 2.0, 3.0], r"1\.0"),
+        ([True, False, True], "True"),
     ],
 )
 def test_ids_in_frames_are_text_or_integers(make, ids, described):
-    for name, what in [("topic", "topic id"), ("docid", "docid")]:
-        with pytest.raises(FormatError, match=rf"^run: a {what} in entry \d is ({described});"):
+    for name in ("topic", "docid"):
+        with pytest.raises(FormatError, match=rf"^run: row \d: {name} {described} is not an id;"):
             as_run(make(run_columns(**{name: ids})))
 
 
 def test_integers_that_a_gap_made_floats_are_no_ids():
     frame = pd.DataFrame({"qid": [301, None], "docno": ["a", "b"], "score": [1.0, 2.0]})
-    with pytest.raises(FormatError, match=r"topic id in entry 1 is 301\.0 of type float"):
+    with pytest.raises(FormatError, match=r"row 1: qid 301\.0 is not an id"):
         as_run(frame)
 
 
 def test_missing_value_of_a_nullable_column_is_no_id():
     frame = pd.DataFrame(run_columns(topic=pd.array([1, None, 2], "Int64")))
-    with pytest.raises(FormatError, match="a topic id in entry 2 is <NA> of type NAType"):
+    with pytest.raises(FormatError, match="row 2: topic None is not an id"):
         as_run(frame)
 
 
@@ -510,7 +511,7 @@ def test_text_and_number_that_become_one_id_are_an_error():
     ("value", "described"),
     [
         (None, "missing"),
-        ("1.5", "'1.5' of type str"),
+        ("1,5", "'1,5' of type str"),
         (True, "True of type bool"),
         (1j, "1j of type complex"),
         ({"d": 1.0}, "{'d': 1.0} of type dict"),
@@ -532,7 +533,7 @@ def test_first_of_several_faults_is_named():
         turned = [*faults[turn:], *faults[:turn]]
         with pytest.raises(FormatError, match="score of document '0'"):
             as_run({"1": {str(i): fault for i, fault in enumerate(turned)}})
-        with pytest.raises(FormatError, match="a docid in entry 1"):
+        with pytest.raises(FormatError, match="row 1: docid"):
             as_run([("1", fault, 1.0) for fault in turned])
 
 
@@ -565,15 +566,15 @@ def test_gains_are_whole_numbers(value):
 @pytest.mark.parametrize("make", MAKERS)
 def test_numbers_in_frames_are_strict(make):
     for scores, problem in [
-        ([1.0, None, 2.0], "score of document 'd2' in topic '01' is (missing|nan)"),
-        (["1.0", "2.0", "3.0"], "score of document 'NA' in topic '01' is '1.0' of type str"),
-        ([True, False, True], "score of document 'NA' in topic '01' is True of type bool"),
+        ([1.0, None, 2.0], "row 2: score of document 'd2' in topic '01' is missing; expected a"),
+        (["1,0", "2.0", "3.0"], "row 1: '1,0' under 'score' is not a finite number"),
+        ([True, False, True], "row 1: True under 'score' is not a finite number"),
     ]:
-        with pytest.raises(FormatError, match=f"^run: {problem}; expected a"):
+        with pytest.raises(FormatError, match=f"^run: {problem}"):
             as_run(make(run_columns(score=scores)))
     with pytest.raises(FormatError, match=r"gain of document 'NA' in topic '01' is 0\.5; expected"):
         as_qrels(make(qrels_columns(gain=[0.5, 1, 2])))
-    with pytest.raises(FormatError, match=r"gain of document 'd2' in topic '01' is (missing|nan);"):
+    with pytest.raises(FormatError, match=r"gain of document 'd2' in topic '01' is missing;"):
         as_qrels(make(qrels_columns(gain=[1, None, 2])))
 
 
@@ -627,7 +628,7 @@ def test_columns_of_one_name_are_an_error(frame):
 def test_frames_with_odd_column_names_are_refused_in_one_sentence():
     with pytest.raises(FormatError, match="the columns are 0, 1; expected topic"):
         as_run(pd.DataFrame([[1, 2]]))
-    with pytest.raises(FormatError, match="the columns are none; expected topic"):
+    with pytest.raises(FormatError, match="a table without rows; expected topic"):
         as_run(pd.DataFrame())
 
 
@@ -681,7 +682,9 @@ def test_entries_of_several_types_are_an_error():
     ids=lambda source: type(source).__module__ + type(source).__name__,
 )
 def test_empty_runs_are_errors(source):
-    with pytest.raises(FormatError, match=r"^run: the run is empty; expected"):
+    with pytest.raises(
+        FormatError, match=r"^run: (the run is empty|a table without rows); expected"
+    ):
         as_run(source)
 
 
@@ -691,7 +694,9 @@ def test_empty_runs_are_errors(source):
     ids=lambda source: type(source).__module__ + type(source).__name__,
 )
 def test_empty_qrels_are_errors(source):
-    with pytest.raises(FormatError, match=r"^qrels: the qrels are empty; expected"):
+    with pytest.raises(
+        FormatError, match=r"^qrels: (the qrels are empty|a table without rows); expected"
+    ):
         as_qrels(source)
 
 
@@ -786,7 +791,7 @@ def test_qrels_with_subtopics_do_not_fit_json(tmp_path):
             '{"1": {"d": null}}',
             ": score of document 'd' in topic '1' is missing; expected a number",
         ),
-        ('{"1": {"d": "2"}}', ": score of document 'd' in topic '1' is '2' of type str; expected"),
+        ('{"1": {"d": "x"}}', ": score of document 'd' in topic '1' is 'x' of type str; expected"),
         ('{"1": {"d": true}}', ": score of document 'd' in topic '1' is True of type bool"),
         ('{"1": {"d\\ud800": 1}}', ": a docid holds U+D800, half a character; expected text"),
         ('{"1": [1]}', ": topic '1' holds an object of type list; expected a mapping docid"),

@@ -12,6 +12,29 @@ import confir
 from confir.studies import STUDIES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+# Words that users search for, and the page that is to come first: search ranks titles highest.
+SEARCHED = {
+    "jupyter": "notebooks.md",
+    "colab": "notebooks.md",
+    "(ci)": "gate.md",
+    "p-value": "compare.md",
+    "significance": "which-test.md",
+    "t-test": "which-test.md",
+    "bootstrap": "which-interval.md",
+    "error bars": "intervals.md",
+    "leaderboard": "datasets.md",
+    "mteb": "cases/mteb.md",
+    "llm judge": "llm-judges.md",
+    "dashboard": "dashboards.md",
+    "seed": "seeds.md",
+    "elo": "preferences.md",
+    "bradley-terry": "preferences.md",
+    "latency": "tradeoff.md",
+    "sample size": "plan.md",
+    "power": "plan.md",
+    "install": "install.md",
+    "agent": "agents.md",
+}
 ANSWERS = sorted({study.source[1].partition("#")[0] for study in STUDIES})
 
 
@@ -32,6 +55,12 @@ def test_every_question_has_a_picture_and_says_what_its_limits_are(page):
     assert re.search(r"!\[[^\]]+\]\((figures|reproductions)/[\w-]+\.svg\)", text)
     assert "\n## Limits\n" in text
     assert re.search(r"^(\$ )?confir |^import confir", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("word", "page"), SEARCHED.items())
+def test_titles_have_the_words_that_users_search_for(word, page):
+    title = (DOCS / page).read_text(encoding="utf-8").partition("\n")[0]
+    assert word in title.lower()
 
 
 @pytest.mark.parametrize("picture", sorted(DOCS.rglob("figures/*.svg")), ids=lambda path: path.name)

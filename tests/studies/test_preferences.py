@@ -8,7 +8,7 @@ from scipy.stats import chi2, t
 
 import confir
 from confir.data import votes as votes_file
-from confir.data.tables.columns import Ids
+from confir.data.tables.input_table import Ids
 from confir.data.votes import Votes
 from confir.errors import InvalidValueError
 from confir.measures import strengths as strengths_file

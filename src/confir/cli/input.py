@@ -429,7 +429,7 @@ class Inputs:
     ) -> AnyScores:
         """Return the scores of a table that are asked for."""
         from confir.cli.run_choice import fitting_names
-        from confir.data.experiment import ReadingRules
+        from confir.data.reading_rules import ReadingRules
         from confir.measures.bounds import clip_to_range
 
         named = self.measure if measures is None else measures
@@ -513,7 +513,7 @@ def warn_of_choice(chosen: int, runs: int, over: str = "topics") -> None:
 
 def reading_options() -> tuple[str, ...]:
     """Return the options that say how QRELS RUN... become scores."""
-    from confir.data.experiment import ReadingRules
+    from confir.data.reading_rules import ReadingRules
 
     return tuple(field.name for field in fields(ReadingRules))
 

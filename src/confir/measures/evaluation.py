@@ -9,21 +9,14 @@ import numpy as np
 
 from confir.arguments import as_function
 from confir.arrays import Floats
-from confir.data.experiment import (
-    Experiment,
-    Missing,
-    ReadingOptions,
-    ReadingRules,
-    as_experiment,
-    on_its_scheduler,
-    takes_rules,
-)
+from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.files import PathLike
 from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import RunSource
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import Missing, ReadingOptions, ReadingRules, takes_rules
 from confir.data.run import Run
 from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS
 from confir.data.scanning.scanner import Ranked, read_rankings

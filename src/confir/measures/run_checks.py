@@ -8,9 +8,9 @@ from contextlib import suppress
 import numpy as np
 
 from confir.data.common_topics import name_topics, warn_of_left_out_topics
-from confir.data.experiment import Missing
 from confir.data.lists.rankings import Rankings
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import Missing
 from confir.data.scanning.scanner import Ranked
 from confir.data.scores import Scores
 from confir.errors import (

@@ -22,9 +22,10 @@ from typing import Any, NamedTuple
 
 from confir.arguments import as_function, as_generator, as_integer, as_path, as_text, invalid
 from confir.control_characters import clean_texts, has_controls, without_controls
-from confir.data.experiment import Experiment, ReadingRules, is_default_seed, on_its_scheduler
+from confir.data.experiment import Experiment, is_default_seed, on_its_scheduler
 from confir.data.files import PathLike, check_page_name, write_whole
 from confir.data.output_folder import OutputFolder
+from confir.data.reading_rules import ReadingRules
 from confir.data.result import Record
 from confir.data.sampling.design import DesignSource
 from confir.data.sampling.topic_groups import TopicGroups, as_topic_groups

@@ -9,10 +9,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.experiment import Missing
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings, restrict_rankings, stack_rankings
 from confir.data.lists.topic_lists import TopicLists, split_by_size, topic_blocks
+from confir.data.reading_rules import Missing
 from confir.data.scores import Scores
 from confir.data.streams.hashed_ids import Words
 from confir.errors import (

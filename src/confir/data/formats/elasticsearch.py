@@ -23,7 +23,7 @@ from confir.data.formats.json_shapes import (
 from confir.data.formats.run_sources import NameBy, RunSource, name_from_path
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
-from confir.data.tables.columns import InputTable
+from confir.data.tables.input_table import InputTable
 from confir.errors import FormatError, enumerate_names, warn_caller
 
 RANK_EVAL = '{"metric_score": …, "details": {topic: {"metric_score": …, "hits": [{"hit": …}]}}}'

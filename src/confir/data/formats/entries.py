@@ -1,4 +1,4 @@
-"""Which documents do the objects of neighbouring libraries hold? From objects to entries.
+"""Entries of runs and qrels: topic, document and value, from tables and objects of other libraries.
 
 Dicts (pytrec_eval, ranx), data frames (ir_measures, PyTerrier, ranx, confir), named tuples
 (ir_measures), and the objects of ranx. None of these libraries is imported for it.
@@ -10,7 +10,7 @@ import math
 import os
 import reprlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from numbers import Integral, Real
@@ -22,8 +22,11 @@ from confir.arrays import Floats
 from confir.data.formats.run_sources import RunSource
 from confir.data.formats.trec_lines import HIGHEST_GAIN
 from confir.data.qrels import Intents, Qrels, build_qrels
-from confir.data.run import Run
-from confir.errors import FormatError, TopicWarning, enumerate_names, warn_caller
+from confir.data.run import Run, build_run, pick
+from confir.data.tables.frame_tables import frame_table, has_columns
+from confir.data.tables.input_table import InputTable, TableKind, encode_ids, fold
+from confir.data.text_numbers import parse_number
+from confir.errors import FormatError, TopicWarning, enumerate_names, type_name, warn_caller
 
 _NO_SUBTOPIC = "0"
 
@@ -57,6 +60,13 @@ class Kind(NamedTuple):
     name: str
     value: str
     shapes: tuple[Shape, ...]
+
+    @property
+    def table(self) -> TableKind:
+        """What the reader of tables must know: all names of columns, and what is expected."""
+        names = {name for shape in self.shapes for name in shape if name is not None}
+        choices = " or ".join(", ".join(shape.required()) for shape in self.shapes)
+        return TableKind(f"expected {choices}", {self.name: (RUN_COLUMN, *sorted(names))})
 
     def accepted(self) -> str:
         """Return what it is made from, in words."""
@@ -109,9 +119,9 @@ def read_entries(source: Any, kind: Kind, place: str) -> Entries:
     if isinstance(source, Mapping):
         return _from_mapping(source, kind, place)
     if has_columns(source):
-        frame = as_frame(source, place)
-        if frame is not None:
-            return _from_frame(frame, kind, place)
+        table = frame_table(source, place, kind.table)
+        if table is not None:
+            return entries_from_table(table, kind)
     elif is_iterable(source):
         return _from_tuples(list(source), kind, place)
     raise FormatError(
@@ -139,6 +149,57 @@ def qrels_from_entries(entries: Entries, place: str, intents: Intents | None) ->
     return build_qrels(topics, subtopics, documents, gains, path=place, intents=intents)
 
 
+def runs_from_entries(
+    entries: Entries, name: str | None, default: str, path: str | None = None
+) -> list[Run]:
+    """Return the runs that entries hold, in the order of their first entries.
+
+    Parameters
+    ----------
+    entries
+        One per retrieved document.
+    name
+        What the run is to be called; entries of several runs are then an error.
+    default
+        The run's name where neither the user nor a column says it.
+    path
+        The file, for messages.
+    """
+    if entries.runs is None or not entries.runs:
+        made = [(name or default, entries.topics, entries.documents, entries.values)]
+    else:
+        ids = encode_ids(entries.runs)
+        # the rows of all runs by one sort: looking at all rows for each run would not scale
+        order = np.argsort(ids.codes, kind="stable")
+        topics, documents = pick(entries.topics, order), pick(entries.documents, order)
+        values = entries.values[order]
+        ends = np.cumsum(np.bincount(ids.codes, minlength=len(ids.names))).tolist()
+        spans = map(slice, [0, *ends[:-1]], ends)
+        made = [
+            (run, topics[own], documents[own], values[own])
+            for run, own in zip(ids.names, spans, strict=True)
+        ]
+        if name is not None and len(made) == 1:
+            made = [(name, *made[0][1:])]
+    runs = [build_run(*one, path=path) for one in made]
+    if name is not None:
+        single_run(runs, path or name)
+    return runs
+
+
+def single_run(runs: Sequence[Run], place: str) -> Run:
+    """Return the run of a source that may hold one only."""
+    check_single([run.name for run in runs], place)
+    return runs[0]
+
+
+def check_single(names: Sequence[str], place: str) -> None:
+    """Raise where a source that may hold one run only holds runs of several names."""
+    if len(names) != 1:
+        known = enumerate_names(names, 5)
+        raise FormatError(f"holds {len(names)} runs ({known}); expected one here", path=place)
+
+
 def judgements(qrels: Qrels) -> tuple[list[str], list[str], list[str]]:
     """Return topic, subtopic and docid of each judgement."""
     judged = qrels.judged_documents
@@ -151,11 +212,6 @@ def is_from_ranx(source: Any) -> bool:
     """Whether an object is one of ranx, or of a subclass, without importing ranx."""
     modules = (base.__module__ for base in type(source).__mro__)
     return any(module.partition(".")[0] == "ranx" for module in modules)
-
-
-def has_columns(source: Any) -> bool:
-    """Whether an object may be a frame; checking its class does not evaluate a lazy frame."""
-    return hasattr(type(source), "columns")
 
 
 def is_iterable(source: Any) -> bool:
@@ -198,12 +254,6 @@ def ids_as_text(
                 path=place,
             ) from None
     return values
-
-
-def type_name(value: Any) -> str:
-    """Return the name of an object's type, with its module."""
-    kind = type(value)
-    return f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
 
 
 def most_frequent(names: Iterable[str]) -> str:
@@ -266,34 +316,25 @@ def _as_list(held: Any, kind: Kind, within: str, place: str) -> Any:
     return scores
 
 
-def as_frame(source: Any, place: str) -> Any:
-    """Return a frame of narwhals, a lazy one collected; None where the object is none."""
-    import narwhals as nw
-
-    try:
-        frame = nw.from_native(source, pass_through=True)
-        frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    except nw.exceptions.DuplicateError as error:
-        problem = " ".join(str(error).split())
-        raise FormatError(f"two columns have one name ({problem})", path=place) from None
-    return frame if isinstance(frame, nw.DataFrame) else None
-
-
-def _from_frame(frame: Any, kind: Kind, place: str) -> Entries:
-    wanted = {RUN_COLUMN, *(name for shape in kind.shapes for name in shape)}
-    columns = {name: frame[name].to_list() if name in wanted else () for name in frame.columns}
-    return entries_from_columns(columns, kind, place)
-
-
-def entries_from_columns(columns: Mapping[str, Any], kind: Kind, place: str) -> Entries:
-    """Return the entries in columns, by name; those of a shape are used, and that of the run."""
-    shape = find_shape(list(columns), kind, "columns", place)
-    used = {name: columns[name] for name in shape if name is not None}
-    entries = _from_columns(shape, used, kind, place)
-    if kind is not RUN or RUN_COLUMN not in columns:
-        return entries
-    runs = ids_as_text(columns[RUN_COLUMN], "run", place)
-    return entries._replace(runs=runs)
+def entries_from_table(table: InputTable, kind: Kind) -> Entries:
+    """Return the entries in the columns of a shape, and the runs where a column names them."""
+    names = list(table.header)
+    shape = find_shape(names, kind, "columns", table.source, table.header_line)
+    topics, documents = (table.texts(names.index(one)) for one in (shape.topic, shape.document))
+    subtopics = [_NO_SUBTOPIC] * len(topics)
+    if shape.subtopic is not None:
+        subtopics = table.texts(names.index(shape.subtopic))
+    values = table.numbers([names.index(shape.value)])[0]
+    missing = np.flatnonzero(np.isnan(values))
+    if len(missing):
+        row = int(missing[0])
+        raise table.error(
+            f"{kind.value} of document {documents[row]!r} in topic {topics[row]!r} is missing; "
+            "expected a number",
+            row,
+        )
+    run = table.find_named([RUN_COLUMN]) if kind is RUN else None
+    return Entries(topics, subtopics, documents, values, None if run is None else table.texts(run))
 
 
 def _from_tuples(entries: list[Any], kind: Kind, place: str) -> Entries:
@@ -305,57 +346,63 @@ def _from_tuples(entries: list[Any], kind: Kind, place: str) -> Entries:
     if len(types) > 1:
         listed = enumerate_names(other.__qualname__ for other in types)
         raise FormatError(f"entries of several types: {listed}; expected one", path=place)
-    shape = Shape("topic", "docid", kind.value)
-    fields: Sequence[str] = shape.required()
+    fields: Sequence[str] = ("topic", "docid", kind.value)
     named = next((getattr(other, "_fields", None) for other in types), None)
     if named is not None:
         fields = named
-        shape = find_shape(fields, kind, "fields", place)
+        find_shape(fields, kind, "fields", place)
     for number, entry in enumerate(entries, start=1):
         if len(entry) != len(fields):
             raise FormatError(f"entry {number} has {len(entry)} fields; {expected}", path=place)
-    columns = {name: [entry[i] for entry in entries] for i, name in enumerate(fields)}
-    return _from_columns(shape, columns, kind, place)
+    columns = [[entry[i] for entry in entries] for i in range(len(fields))]
+    rows = range(1, len(entries) + 1)
+    return entries_from_table(
+        InputTable(place, fields, columns, rows, "row", kind=kind.table), kind
+    )
 
 
-def _from_columns(
-    shape: Shape, columns: Mapping[str, list[Any]], kind: Kind, place: str
-) -> Entries:
-    topics = ids_as_text(columns[shape.topic], "topic id", place)
-    documents = ids_as_text(columns[shape.document], "docid", place)
-    subtopics = [_NO_SUBTOPIC] * len(topics)
-    if shape.subtopic is not None:
-        subtopics = ids_as_text(columns[shape.subtopic], "subtopic", place)
-    numbers = _numbers(columns[shape.value], topics, documents, kind, place)
-    return Entries(topics, subtopics, documents, numbers)
-
-
-def find_shape(names: Sequence[Any], kind: Kind, what: str, place: str) -> Shape:
-    """Return the one shape whose columns or fields are all there."""
-    fitting = _fitting_shapes(names, kind)
+def find_shape(
+    names: Sequence[Any], kind: Kind, what: str, place: str, line: int | None = None
+) -> Shape:
+    """Return the one shape whose columns or fields are all there, as they are spelt there."""
+    known: dict[str, list[Any]] = {}
+    for name in names:
+        known.setdefault(fold(str(name)), []).append(name)
+    fitting = _fitting_shapes(known, kind)
     if len(fitting) == 1:
-        shape = fitting[0]
-        return shape if shape.subtopic in names else shape._replace(subtopic=None)
+        return _spelt(fitting[0], known, place, line)
     found = enumerate_names(map(str, names), 20) or "none"
     if fitting:
         choices = " and ".join(", ".join(shape.required()) for shape in fitting)
         problem = f"the {what} {found} can be read in two ways: {choices}; expected one of them"
     else:
-        choices = " or ".join(", ".join(shape.required()) for shape in kind.shapes)
-        problem = f"the {what} are {found}; expected {choices}"
-        if _fitting_shapes(names, QRELS if kind is RUN else RUN):
+        problem = f"the {what} are {found}; {kind.table.expected}"
+        if _fitting_shapes(known, QRELS if kind is RUN else RUN):
             problem += f" (this looks like {'qrels' if kind is RUN else 'a run'})"
-    raise FormatError(problem, path=place)
+    raise FormatError(problem, path=place, line=line)
 
 
-def _fitting_shapes(names: Sequence[Any], kind: Kind) -> list[Shape]:
+def _spelt(shape: Shape, known: Mapping[str, Sequence[str]], place: str, line: int | None) -> Shape:
+    """Return a shape as its columns are spelt; case does not matter, unless it alone differs."""
+    for name in shape:
+        if len(known.get(name or "", ())) > 1:
+            problem = f"two columns are named {name!r}; expected one"
+            raise FormatError(problem, path=place, line=line)
+    topic, document, value = (known[name][0] for name in shape.required())
+    return Shape(topic, document, value, next(iter(known.get(shape.subtopic or "", ())), None))
+
+
+def _fitting_shapes(names: Collection[str], kind: Kind) -> list[Shape]:
     return [shape for shape in kind.shapes if set(shape.required()) <= set(names)]
 
 
 def _numbers(
     values: list[Any], topics: list[str], documents: list[str], kind: Kind, place: str
 ) -> Floats:
-    """Return values as numbers; text that looks like one, or a boolean, is none."""
+    """Return values as numbers, which text may spell; a boolean is none."""
+    if any(isinstance(value, str) for value in values):
+        spelt = [parse_number(value) if isinstance(value, str) else None for value in values]
+        values = [v if n is None else n for v, n in zip(values, spelt, strict=True)]
     for other in dict.fromkeys(map(type, values)):
         if not issubclass(other, Real | Decimal) or issubclass(other, bool):
             i = next(i for i, value in enumerate(values) if type(value) is other)

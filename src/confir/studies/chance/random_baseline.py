@@ -10,9 +10,10 @@ import numpy as np
 
 from confir.arguments import as_generator, as_integer
 from confir.arrays import Floats, Integers
-from confir.data.experiment import Experiment, ReadingRules, as_experiment
+from confir.data.experiment import Experiment, as_experiment
 from confir.data.formats.objects import as_qrels
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingRules
 from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource

@@ -9,8 +9,9 @@ import numpy as np
 
 from confir.arguments import as_generator, as_level
 from confir.arrays import Floats, Integers
-from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
+from confir.data.experiment import Experiment
 from confir.data.lists.ranked_lists import RankedLists
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores

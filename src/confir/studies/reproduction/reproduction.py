@@ -11,9 +11,9 @@ import numpy as np
 
 from confir.arguments import as_choice, as_function, as_integer, as_level, as_list, as_real
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.experiment import ReadingOptions, ReadingRules, takes_rules
 from confir.data.formats.objects import as_runs
 from confir.data.formats.run_readers import read_source
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.run import Run
 from confir.data.sampling.design import refuse_design

@@ -9,12 +9,13 @@ from typing import Any, Unpack, cast
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
+from confir.data.experiment import Experiment
 from confir.data.files import PathLike
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.lists.tied_lists import TieGroups, count_ties, tie_groups, tied_rankings
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import axis, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores

@@ -10,7 +10,7 @@ import numpy as np
 
 from confir.arguments import as_integer
 from confir.arrays import Floats
-from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
+from confir.data.experiment import Experiment
 from confir.data.files import PathLike
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.unjudged_documents import (
@@ -19,6 +19,7 @@ from confir.data.lists.unjudged_documents import (
     possible_grades,
 )
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import axis, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores

@@ -9,10 +9,11 @@ import numpy as np
 
 from confir.arguments import as_choice, as_integer
 from confir.arrays import Floats
-from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
+from confir.data.experiment import Experiment
 from confir.data.files import PathLike
 from confir.data.lists.unjudged_documents import UnjudgedDocuments, find_unjudged
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores
