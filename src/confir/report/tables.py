@@ -12,7 +12,7 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.control_characters import CONTROL, without_controls
 from confir.number_text import NumberText, runs_differ_in_topics
 from confir.order import is_best
-from confir.report.text_layout import lay_out, part_columns, table_width, wrap_words
+from confir.report.text_layout import fits, lay_out, part_columns, wrap_words
 
 # Marks after a number: significantly better or worse than the baseline.
 Mark = Literal["", "▲", "▼"]
@@ -144,7 +144,7 @@ def _with_decimals_that_fit(table: Table, width: int) -> Table:
 
 
 def _fits(table: Table, width: int) -> bool:
-    return table_width(_all_texts(table)) <= width
+    return fits(_all_texts(table), width)
 
 
 def _fits_in_parts(table: Table, width: int) -> bool:
