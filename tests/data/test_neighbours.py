@@ -18,7 +18,7 @@ from confir.data.formats.frames import build_frame, qrels_to_frame, run_to_frame
 from confir.data.formats.objects import as_qrels, as_run, as_runs
 from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.formats.run_sources import RunSource
-from confir.data.formats.run_writers import write_json_qrels, write_json_run
+from confir.data.formats.run_writers import write_qrels, write_run
 from confir.data.qrels import build_qrels
 from confir.data.run import Run
 from confir.errors import (
@@ -752,8 +752,8 @@ def test_topic_that_holds_no_mapping_is_an_error():
 
 @pytest.mark.parametrize("ending", ["", ".gz", ".bz2", ".xz", ".zst"])
 def test_json_is_written_and_read(tmp_path, ending):
-    write_json_run(as_run(RUN), tmp_path / f"bm25.json{ending}")
-    write_json_qrels(as_qrels(QRELS), tmp_path / f"qrels.json{ending}")
+    write_run(as_run(RUN), tmp_path / f"bm25.json{ending}")
+    write_qrels(as_qrels(QRELS), tmp_path / f"qrels.json{ending}")
     run = read_run(tmp_path / f"bm25.json{ending}")
     assert run.name == "bm25"
     assert run.to_dict() == RUN
@@ -763,14 +763,14 @@ def test_json_is_written_and_read(tmp_path, ending):
 
 def test_scores_keep_every_bit_in_json(tmp_path):
     scores = {"é": {"d": 0.1 + 0.2, "\u2028": 5e-324, "x": -1.7976931348623157e308}}
-    write_json_run(as_run(scores), tmp_path / "run.json")
+    write_run(as_run(scores), tmp_path / "run.json")
     assert read_run(tmp_path / "run.json").to_dict() == scores
 
 
 def test_qrels_with_subtopics_do_not_fit_json(tmp_path):
     qrels = build_qrels(["1", "1"], ["x", "y"], ["a", "a"], np.array([1, 0]))
     with pytest.raises(InvalidValueError, match="judged for several subtopics"):
-        write_json_qrels(qrels, tmp_path / "qrels.json")
+        write_qrels(qrels, tmp_path / "qrels.json")
     assert not (tmp_path / "qrels.json").exists()
 
 
@@ -1107,7 +1107,7 @@ def test_qrels_become_a_frame_and_back(backend):
 
 def test_real_run_is_the_same_from_file_dict_frame_and_json(real_data, tmp_path):
     run = read_run(real_data / "trec-robust-2003/runs/input.NLPR03vb10.gz")
-    write_json_run(run, tmp_path / "run.json.gz")
+    write_run(run, tmp_path / "run.json.gz")
     sources = [run.to_dict(), tmp_path / "run.json.gz"]
     sources += [run_to_frame(run, backend) for backend in NATIVE]
     for source in sources:
