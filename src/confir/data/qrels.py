@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -60,6 +61,18 @@ class Qrels:
     def __getitem__(self, topic: str) -> dict[str, int]:
         """Return docid → gain of a topic."""
         return self._judged(find_topic(self.topics, topic))
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame with the columns topic, subtopic, docid, gain, one row per judgement.
+
+        Parameters
+        ----------
+        backend
+            "pandas", "polars" or "pyarrow"; by default the first of them that is installed.
+        """
+        from confir.data.formats.frames import qrels_to_frame
+
+        return qrels_to_frame(self, backend)
 
     def to_dict(self) -> dict[str, dict[str, int]]:
         """Return topic → docid → gain, the shape of pytrec_eval and ranx."""
