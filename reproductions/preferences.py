@@ -5,7 +5,7 @@ where intervals that take votes for independent stand beside those by judge.
 
     python reproductions/preferences.py --output docs/reproductions
 
-`--quick` takes a tenth of the samples, for a first look.
+`--quick` takes a tenth of the samples, for a first look; all of them take half an hour of computing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import argparse
 import sys
 import warnings
 from concurrent.futures import ProcessPoolExecutor
-from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,6 +33,9 @@ from confir.studies.ranks.ranking import ranking_of_pairs
 SEED = 1952
 LEVEL = 0.95
 SAMPLES = 400
+# Fewer of many systems, of which each sample has more intervals and takes longer.
+SAMPLES_OF_MANY = 200
+MANY = 50
 REPLICATES = 399
 # A share may be this many Monte-Carlo errors below the level, and .01, before the script ends with an error.
 ERRORS = 3.0
@@ -86,6 +88,10 @@ class Case(NamedTuple):
         names = tuple(f"s{place:02}" for place in range(self.systems))
         judges = Ids([f"j{number:04}" for number in range(self.judges)], judge)
         return Votes(names, left, right, winner, judge=judges if self.judges else None)
+
+    def samples(self, divisor: int) -> int:
+        """Return how many samples are drawn: all, or a tenth for a first look."""
+        return (SAMPLES_OF_MANY if self.systems >= MANY else SAMPLES) // divisor
 
     def words(self) -> str:
         """What is drawn, in words."""
@@ -208,16 +214,17 @@ def row(case: Case, unit: str, one: Rates) -> str:
     ).replace(" nan ", " – ")
 
 
-def page(rows: list[str], samples: int) -> str:
+def page(rows: list[str]) -> str:
     """Return the page in Markdown."""
     lines = [
         "# Strengths, ranks and best sets from votes",
         "",
         (
             "Made by `python reproductions/preferences.py --output docs/reproductions`. Votes are simulated from "
-            f"known strengths, equally spaced over 1. {samples:,} samples of each case, seed {SEED}, level "
-            f"{LEVEL:g}, {REPLICATES} replicates; the Monte-Carlo standard error of a share near .95 is "
-            f"{np.sqrt(LEVEL * (1 - LEVEL) / samples):.3f}, and less for strengths, of which a sample has several. "
+            f"known strengths, equally spaced over 1. {SAMPLES} samples of each case ({SAMPLES_OF_MANY} of "
+            f"{MANY} systems), seed {SEED}, level {LEVEL:g}, {REPLICATES} replicates; the Monte-Carlo standard error "
+            f"of a share near .95 is {_error(SAMPLES):.3f} ({_error(SAMPLES_OF_MANY):.3f}), and less for strengths, of "
+            "which a sample has several. "
             "Unbalanced: each system is asked about 1.05 to 2 times as often as the next. Judges: each has a taste "
             "of its own for every system, sd 0.7; the truth is then what the judges' average predicts."
         ),
@@ -236,6 +243,10 @@ def page(rows: list[str], samples: int) -> str:
         *rows,
     ]
     return "\n".join(lines) + "\n"
+
+
+def _error(samples: int) -> float:
+    return float(np.sqrt(LEVEL * (1 - LEVEL) / samples))
 
 
 def failures(case: Case, one: Rates) -> list[str]:
@@ -258,16 +269,16 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     given = parser.parse_args()
-    samples = SAMPLES // 10 if given.quick else SAMPLES
+    samples = [case.samples(10 if given.quick else 1) for case in CASES]
     rows: list[str] = []
     wrong: list[str] = []
     with ProcessPoolExecutor(given.jobs) as pool:
-        measured = pool.map(measure, CASES, range(len(CASES)), repeat(samples))
+        measured = pool.map(measure, CASES, range(len(CASES)), samples)
         for case, rates in zip(CASES, measured, strict=True):
             rows += [row(case, unit, one) for unit, one in rates.items()]
             wrong += failures(case, rates["judge" if case.judges else "vote"])
             print("\n".join(rows[-len(rates) :]), flush=True)
-    write_whole(given.output / "preferences.md", page(rows, samples).encode())
+    write_whole(given.output / "preferences.md", page(rows).encode())
     if wrong:
         sys.exit("; ".join(wrong))
 

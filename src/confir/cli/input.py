@@ -45,7 +45,7 @@ DESIGN: tuple[Any, ...] = ("design", "dataset", "stratum", "cluster", "weight", 
 CHOOSING = ("select", "top")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Inputs:
     """Qrels and runs, or score tables; the measures; and the rules for reading them."""
 

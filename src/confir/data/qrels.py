@@ -14,6 +14,7 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.run import encode_topics, find_topic, pick
 from confir.errors import FormatError, TopicMismatchError, counted, warn_caller
+from confir.order import distinct
 
 Intents = Mapping[str, Mapping[str, float]]
 
@@ -88,7 +89,7 @@ class Qrels:
 
     def count_by_gain(self) -> tuple[Integers, Integers]:
         """Return the distinct gains, ascending, and the documents of each topic at each gain."""
-        levels = np.unique(self.gains)
+        levels = distinct(self.gains)
         cells = self.document_topics * len(levels) + np.searchsorted(levels, self.gains)
         counts = np.bincount(cells, minlength=len(self.topics) * len(levels))
         return levels, counts.reshape(len(self.topics), len(levels))

@@ -299,12 +299,14 @@ def _counted(table: InputTable, votes: Votes) -> Votes:
     if left is None or right is None:
         raise table.header_error(f"no column of winners, nor of wins; {_EXPECTED}")
     chosen = [left, right] if ties is None else [left, right, ties]
-    counts = np.nan_to_num(table.numbers(chosen)).T
-    wrong = (counts < 0) | (counts != np.rint(counts))
+    counts = table.numbers(chosen).T
+    wrong = ~(counts >= 0) | (counts != np.rint(counts))
     if wrong.any():
         row, column = np.argwhere(wrong)[0].tolist()
+        given = counts[row, column]
+        said = "missing" if np.isnan(given) else f"{given:g}"
         name = table.header[chosen[column]]
-        raise table.error(f"{name} is {counts[row, column]:g}; expected a number of votes", row)
+        raise table.error(f"{name} is {said}; expected a number of votes", row)
     if not 0 < counts.sum() <= _MOST_VOTES:
         raise table.header_error(
             f"{counts.sum():,.0f} votes; expected at least 2, and at most {_MOST_VOTES:,}"

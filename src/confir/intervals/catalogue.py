@@ -12,7 +12,7 @@ from typing import overload
 
 import numpy as np
 
-from confir.arguments import as_choice, as_generator, as_levels, as_texts
+from confir.arguments import as_choice, as_levels, as_texts, check_rng
 from confir.data.experiment import on_its_scheduler
 from confir.data.run_scores import RunScores
 from confir.data.scores import Scores
@@ -191,7 +191,7 @@ def confidence_interval(
         As in `bootstrap_topics`.
     """
     levels = as_levels(level)
-    generator = as_generator(rng)
+    check_rng(rng)
     if not isinstance(scores, SamplingDistribution):
         scores = find_summary(scores)
     replicates = default_replicates(scores, replicates)
@@ -202,7 +202,7 @@ def confidence_interval(
     over_topics = source.over == "topics"
     if over_topics and any(one.resamples or one.draws for one in set().union(*choices)):
         check_tails(_replicates(source, replicates), max(levels))
-    intervals = find_intervals(source, choices, levels, replicates, generator)
+    intervals = find_intervals(source, choices, levels, replicates, rng)
     if source.uneven:
         _warn_uneven(source, set().union(*choices))
     if over_topics:

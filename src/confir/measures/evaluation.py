@@ -264,7 +264,9 @@ def measure_rankings(
         return _measure(measure, qrels, runs, seen, depth)
 
     foreign = any(isinstance(measure, ForeignMeasure) for measure in measures)
-    values = np.stack(list(map(scored, measures)) if foreign else run_in_threads(scored, measures))
+    few = sum(len(part.documents) for part in parts) < _JUDGED_PER_BATCH
+    in_turn = foreign or few
+    values = np.stack(list(map(scored, measures)) if in_turn else run_in_threads(scored, measures))
     present = np.concatenate([part.present for part in parts])
     if missing == "drop":
         values[:, ~present] = np.nan

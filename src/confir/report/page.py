@@ -251,6 +251,8 @@ def render_page(
     parts = {study: one for study, one in find_sections().items() if one.anchor}
     page = environment.get_template("page.html").render(
         title=default_title(contents, source) if title is None else title,
+        titled=title is not None,
+        glossary=find_documentation("glossary.md"),
         unit=contents.scores.unit_name,
         origin=source,
         contents=contents,
