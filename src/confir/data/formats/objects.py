@@ -15,7 +15,6 @@ from confir.data.files import PathLike
 from confir.data.formats.catalogue import format_named_by
 from confir.data.formats.entries import (
     RUN,
-    ids_as_text,
     is_from_ranx,
     is_hit,
     is_iterable,
@@ -25,6 +24,7 @@ from confir.data.formats.entries import (
     runs_from_entries,
     single_run,
 )
+from confir.data.formats.json_shapes import as_id
 from confir.data.formats.run_readers import read_judgements, read_runs
 from confir.data.formats.run_sources import NameBy, Reading, RunSource, check_names, find_runs
 from confir.data.formats.run_tables import hold_many_documents, is_table_file
@@ -210,7 +210,7 @@ def _is_entry(item: Any) -> bool:
 
 
 def _named_runs(mapping: Mapping[Any, Any]) -> list[Run | RunSource]:
-    names = ids_as_text(list(mapping), "run name", "runs")
+    names = [as_id(name, "the name of a run", "runs") for name in mapping]
     runs: list[Run | RunSource] = []
     for name, source in zip(names, mapping.values(), strict=True):
         files = _find_files(source)
