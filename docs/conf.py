@@ -125,6 +125,9 @@ def _api_page() -> str:
     raised = [e.__name__ for e in errors if isinstance(e, type) and issubclass(e, Exception)]
     parts = ["# Names of the library"]
     parts += [f"## {kind}\n\n{_summary(groups[kind])}" for kind in ("Functions", "Classes")]
+    parts.append(
+        f"## Results\n\n{_summary([f'confir.results.{n}' for n in confir.results.__all__])}"
+    )
     lists = "\n".join(f"- `{name}`: {LISTS[name]}" for name in groups["Lists"])
     parts.append(f"## Lists\n\n{lists}")
     parts.append(f"## Errors and warnings\n\n{_summary([f'confir.errors.{e}' for e in raised])}")

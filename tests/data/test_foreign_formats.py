@@ -90,7 +90,7 @@ def test_an_empty_file_is_an_error(tmp_path, name):
 
 
 WRONG_RUNS = [
-    (meta(default={"test": {"q": {"d": "high"}}}), "score of document 'd' in topic 'q' is 'high'"),
+    (meta(default={"test": {"q": {"d": "high"}}}), "topic 'q', document 'd': 'high' under 'score'"),
     (meta(default={"test": {}}), "the run is empty"),
     (meta(default=[1]), "a subset is not a JSON object; expected"),
     (meta(), r"has no subsets"),
@@ -133,7 +133,7 @@ WRONG_QRELS = [
     (beir({"1": {"d": "x"}}), ":2: 'x' under 'score' is not a finite number"),
     (beir({"1": {"d": 1}}) + "1\td\t2\n", "'d'"),
     ({"judgmentRatings": [{"query": "q"}]}, "query 'q' lacks 'ratings'"),
-    (judgment({"q": {"d": "x"}}), "gain of document 'd' in topic 'q' is 'x.000'"),
+    (judgment({"q": {"d": "x"}}), "topic 'q', document 'd': 'x.000' under 'gain'"),
     ([judgment({"q": {"d": 1}})] * 2, "document 'd' is rated twice in topic 'q'"),
     ({"judgmentRatings": []}, "empty"),
     ({"query_doc_pairs": []}, "no ratings; expected"),

@@ -42,8 +42,11 @@ def test_every_public_name_is_on_the_page_of_names():
     spec = spec_from_file_location("conf", DOCS / "conf.py")
     settings = module_from_spec(spec)
     spec.loader.exec_module(settings)
-    shown = re.findall(r"^(?:    |- `)confir\.(\w+)`?", settings._api_page(), re.MULTILINE)
-    assert sorted(name for name in shown if name != "errors") == sorted(confir.__all__)
+    page = settings._api_page()
+    shown = re.findall(r"^(?:    |- `)confir\.(\w+)`?$|^- `confir\.(\w+)`", page, re.MULTILINE)
+    assert sorted(map("".join, shown)) == sorted(confir.__all__)
+    results = re.findall(r"^    confir\.results\.(\w+)$", page, re.MULTILINE)
+    assert sorted(results) == sorted(confir.results.__all__)
 
 
 @pytest.mark.parametrize("page", ANSWERS)

@@ -5,29 +5,28 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack, cast
 
 import numpy as np
 
-from confir.arguments import as_function, as_generator
+from confir.arguments import as_function, check_rng
 from confir.data.exclusions import Exclusions
 from confir.data.files import STDIN
 from confir.data.formats.objects import as_qrels, as_runs, find_run_datasets
-from confir.data.formats.run_metadata import RunMetadata
 from confir.data.formats.run_sources import RunSource
-from confir.data.lists.ranked_lists import RankedLists
-from confir.data.lists.topic_lists import TopicLists
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.run import Run
 from confir.data.sampling.design import refuse_design
 from confir.data.sampling.judged_scores import HUMAN_SAMPLES, check_sample
-from confir.data.scanning.blocks import content_size
-from confir.data.scanning.list_scanner import scan_sources
-from confir.data.scanning.stored_lists import store_lists
 from confir.defaults import SEED
 from confir.errors import InvalidValueError
 from confir.scheduler import check_address, use_scheduler
+
+if TYPE_CHECKING:
+    from confir.data.formats.run_metadata import RunMetadata
+    from confir.data.lists.ranked_lists import RankedLists
+    from confir.data.lists.topic_lists import TopicLists
 
 Part = TypeVar("Part")
 P = ParamSpec("P")
@@ -93,7 +92,7 @@ class Experiment:
         self._scheduler = None if scheduler is None else check_address(scheduler)
         self._rules = ReadingRules(**rules)
         self._human = _checked_human(human, human_sample)
-        as_generator(rng)  # raises what is none
+        check_rng(rng)
         self._rng = rng
         self._given = (qrels, runs)
         self._measures = measures
@@ -194,6 +193,8 @@ class Experiment:
 
     def lists(self, progress: Callable[[int], None] | None = None) -> RankedLists:
         """Return the whole lists of all runs; ``progress`` is called with 1 after each run."""
+        from confir.data.scanning.list_scanner import scan_sources
+
         as_function("progress", progress)
         return self._keep(
             "lists",
@@ -215,6 +216,8 @@ class Experiment:
         as_function("progress", progress)
         if self.has_lists or not self.is_in_files or self._size_of_files <= _HELD_SIZE:
             return self.lists(progress)
+        from confir.data.scanning.stored_lists import store_lists
+
         rules, shown = self.rules, _ShownOnce(progress)
         found = self._keep(
             "stored_lists",
@@ -246,6 +249,8 @@ class Experiment:
     @property
     def _size_of_files(self) -> int:
         """How many bytes the runs in files have, decompressed, about."""
+        from confir.data.scanning.blocks import content_size
+
         return sum(map(content_size, self._files))
 
     @property

@@ -106,8 +106,8 @@ def warn_of_nothing_relevant(without: str, highest: int, measures: Sequence[AnyM
     """Warn of topics without relevant documents, in words, and of too low a highest gain."""
     if without:
         warn_caller(
-            f"the qrels have no relevant document for {without}, which score as in trec_eval: 0 by "
-            "most measures",
+            f"the qrels have no relevant document for {without}, which are scored as in trec_eval, 0 "
+            "by most measures",
             NothingRelevantWarning,
         )
     asking = [

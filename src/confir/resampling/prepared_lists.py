@@ -312,8 +312,8 @@ def _with_relevant(lists: TopicLists) -> tuple[Booleans, tuple[str, ...]]:
         )
     warn_caller(
         f"the qrels have no relevant document for {len(names)} of {len(qrels.topics)} topics "
-        f"({enumerate_names(names)}), which are left out: they have no score on any resampled collection; "
-        "evaluate includes them, 0 by most measures",
+        f"({enumerate_names(names)}), which have no score on resampled collections and are left "
+        "out there",
         NothingRelevantWarning,
     )
     bare = (lists.depth.sum(axis=1) > 0) & (lists.depth[:, kept].sum(axis=1) == 0)

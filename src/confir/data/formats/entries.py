@@ -6,14 +6,10 @@ Dicts (pytrec_eval, ranx), data frames (ir_measures, PyTerrier, ranx, confir), n
 
 from __future__ import annotations
 
-import math
 import os
-import reprlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from decimal import Decimal
-from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +21,6 @@ from confir.data.qrels import Intents, Qrels, build_qrels
 from confir.data.run import Run, build_run, pick
 from confir.data.tables.frame_tables import frame_table, has_columns
 from confir.data.tables.input_table import InputTable, TableKind, encode_ids, fold
-from confir.data.text_numbers import parse_number
 from confir.errors import FormatError, TopicWarning, enumerate_names, type_name, warn_caller
 
 _NO_SUBTOPIC = "0"
@@ -223,75 +218,40 @@ def is_iterable(source: Any) -> bool:
     )
 
 
-def ids_as_text(
-    values: list[Any], what: str, place: str, *, within: str | None = None
-) -> list[str]:
-    """Return ids as text. Integers become text exactly; a float would do so in two ways."""
-    types = dict.fromkeys(map(type, values))
-    for other in types:
-        if not issubclass(other, str | Integral) or issubclass(other, bool):
-            i = next(i for i, value in enumerate(values) if type(value) is other)
-            raise FormatError(
-                f"a {what} in {within or f'entry {i + 1}'} is {_describe(values[i])}; expected "
-                "text or an integer",
-                path=place,
-            )
-    if types.keys() - {str}:
-        values = [
-            str.__str__(value) if isinstance(value, str) else str(int(value)) for value in values
-        ]
-    if "" in values:
-        where = within or f"entry {values.index('') + 1}"
-        raise FormatError(f"a {what} in {where} is empty; expected text", path=place)
-    together = "".join(values)
-    if not together.isascii():
-        try:
-            together.encode()
-        except UnicodeEncodeError as error:
-            raise FormatError(
-                f"a {what} holds U+{ord(together[error.start]):04X}, half a character; expected "
-                "text",
-                path=place,
-            ) from None
-    return values
+class _Documents(Sequence[str]):
+    """Topic and document of each entry, in words, for messages."""
 
+    def __init__(self, topics: Sequence[Any], documents: Sequence[Any]) -> None:
+        self._pairs = topics, documents
 
-def most_frequent(names: Iterable[str]) -> str:
-    """Return the most frequent name."""
-    return Counter(names).most_common(1)[0][0]
+    def __len__(self) -> int:
+        return len(self._pairs[0])
+
+    def __getitem__(self, row: Any) -> Any:
+        topic, document = (column[row] for column in self._pairs)
+        return f"{topic!r}, document {document!r}"
 
 
 def _from_mapping(mapping: Mapping[Any, Any], kind: Kind, place: str) -> Entries:
-    names = ids_as_text(list(mapping), "topic id", place)
-    if len(set(names)) < len(names):
-        raise FormatError(
-            f"topic {most_frequent(names)!r} occurs twice, as text and as number", path=place
-        )
-    topics: list[str] = []
-    documents: list[str] = []
-    values: list[Any] = []
-    lists = [
-        _as_list(held, kind, f"topic {topic!r}", place)
-        for topic, held in zip(names, mapping.values(), strict=True)
-    ]
-    for topic, held in zip(names, lists, strict=True):
-        if not isinstance(held, Mapping):
-            raise FormatError(
-                f"topic {topic!r} holds an object of type {type_name(held)}; expected a mapping "
-                f"docid → {kind.value}",
-                path=place,
-            )
-        topics.extend([topic] * len(held))
-        documents.extend(ids_as_text(list(held), "docid", place, within=f"topic {topic!r}"))
-        values.extend(held.values())
-    empty = [topic for topic, held in zip(names, lists, strict=True) if not held]
-    if kind is QRELS and topics and empty:
+    twice = [name for name, count in Counter(map(str, mapping)).items() if count > 1]
+    if twice:
+        raise FormatError(f"topic {twice[0]!r} occurs twice, as text and as number", path=place)
+    columns: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
+    empty = []
+    for topic, held in mapping.items():
+        documents, values = _listed(held, kind, topic, place)
+        for column, cells in zip(columns, ([topic] * len(values), documents, values), strict=True):
+            column.extend(cells)
+        if not values:
+            empty.append(str(topic))
+    if kind is QRELS and columns[0] and empty:
         warn_caller(
             f"{place}: topics without a judgement are left out: {enumerate_names(empty)}",
             TopicWarning,
         )
-    numbers = _numbers(values, topics, documents, kind, place)
-    return Entries(topics, [_NO_SUBTOPIC] * len(topics), documents, numbers)
+    header, rows = ("topic", "docid", kind.value), _Documents(columns[0], columns[1])
+    table = InputTable(place, header, columns, rows, "topic", kind=kind.table)
+    return entries_from_table(table, kind)
 
 
 def is_hit(entry: Any) -> bool:
@@ -299,21 +259,23 @@ def is_hit(entry: Any) -> bool:
     return isinstance(entry, Mapping) and {"corpus_id", "score"} <= entry.keys()
 
 
-def _as_list(held: Any, kind: Kind, within: str, place: str) -> Any:
-    """Return what a topic holds as a mapping, where it is what sentence-transformers has for that.
+def _listed(held: Any, kind: Kind, topic: Any, place: str) -> tuple[list[Any], list[Any]]:
+    """Return the documents of a topic and their values.
 
-    A set holds relevant documents; a list has an entry for each retrieved document.
+    As sentence-transformers has them, a set holds relevant documents, and a list has an entry for each
+    retrieved one.
     """
+    if isinstance(held, Mapping):
+        return list(held), list(held.values())
     if kind is QRELS and isinstance(held, AbstractSet):
-        return dict.fromkeys(held, 1)
-    if kind is not RUN or not isinstance(held, list) or not all(map(is_hit, held)):
-        return held
-    documents = ids_as_text([entry["corpus_id"] for entry in held], "docid", place, within=within)
-    scores = dict(zip(documents, (entry["score"] for entry in held), strict=True))
-    if len(scores) < len(held):
-        document = most_frequent(documents)
-        raise FormatError(f"document {document!r} occurs twice in {within}", path=place)
-    return scores
+        return list(held), [1] * len(held)
+    if kind is RUN and isinstance(held, list) and all(map(is_hit, held)):
+        return [hit["corpus_id"] for hit in held], [hit["score"] for hit in held]
+    raise FormatError(
+        f"topic {topic!r} holds an object of type {type_name(held)}; expected a mapping "
+        f"docid → {kind.value}",
+        path=place,
+    )
 
 
 def entries_from_table(table: InputTable, kind: Kind) -> Entries:
@@ -327,12 +289,8 @@ def entries_from_table(table: InputTable, kind: Kind) -> Entries:
     values = table.numbers([names.index(shape.value)])[0]
     missing = np.flatnonzero(np.isnan(values))
     if len(missing):
-        row = int(missing[0])
-        raise table.error(
-            f"{kind.value} of document {documents[row]!r} in topic {topics[row]!r} is missing; "
-            "expected a number",
-            row,
-        )
+        problem = f"the {shape.value} is missing; expected a number"
+        raise table.error(problem, int(missing[0]))
     run = table.find_named([RUN_COLUMN]) if kind is RUN else None
     return Entries(topics, subtopics, documents, values, None if run is None else table.texts(run))
 
@@ -394,30 +352,3 @@ def _spelt(shape: Shape, known: Mapping[str, Sequence[str]], place: str, line: i
 
 def _fitting_shapes(names: Collection[str], kind: Kind) -> list[Shape]:
     return [shape for shape in kind.shapes if set(shape.required()) <= set(names)]
-
-
-def _numbers(
-    values: list[Any], topics: list[str], documents: list[str], kind: Kind, place: str
-) -> Floats:
-    """Return values as numbers, which text may spell; a boolean is none."""
-    if any(isinstance(value, str) for value in values):
-        spelt = [parse_number(value) if isinstance(value, str) else None for value in values]
-        values = [v if n is None else n for v, n in zip(values, spelt, strict=True)]
-    for other in dict.fromkeys(map(type, values)):
-        if not issubclass(other, Real | Decimal) or issubclass(other, bool):
-            i = next(i for i, value in enumerate(values) if type(value) is other)
-            raise FormatError(
-                f"{kind.value} of document {documents[i]!r} in topic {topics[i]!r} is "
-                f"{_describe(values[i])}; expected a number",
-                path=place,
-            )
-    try:
-        return np.array(values, np.float64)
-    except (OverflowError, ValueError):
-        raise FormatError(f"a {kind.value} is not a finite number", path=place) from None
-
-
-def _describe(value: Any) -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "missing"
-    return f"{reprlib.repr(value)} of type {type(value).__qualname__}"

@@ -108,7 +108,7 @@ class InputTable:
         Names of the columns; their cells, as lists, arrays of Arrow or series of narwhals.
     lines, unit
         Lines on which the rows start; where there are none, as in Parquet, ``unit`` is "row" and
-        ``lines`` numbers the rows.
+        ``lines`` numbers the rows, or it is "topic" and they name topic and document.
     header_line
         Line of the header, where it has one.
     separator
@@ -120,8 +120,8 @@ class InputTable:
     source: str
     header: Sequence[str]
     columns: Sequence[Any]
-    lines: Sequence[int] | Integers
-    unit: Literal["line", "row"] = "line"
+    lines: Sequence[int] | Sequence[str] | Integers
+    unit: Literal["line", "row", "topic"] = "line"
     header_line: int | None = None
     separator: str | None = None
     kind: TableKind = TableKind()

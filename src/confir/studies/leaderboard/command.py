@@ -10,7 +10,8 @@ from confir.cli import options
 from confir.cli.completion import among, measure_names
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Instead, Without
-from confir.cli.input import DESIGN, Inputs, reading_options
+from confir.cli.input import Inputs, reading_options
+from confir.cli.input_options import DESIGN
 from confir.cli.parameters import Argument, Option
 from confir.cli.views import View, Views
 from confir.defaults import ROWS
@@ -31,7 +32,7 @@ _MeasureOption = Annotated[
         "-m",
         "--measure",
         metavar="NAME",
-        help="The measure. By default nDCG@10 of runs; for score tables, the one in them.",
+        help="The measure; by default nDCG@10 of runs, and for score tables the one in them.",
         callback=options.split_measures,
         complete=among(measure_names),
         panel=options.INPUT_PANEL,

@@ -80,9 +80,9 @@ class Leaderboard(Result):
         separable.
     borda, borda_rank, borda_low, borda_high
         Borda count as MTEB has it, its rank, and the middle part of the rank in replicates.
-    gap, gap_low, gap_high, may_be_best, share_first
-        Whether the run may have the highest macro mean, and its distance from the best of the others,
-        as in `BestRuns`: this alone says which run is best.
+    gap, gap_low, gap_high, may_be_best, best_borderline, share_first
+        Whether the run may have the highest macro mean, whether other replicates might change that, and
+        its distance from the best of the others, as in `BestRuns`: this alone says which run is best.
     pairs, significant, smallest
         Pairs of runs, those that differ significantly in the family of all pairs, and the smallest
         difference among these; NaN if there is none.
@@ -121,6 +121,7 @@ class Leaderboard(Result):
     gap_low: Floats = over("run")
     gap_high: Floats = over("run")
     may_be_best: Booleans = over("run")
+    best_borderline: Booleans = over("run")
     share_first: Floats = over("run")
     p_next: Floats = over("run")
     separable: Booleans = over("run")
@@ -225,6 +226,12 @@ def make_leaderboard(
         0 and standard deviation 1.
     level, replicates, rng
         Confidence level; number of replicates, and seed or generator.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.make_leaderboard({"first": confir.as_scores(scores), "second": confir.as_scores(scores)})
+    Leaderboard(run: 2, dataset: 2, measure='score', sampling='fixed', level=0.95)
     """
     if measure is not None:
         as_text("measure", measure)
@@ -439,6 +446,7 @@ def _leaderboard(
         gap_low=best.lower[:, 0],
         gap_high=best.upper[:, 0],
         may_be_best=best.in_set[:, 0],
+        best_borderline=best.borderline[:, 0],
         share_first=best.share_first[:, 0],
         pairs=len(every[0]),
         significant=len(differing),
