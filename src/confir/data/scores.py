@@ -258,6 +258,15 @@ class Scores(RunScores, Result):
         """Topics that any judge has scores on: all topics, where there is one judge."""
         return self.topics
 
+    def repeat_tables(self) -> tuple[Scores, ...]:
+        """Return the scores of each repeat of the runs: themselves, where there is one."""
+        return (self,)
+
+    def rescaled(self, shift: Floats, scale: Floats, measures: tuple[str, ...]) -> Scores:
+        """Return the scores less a shift, over a scale, both by topic, by measures of new names."""
+        values = (self.values - shift[:, None, None]) / scale[:, None, None]
+        return Scores(self.topics, self.runs, measures, values, bounded=False, design=self.design)
+
     def on_dataset(self, name: str) -> Self:
         """Return the scores on the topics of one dataset, with the design inside of it."""
         labels = zip(self.topics, self.dataset_design.dataset or (), strict=True)
