@@ -147,12 +147,9 @@ class Scores(RunScores, Result):
 
     def in_id_order(self) -> Self:
         """Return the scores with their topics in bytewise order of the ids."""
-        places = sorted(
-            range(len(self.topics)),
-            key=lambda place: self.topics[place].encode(errors="surrogatepass"),
-        )
-        if places == list(range(len(places))):
+        if list(self.topics) == sorted(self.topics):  # by code points, as bytes of UTF-8 are
             return self
+        places = sorted(range(len(self.topics)), key=self.topics.__getitem__)
         topics = tuple(self.topics[place] for place in places)
         moved: dict[str, Any] = {"topics": topics}
         for one in fields(self):

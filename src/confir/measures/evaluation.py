@@ -25,6 +25,7 @@ from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.qrels import Qrels
 from confir.data.run import Run
+from confir.data.run_scores import RunScores
 from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS
 from confir.data.scanning.scanner import Ranked, read_rankings
 from confir.data.scores import Scores
@@ -37,7 +38,7 @@ from confir.measures.measure import Measure
 from confir.measures.parsing import AnyMeasure, parse_measures
 from confir.measures.run_checks import check_ranked, warn_of_gains_above_one
 from confir.measures.score_summary import ScoreSummary, find_summary
-from confir.measures.strengths import Strengths, fit_strengths
+from confir.measures.strengths import fit_strengths
 from confir.parallel import Progress, run_in_threads
 from confir.scheduler import scheduler_in_use
 
@@ -209,7 +210,9 @@ def as_rated(source: Any) -> Any:
     """Return what `as_scores_or_summary` does, or strengths: those given, or those of votes."""
     if isinstance(source, Votes):
         return fit_strengths(source)
-    return source if isinstance(source, Strengths) else as_scores_or_summary(source)
+    if isinstance(source, RunScores):
+        return source.in_id_order()
+    return as_scores_or_summary(source)
 
 
 def chosen_measures(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
@@ -18,7 +21,7 @@ from confir.data.votes import Votes
 from confir.defaults import REPLICATES, SUMMARY_REPLICATES
 from confir.errors import FormatError, InvalidValueError, UnsupportedMethodError
 from confir.measures.bounds import bounded_measures, clip_to_range
-from confir.measures.evaluation import as_scores
+from confir.measures.evaluation import as_rated, as_scores
 from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.measures.strengths import Strengths, fit_strengths
 from confir.parallel import run_in_threads
@@ -27,8 +30,9 @@ from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.human_judgements import JudgedSample, judged_sample
 from confir.resampling.influence import InfluenceSample, Wins
 from confir.resampling.judged_clusters import ClusteredJudgedSample, JudgedClusters
+from confir.resampling.published_means import PublishedMeans, PublishedSample
 from confir.resampling.repeats import RepeatSample
-from confir.resampling.sample import Sample, names
+from confir.resampling.sample import Knowledge, Sample, names
 from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
 from confir.resampling.summarised_topics import SummarisedTopics
 from confir.resampling.topics import (
@@ -39,6 +43,9 @@ from confir.resampling.topics import (
     check_replicates,
     own_seed,
 )
+
+P = ParamSpec("P")
+Found = TypeVar("Found")
 
 
 def as_sample(
@@ -64,7 +71,8 @@ def as_sample(
         given = fit_strengths(given)
     if isinstance(given, Experiment | JudgedScores):
         given = as_scores(given, human=True)
-    if not isinstance(given, JudgedScores | ScoreSummary | RepeatedScores | Strengths):
+    kind = kind_of(given)
+    if kind not in _MAKERS:
         return topic_sample(given, statistic=statistic, baseline=baseline)
     if statistic not in _LINEAR:
         raise UnsupportedMethodError(
@@ -73,19 +81,71 @@ def as_sample(
         )
     if (statistic == "difference") != (baseline is not None):
         raise InvalidValueError(f"the statistic is {statistic!r} and the baseline {baseline!r}")
-    sample: Sample
-    if isinstance(given, ScoreSummary):
-        sample = SummarisedTopics.of_means(given)
-    elif isinstance(given, Strengths):
-        sample = strength_sample(given)
-    elif isinstance(given, RepeatedScores):
-        sample = RepeatSample.of(topic_sample(given), given)
-    elif given.model.design is not None:
-        clusters = JudgedClusters.of(given, given.model.design)
-        sample = ClusteredJudgedSample(**judged_sample(given).fields(), clusters=clusters)
-    else:
-        sample = judged_sample(given)
+    sample = _MAKERS[kind](given)
     return sample if baseline is None else against(sample, baseline)
+
+
+def kind_of(scores: Any) -> type[Sample]:
+    """Return the kind of sample that scores make, without making it; plain of all else."""
+    for given, kind in _GIVEN.items():
+        if isinstance(scores, given):
+            return kind(scores)
+    return TopicSample
+
+
+def require_knowledge(scores: Any, need: Knowledge, what: str) -> None:
+    """Raise where scores are of a kind that lacks what a study needs.
+
+    Parameters
+    ----------
+    scores
+        Scores of any kind.
+    need
+        What is needed.
+    what
+        What needs it: "the study of the Type I error".
+    """
+    kind = kind_of(scores)
+    if need not in kind.knowledge:
+        fitting = [one.kind for one in KINDS if need in one.knowledge]
+        raise UnsupportedMethodError(
+            f"{what} needs {need}, which {kind.kind} lack; expected {' or '.join(fitting)}"
+        )
+
+
+def needs(need: Knowledge, what: str) -> Callable[[Callable[P, Found]], Callable[P, Found]]:
+    """Return what declares that a verb needs something of the scores, its first argument.
+
+    The verb gets what `as_rated` makes of them. Its attribute ``needs`` is what it needs, for the
+    table of verbs and kinds.
+
+    Parameters
+    ----------
+    need, what
+        As in `require_knowledge`.
+    """
+
+    def declare(verb: Callable[P, Found]) -> Callable[P, Found]:
+        first = next(iter(inspect.signature(verb).parameters))
+
+        @wraps(verb)
+        def asked(*given: P.args, **keywords: P.kwargs) -> Found:
+            found = inspect.signature(verb).bind_partial(*given, **keywords)
+            if first in found.arguments:  # else the verb says that it is missing
+                found.arguments[first] = as_rated(found.arguments[first])
+                require_knowledge(found.arguments[first], need, what)
+            return verb(*found.args, **found.kwargs)
+
+        cast("Any", asked).needs = need
+        return asked
+
+    return declare
+
+
+def need_of(verb: Callable[..., Any]) -> Knowledge | None:
+    """Return what a verb declares that it needs; None where every kind will do."""
+    need: Knowledge | None = getattr(verb, "needs", None)
+    return need
 
 
 def topic_sample(
@@ -180,7 +240,31 @@ KINDS: tuple[type[Sample], ...] = (
     ClusteredJudgedSample,
     RepeatSample,
     SummarisedTopics,
+    PublishedSample,
 )
+
+# How each kind that is no plain sample of topics is made; and which kind scores of a type are, the
+# more special types first.
+_MAKERS: dict[type[Sample], Callable[[Any], Sample]] = {
+    SummarisedTopics: SummarisedTopics.of_means,
+    InfluenceSample: strength_sample,
+    PublishedSample: PublishedSample.of,
+    RepeatSample: lambda scores: RepeatSample.of(topic_sample(scores), scores),
+    JudgedSample: judged_sample,
+    ClusteredJudgedSample: lambda scores: ClusteredJudgedSample(
+        **judged_sample(scores).fields(),
+        clusters=JudgedClusters.of(scores, scores.model.design),
+    ),
+}
+_GIVEN: dict[type, Callable[[Any], type[Sample]]] = {
+    Votes: lambda _: InfluenceSample,
+    Strengths: lambda _: InfluenceSample,
+    ScoreSummary: lambda _: SummarisedTopics,
+    PublishedMeans: lambda _: PublishedSample,
+    RepeatedScores: lambda _: RepeatSample,
+    JudgedScores: lambda s: JudgedSample if s.model.design is None else ClusteredJudgedSample,
+    Scores: lambda s: TopicSample if s.design is None else ClusteredSample,
+}
 
 # Statistics that are means of one variable, whose contrasts are differences.
 _LINEAR = ("mean", "difference")

@@ -564,7 +564,8 @@ def _borda_limits(
             each = borda_counts(np.moveaxis(moved, -1, -2)[..., None])  # on each dataset
             counts: Floats = (drawn[:, None, :] @ each)[:, 0]
         else:
-            moves = [ratios.moves(drawn, strata) for strata in places]
+            # a run without a score on the topics drawn keeps its mean
+            moves = [np.nan_to_num(ratios.moves(drawn, strata)) for strata in places]
             counts = borda_counts(_rounded(moved + np.stack(moves, axis=-1)))
         ranks[start : start + block] = descending_ranks(counts)
     return _middle(ranks, level)

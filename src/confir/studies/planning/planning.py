@@ -20,8 +20,8 @@ from confir.errors import InvalidValueError
 from confir.measures.bounds import bounded_measures
 from confir.measures.evaluation import as_scores_or_summary
 from confir.measures.score_summary import ScoreSummary
-from confir.resampling.kinds import as_sample
-from confir.resampling.sample import Sample
+from confir.resampling.kinds import as_sample, needs
+from confir.resampling.sample import Knowledge, Sample
 from confir.studies.planning.criteria import planned_criterion
 from confir.studies.planning.goals import (
     ACHIEVED_POWER,
@@ -165,6 +165,7 @@ class Plan(Result):
 
 
 @on_its_scheduler
+@needs(Knowledge.COVARIANCE, "a plan")
 def plan_topics(
     scores: ScoresSource,
     *,

@@ -22,6 +22,8 @@ from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.order import TIE
 from confir.parallel import run_in_threads
+from confir.resampling.kinds import needs
+from confir.resampling.sample import Knowledge
 from confir.resampling.topics import Rng
 from confir.studies.best.run_pairs import RunPairs, compare_all_runs, over_all_runs
 from confir.studies.ranks.rank_tests import borderline_ranks, rank_limits, rank_tests
@@ -129,6 +131,7 @@ def rank_runs(
 
 
 @on_its_scheduler
+@needs(Knowledge.COVARIANCE, "a ranking")
 def rank_runs(
     scores: ScoresSource,
     *,

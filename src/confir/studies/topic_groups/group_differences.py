@@ -19,7 +19,7 @@ from confir.defaults import LEVEL, REPLICATES
 from confir.errors import collect_warnings, warn_caller
 from confir.intervals.simultaneous import is_significant
 from confir.measures.evaluation import as_listed_scores
-from confir.resampling.kinds import as_sample
+from confir.resampling.kinds import as_sample, needs
 from confir.resampling.sample import Knowledge
 from confir.resampling.topics import Rng, own_seed
 from confir.studies.comparison.compare import compare_runs
@@ -157,6 +157,7 @@ class _GroupDifferences(NamedTuple):
 
 
 @on_its_scheduler
+@needs(Knowledge.TOPICS, "the comparison of groups of topics")
 def compare_groups(
     scores: ScoresSource,
     *,
