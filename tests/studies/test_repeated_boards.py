@@ -6,6 +6,8 @@ import pytest
 import confir
 from confir.data.scores import Scores
 from confir.errors import UnsupportedMethodError
+from confir.resampling.kinds import as_sample
+from confir.studies.leaderboard.board_sources import board_scores
 from confir.studies.leaderboard.leaderboard import borda_counts
 
 SYSTEMS, REPEATS, DATASETS, TOPICS = 4, 3, 5, 8
@@ -48,11 +50,7 @@ def test_macro_means_are_those_of_the_repeats_and_their_variation_counts():
 
 def test_the_variance_is_that_of_datasets_and_of_repeats_by_loops():
     found = parts()
-    joined = confir.studies.leaderboard.board_sources.board_scores(
-        found, None, None, "error", repeats=True
-    )
-    from confir.resampling.kinds import as_sample
-
+    joined = board_scores(found, None, None, "error", repeats=True)
     se = as_sample(joined).distribution(slice(None), None, ("se",)).se
     for system in range(SYSTEMS):
         own = slice(system * REPEATS, (system + 1) * REPEATS)
