@@ -5,7 +5,7 @@ where intervals that take votes for independent stand beside those by judge.
 
     python reproductions/preferences.py --output docs/reproductions
 
-`--quick` takes a tenth of the samples, for a first look.
+`--quick` takes a tenth of the samples, for a first look; all of them take half an hour of computing.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ from scipy import stats
 from scipy.special import expit
 
 from confir.data.files import write_whole
-from confir.data.tables.columns import Ids
+from confir.data.tables.input_table import Ids
 from confir.data.votes import Votes
 from confir.errors import SmallSampleWarning, UnsupportedMethodError
 from confir.measures.strengths import Strengths, fit_strengths, maximise_likelihood
@@ -32,6 +33,9 @@ from confir.studies.ranks.ranking import ranking_of_pairs
 SEED = 1952
 LEVEL = 0.95
 SAMPLES = 400
+# Fewer of many systems, of which each sample has more intervals and takes longer.
+SAMPLES_OF_MANY = 200
+MANY = 50
 REPLICATES = 399
 # A share may be this many Monte-Carlo errors below the level, and .01, before the script ends with an error.
 ERRORS = 3.0
@@ -85,6 +89,10 @@ class Case(NamedTuple):
         judges = Ids([f"j{number:04}" for number in range(self.judges)], judge)
         return Votes(names, left, right, winner, judge=judges if self.judges else None)
 
+    def samples(self, divisor: int) -> int:
+        """Return how many samples are drawn: all, or a tenth for a first look."""
+        return (SAMPLES_OF_MANY if self.systems >= MANY else SAMPLES) // divisor
+
     def words(self) -> str:
         """What is drawn, in words."""
         parts = [f"{self.systems} systems, {self.votes:,} votes"]
@@ -98,21 +106,28 @@ class Case(NamedTuple):
 CASES = (
     Case(5, 100),
     Case(5, 1_000),
-    Case(5, 10_000),
+    Case(5, 100_000),
     Case(5, 1_000, spread=0.0),
     Case(5, 1_000, ties=0.8),
     Case(5, 1_000, uneven=2.0),
     Case(10, 500),
     Case(10, 2_000, uneven=1.5, ties=0.5),
     Case(20, 1_000),
-    Case(20, 10_000),
     Case(20, 2_000, spread=0.0),
     Case(20, 10_000, uneven=1.2, ties=0.5),
+    Case(20, 100_000),
+    Case(50, 1_000),
+    Case(50, 5_000),
+    Case(50, 20_000, spread=0.0),
+    Case(50, 20_000, uneven=1.05, ties=0.5),
+    Case(50, 100_000, uneven=1.05, ties=0.5),
     Case(5, 1_000, judges=20, taste=0.7),
     Case(5, 1_000, judges=100, taste=0.7),
-    Case(10, 2_000, judges=50, taste=0.7),
     Case(10, 2_000, spread=0.0, judges=50, taste=0.7),
     Case(10, 10_000, judges=50, taste=0.7, ties=0.5, uneven=1.2),
+    Case(20, 100_000, judges=500, taste=0.7),
+    Case(50, 20_000, judges=100, taste=0.7),
+    Case(50, 100_000, judges=500, taste=0.7, ties=0.5, uneven=1.05),
 )
 
 
@@ -120,7 +135,6 @@ class Rates(NamedTuple):
     """How often what is said of a case holds, and how often strengths do not exist."""
 
     strengths: float
-    naive: float
     pairs: float
     best: float
     size: float
@@ -129,95 +143,122 @@ class Rates(NamedTuple):
     samples: int
 
 
-def holds(fitted: Strengths, truth: np.ndarray) -> np.ndarray:
-    """Return which intervals of strengths hold the truth."""
+class Truth(NamedTuple):
+    """True strengths, ranks, and which systems are the best."""
+
+    strength: np.ndarray
+    rank: np.ndarray
+    best: np.ndarray
+
+
+def truth_of(case: Case) -> Truth:
+    """Return what is true of a case."""
+    strength = case.truth()
+    rank = 1 + (strength[:, None] < strength - 1e-9).sum(axis=1)
+    return Truth(strength, rank, strength >= strength.max() - 1e-9)
+
+
+def covered(fitted: Strengths, truth: Truth, seed: int) -> tuple[float, ...]:
+    """Return which shares of what is said of votes hold: strengths, pairs, best, its size, ranks."""
     half = stats.t.ppf((1 + LEVEL) / 2, fitted.units - 1) * np.sqrt(fitted.covariance().diagonal())
-    return np.abs(fitted.strength - truth) <= half
+    held = np.abs(fitted.strength - truth.strength) <= half
+    (pairs,) = compare_all_runs(fitted, REPLICATES, seed, what="ranks", level=LEVEL)
+    (best,) = best_of_pairs(fitted, [pairs], [LEVEL])
+    ranking = ranking_of_pairs(fitted, [pairs], LEVEL)
+    low, high = ranking.simultaneous_low[:, 0], ranking.simultaneous_high[:, 0]
+    critical = pairs.every.critical_value(pairs.df, LEVEL)
+    errors = pairs.every.standard_errors(
+        pairs.difference, pairs.differences.se, pairs.units, pairs.df
+    )
+    apart = truth.strength - truth.strength[:, None]
+    off = np.abs(pairs.difference - apart) > critical * np.nan_to_num(errors)
+    np.fill_diagonal(off, False)
+    return (
+        float(held.mean()),
+        float(not off.any()),
+        float(best.in_set[truth.best, 0].mean()),
+        float(best.in_set[:, 0].sum()),
+        float(((low <= truth.rank) & (truth.rank <= high)).all()),
+    )
 
 
-def measure(case: Case, number: int, samples: int) -> Rates:
-    """Return the rates of a case."""
-    truth = case.truth()
-    rank = 1 + (truth[:, None] < truth - 1e-9).sum(axis=1)
-    best_one = truth >= truth.max() - 1e-9
-    found = []
+def measure(case: Case, number: int, samples: int) -> dict[str, Rates]:
+    """Return the rates of a case by units: judges where there are any, and votes."""
+    warnings.simplefilter("ignore", SmallSampleWarning)
+    truth = truth_of(case)
+    units = ("judge", None) if case.judges else (None,)
+    found: dict[str | None, list[tuple[float, ...]]] = {unit: [] for unit in units}
     for sample in range(samples):
         votes = case.draw(np.random.default_rng([SEED, number, sample]))
-        try:
-            fitted = fit_strengths(votes, cluster="judge" if case.judges else None)
-        except UnsupportedMethodError:
-            continue
-        (pairs,) = compare_all_runs(fitted, REPLICATES, sample, what="ranks", level=LEVEL)
-        (best,) = best_of_pairs(fitted, [pairs], [LEVEL])
-        ranking = ranking_of_pairs(fitted, [pairs], LEVEL)
-        low, high = ranking.simultaneous_low[:, 0], ranking.simultaneous_high[:, 0]
-        critical = pairs.every.critical_value(pairs.df, LEVEL)
-        errors = pairs.every.standard_errors(
-            pairs.difference, pairs.differences.se, pairs.units, pairs.df
-        )
-        off = np.abs(pairs.difference - (truth - truth[:, None])) > critical * np.nan_to_num(errors)
-        np.fill_diagonal(off, False)
-        found.append(
-            (
-                holds(fitted, truth).mean(),
-                holds(fit_strengths(votes), truth).mean(),
-                not off.any(),
-                best.in_set[best_one, 0].mean(),
-                best.in_set[:, 0].sum(),
-                ((low <= rank) & (rank <= high)).all(),
-            )
-        )
-    refused = 1.0 - len(found) / samples
-    rates = (np.mean(found, axis=0) if found else np.full(6, np.nan)).tolist()
-    return Rates._make([*rates, refused, len(found)])
+        for unit in units:
+            try:
+                fitted = fit_strengths(votes, cluster=unit)
+            except UnsupportedMethodError:
+                continue
+            found[unit].append(covered(fitted, truth, sample))
+    return {str(unit or "vote"): _rates(rows, samples) for unit, rows in found.items()}
 
 
-def page(rates: dict[Case, Rates], samples: int) -> str:
+def _rates(rows: list[tuple[float, ...]], samples: int) -> Rates:
+    means = (np.mean(rows, axis=0) if rows else np.full(5, np.nan)).tolist()
+    return Rates._make([*means, 1.0 - len(rows) / samples, len(rows)])
+
+
+def row(case: Case, unit: str, one: Rates) -> str:
+    """Return a row of the page; where votes of judges are taken as independent, it says so."""
+    naive = bool(case.judges) and unit == "vote"
+    name = "– naive: as if votes were independent" if naive else case.words()
+    return (
+        f"| {name} | {one.strengths:.3f} | {one.pairs:.3f} | {one.best:.3f} | {one.size:.1f} | "
+        f"{one.ranks:.3f} | {one.refused:.3f} |"
+    ).replace(" nan ", " – ")
+
+
+def page(rows: list[str]) -> str:
     """Return the page in Markdown."""
     lines = [
         "# Strengths, ranks and best sets from votes",
         "",
         (
             "Made by `python reproductions/preferences.py --output docs/reproductions`. Votes are simulated from "
-            f"known strengths, equally spaced over 1. {samples:,} samples of each case, seed {SEED}, level "
-            f"{LEVEL:g}, {REPLICATES} replicates; the Monte-Carlo standard error of a share near .95 is "
-            f"{np.sqrt(LEVEL * (1 - LEVEL) / samples):.3f}, and less for strengths, of which a sample has several. "
-            "Unbalanced: each system is asked about 1.2 to 2 times as often as the next. Judges: each has a taste "
+            f"known strengths, equally spaced over 1. {SAMPLES} samples of each case ({SAMPLES_OF_MANY} of "
+            f"{MANY} systems), seed {SEED}, level {LEVEL:g}, {REPLICATES} replicates; the Monte-Carlo standard error "
+            f"of a share near .95 is {_error(SAMPLES):.3f} ({_error(SAMPLES_OF_MANY):.3f}), and less for strengths, of "
+            "which a sample has several. "
+            "Unbalanced: each system is asked about 1.05 to 2 times as often as the next. Judges: each has a taste "
             "of its own for every system, sd 0.7; the truth is then what the judges' average predicts."
         ),
         "",
         (
-            "`strengths`: share of the intervals that hold the strength, units being judges where there are any; "
-            "`naive`: the same if votes are treated as independent; `pairs`: samples whose simultaneous intervals "
-            "of all pairs hold; `best`: samples whose confidence set holds the best system (with equal strengths, "
-            "the mean over systems), with the set's mean size; `ranks`: samples whose simultaneous limits hold all "
-            "ranks; `refused`: samples without finite strengths, which need a prior and are left out."
+            "`strengths`: share of the intervals that hold the strength, units being judges where there are any, "
+            "and in the row below votes; `pairs`: samples whose simultaneous intervals of all pairs hold; `best`: "
+            "samples whose confidence set holds the best system (with equal strengths, the mean over systems), with "
+            "the set's mean `size`; `ranks`: samples whose simultaneous limits hold all ranks; `refused`: samples "
+            "without finite strengths, which need a prior and are left out. Best sets and ranks hold more often than "
+            "the level where strengths differ: an error needs a significant difference in the wrong direction."
         ),
         "",
-        "| votes | strengths | naive | pairs | best | size | ranks | refused |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
+        "| votes | strengths | pairs | best | size | ranks | refused |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+        *rows,
     ]
-    lines += [
-        f"| {case.words()} | {one.strengths:.3f} | {one.naive if case.judges else np.nan:.3f} | "
-        f"{one.pairs:.3f} | {one.best:.3f} | {one.size:.1f} | {one.ranks:.3f} | {one.refused:.3f} |"
-        for case, one in rates.items()
-    ]
-    return "\n".join(lines).replace(" nan ", " – ") + "\n"
+    return "\n".join(lines) + "\n"
 
 
-def failures(rates: dict[Case, Rates]) -> list[str]:
-    """Return where a share is below the level by more than chance and a hundredth."""
-    found = []
-    for case, one in rates.items():
-        if case.votes < FEW_PER_SYSTEM * case.systems:
-            continue
-        least = LEVEL - SLACK - ERRORS * np.sqrt(LEVEL * (1 - LEVEL) / max(one.samples, 1))
-        found += [
-            f"{case.words()}: {name} {getattr(one, name):.3f}; expected {least:.3f} or more"
-            for name in ("strengths", "pairs", "best", "ranks")
-            if getattr(one, name) < least
-        ]
-    return found
+def _error(samples: int) -> float:
+    return float(np.sqrt(LEVEL * (1 - LEVEL) / samples))
+
+
+def failures(case: Case, one: Rates) -> list[str]:
+    """Return which shares are below the level by more than chance and a hundredth."""
+    if case.votes < FEW_PER_SYSTEM * case.systems:
+        return []
+    least = LEVEL - SLACK - ERRORS * np.sqrt(LEVEL * (1 - LEVEL) / max(one.samples, 1))
+    return [
+        f"{case.words()}: {name} {getattr(one, name):.3f}; expected {least:.3f} or more"
+        for name in ("strengths", "pairs", "best", "ranks")
+        if getattr(one, name) < least
+    ]
 
 
 def main() -> None:
@@ -226,14 +267,18 @@ def main() -> None:
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--data", type=Path, help="not used: votes are simulated")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
     given = parser.parse_args()
-    warnings.simplefilter("ignore", SmallSampleWarning)
-    samples = SAMPLES // 10 if given.quick else SAMPLES
-    rates = {case: measure(case, number, samples) for number, case in enumerate(CASES)}
-    text = page(rates, samples)
-    print(text)
-    write_whole(given.output / "preferences.md", text.encode())
-    wrong = failures(rates)
+    samples = [case.samples(10 if given.quick else 1) for case in CASES]
+    rows: list[str] = []
+    wrong: list[str] = []
+    with ProcessPoolExecutor(given.jobs) as pool:
+        measured = pool.map(measure, CASES, range(len(CASES)), samples)
+        for case, rates in zip(CASES, measured, strict=True):
+            rows += [row(case, unit, one) for unit, one in rates.items()]
+            wrong += failures(case, rates["judge" if case.judges else "vote"])
+            print("\n".join(rows[-len(rates) :]), flush=True)
+    write_whole(given.output / "preferences.md", page(rows).encode())
     if wrong:
         sys.exit("; ".join(wrong))
 

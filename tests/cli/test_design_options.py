@@ -260,7 +260,7 @@ def test_repeats_are_one_system_when_asked(confir_command, repeated):
     outcome = confir_command("evaluate", *repeated, "-m", "AP", "--repeats", "--format", "json")
     assert outcome.code == 0, outcome.err
     records = json.loads(outcome.out)
-    assert [record["system"] for record in records] == ["bm25", "dense"]
+    assert [record["system"] for record in records] == ["dense", "bm25"]
     assert {record["repeats"] for record in records} == {3}
     plain = confir_command("evaluate", *repeated, "-m", "AP", "--format", "json")
     assert len(json.loads(plain.out)) == 6

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import confir
-from confir.data.formats import headed_tables
+from confir.data.formats import run_tables
 from confir.data.scores import Scores
 from confir.data.streams.parquet_scores import ParquetScores
 from confir.measures import score_summary
@@ -125,7 +125,7 @@ def test_a_command_evaluates_a_dataset_and_sums_up_many_topics(
     qrels = write_folder(qrels_table(judged), tmp_path / "qrels")
     words = ["evaluate", qrels, runs, "-m", "AP", "--method", "t", "--format", "json"]
     held = confir_command(*words)
-    monkeypatch.setattr(headed_tables, "MOST_HELD_DOCUMENTS", 10)
+    monkeypatch.setattr(run_tables, "MOST_HELD_DOCUMENTS", 10)
     monkeypatch.setattr(score_summary, "MOST_HELD_SCORES", 10)
     summed = confir_command(*words)
     assert held.code == summed.code == 0

@@ -1,6 +1,8 @@
 """``confir preferences``: views, records, charts, the gate, and what is refused."""
 
 import json
+import re
+from html import unescape
 
 import pytest
 
@@ -61,6 +63,47 @@ def test_strengths_and_pairs_have_a_chart(preferences, tmp_path, view):
     outcome = preferences("--show", view, *FEW, "-o", tmp_path / "chart.svg")
     assert outcome.code == 0
     assert "<svg" in (tmp_path / "chart.svg").read_text()
+
+
+def test_a_page_has_the_answer_of_the_terminal_and_all_parts(preferences, tmp_path):
+    page = tmp_path / "votes.html"
+    assert preferences(*FEW, "-o", page).code == 0
+    text = re.sub("[\u2066-\u2069]", "", unescape(page.read_text()))  # isolates around names
+    records = json.loads(preferences(*FEW, "--format", "json").out)
+    best = max(records, key=lambda record: record["strength"])
+    members = sum(record["may_be_best"] for record in records)
+    assert f"{best['run']} has the highest strength, {best['strength']:.3f}" in text
+    assert members == 2
+    assert "; 2 of the 3 systems may be the best." in text
+    printed = preferences(*FEW).out
+    fit = printed[printed.index("One strength per system") : printed.index("; seed")]
+    assert fit in text
+    assert text.count("<svg") == 1
+    for anchor in ("pairs", "ranks", "best", "fit", "plan", "methods"):
+        assert f'<details class="part" id="{anchor}">' in text
+    assert "confir preferences" in text
+    assert "--seed 2006" in text
+    assert "://" not in text.replace("http://www.w3.org/", "")
+
+
+def test_a_page_with_a_baseline_has_its_family_alone_and_the_gate(confir_command, tmp_path):
+    votes, page = tmp_path / "votes.csv", tmp_path / "votes.html"
+    votes.write_text("left,right,winner\n" + "old,new,left\n" * 40 + "new,old,left\n" * 5)
+    given = ("preferences", votes, "--baseline", "old", "--fail-if-worse", *FEW)
+    outcome = confir_command(*given, "-o", page)
+    assert outcome.code == 1
+    assert "gate closed: by strength against old" in outcome.err
+    text = page.read_text()
+    assert "Gate closed: by strength against old, new: difference -2.07" in text
+    assert "may be best" not in text
+    assert 'id="ranks"' not in text
+
+
+def test_a_view_that_is_asked_for_is_a_table_of_html(preferences, tmp_path):
+    page = tmp_path / "strengths.html"
+    assert preferences("--show", "strengths", *FEW, "-o", page).code == 0
+    text = page.read_text()
+    assert (text.count("<table>"), "<details" in text) == (1, False)
 
 
 def test_dropped_ties_and_priors_change_the_strengths(preferences):
@@ -156,7 +199,7 @@ def test_two_systems_have_a_confidence_sequence(confir_command, tmp_path):
         ),
         (["--show", "all"], "unknown value of --show 'all'"),
         (["--cluster", "topic"], "votes name no topic"),
-        (["--baseline", "w"], "unknown run 'w'"),
+        (["--baseline", "w"], "unknown system 'w'"),
         (["--prior", "-1"], "prior is -1.0; expected a number above 0"),
         (["--level", "2"], "2"),
     ],
@@ -183,12 +226,14 @@ def test_plan_takes_votes_too(confir_command, votes, preferences):
 
 def test_names_are_escaped(confir_command, tmp_path):
     path = tmp_path / "votes.csv"
-    rows = "<b>a_1,\x1b[31mb,left\n\x1b[31mb,<b>a_1,left\n" * 6
+    rows = "<script>a_1,\x1b[31mconstructor,left\n\x1b[31mconstructor,<script>a_1,left\n" * 6
     path.write_text(f"left,right,winner\n{rows}")
     page, latex = tmp_path / "t.html", tmp_path / "t.tex"
     for target in (page, latex):
         assert confir_command("preferences", path, *FEW, "-o", target).code == 0
-    assert "<b>a" not in page.read_text()
+    assert "&lt;script&gt;a_1" in page.read_text()
+    assert "<script" not in page.read_text()
+    assert "\x1b" not in page.read_text()
     assert "a\\_1" in latex.read_text()
     assert "\x1b" not in confir_command("preferences", path, *FEW).out
 

@@ -11,8 +11,9 @@ import confir
 from confir.data.result import Result
 from confir.data.scores import Scores
 from confir.data.tables.effect_files import Group
+from confir.report.result_table import result_table
 from confir.resampling.documents import resample_documents
-from confir.studies import STUDIES
+from confir.studies import STUDIES, find_function
 from confir.studies.collection.differences import compare_on_collection
 from confir.studies.collection.means import summarise_means
 from confir.studies.collection.topic_differences import compare_topics_on_collection
@@ -75,6 +76,7 @@ def make_results():
         comparison.group_runs(),
         comparison.topic_differences(),
         confir.plan_topics(gaps, baseline=first, difference=0.03),
+        confir.plan_topics(gaps),
         confir.estimate_coverage(scores, methods=["t", "beta-logit"], samples=20, rng=1),
         confir.estimate_type_one_error(scores, methods=["t"], topics=[5, 9], samples=20, rng=1),
         confir.compare_with_chance(sample.qrels, scores, documents=60_000, draws=9, rng=1),
@@ -268,3 +270,22 @@ def test_scores_chosen_by_topic_keep_their_numbers(results):
     assert some.topics == scores.topics[2:5]
     np.testing.assert_array_equal(some.values, scores.values[2:5, :, :1])
     assert math.isnan(some.values[1, 1, 0])
+
+
+def test_tables_show_columns_of_the_records(results):
+    declared = [result for result in results if result.table_columns()]
+    assert len(declared) >= 10
+    for result in declared:
+        for name, column in result.table_columns().items():
+            wanted = {name, *column.others}
+            assert wanted <= {*result.to_dict()}, (type(result), wanted)
+
+
+def test_the_declared_table_has_the_names_and_notes_of_the_result(results):
+    for result in results:
+        if find_function(result, "table") is None and result.table_columns():
+            table = result_table(result)
+            assert len(table.rows) == len(result.to_records()), type(result)
+            assert table.note == result.note() != ""
+            names = [cell.text for row in table.rows for cell in row[: table.names]]
+            assert {*names} <= {str(one) for column in result.to_dict().values() for one in column}

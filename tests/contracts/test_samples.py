@@ -1,5 +1,8 @@
 """What holds for every verb on every kind of sample?"""
 
+import importlib
+import inspect
+import pkgutil
 import re
 import warnings
 from dataclasses import replace
@@ -9,11 +12,13 @@ import numpy as np
 import pytest
 
 import confir
+import confir.resampling
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
-from confir.resampling.kinds import KINDS, as_sample, kind_of, need_of
+from confir.resampling.influence import InfluenceSample
+from confir.resampling.kinds import as_sample, kind_of, need_of
 from confir.resampling.published_means import PublishedMeans
-from confir.resampling.sample import Knowledge, names
+from confir.resampling.sample import Knowledge, Sample, names
 from confir.studies.comparison.gate import GateRule
 from confir.studies.comparison.paired_tests import TESTS
 from confir.studies.history.gate_looks import begin_look
@@ -131,6 +136,11 @@ VERBS = {
     ),
     "find_best": (need_of(confir.find_best), lambda s: confir.find_best(s, replicates=199, rng=1)),
     "rank_runs": (need_of(confir.rank_runs), lambda s: confir.rank_runs(s, replicates=199, rng=1)),
+    "plan_topics, usual goals": (need_of(confir.plan_topics), confir.plan_topics),
+    "plan_topics, usual goals from a baseline": (
+        need_of(confir.plan_topics),
+        lambda s: confir.plan_topics(s, baseline="b"),
+    ),
     "plan_topics, half width": (
         need_of(confir.plan_topics),
         lambda s: confir.plan_topics(s, half_width=0.2),
@@ -197,8 +207,20 @@ def comparable(request):
     return EXAMPLES[request.param]()
 
 
+def kinds(above=Sample):
+    """Return the names of the classes of samples in all modules of the layer."""
+    for module in pkgutil.iter_modules(confir.resampling.__path__, "confir.resampling."):
+        importlib.import_module(module.name)
+    below = above.__subclasses__()
+    layer = [kind for kind in below if kind.__module__.startswith("confir.resampling.")]
+    own = {kind.__name__ for kind in layer if not inspect.isabstract(kind)}
+    return own.union(*map(kinds, below))
+
+
 def test_there_is_an_example_of_every_kind():
-    assert {type(as_sample(make())) for make in EXAMPLES.values()} == set(KINDS)
+    made = {type(as_sample(make())).__name__ for make in EXAMPLES.values()}
+    assert len(made) > 5
+    assert made == kinds() - {InfluenceSample.__name__}  # votes have tests of their own
 
 
 @pytest.mark.parametrize("verb", VERBS)

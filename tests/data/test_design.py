@@ -127,7 +127,7 @@ def test_design_in_words():
             FormatError,
             "cluster 'x' lies in strata 'a' and 'b'",
         ),
-        ({}, FormatError, "lengths or none"),
+        ({}, FormatError, "a table without rows"),
         (17, InvalidValueError, "design is 17"),
     ],
 )

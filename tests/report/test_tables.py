@@ -284,9 +284,9 @@ SOURCE = Path(confir.__file__).parent
 
 
 def own_texts():
-    """The texts that confir may show in a table: all but those of the data layer."""
+    """The texts that confir may show in a table: all but those of the data layer and of help pages."""
     for layer in ("measures", "intervals", "studies", "report", "cli"):
-        for path in (SOURCE / layer).rglob("*.py"):
+        for path in {*(SOURCE / layer).rglob("*.py")} - {*SOURCE.glob("cli/help_*.py")}:
             nodes = list(ast.walk(ast.parse(path.read_text())))
             alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
             yield from (

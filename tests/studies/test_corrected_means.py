@@ -16,7 +16,6 @@ from confir.errors import (
     UnsupportedMethodError,
 )
 from confir.studies.corrected_means.corrected_means import correct_scores
-from confir.studies.corrected_means.table import corrected_note
 from judge_files import noisy_judge, plain_correction
 from samples import whole_sample
 
@@ -93,7 +92,7 @@ def test_without_weight_the_interval_is_that_of_people_alone():
     assert {found.methods[r][0] for r in np.flatnonzero(without)} == {"calibrated-beta"}
     assert (found.worth[without] == 0).all()
     note = "the model's judgements carry no information on AP: their intervals are no narrower"
-    assert note in corrected_note(found)
+    assert note in found.note()
 
 
 def test_people_alone_have_limits_by_the_same_method_and_models_that_add_nothing_are_told(means):
@@ -103,8 +102,8 @@ def test_people_alone_have_limits_by_the_same_method_and_models_that_add_nothing
     np.testing.assert_array_equal(means.human_low[by_logit], alone.low[by_logit])
     np.testing.assert_array_equal(means.human_high[by_logit], alone.high[by_logit])
     some = replace(means, worth=np.where(np.arange(7)[:, None] < [3, 0], -0.1, 1.0))
-    assert "add no precision to 3 of 7 means by AP: their" in corrected_note(some)
-    assert "carry no information" not in corrected_note(some)
+    assert "add no precision to 3 of 7 means by AP: their" in some.note()
+    assert "carry no information" not in some.note()
 
 
 def test_scores_that_are_all_0_by_people_have_limits():

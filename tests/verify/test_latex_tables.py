@@ -10,10 +10,10 @@ import pytest
 import confir
 from confir.data.scores import Scores
 from confir.report.latex import Paper, to_latex
+from confir.report.result_table import result_table
 from confir.report.tables import Cell, Table
 from confir.studies.comparison.table import comparison_table, marked_table
 from confir.studies.means.table import interval_table
-from confir.studies.ranks.table import ranking_table
 
 CLASSES = {
     "acmart": r"\documentclass[sigconf,nonacm]{acmart}",
@@ -71,7 +71,7 @@ def tables_of(names):
     comparison = confir.compare_runs(scores, baseline=names[0], replicates=199, rng=1)
     ranks = confir.rank_runs(scores, replicates=199, rng=1)
     means = marked_table(interval_table(interval), comparison)
-    return [means, comparison_table(comparison), ranking_table(ranks)]
+    return [means, comparison_table(comparison), result_table(ranks)]
 
 
 @pytest.mark.parametrize("class_name", CLASSES)

@@ -377,7 +377,7 @@ FigureTitleOption = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Statistics:
     """Confidence level, replicates and seed."""
 
@@ -395,7 +395,7 @@ EpsilonOption = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DocumentStatistics:
     """Confidence level, replicates and seed of intervals over collections."""
 
@@ -405,7 +405,7 @@ class DocumentStatistics:
     seed: SeedOption = SEED
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Output:
     """Where a result is written, with its provenance, and whether progress is shown."""
 

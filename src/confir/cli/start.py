@@ -23,6 +23,7 @@ from confir.cli.output_guard import GuardedCommand
 from confir.cli.repeat_option import with_patterns
 from confir.cli.streams import prepare_streams, print_message
 from confir.cli.warning_summary import WarningSummary
+from confir.cores import Products
 from confir.errors import ConfirError, ConfirWarning, nearest_names
 from confir.studies import DAILY, LISTS, STUDIES
 
@@ -182,6 +183,8 @@ def _start_fast() -> None:
     gc.set_threshold(_OBJECTS_PER_COLLECTION)
     atexit.register(gc.freeze)  # or Python would look through all objects once more
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if "numpy" not in sys.modules:
+        Products.single = os.environ["OPENBLAS_NUM_THREADS"] == "1"
 
 
 def _run(named: list[str], summary: WarningSummary) -> int:

@@ -25,7 +25,9 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
+from confir.data.table_columns import TableColumns
 from confir.errors import FormatError, UnknownNameError, UnsupportedMethodError
+from confir.order import best_first
 
 Record = dict[str, Any]
 Columns = dict[str, list[Any]]
@@ -88,11 +90,17 @@ class Result:
         Axes of the records, slowest first, where these are not all axes in their order.
     label_parts
         What the labels of an axis are made of, where they are tuples: a column for each part.
+    best_by
+        The column by which records are ordered along the last axis, highest first.
+    bold_means
+        What it means that a cell of the table is bold, for papers.
     """
 
     record_columns: ClassVar[tuple[str, ...]] = ()
     row_order: ClassVar[tuple[str, ...]] = ()
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    best_by: ClassVar[str] = ""
+    bold_means: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
         sizes = self._sizes()
@@ -135,9 +143,24 @@ class Result:
         """Return columns that follow from the fields; they replace fields of the same name."""
         return ()
 
+    def table_columns(self) -> TableColumns:
+        """Return how the columns of its table read, in their order; none where it has no table."""
+        return {}
+
+    def note(self) -> str:
+        """Return what the columns of the table are, in words."""
+        return ""
+
     def rows(self) -> Any:
         """Return which rows the records hold, as numbers in order, or all of them (a slice)."""
-        return slice(None)
+        if not self.best_by:
+            return slice(None)
+        axes, values = next(one[1:] for one in self.variables() if one.column == self.best_by)
+        order = [name for name in self.row_order or axes if name in axes]
+        turned = np.transpose(values, [axes.index(name) for name in order])
+        lines = turned.reshape(-1, turned.shape[-1])
+        places = np.array([best_first(line) for line in lines], np.intp).reshape(lines.shape)
+        return (np.arange(len(lines))[:, None] * lines.shape[1] + places).reshape(-1)
 
     def to_dict(self) -> Columns:
         """Return the records as columns: name → values."""

@@ -20,7 +20,7 @@ from confir.data.common_topics import (
 from confir.data.result import Result, axis, over, result
 from confir.data.run_scores import RunScores
 from confir.data.sampling.design import ROLES, Datasets, Design, DesignSource, as_design
-from confir.data.tables.columns import Ids
+from confir.data.tables.input_table import Ids
 from confir.errors import FormatError, InvalidValueError, ReadingWarning, warn_caller
 from confir.order import TIE
 

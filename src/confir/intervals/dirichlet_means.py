@@ -8,7 +8,6 @@ over their sum, so that the mean exceeds h just where ``Σ E_i (x_i - h) > 0``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 
@@ -135,6 +134,8 @@ def is_within(moments: ScoreMoments, tail: float, value: Floats) -> Booleans:
     variance = second / (size * (size + 1.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         skewness = 2.0 * third / (size * (size + 1.0) * (size + 2.0)) / variance**1.5
+    from statistics import NormalDist
+
     quantile = -NormalDist().inv_cdf(tail)
     normal = quantile - skewness / 6.0
     bend = skewness * normal / 6.0

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from statistics import NormalDist
 
 import numpy as np
 
@@ -47,6 +46,8 @@ def _t_quantile(df: float, level: float) -> float:
     """
     if df < 1.0:
         return math.nan
+    from statistics import NormalDist
+
     t = -NormalDist().inv_cdf((1.0 - level) / 2.0)
     if math.isinf(df):
         return t

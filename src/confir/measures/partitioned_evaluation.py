@@ -11,17 +11,11 @@ import numpy as np
 
 from confir.arrays import Integers
 from confir.data.exclusions import relevant_topics, warn_of_identical, warn_of_relevant_topics
-from confir.data.experiment import (
-    Experiment,
-    ReadingOptions,
-    ReadingRules,
-    as_experiment,
-    on_its_scheduler,
-    takes_rules,
-)
+from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.formats.entries import QRELS, RUN
 from confir.data.formats.run_sources import check_names
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.scores import Scores
 from confir.data.streams.blocks import TopicBlock
 from confir.data.streams.document_rows import (

@@ -9,11 +9,13 @@ import sys
 from typing import Any
 
 from confir.arguments import as_choice, as_integer
+from confir.data.result import Result
 from confir.defaults import INTERVAL_STYLES, ROWS, TABLE_WIDTHS
 from confir.errors import MissingDependencyError, UnsupportedMethodError
 from confir.report.answer_parts import cut_table
 from confir.report.charts import chart, chart_bytes
 from confir.report.latex import Paper, to_latex
+from confir.report.result_table import result_table
 from confir.report.tables import Table, rounded, to_html, to_markdown, to_text
 from confir.studies import find_function
 
@@ -60,11 +62,11 @@ def _checked_decimals(decimals: int | None) -> int | None:
 
 
 def table_of(result: Any) -> Table:
-    """Return the table of a result."""
+    """Return the table of a result: its study's own, or the one that it declares."""
     make = find_function(result, "table")
-    if make is None:
+    if make is None and not (isinstance(result, Result) and result.table_columns()):
         raise UnsupportedMethodError(f"there is no table of a {type(result).__name__}")
-    table: Table = make(result)
+    table: Table = result_table(result) if make is None else make(result)
     return table
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
@@ -13,7 +12,7 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.control_characters import CONTROL, without_controls
 from confir.number_text import NumberText, runs_differ_in_topics
 from confir.order import is_best
-from confir.report.text_layout import lay_out, part_columns, table_width, wrap_words
+from confir.report.text_layout import fits, lay_out, part_columns, wrap_words
 
 # Marks after a number: significantly better or worse than the baseline.
 Mark = Literal["", "▲", "▼"]
@@ -82,6 +81,11 @@ def with_design_note(table: Table, design: str) -> Table:
     return replace(table, note=f"{table.note}{joint}by the design, {design}")
 
 
+def with_seed(table: Table, seed: int | None) -> Table:
+    """Return a table whose note names the seed of the replicates, if there is one."""
+    return table if seed is None else replace(table, note=f"{table.note}; seed {seed}")
+
+
 def best_runs(mean: Floats, topics: Integers) -> Booleans:
     """Return which runs have the best mean, by measures with the same number of topics for all."""
     best: Booleans = np.apply_along_axis(is_best, 0, mean) & ~runs_differ_in_topics(topics)
@@ -140,7 +144,7 @@ def _with_decimals_that_fit(table: Table, width: int) -> Table:
 
 
 def _fits(table: Table, width: int) -> bool:
-    return table_width(_all_texts(table)) <= width
+    return fits(_all_texts(table), width)
 
 
 def _fits_in_parts(table: Table, width: int) -> bool:
@@ -203,6 +207,8 @@ def _html_cell(cell: Cell) -> str:
 
 
 def _html(text: str) -> str:
+    import html
+
     return html.escape(without_controls(text))
 
 

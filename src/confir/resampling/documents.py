@@ -13,16 +13,10 @@ from typing import Any, Literal, Unpack, get_args
 import numpy as np
 
 from confir.arguments import as_choice, as_flag, as_function, as_generator
-from confir.data.experiment import (
-    Experiment,
-    ReadingOptions,
-    ReadingRules,
-    as_experiment,
-    on_its_scheduler,
-    takes_rules,
-)
+from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.lists.topic_lists import TopicLists
-from confir.defaults import DOCUMENT_REPLICATES
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
+from confir.defaults import DOCUMENT_REPLICATES, SEED
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.measures.evaluation import chosen_measures
 from confir.measures.measure import ListMeasure, Measure
@@ -58,7 +52,7 @@ def bootstrap_documents(
     baseline: str | None = None,
     with_topics: bool = False,
     replicates: int = DOCUMENT_REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
     **rules: Unpack[ReadingOptions],
 ) -> SamplingDistribution:
     """Return the distribution of a statistic over resampled collections.
@@ -140,7 +134,7 @@ def resample_documents(
     measures: str | Measure | Sequence[Any] | None = None,
     *,
     replicates: int = DOCUMENT_REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
     jackknife: bool = False,
     progress: Progress | None = None,
     **rules: Unpack[ReadingOptions],

@@ -118,7 +118,8 @@ class InfluenceSample(Sample):
         estimate, units = self.estimate[columns], float(self.topics)
         scaled = units * self.influence[:, columns]  # deviations of pseudo-values from their mean
         share = self.count / units
-        second, third = share @ np.square(scaled), share @ scaled**3
+        squared = np.square(scaled)
+        second, third = share @ squared, share @ (squared * scaled)
         se = np.sqrt(second / (units - 1.0))
         largest = np.maximum(1.0, np.abs(estimate))
         varies = se > ROUNDING * largest
@@ -129,7 +130,7 @@ class InfluenceSample(Sample):
             moved = weights @ scaled
             drawn = np.asfortranarray(estimate + moved)
             if "replicate_se" in needs:
-                spread = np.maximum(weights @ np.square(scaled) - np.square(moved), 0.0)
+                spread = np.maximum(weights @ squared - np.square(moved), 0.0)
                 drawn_se = np.sqrt(spread / (units - 1.0))
         return SamplingDistribution(
             labels=self.labels[columns],

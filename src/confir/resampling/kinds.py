@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
@@ -14,27 +14,17 @@ from confir.arguments import as_choice, as_generator, as_reals
 from confir.arrays import Booleans, Floats
 from confir.data.experiment import Experiment
 from confir.data.sampling.judged_scores import JudgedScores
-from confir.data.sampling.repeats import RepeatedScores
 from confir.data.scores import Scores, lie_in_unit_interval
-from confir.data.tables.score_objects import is_score_source
-from confir.data.votes import Votes
-from confir.defaults import REPLICATES, SUMMARY_REPLICATES
+from confir.defaults import REPLICATES, SEED, SUMMARY_REPLICATES
 from confir.errors import FormatError, InvalidValueError, UnsupportedMethodError
 from confir.measures.bounds import bounded_measures, clip_to_range
 from confir.measures.evaluation import as_rated, as_scores
 from confir.measures.score_summary import ScoreSummary, find_summary
-from confir.measures.strengths import Strengths, fit_strengths
 from confir.parallel import run_in_threads
 from confir.resampling.clusters import Clusters
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.human_judgements import JudgedSample, judged_sample
-from confir.resampling.influence import InfluenceSample, Wins
-from confir.resampling.judged_clusters import ClusteredJudgedSample, JudgedClusters
-from confir.resampling.published_means import PublishedMeans, PublishedSample
-from confir.resampling.repeats import RepeatSample
 from confir.resampling.sample import Knowledge, Sample, names
 from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
-from confir.resampling.summarised_topics import SummarisedTopics
 from confir.resampling.topics import (
     ClusteredSample,
     Rng,
@@ -43,6 +33,11 @@ from confir.resampling.topics import (
     check_replicates,
     own_seed,
 )
+
+if TYPE_CHECKING:
+    from confir.data.votes import Votes
+    from confir.measures.strengths import Strengths
+    from confir.resampling.influence import InfluenceSample
 
 P = ParamSpec("P")
 Found = TypeVar("Found")
@@ -66,13 +61,19 @@ def as_sample(
     """
     if isinstance(scores, Sample):
         return scores
+    if type(scores) is Scores:  # the usual kind: the modules of others are not loaded for it
+        return topic_sample(scores, statistic=statistic, baseline=baseline)
+    from confir.data.votes import Votes
+    from confir.measures.strengths import fit_strengths
+    from confir.resampling.other_kinds import MAKERS
+
     given: Any = find_summary(scores)
     if isinstance(given, Votes):
         given = fit_strengths(given)
     if isinstance(given, Experiment | JudgedScores):
         given = as_scores(given, human=True)
     kind = kind_of(given)
-    if kind not in _MAKERS:
+    if kind not in MAKERS:
         return topic_sample(given, statistic=statistic, baseline=baseline)
     if statistic not in _LINEAR:
         raise UnsupportedMethodError(
@@ -81,16 +82,19 @@ def as_sample(
         )
     if (statistic == "difference") != (baseline is not None):
         raise InvalidValueError(f"the statistic is {statistic!r} and the baseline {baseline!r}")
-    sample = _MAKERS[kind](given)
+    sample = MAKERS[kind](given)
     return sample if baseline is None else against(sample, baseline)
 
 
 def kind_of(scores: Any) -> type[Sample]:
     """Return the kind of sample that scores make, without making it; plain of all else."""
-    for given, kind in _GIVEN.items():
-        if isinstance(scores, given):
-            return kind(scores)
-    return TopicSample
+    if type(scores) is not Scores:
+        from confir.resampling.other_kinds import GIVEN
+
+        for given, kind in GIVEN.items():
+            if isinstance(scores, given):
+                return kind(scores)
+    return TopicSample if getattr(scores, "design", None) is None else ClusteredSample
 
 
 def require_knowledge(scores: Any, need: Knowledge, what: str) -> None:
@@ -107,6 +111,8 @@ def require_knowledge(scores: Any, need: Knowledge, what: str) -> None:
     """
     kind = kind_of(scores)
     if need not in kind.knowledge:
+        from confir.resampling.other_kinds import KINDS
+
         fitting = [one.kind for one in KINDS if need in one.knowledge]
         raise UnsupportedMethodError(
             f"{what} needs {need}, which {kind.kind} lack; expected {' or '.join(fitting)}"
@@ -157,7 +163,7 @@ def topic_sample(
         chosen = statistic
     else:
         chosen = STATISTICS[as_choice("statistic", statistic, STATISTICS)]
-    if isinstance(scores, Experiment) or is_score_source(scores):
+    if isinstance(scores, Scores | Experiment) or _is_score_source(scores):
         scores = as_scores(scores)
     compares = isinstance(chosen, Statistic) and chosen.compares
     if compares and (baseline is None or not isinstance(scores, Scores)):
@@ -182,6 +188,12 @@ def topic_sample(
     if scores.design is None:
         return sample
     return ClusteredSample(**sample.fields(), clusters=Clusters.of(scores.design))
+
+
+def _is_score_source(scores: Any) -> bool:
+    from confir.data.tables.score_objects import is_score_source
+
+    return is_score_source(scores)
 
 
 def _array_sample(scores: Any, statistic: Statistic | WeightedStatistic) -> TopicSample:
@@ -221,6 +233,8 @@ def _prepare(
 
 def strength_sample(strengths: Strengths) -> InfluenceSample:
     """Return strengths by votes as a sample: one column per system."""
+    from confir.resampling.influence import InfluenceSample, Wins
+
     return InfluenceSample(
         labels=tuple((run, measure) for run in strengths.runs for measure in strengths.measures),
         shape=strengths.mean().shape,
@@ -230,41 +244,6 @@ def strength_sample(strengths: Strengths) -> InfluenceSample:
         compared=Wins(*strengths.table),
     )
 
-
-# Every kind of sample of scores, on each of which the contract tests run every verb; strengths by votes
-# have tests of their own.
-KINDS: tuple[type[Sample], ...] = (
-    TopicSample,
-    ClusteredSample,
-    JudgedSample,
-    ClusteredJudgedSample,
-    RepeatSample,
-    SummarisedTopics,
-    PublishedSample,
-)
-
-# How each kind that is no plain sample of topics is made; and which kind scores of a type are, the
-# more special types first.
-_MAKERS: dict[type[Sample], Callable[[Any], Sample]] = {
-    SummarisedTopics: SummarisedTopics.of_means,
-    InfluenceSample: strength_sample,
-    PublishedSample: PublishedSample.of,
-    RepeatSample: lambda scores: RepeatSample.of(topic_sample(scores), scores),
-    JudgedSample: judged_sample,
-    ClusteredJudgedSample: lambda scores: ClusteredJudgedSample(
-        **judged_sample(scores).fields(),
-        clusters=JudgedClusters.of(scores, scores.model.design),
-    ),
-}
-_GIVEN: dict[type, Callable[[Any], type[Sample]]] = {
-    Votes: lambda _: InfluenceSample,
-    Strengths: lambda _: InfluenceSample,
-    ScoreSummary: lambda _: SummarisedTopics,
-    PublishedMeans: lambda _: PublishedSample,
-    RepeatedScores: lambda _: RepeatSample,
-    JudgedScores: lambda s: JudgedSample if s.model.design is None else ClusteredJudgedSample,
-    Scores: lambda s: TopicSample if s.design is None else ClusteredSample,
-}
 
 # Statistics that are means of one variable, whose contrasts are differences.
 _LINEAR = ("mean", "difference")
@@ -297,7 +276,7 @@ def bootstrap_topics(
     statistic: str | WeightedStatistic = "mean",
     baseline: str | None = None,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> SamplingDistribution:
     """Return the distribution of a statistic over resampled topics.
 

@@ -15,22 +15,23 @@ from confir.data.files import PathLike
 from confir.data.formats.catalogue import format_named_by
 from confir.data.formats.entries import (
     RUN,
-    has_columns,
-    ids_as_text,
     is_from_ranx,
     is_hit,
     is_iterable,
     judgements,
     qrels_from_object,
     read_entries,
+    runs_from_entries,
+    single_run,
 )
-from confir.data.formats.headed_tables import hold_many_documents, is_table_file
-from confir.data.formats.run_groups import runs_from_entries, single_run
+from confir.data.formats.json_shapes import as_id
 from confir.data.formats.run_readers import read_judgements, read_runs
 from confir.data.formats.run_sources import NameBy, Reading, RunSource, check_names, find_runs
+from confir.data.formats.run_tables import hold_many_documents, is_table_file
 from confir.data.formats.trec_lines import as_intents
 from confir.data.qrels import Intents, Qrels, build_qrels
 from confir.data.run import Run
+from confir.data.tables.frame_tables import has_columns
 from confir.errors import FormatError, InvalidValueError, UnreadableError
 
 
@@ -199,7 +200,7 @@ def _is_entry(item: Any) -> bool:
 
 
 def _named_runs(mapping: Mapping[Any, Any]) -> list[Run | RunSource]:
-    names = ids_as_text(list(mapping), "run name", "runs")
+    names = [as_id(name, "the name of a run", "runs") for name in mapping]
     runs: list[Run | RunSource] = []
     for name, source in zip(names, mapping.values(), strict=True):
         files = _find_files(source)

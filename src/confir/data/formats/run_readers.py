@@ -7,9 +7,9 @@ import os
 from confir.arguments import as_choice, as_flag, as_path, as_text
 from confir.data.files import PathLike, read_bytes
 from confir.data.formats.catalogue import format_named_by, recognise
-from confir.data.formats.headed_tables import read_parquet_folder_qrels, read_parquet_folder_runs
-from confir.data.formats.run_groups import single_run
+from confir.data.formats.entries import single_run
 from confir.data.formats.run_sources import DATASET, NAMINGS, NameBy, Reading, RunSource
+from confir.data.formats.run_tables import read_folder_qrels, read_folder_runs
 from confir.data.formats.trec_lines import as_intents
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
@@ -52,7 +52,7 @@ def read_source(source: RunSource, name_by: NameBy) -> Run:
         names = enumerate_names([run.name for run in runs], 5)
         raise FormatError(
             f"holds {len(runs)} runs ({names}); expected one here: several are read from files that "
-            "end in .csv, .tsv or .parquet",
+            "end in .csv, .tsv, .jsonl or .parquet",
             path=source.path,
         )
     return single_run(runs, source.path)
@@ -68,7 +68,7 @@ def read_runs(source: RunSource, name_by: NameBy) -> list[Run]:
 
 def _whole_runs(source: RunSource, name_by: NameBy) -> list[Run]:
     if os.path.isdir(source.path):
-        return read_parquet_folder_runs(source)
+        return read_folder_runs(source)
     content = _read(source)
     try:
         return _runs_in(content, source, name_by)
@@ -121,7 +121,7 @@ def read_qrels(
 def read_judgements(source: RunSource, intents: Intents | None) -> Qrels:
     """Return the judgements in a file, which is opened once, or in a folder of Parquet files."""
     if os.path.isdir(source.path):
-        return read_parquet_folder_qrels(source, intents)
+        return read_folder_qrels(source, intents)
     return read_content_qrels(_read(source), source, intents)
 
 

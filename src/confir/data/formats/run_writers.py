@@ -7,7 +7,6 @@ from typing import Any
 from confir.arguments import as_path
 from confir.data.files import PathLike
 from confir.data.formats.catalogue import format_named_by
-from confir.data.formats.json_files import dump_json_qrels, dump_json_run
 from confir.data.formats.objects import as_qrels, as_run
 
 
@@ -38,13 +37,3 @@ def write_qrels(qrels: Any, path: PathLike) -> None:
     """
     target = as_path("path", path)
     format_named_by(target).write_qrels(as_qrels(qrels), target)
-
-
-def write_json_run(run: Any, path: PathLike) -> None:
-    """Write a run as JSON, {topic: {docid: score}}, whatever the ending; else as `write_run`."""
-    dump_json_run(as_run(run), as_path("path", path))
-
-
-def write_json_qrels(qrels: Any, path: PathLike) -> None:
-    """Write qrels as JSON, {topic: {docid: gain}}, whatever the ending; else as `write_qrels`."""
-    dump_json_qrels(as_qrels(qrels), as_path("path", path))

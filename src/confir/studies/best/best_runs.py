@@ -15,7 +15,7 @@ from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.intervals.interval import check_level
 from confir.intervals.simultaneous import ComparisonFamily, is_significant
 from confir.measures.evaluation import as_rated
@@ -125,7 +125,7 @@ def find_best(
     *,
     level: float | Sequence[float] = LEVEL,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> BestRuns | list[BestRuns]:
     """Return which runs may be the best: the confidence set of Hsu (1984), one-sided.
 

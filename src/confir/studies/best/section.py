@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,16 +50,20 @@ def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[F
 
 
 def _page_data(contents: MeasureContents) -> dict[str, Any]:
+    best: Best = contents["best"]
+    return best_gaps(best.at)
+
+
+def best_gaps(sets: Mapping[float, BestRuns]) -> dict[str, Any]:
     """Return the gaps to the best of the others, and by level their limits and who may be the best.
 
     Of the latter there is a digit per run: 1 if it may be, and 2 more if that is borderline.
     """
-    best: Best = contents["best"]
-    difference = next(iter(best.at.values())).difference[:, 0]
+    difference = next(iter(sets.values())).difference[:, 0]
     return {
         "gap": shown(difference),
         "gap_text": [signed_words(gap) for gap in difference.tolist()],
-        "at": {level_key(level): _at_level(found) for level, found in best.at.items()},
+        "at": {level_key(level): _at_level(found) for level, found in sets.items()},
     }
 
 

@@ -6,7 +6,7 @@ import math
 
 from confir.errors import counted
 from confir.number_text import NumberText, difference_text, interval_text, topics_text
-from confir.report.names import isolated
+from confir.report.names import isolated, joined_names
 from confir.report.tables import Cell, Table
 from confir.studies.best.best_runs import BestRuns
 from confir.studies.best.teams import TeamBoard
@@ -87,8 +87,8 @@ def best_sentence(best: BestRuns, measure: int = 0) -> str:
     runs = int((best.topics[:, measure] > 0).sum())
     if runs == 0:
         return f"no run has scores by {name}"
-    first = best.order(measure)[0]
-    top = isolated(best.runs[first])
+    order = best.order(measure)
+    first, top = order[0], isolated(best.runs[order[0]])
     if runs == 1:
         return f"{top} is the only run by {name}"
     level = f"{100 * best.level:g}% confidence"
@@ -97,8 +97,11 @@ def best_sentence(best: BestRuns, measure: int = 0) -> str:
         return f"{top} is the best of the {counted(runs, 'run')} by {name} ({level})"
     mean = NumberText.of(*_mean_and_limits(best, first, measure), decimals=_SAID_DECIMALS)
     which = "each" if members == runs else f"{members:,}"
+    first_ranked = (best.rank[:, measure] == 1) & (best.topics[:, measure] > 0)
+    leaders = [best.runs[run] for run in order if first_ranked[run]]
+    have = "has" if len(leaders) == 1 else "have"
     return (
-        f"{top} has the highest {name}, {mean}; {which} of the {counted(runs, 'run')} may be the best "
+        f"{joined_names(leaders)} {have} the highest {name}, {mean}; {which} of the {counted(runs, 'run')} may be the best "
         f"({level})"
     )
 

@@ -19,7 +19,7 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource, make_scores
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError
 from confir.intervals.catalogue import confidence_interval, find_method
 from confir.intervals.interval import Limits
@@ -173,7 +173,7 @@ def decompose_error(
     level: float = LEVEL,
     method: str = DEFAULT_VARIANCE_METHOD,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> BiasVariance:
     """Return the error of each run against a target, split into bias and variance over topics.
 

@@ -10,13 +10,14 @@ import numpy as np
 
 from confir.arguments import as_generator, as_integer
 from confir.arrays import Floats, Integers
-from confir.data.experiment import Experiment, ReadingRules, as_experiment
+from confir.data.experiment import Experiment, as_experiment
 from confir.data.formats.objects import as_qrels
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingRules
 from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import DRAWS
+from confir.defaults import DRAWS, SEED
 from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
@@ -86,7 +87,7 @@ def compare_with_chance(
     depth: int | None = None,
     rel: int = 1,
     draws: int = DRAWS,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> Chance:
     """Return the expected score of random rankings on each topic, and how runs compare.
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from confir.arguments import as_generator
 from confir.arrays import Floats
-from confir.defaults import BASELINE, NO_FAMILY
+from confir.defaults import BASELINE, NO_FAMILY, SEED
 from confir.errors import InvalidValueError, UnsupportedMethodError, counted
 from confir.intervals.confidence_sequence import confidence_sequence
 from confir.measures.bounds import bounded_measures
@@ -45,7 +45,7 @@ def judge_arriving(
     *,
     margin: float = 0.0,
     require: Requirement = "not-worse",
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> ArrivingGate:
     """Return whether the candidates pass, by limits that hold at every look.
 

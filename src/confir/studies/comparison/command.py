@@ -394,14 +394,13 @@ def _ranks(
 ) -> Answer:
     """Return the ranks of the runs with intervals."""
     from confir.cli.terminal import Answer
-    from confir.report.tables import with_design_note
+    from confir.report.result_table import result_table
+    from confir.report.tables import with_design_note, with_seed
     from confir.studies.ranks.ranking import rank_runs
-    from confir.studies.ranks.table import ranking_note, ranking_table
 
     level, replicates, seed = statistics.level, statistics.replicates, statistics.seed
     ranking = rank_runs(scores, level=level, replicates=replicates, rng=seed)
-    table = ranking_table(ranking, ranking_note(ranking, seed))
-    table = with_design_note(table, scores.design_words)
+    table = with_design_note(with_seed(result_table(ranking), seed), scores.design_words)
     return Answer(ranking.to_records(), table, ranking)
 
 

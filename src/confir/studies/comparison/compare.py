@@ -9,7 +9,7 @@ import numpy as np
 from confir.arguments import as_generator, as_level, as_texts
 from confir.data.experiment import on_its_scheduler
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import ALL_PAIRS, LEVEL, NO_FAMILY
+from confir.defaults import ALL_PAIRS, LEVEL, NO_FAMILY, SEED
 from confir.intervals.catalogue import DEFAULT_METHOD
 from confir.measures.evaluation import as_rated
 from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
@@ -62,7 +62,7 @@ def compare_runs(
     level: float = LEVEL,
     method: str = DEFAULT_METHOD,
     replicates: int | None = None,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> Comparison:
     """Return the differences between runs with intervals, p-values and verdicts.
 

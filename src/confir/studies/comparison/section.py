@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -132,11 +132,11 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
             level_key(level): _at_level(comparison, kept, held)
             for level, comparison in comparisons.items()
         },
-        **({} if first.baseline is None else {"gaps": _gaps(comparisons, reference)}),
+        **({} if first.baseline is None else {"gaps": baseline_gaps(comparisons, reference)}),
     }
 
 
-def _gaps(comparisons: dict[float, Comparison], reference: int) -> dict[str, Any]:
+def baseline_gaps(comparisons: Mapping[float, Comparison], reference: int) -> dict[str, Any]:
     """Return the differences of all runs from the baseline as the leaderboard shows them."""
     first = next(iter(comparisons.values()))
     runs = len(first.runs)

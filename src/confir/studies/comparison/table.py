@@ -17,11 +17,12 @@ from confir.number_text import (
     number_text,
     p_text,
     percent,
+    score_words,
     topics_text,
 )
 from confir.order import level_text, signed
 from confir.report.answer_parts import AnswerPart
-from confir.report.names import isolated, list_runs
+from confir.report.names import isolated, joined_names
 from confir.report.tables import Cell, Mark, Table
 from confir.studies.best.best_runs import BestRuns
 from confir.studies.best.table import (
@@ -41,7 +42,7 @@ from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.run_groups import RunGroups
 from confir.studies.comparison.topic_differences import TopicDifference, TopicDifferences
 from confir.studies.comparison.verdicts import BETTER, OPPOSITE, WORSE
-from confir.studies.corrected_means.table import model_notes
+from confir.studies.corrected_means.sentences import model_notes
 
 _MARKS: dict[str, Mark] = {BETTER: "▲", WORSE: "▼"}
 
@@ -270,16 +271,18 @@ def extreme_table(comparison: Comparison, limit: int = 3) -> Table:
     return Table(columns, tuple(rows), "topics with the largest differences", names=4)
 
 
-def group_table(groups: RunGroups, note: str = "", margin: float | None = None) -> Table:
+def group_table(
+    groups: RunGroups, note: str = "", margin: float | None = None, what: str = "run"
+) -> Table:
     """Return a table of means and groups: one row per run, best first, one column per measure.
 
     With a margin of equivalence, runs that are equivalent within it may share a group although they
-    differ significantly.
+    differ significantly. ``what`` is what runs are called.
     """
     cells: dict[tuple[str, str], Cell] = {}
     for record in groups.to_records():
         first, last = record["first_group"], record["last_group"]
-        text = f"{number_text(record['mean'])} ({group_letters(first, last)})"
+        text = f"{score_words(record['mean'])} ({group_letters(first, last)})"
         cells[record["run"], record["measure"]] = Cell(text, first == 1)
     measures = [grouped.measure for grouped in groups.by_measure]
     rows = tuple(
@@ -288,13 +291,13 @@ def group_table(groups: RunGroups, note: str = "", margin: float | None = None) 
     )
     unjoined = sum(grouped.unjoined for grouped in groups.by_measure)
     parts = [
-        "mean, and in parentheses groups: runs with a letter in common do not differ significantly"
+        f"mean, and in parentheses groups: {what}s with a letter in common do not differ significantly"
     ]
     if margin is not None:
         parts[0] += f", or are equivalent within ±{margin:g}"
     if unjoined:
         parts.append(unjoined_sentence(unjoined, "group"))
-    return Table(("run", *measures), rows, "; ".join([*parts, note] if note else parts))
+    return Table((what, *measures), rows, "; ".join([*parts, note] if note else parts))
 
 
 def unjoined_sentence(pairs: int, what: str) -> str:
@@ -395,18 +398,20 @@ def _team_pairs_sentence(teams: TeamBoard, comparison: Comparison, measure: int)
     )
 
 
-def pairs_sentence(comparison: Comparison, measure: int) -> str:
+def pairs_sentence(comparison: Comparison, measure: int, what: str = "run") -> str:
     """Return how many pairs differ significantly by a measure, and the smallest such difference."""
     verdicts = comparison.verdict[0, :, measure]
     significant = np.isin(verdicts, list(OPPOSITE))
     pairs, found = len(verdicts), int(significant.sum())
     if not found:
-        which = "the two runs do not differ" if pairs == 1 else f"none of {pairs:,} pairs differs"
+        which = (
+            f"the two {what}s do not differ" if pairs == 1 else f"none of {pairs:,} pairs differs"
+        )
         return f"{which} significantly"
     smallest = float(np.abs(comparison.difference[significant, measure]).min())
     said = NumberText.of(smallest, decimals=_SAID_DECIMALS)
     if pairs == 1:
-        return f"the two runs differ significantly, by {said}"
+        return f"the two {what}s differ significantly, by {said}"
     verb = "differs" if found == 1 else "differ"
     share = round(100 * found / pairs)
     return (
@@ -415,8 +420,10 @@ def pairs_sentence(comparison: Comparison, measure: int) -> str:
     )
 
 
-def excluded_sentence(best: BestRuns, comparison: Comparison, measure: int) -> str:
-    """Return why runs may not be the best though their pair with the best is inconclusive, if any."""
+def excluded_sentence(
+    best: BestRuns, comparison: Comparison, measure: int, what: str = "run"
+) -> str:
+    """Return why runs are ruled out though their pair with the best is inconclusive, if any are."""
     top = best.order(measure)[0]
     places = [
         (int(first), int(second))
@@ -430,11 +437,10 @@ def excluded_sentence(best: BestRuns, comparison: Comparison, measure: int) -> s
     left = [best.runs[run] for run in best.order(measure) if run in inconclusive]
     if not left:
         return ""
-    noun, verb = ("its difference", "is") if len(left) == 1 else ("their differences", "are")
-    names = list_runs(left) if len(left) <= _MOST_NAMED else counted(len(left), "run")
+    names = joined_names(left) if len(left) <= _MOST_NAMED else counted(len(left), what)
     return (
-        f"{names} may not be the best, though {noun} from {isolated(best.runs[top])} {verb} "
-        "inconclusive among all pairs: for the best run, fewer comparisons are made, and one-sided ones"
+        f"{names} {'is' if len(left) == 1 else 'are'} ruled out as the best by fewer, one-sided comparisons, "
+        f"though inconclusive against {isolated(best.runs[top])} among all pairs"
     )
 
 
@@ -512,14 +518,14 @@ def _named_pairs_sentence(comparison: Comparison, measure: int) -> str:
     return f"{comparison.measures[measure]}: {said}" if len(comparison.measures) > 1 else said
 
 
-def baseline_sentence(comparison: Comparison, measure: int) -> str:
+def baseline_sentence(comparison: Comparison, measure: int, what: str = "run") -> str:
     """Return how many runs differ significantly from the baseline by a measure."""
     verdicts = comparison.verdict[0, :, measure].tolist()
     better, worse = verdicts.count(BETTER), verdicts.count(WORSE)
     rest = len(verdicts) - better - worse
     others = "" if not rest else f", and {rest:,} do not differ significantly"
     return (
-        f"{better:,} of {counted(len(verdicts), 'run')} {'is' if better == 1 else 'are'} significantly "
+        f"{better:,} of {counted(len(verdicts), what)} {'is' if better == 1 else 'are'} significantly "
         f"better than {isolated(str(comparison.baseline))} in {comparison.measures[measure]}, {worse:,} "
         f"significantly worse{others}"
     )

@@ -64,9 +64,10 @@ def components_command(
     from confir.cli.terminal import Answer
     from confir.intervals.interval import check_level
     from confir.measures.evaluation import evaluate
+    from confir.report.result_table import result_table
     from confir.report.tables import to_text
     from confir.studies.components.components import decompose_scores
-    from confir.studies.components.table import components_table, reliability_table
+    from confir.studies.components.table import reliability_table
 
     out.prepare()
     view = VIEWS.choose(inputs.context, show)
@@ -106,6 +107,6 @@ def components_command(
     if view.name == "reliability":
         out.deliver(Answer(found.coefficient_records(), below, found))
         return
-    above = components_table(found)
+    above = result_table(found)
     table = replace(above, note=f"{above.note}\n\n{to_text(below).rstrip()}")
     out.deliver(Answer(found.to_records(), table, found))

@@ -28,8 +28,9 @@ from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.design import refuse_design
 from confir.data.sampling.repeats import find_repeats
 from confir.data.scores import Scores
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource, make_scores
-from confir.defaults import LEVEL
+from confir.defaults import LEVEL, SEED
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, warn_caller
 from confir.intervals.interval import tail_probabilities
 from confir.measures.evaluation import as_scores, evaluate
@@ -94,6 +95,24 @@ class Components(Result):
     absolute_low: Floats
     absolute_high: Floats
 
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        return {
+            "source": TableColumn(Role.NAME),
+            "variance": TableColumn(Role.NUMBER, format=".6f"),
+            "share": TableColumn(Role.SHARE),
+            "df": TableColumn(Role.COUNT),
+        }
+
+    def note(self) -> str:
+        """Return what was decomposed."""
+        numbers = zip(self.levels, self.facets, strict=True)
+        others = "".join(f", {number} {facet}" for number, facet in numbers)
+        return (
+            f"variance components of {self.measure}: {self.systems} systems, {self.topics:,} "
+            f"topics{others}; negative estimates count as 0"
+        )
+
     def coefficient_records(self) -> list[dict[str, Any]]:
         """Return a record per number of topics, of judges and of repeats."""
         return [
@@ -122,7 +141,7 @@ def decompose_scores(
     topics: int | Sequence[int] | None = None,
     levels: int | Sequence[int] | None = None,
     level: float = LEVEL,
-    rng: Rng = 2013,
+    rng: Rng = SEED,
 ) -> Components:
     """Return the variance components of scores, and their reliability: Eρ² and Φ.
 

@@ -2,31 +2,9 @@
 
 from __future__ import annotations
 
-from confir.number_text import interval_text, number_text, percent, share_text
+from confir.number_text import interval_text, number_text, percent
 from confir.report.tables import Cell, Table
 from confir.studies.components.components import Components
-
-
-def components_table(components: Components) -> Table:
-    """Return one row per source of variance; the note tells the reliability."""
-    rows = tuple(
-        (
-            Cell(source),
-            Cell(f"{components.variance[place]:.6f}"),
-            Cell(share_text(float(components.share[place]))),
-            Cell(f"{components.df[place]:,.10g}"),
-        )
-        for place, source in enumerate(components.sources)
-    )
-    others = "".join(
-        f", {number} {facet}"
-        for number, facet in zip(components.levels, components.facets, strict=True)
-    )
-    note = (
-        f"variance components of {components.measure}: {components.systems} systems, "
-        f"{components.topics:,} topics{others}; negative estimates count as 0"
-    )
-    return Table(("source", "variance", "share", "df"), rows, note)
 
 
 def reliability_table(components: Components) -> Table:

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Unpack, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 
 from confir.arguments import as_generator, as_level
 from confir.arrays import Floats
-from confir.data.experiment import (
-    Experiment,
-    ReadingOptions,
-    ReadingRules,
-    as_experiment,
-    on_its_scheduler,
-    takes_rules,
-)
+from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, JudgedScores, check_sample
-from confir.defaults import LEVEL, REPLICATES
-from confir.errors import InvalidValueError
+from confir.data.table_columns import LIMITS, MEASURE_AND_RUN, Role, TableColumn, TableColumns
+from confir.defaults import LEVEL, REPLICATES, SEED
+from confir.errors import InvalidValueError, counted, enumerate_names
 from confir.intervals.catalogue import (
     DEFAULT_METHOD,
     METHODS,
@@ -31,10 +26,12 @@ from confir.intervals.catalogue import (
 from confir.intervals.columns import find_intervals
 from confir.intervals.interval import Interval
 from confir.measures.evaluation import evaluate
+from confir.number_text import percent
 from confir.parallel import Progress
 from confir.resampling.human_judgements import judged_sample
 from confir.resampling.kinds import as_sample, topic_sample
 from confir.resampling.topics import Rng, check_replicates
+from confir.studies.corrected_means.sentences import model_notes
 
 
 @result
@@ -85,7 +82,36 @@ class CorrectedMeans(Result):
     weight: Floats = over("run", "measure")
     worth: Floats = over("run", "measure")
 
-    row_order: ClassVar[tuple[str, ...]] = ("run", "measure")
+    row_order = ("measure", "run")
+    best_by = "mean"
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read; one measure is the heading of its means."""
+        title = self.measures[0] if len(self.measures) == 1 else "mean"
+        return {
+            **MEASURE_AND_RUN,
+            "mean": TableColumn(Role.SCORE, title, LIMITS),
+            "model_mean": TableColumn(Role.SCORE, "model"),
+            "bias": TableColumn(Role.DIFFERENCE, others=("bias_low", "bias_high")),
+            "weight": TableColumn(Role.NUMBER, format=".2f"),
+            "worth": TableColumn(Role.NUMBER, format=".1f"),
+        }
+
+    def note(self) -> str:
+        """Return what the numbers are, and where the model's judgements carry no information."""
+        methods = enumerate_names(sorted({name for row in self.methods for name in row}))
+        note = (
+            f"mean by people's judgements with {percent(self.level)} interval by {methods}, from "
+            f"{counted(self.human_topics, 'topic')} that people judged and {self.model_topics:,} "
+            "judged by the model alone; model: its own mean; bias: the model's mean minus people's "
+            "on the same topics; weight of the model; worth: how many further human topics its "
+            "judgements are worth"
+        )
+        return "\n".join([note, *self.model_notes()])
+
+    def model_notes(self) -> list[str]:
+        """Return where the model's judgements do not make means more precise."""
+        return model_notes(self.measures, self.worth <= 0, self.model_topics)
 
 
 @on_its_scheduler
@@ -100,7 +126,7 @@ def correct_judgements(
     level: float = LEVEL,
     method: str | None = None,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
     progress: Progress | None = None,
     **rules: Unpack[ReadingOptions],
 ) -> CorrectedMeans:
@@ -144,7 +170,7 @@ def correct_scores(
     level: float = LEVEL,
     method: str | None = None,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> CorrectedMeans:
     """Return what `correct_judgements` does, of scores by people and by the model.
 

@@ -17,7 +17,7 @@ from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES
+from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.intervals.interval import tail_probabilities
 from confir.measures.evaluation import as_scores
 from confir.parallel import Progress
@@ -123,7 +123,7 @@ def estimate_coverage(
     level: float = LEVEL,
     samples: int = SAMPLES,
     replicates: int = SAMPLE_REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
     jobs: int | None = None,
     progress: Progress | None = None,
     resume: str | os.PathLike[str] | None = None,

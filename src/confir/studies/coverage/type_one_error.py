@@ -19,7 +19,7 @@ from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import SAMPLE_REPLICATES, SAMPLES
+from confir.defaults import SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.errors import InvalidValueError
 from confir.measures.evaluation import as_scores
 from confir.parallel import Progress
@@ -125,7 +125,7 @@ def estimate_type_one_error(
     sampling: Sampling = "without",
     samples: int = SAMPLES,
     replicates: int = SAMPLE_REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
     jobs: int | None = None,
     progress: Progress | None = None,
     resume: str | os.PathLike[str] | None = None,

@@ -9,12 +9,13 @@ import numpy as np
 
 from confir.arguments import as_integers
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.experiment import Experiment, ReadingRules, as_experiment
+from confir.data.experiment import Experiment, as_experiment
 from confir.data.files import PathLike
 from confir.data.lists.rankings import Rankings, TiePrecision
 from confir.data.lists.tied_lists import count_ties
 from confir.data.lists.topic_lists import TopicLists
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingRules
 from confir.data.result import (
     Record,
     Result,

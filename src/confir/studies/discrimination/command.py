@@ -36,9 +36,9 @@ def measures_command(
         return
     from confir.cli.terminal import Answer
     from confir.intervals.interval import check_level
-    from confir.report.tables import with_design_note
+    from confir.report.result_table import result_table
+    from confir.report.tables import with_design_note, with_seed
     from confir.studies.discrimination.discrimination import compare_measures
-    from confir.studies.discrimination.table import discrimination_table
 
     out.prepare()
     check_level(statistics.level)
@@ -48,5 +48,5 @@ def measures_command(
     found = compare_measures(
         scores, level=statistics.level, replicates=statistics.replicates, rng=statistics.seed
     )
-    table = with_design_note(discrimination_table(found, statistics.seed), scores.design_words)
+    table = with_design_note(with_seed(result_table(found), statistics.seed), scores.design_words)
     out.deliver(Answer(found.to_records(), table, found))

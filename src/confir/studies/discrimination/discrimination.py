@@ -9,8 +9,9 @@ from confir.arrays import Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.scores import Scores
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError
 from confir.measures.evaluation import as_scores
 from confir.order import TIE
@@ -59,6 +60,29 @@ class Discrimination(Result):
     level: float = constant()
     splits: int
 
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        return {
+            "measure": TableColumn(Role.NAME),
+            "power": TableColumn(Role.SHARE),
+            "swap_rate": TableColumn(Role.SHARE, "swaps"),
+            "separated_swap_rate": TableColumn(Role.SHARE, "swaps of separated"),
+            "topics": TableColumn(Role.COUNT),
+        }
+
+    def rows(self) -> Integers:
+        """Return the measures, the one that separates most pairs first."""
+        return np.lexsort((self.swap_rate, -self.power))
+
+    def note(self) -> str:
+        """Return what the columns are."""
+        return (
+            f"power: share of {self.pairs:,} pairs of {self.runs} runs with a significant difference, "
+            f"α = {1 - self.level:.10g} for all pairs at once; swaps: share of pairs in opposite order in "
+            f"two halves of the topics, over {self.splits} splits; swaps of separated: the same among pairs "
+            "with a significant difference"
+        )
+
 
 @on_its_scheduler
 @needs(Knowledge.UNITS, "the comparison of measures")
@@ -68,7 +92,7 @@ def compare_measures(
     level: float = LEVEL,
     splits: int = SPLITS_OF_TOPICS,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> Discrimination:
     """Return how well each measure separates the runs: discriminative power and swap rates.
 

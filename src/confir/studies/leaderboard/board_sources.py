@@ -12,11 +12,12 @@ from typing import Any, TypeAlias, TypeVar, cast
 import numpy as np
 
 from confir.arguments import as_choice
-from confir.data.experiment import Experiment, ReadingOptions
+from confir.data.experiment import Experiment
+from confir.data.reading_rules import ReadingOptions
 from confir.data.run_scores import RunScores
 from confir.data.sampling.design import Design, read_dataset_designs
 from confir.data.scores import Scores
-from confir.data.tables.columns import TOPIC_NAMES, InputTable, fold
+from confir.data.tables.input_table import InputTable, fold
 from confir.data.tables.score_files import read_score_table, read_scores, scores_from_table
 from confir.data.tables.score_objects import make_scores
 from confir.errors import (
@@ -130,13 +131,13 @@ def read_dataset_table(
     if long:
         return long
     table = read_score_table(path)
-    place = table.find([fold(column)])
+    place = table.find_named([fold(column)])
     if place is None:
         raise table.header_error(
             f"no column {column!r} of datasets; expected one, or a table of means (--means)"
         )
     rest = _without(table, place)
-    if rest.find(TOPIC_NAMES) is None:
+    if rest.find("topic") is None:
         return scores_from_table(_as_topics(table, place))
     ids = table.ids(place)
     return {
@@ -171,10 +172,10 @@ def _read_means(paths: Sequence[str], column: str) -> Scores:
     if len(paths) > 1:
         return read_scores(list(paths))
     table = read_score_table(paths[0])
-    place = table.find([fold(column)])
+    place = table.find_named([fold(column)])
     if place is None:
         return read_scores(paths[0])
-    if _without(table, place).find(TOPIC_NAMES) is not None:
+    if _without(table, place).find("topic") is not None:
         raise table.header_error(
             "columns of datasets and of topics; expected means of datasets, or the table without --means"
         )

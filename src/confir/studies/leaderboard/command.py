@@ -11,7 +11,8 @@ from confir.cli import options
 from confir.cli.completion import among, measure_names
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Instead, Without
-from confir.cli.input import DESIGN, Inputs, reading_options
+from confir.cli.input import Inputs, reading_options
+from confir.cli.input_options import DESIGN
 from confir.cli.parameters import Argument, Option
 from confir.cli.repeat_option import RepeatsOption, pattern_of
 from confir.cli.views import View, Views

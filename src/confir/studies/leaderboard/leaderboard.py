@@ -19,7 +19,7 @@ from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.sampling.design import Design
 from confir.data.scores import Scores
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import UnsupportedMethodError, counted
 from confir.intervals.catalogue import confidence_interval
 from confir.intervals.interval import Interval, Limits
@@ -80,9 +80,9 @@ class Leaderboard(Result):
         separable.
     borda, borda_rank, borda_low, borda_high
         Borda count as MTEB has it, its rank, and the middle part of the rank in replicates.
-    gap, gap_low, gap_high, may_be_best, share_first
-        Whether the run may have the highest macro mean, and its distance from the best of the others,
-        as in `BestRuns`: this alone says which run is best.
+    gap, gap_low, gap_high, may_be_best, best_borderline, share_first
+        Whether the run may have the highest macro mean, whether other replicates might change that, and
+        its distance from the best of the others, as in `BestRuns`: this alone says which run is best.
     pairs, significant, smallest
         Pairs of runs, those that differ significantly in the family of all pairs, and the smallest
         difference among these; NaN if there is none.
@@ -121,6 +121,7 @@ class Leaderboard(Result):
     gap_low: Floats = over("run")
     gap_high: Floats = over("run")
     may_be_best: Booleans = over("run")
+    best_borderline: Booleans = over("run")
     share_first: Floats = over("run")
     p_next: Floats = over("run")
     separable: Booleans = over("run")
@@ -202,7 +203,7 @@ def make_leaderboard(
     repeats: bool | str = False,
     level: float = LEVEL,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> Leaderboard:
     """Return a leaderboard over many datasets: macro means, Borda counts, ranks with intervals.
 
@@ -444,6 +445,7 @@ def _leaderboard(
         gap_low=best.lower[:, 0],
         gap_high=best.upper[:, 0],
         may_be_best=best.in_set[:, 0],
+        best_borderline=best.borderline[:, 0],
         share_first=best.share_first[:, 0],
         pairs=len(every[0]),
         significant=len(differing),

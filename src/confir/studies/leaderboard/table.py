@@ -47,7 +47,10 @@ def _row(
         Cell(board.runs[run]),
         Cell(interval_text(macro[0], macro[1], macro[2]), bool(top[run])),
         Cell(difference_text(gap[0], gap[1], gap[2])),
-        Cell("yes" if board.may_be_best[run] else "no"),
+        Cell(
+            ("yes" if board.may_be_best[run] else "no")
+            + (", borderline" if board.best_borderline[run] else "")
+        ),
         *map(Cell, _gap_texts(board, run)),
         Cell(f"{board.borda[run]:,.10g}", bool(borda[run])),
     ]
@@ -154,10 +157,8 @@ def leaderboard_note(board: Leaderboard, seed: int | None = None) -> str:
             "additive model of run and dataset, Borda counts have its predictions there; rank of complete "
             "runs: among those on all datasets, without the model"
         )
-    if board.borderline.any():
-        parts.append(
-            "borderline: other replicates might change a limit of the rank, or the comparison with the next run"
-        )
+    if board.best_borderline.any():
+        parts.append("borderline: other replicates might change the set")
     return "\n".join(parts)
 
 

@@ -24,6 +24,7 @@ from confir.data.formats.nuggetizer import (
     read_answers,
 )
 from confir.data.result import Result, axis, over, result
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_files import files_of
 from confir.errors import FormatError, collect_warnings
 
@@ -61,6 +62,27 @@ class NuggetVariance(Result):
     nugget_variance: Floats = over("run", "measure")
     topic_variance: Floats = over("run", "measure")
     share: Floats = over("run", "measure")
+
+    row_order = ("measure", "run")
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        return {
+            "measure": TableColumn(Role.NAME),
+            "run": TableColumn(Role.NAME),
+            "topics": TableColumn(Role.COUNT),
+            "nuggets": TableColumn(Role.NUMBER, format=".1f"),
+            "nugget_variance": TableColumn(Role.SCORE, "by nuggets"),
+            "topic_variance": TableColumn(Role.SCORE, "over topics"),
+            "share": TableColumn(Role.SHARE),
+        }
+
+    def note(self) -> str:
+        """Return what the columns are."""
+        return (
+            "by nuggets: variance of a topic's score over samples of its nuggets, the mean over topics that "
+            "have two or more; over topics: variance of the scores; share: the former of the latter"
+        )
 
 
 def estimate_nugget_variance(paths: PathLike | Sequence[PathLike]) -> NuggetVariance:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import click
@@ -12,7 +13,7 @@ from confir.cli.explicit_options import refuse_options
 from confir.cli.parameters import Argument, Option
 from confir.cli.views import View, Views
 from confir.defaults import DEFAULT_POWER
-from confir.errors import InvalidValueError
+from confir.errors import ConfirWarning, InvalidValueError
 from confir.studies.history.command import GATE_PANEL, GateRecords
 
 if TYPE_CHECKING:
@@ -146,12 +147,13 @@ def preferences_command(
     """
     from confir.cli.streams import print_message
     from confir.cli.terminal import result_answer
-    from confir.data.votes import read_votes
     from confir.intervals.interval import check_level
     from confir.measures.strengths import STRENGTH
     from confir.studies.comparison.gate import GateRule
     from confir.studies.comparison.table import comparison_parts
+    from confir.studies.preferences.early_looks import share_sequence
     from confir.studies.preferences.preferences import rate_preferences
+    from confir.studies.preferences.vote_plan import plan_votes
 
     out.prepare()
     check_level(statistics.level)
@@ -160,31 +162,53 @@ def preferences_command(
     view = VIEWS.choose(context, show).name
     if votes is None:
         raise InvalidValueError("expected VOTES; for example: confir preferences votes.csv")
-    held = read_votes(votes)
     given: dict[str, Any] = {"baseline": baseline, "cluster": cluster, "level": statistics.level}
     if view == "sequence":
-        from confir.studies.preferences.early_looks import share_sequence
-
-        out.deliver(result_answer(share_sequence(held, **given)))
+        out.deliver(result_answer(share_sequence(votes, **given)))
         return
     given |= {"ties": ties, "prior": prior}
     if view == "plan":
-        from confir.studies.preferences.vote_plan import plan_votes
-
-        out.deliver(result_answer(plan_votes(held, half_width=half_width, power=power, **given)))
+        out.deliver(result_answer(plan_votes(votes, half_width=half_width, power=power, **given)))
         return
-    found = rate_preferences(held, replicates=statistics.replicates, rng=statistics.seed, **given)
+    is_page = show is None and (out.output or "").lower().endswith(".html")
+    with _page_warnings(out) if is_page else nullcontext([]) as warned:
+        found = rate_preferences(
+            votes, replicates=statistics.replicates, rng=statistics.seed, **given
+        )
     rule = GateRule(cast("Requirement", require or "not-worse"), margin or 0.0)
     judged = records.judge(context, found.comparison, gates, rule, statistics.seed)
-    answer = preferences_answer(found, view, statistics.seed)
-    if judged:
-        parts = comparison_parts(found.comparison, judged, statistics.seed)
-        answer = answer._replace(parts=parts)
-    out.deliver(answer)
+    if is_page:
+        _write_page(out, votes, warned, found=found, gates=judged, seed=statistics.seed)
+    else:
+        answer = preferences_answer(found, view, statistics.seed)
+        parts = comparison_parts(found.comparison, judged, statistics.seed) if judged else ()
+        out.deliver(answer._replace(parts=parts))
     for gate in [] if out.in_parts and out.output is None else judged:
         print_message(f"confir: {gate.sentence()}")
     if any(gate.closed for gate in judged):
         raise click.exceptions.Exit(1)
+
+
+def _page_warnings(out: options.Output) -> AbstractContextManager[list[ConfirWarning]]:
+    """Return what collects warnings for the page; raise where its charts could not be drawn."""
+    from confir.cli.terminal import check_drawing
+    from confir.report.contents import collected_warnings
+
+    check_drawing()
+    return collected_warnings(shown=not out.quiet)
+
+
+def _write_page(
+    out: options.Output, votes: str, warned: Sequence[ConfirWarning], **contents: Any
+) -> None:
+    """Write the page about votes; further arguments are those of `preferences_page`."""
+    from confir.cli.report import command_line_with_seed
+    from confir.data.files import write_whole
+    from confir.report.page import Origin
+    from confir.studies.preferences.page import preferences_page
+
+    origin = Origin((votes,), command_line_with_seed(contents["seed"]), tuple(warned))
+    write_whole(str(out.output), preferences_page(**contents, origin=origin).encode())
 
 
 def _check_gate(
@@ -214,7 +238,7 @@ def preferences_answer(found: Preferences, show: str, seed: int) -> Answer:
         return Answer(pairs.to_records(), table.preference_pairs_table(pairs, seed), pairs)
     if show == "groups":
         groups = found.group_runs()
-        return Answer(groups.to_records(), group_table(groups), groups)
+        return Answer(groups.to_records(), group_table(groups, what="system"), groups)
     if show == "ranks":
         return Answer(found.ranking.to_records(), table.preference_ranks_table(found, seed), found)
     if show == "best":

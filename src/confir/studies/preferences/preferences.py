@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from confir.arguments import as_generator, as_level
+from confir.arguments import as_choice, as_generator, as_level
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.votes import VoteTable
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.intervals.catalogue import find_method
 from confir.measures.strengths import Strengths, fit_strengths
 from confir.resampling.kinds import as_sample
@@ -157,7 +157,7 @@ def rate_preferences(
     prior: float | None = None,
     level: float = LEVEL,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> Preferences:
     """Return strengths of systems by votes, with intervals, ranks and the set of the best.
 
@@ -180,6 +180,8 @@ def rate_preferences(
     """
     level = as_level(level)
     strengths = fit_strengths(votes, cluster=cluster, ties=ties, prior=prior)
+    if baseline is not None:
+        as_choice("baseline", baseline, strengths.runs, "system")
     generator = as_generator(rng)
     seed = rng if isinstance(rng, int) else int(generator.integers(2**63))
     with shared_draws():
@@ -192,7 +194,10 @@ def rate_preferences(
     best = replace(found_best, **limits._asdict())
     ranking = ranking_of_pairs(strengths, [pairs], level)
     found = as_sample(strengths).distribution(slice(None), None, ("se",))
-    low, high = find_method(_METHOD).compute(found, level)
+    known = np.where(
+        found.require("se") > 0, 1.0, np.nan
+    )  # nothing varies where all votes are ties
+    low, high = (known * limit for limit in find_method(_METHOD).compute(found, level))
     wins, tied, losses = _outcomes(strengths.table)
     return Preferences(
         runs=strengths.runs,

@@ -38,7 +38,7 @@ def preferences_table(found: Preferences, seed: int | None = None) -> Table:
     )
     columns = ("system", "strength", "wins", "votes", "rank", "ranks", "may be best")
     note = (
-        f"{best_sentence(found)}\n{_about(found)}; strength: Bradley-Terry, 0 on average, with its "
+        f"{best_sentence(found)}\n{about_votes(found)}; strength: Bradley-Terry, 0 on average, with its "
         f"{_percent(found.level)} interval; wins: predicted share of wins against the average of the "
         "other systems; ranks: simultaneous limits, of all ranks at once; may be best: confidence "
         f"set of the best (Hsu 1984)\n{fit_sentence(found)}"
@@ -129,7 +129,7 @@ def preference_best_table(found: Preferences, seed: int | None = None) -> Table:
         for place in order
     )
     note = (
-        f"{best_sentence(found)}\n{_about(found)}; in set: no other system is significantly stronger, "
+        f"{best_sentence(found)}\n{about_votes(found)}; in set: no other system is significantly stronger, "
         "adjusted for all others (Hsu 1984, one-sided); gap: difference in strength from the best of "
         "the others, with simultaneous limits; p: of no other system being stronger; first: share of "
         f"bootstrap samples of the {found.cluster}s in which it ranks first"
@@ -152,7 +152,7 @@ def preference_ranks_table(found: Preferences, seed: int | None = None) -> Table
         for place in found.order
     )
     note = (
-        f"{_about(found)}; {_percent(found.level)} interval of the rank of each system on its own, and "
+        f"{about_votes(found)}; {_percent(found.level)} interval of the rank of each system on its own, and "
         "simultaneous, of all ranks at once"
     )
     columns = ("system", "strength", "rank", "interval", "simultaneous")
@@ -217,7 +217,7 @@ def _votes(number: float) -> str:
     return f"{number:,.0f}" if math.isfinite(number) else "–"
 
 
-def _about(found: Preferences) -> str:
+def about_votes(found: Preferences) -> str:
     """Return what the strengths rest on, in words."""
     votes = f"{counted(found.total, 'vote')} between {len(found.runs)} systems"
     ties = int(found.ties.sum()) // 2

@@ -133,10 +133,22 @@ def plan_votes(
     >>> plan_votes(votes, half_width=0.2).votes
     array([100., 100.])
     """
-    from scipy.special import ndtri, stdtrit
-
     level, power = as_level(level), as_level(power, "power")
     strengths = fit_strengths(votes, cluster=cluster, ties=ties, prior=prior)
+    return plan_of(strengths, half_width=half_width, baseline=baseline, power=power, level=level)
+
+
+def plan_of(
+    strengths: Strengths,
+    *,
+    half_width: float | None = None,
+    baseline: str | None = None,
+    power: float = DEFAULT_POWER,
+    level: float = LEVEL,
+) -> VotePlan:
+    """Return how many votes more than those that strengths rest on reach a goal, as `plan_votes`."""
+    from scipy.special import ndtri, stdtrit
+
     chosen = _contrasts(strengths, half_width, baseline)
     difference = chosen.weights @ strengths.strength
     variance = _forms(chosen.weights, strengths.covariance())

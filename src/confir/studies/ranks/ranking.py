@@ -14,12 +14,14 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.scores import Scores
+from confir.data.table_columns import MEASURE_AND_RUN, Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.intervals.interval import check_level
 from confir.measures.evaluation import as_rated
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
+from confir.number_text import percent, topics_text
 from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import needs
@@ -96,6 +98,29 @@ class Ranking(Result):
         "share_first",
     )
 
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        return {
+            **MEASURE_AND_RUN,
+            "mean": TableColumn(Role.SCORE),
+            "rank": TableColumn(Role.COUNT, bold=lambda record: record["rank"] == 1),
+            "low": TableColumn(Role.RANGE, "interval", ("high",)),
+            "simultaneous_low": TableColumn(
+                Role.RANGE, "simultaneous", ("simultaneous_high", "borderline")
+            ),
+            "share_first": TableColumn(Role.FREQUENCY, "first"),
+        }
+
+    def note(self) -> str:
+        """Return what the columns are."""
+        note = (
+            f"means and ranks over {topics_text(self.topics, self.model_topics)}; {percent(self.level)} "
+            "interval of the rank of each run on its own, and simultaneous, of all ranks at once; first: "
+            "share of bootstrap samples of the topics in which the run ranks first"
+        )
+        borderline = "; borderline: other replicates might change a limit"
+        return note + (borderline if self.borderline.any() else "")
+
     def rows(self) -> Integers:
         """Return the rows of the records: by measure, best run first."""
         runs = len(self.runs)
@@ -137,7 +162,7 @@ def rank_runs(
     *,
     level: float | Sequence[float] = LEVEL,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> Ranking | list[Ranking]:
     """Return each run's mean, its rank, and the rank's intervals: marginal and simultaneous.
 

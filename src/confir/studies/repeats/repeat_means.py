@@ -11,11 +11,13 @@ import numpy as np
 from confir.arguments import as_choice, as_level
 from confir.arrays import Floats, Integers
 from confir.data.result import Result, axis, constant, over, result
+from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL
 from confir.errors import InvalidValueError
 from confir.intervals.catalogue import confidence_interval
 from confir.measures.evaluation import as_scores
+from confir.number_text import percent
 from confir.resampling.kinds import against, topic_sample
 from confir.resampling.repeats import RepeatSample
 
@@ -61,6 +63,37 @@ class RepeatMeans(Result):
     se_repeats: Floats = over("system", "measure")
     se_twice_topics: Floats = over("system", "measure")
     se_twice_repeats: Floats = over("system", "measure")
+
+    row_order = ("measure", "system")
+    best_by = "mean"
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        mean = TableColumn(Role.SCORE, others=LIMITS)
+        if self.baseline is not None:
+            mean = TableColumn(Role.DIFFERENCE, f"difference from {self.baseline}", LIMITS)
+        return {
+            "measure": TableColumn(Role.NAME),
+            "system": TableColumn(Role.NAME),
+            "repeats": TableColumn(Role.COUNT),
+            "mean": mean,
+            "se": TableColumn(Role.SCORE),
+            "se_topics": TableColumn(Role.SCORE),
+            "se_repeats": TableColumn(Role.SCORE),
+            "se_twice_topics": TableColumn(Role.SCORE, "2×topics"),
+            "se_twice_repeats": TableColumn(Role.SCORE, "2×repeats"),
+        }
+
+    def note(self) -> str:
+        """Return what the columns are, and for each system whether more topics or repeats would help."""
+        what = "mean" if self.baseline is None else f"difference from {self.baseline}"
+        note = (
+            f"{what} over repeats and {self.topics.max():,} topics, with {percent(self.level)} interval by "
+            f"{' and '.join(dict.fromkeys(self.methods))}; se: standard error from both, and what topics "
+            "and repeats contribute; 2×: the standard error with twice the topics, or twice the repeats"
+        )
+        systems, measures = range(len(self.systems)), range(len(self.measures))
+        return "\n".join([note, *(self.sentence(s, m) for m in measures for s in systems)])
 
     def sentence(self, system: int, measure: int) -> str:
         """Return whether more topics or more repeats would help, in words."""

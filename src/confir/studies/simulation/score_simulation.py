@@ -19,6 +19,7 @@ from confir.arguments import as_generator, as_integer
 from confir.arrays import Booleans, Floats
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
+from confir.defaults import SEED
 from confir.errors import InvalidValueError
 from confir.measures.evaluation import as_scores
 from confir.parallel import run_in_threads, task_seeds
@@ -133,7 +134,7 @@ def fit_population(scores: ScoresSource) -> ScorePopulation:
 
 
 def simulate_scores(
-    scores: ScoresSource, *, topics: int, rng: np.random.Generator | int | None = None
+    scores: ScoresSource, *, topics: int, rng: np.random.Generator | int | None = SEED
 ) -> Scores:
     """Return scores on new topics, drawn from a population fitted to real scores.
 

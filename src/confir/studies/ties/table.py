@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from confir.number_text import limits_text, number_text
-from confir.report.tables import RowBeside, Table
+from confir.report.tables import RowBeside
 from confir.studies.ties.ties import TieBounds
-from confir.studies.unjudged.table import means_table, texts
-
-TIE_NOTE = {
-    "bounds": "ties: lowest and highest mean over all orders of documents with equal scores",
-    "expected": "ties: expected mean when documents with equal scores are in random order",
-}
-
-
-def tie_table(ties: TieBounds) -> Table:
-    """Return a table of means over ties: one row per run and measure, best first."""
-    names = ("lowest", "expected", "highest")
-    shares = np.broadcast_to(ties.tied[:, None], ties.mean.shape)
-    note = f"{TIE_NOTE['bounds']}; expected: in random order; mean: ties broken by docid, as in trec_eval"
-    return means_table(ties, names, shares, "tied", note)
+from confir.studies.unjudged.table import texts
 
 
 def tie_rows(ties: TieBounds, treatment: str) -> list[RowBeside]:

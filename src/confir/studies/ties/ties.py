@@ -9,12 +9,13 @@ from typing import Any, Unpack, cast
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
+from confir.data.experiment import Experiment
 from confir.data.files import PathLike
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.lists.tied_lists import TieGroups, count_ties, tie_groups, tied_rankings
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import axis, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores
@@ -23,6 +24,12 @@ from confir.measures.scored_lists import BlockStudy, ScoredLists, read_scored_li
 from confir.measures.ties import extreme_lists
 from confir.parallel import Progress
 from confir.studies.unjudged.compared_means import BoundedMeans
+
+# What is shown of ties, by treatment.
+TIE_NOTES = {
+    "bounds": "ties: lowest and highest mean over all orders of documents with equal scores",
+    "expected": "ties: expected mean when documents with equal scores are in random order",
+}
 
 
 @result
@@ -53,6 +60,14 @@ class TieBounds(BoundedMeans):
     record_columns = (
         *("run", "measure", "topics", "mean", "lowest", "expected", "highest", "tied"),
     )
+    share = "tied"
+
+    def note(self) -> str:
+        """Return what the columns are."""
+        return (
+            f"{TIE_NOTES['bounds']}; expected: in random order; mean: ties broken by docid, as in "
+            "trec_eval"
+        )
 
     @property
     def expected(self) -> Floats:

@@ -15,7 +15,7 @@ from confir.data.sampling.design import DesignSource
 from confir.data.sampling.topic_groups import TopicGroups, as_topic_groups
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import collect_warnings, warn_caller
 from confir.intervals.simultaneous import is_significant
 from confir.measures.evaluation import as_listed_scores
@@ -166,7 +166,7 @@ def compare_groups(
     baseline: str | None = None,
     level: float = LEVEL,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> GroupComparison:
     """Return the differences between runs in each group of topics, and whether they depend on it.
 

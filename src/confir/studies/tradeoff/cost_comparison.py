@@ -17,7 +17,7 @@ from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.tables.cost_files import Cost, CostSource, read_costs
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import (
     InvalidValueError,
     UnsupportedMethodError,
@@ -158,7 +158,7 @@ def compare_costs(
     *,
     level: float = LEVEL,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> CostComparison:
     """Return which runs are worth their cost: dominated, on the frontier, or undecided.
 

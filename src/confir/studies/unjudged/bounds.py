@@ -10,7 +10,7 @@ import numpy as np
 
 from confir.arguments import as_integer
 from confir.arrays import Floats
-from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
+from confir.data.experiment import Experiment
 from confir.data.files import PathLike
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.unjudged_documents import (
@@ -19,9 +19,11 @@ from confir.data.lists.unjudged_documents import (
     possible_grades,
 )
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import axis, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores
+from confir.errors import enumerate_names
 from confir.measures.completions import Rule, ScoreBounds
 from confir.measures.measure import Measure
 from confir.measures.scored_lists import BlockStudy, ScoredLists, read_scored_lists
@@ -60,6 +62,22 @@ class UnjudgedBounds(BoundedMeans):
     record_columns = (
         *("run", "measure", "topics", "mean", "lowest", "highest", "judged", "pool_depth"),
     )
+
+    def note(self) -> str:
+        """Return what the bounds are, and which documents they are over."""
+        depths: dict[int | None, list[str]] = {}
+        for measure, depth in zip(self.measures, self.depths, strict=True):
+            depths.setdefault(depth, []).append(measure)
+        several = len(depths) > 1
+        parts = [
+            ("the lists" if depth is None else f"the first {depth}")
+            + (f" ({enumerate_names(measures, 5)})" if several else "")
+            for depth, measures in depths.items()
+        ]
+        return (
+            "unjudged: lowest and highest mean if unjudged documents were judged, all that any run has in "
+            f"{' or '.join(parts)}"
+        )
 
 
 @takes_rules

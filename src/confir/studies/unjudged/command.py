@@ -147,7 +147,7 @@ class Doubts(NamedTuple):
         if self.unjudged == "bounds":
             bounds = bound_scored_lists(scored, self.pool_depth)
             return Beside(
-                *(tuple(table.unjudged_rows(bounds)), (table.bounds_note(bounds),)),
+                *(tuple(table.unjudged_rows(bounds)), (bounds.note(),)),
                 _columns(bounds, _BOUNDS),
                 lambda interval: chart.unjudged_bounds_chart(bounds, interval),
             )
@@ -158,20 +158,20 @@ class Doubts(NamedTuple):
             estimate = resample(scored, statistics.level, COMPLETIONS, generator, self.pool_depth)
             names = _RESAMPLED
         return Beside(
-            *(tuple(table.unjudged_rows(estimate)), (table.estimate_note(estimate),)),
+            *(tuple(table.unjudged_rows(estimate)), (estimate.note(),)),
             _columns(estimate, names),
             lambda interval: chart.unjudged_estimate_chart(estimate, interval),
         )
 
     def _of_ties(self, scored: ScoredLists) -> Beside:
         from confir.studies.ties.chart import tie_chart
-        from confir.studies.ties.table import TIE_NOTE, tie_rows
-        from confir.studies.ties.ties import bound_scored_ties
+        from confir.studies.ties.table import tie_rows
+        from confir.studies.ties.ties import TIE_NOTES, bound_scored_ties
 
         way = str(self.ties)
         ties = bound_scored_ties(scored)
         return Beside(
-            *(tuple(tie_rows(ties, way)), (TIE_NOTE[way],)),
+            *(tuple(tie_rows(ties, way)), (TIE_NOTES[way],)),
             _columns(ties, _TIES[way]),
             lambda interval: tie_chart(ties, interval),
         )

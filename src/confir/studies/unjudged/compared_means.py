@@ -8,6 +8,7 @@ from typing import ClassVar
 from confir.arrays import Floats, Integers
 from confir.data.result import Result, Variable
 from confir.data.scores import Scores
+from confir.data.table_columns import Role, TableColumn, TableColumns
 
 
 class ComparedMeans(Result):
@@ -26,6 +27,20 @@ class ComparedMeans(Result):
     scores: Scores
 
     beside: ClassVar[tuple[str, ...]] = ()
+    # The share of documents that the table shows.
+    share: ClassVar[str] = "judged"
+
+    row_order = ("measure", "run")
+    best_by = "mean"
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read: the mean, the others beside it, and a share of documents."""
+        return {
+            "measure": TableColumn(Role.NAME),
+            "run": TableColumn(Role.NAME),
+            **dict.fromkeys(("mean", *self.beside), TableColumn(Role.SCORE)),
+            self.share: TableColumn(Role.SHARE),
+        }
 
     @property
     def topics(self) -> Integers:

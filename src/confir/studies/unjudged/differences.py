@@ -9,13 +9,15 @@ import numpy as np
 
 from confir.arguments import as_choice, as_integer
 from confir.arrays import Floats
-from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
+from confir.data.experiment import Experiment
 from confir.data.files import PathLike
 from confir.data.lists.unjudged_documents import UnjudgedDocuments, find_unjudged
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.errors import InvalidValueError
 from confir.measures.completion_differences import difference_bounds
 from confir.measures.measure import Measure
@@ -78,6 +80,22 @@ class UnjudgedDifferences(Result):
         yield Variable("topics", ("run", "measure"), self.scores.topic_counts())
         for name in ("difference", "lowest", "highest"):
             yield Variable(name, ("run", "measure"), getattr(self, name))
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        return {
+            "measure": TableColumn(Role.NAME),
+            "run": TableColumn(Role.NAME),
+            **dict.fromkeys(("difference", "lowest", "highest"), TableColumn(Role.DIFFERENCE)),
+            "exact": TableColumn(Role.FLAG),
+        }
+
+    def note(self) -> str:
+        """Return what the columns are."""
+        return (
+            f"difference from {self.baseline}; lowest and highest if unjudged documents were judged, once "
+            "for both runs; exact: whether some judgements reach them"
+        )
 
 
 @takes_rules

@@ -9,17 +9,20 @@ import numpy as np
 
 from confir.arguments import as_choice, as_generator, as_integer, as_level
 from confir.arrays import Floats
-from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
+from confir.data.experiment import Experiment
 from confir.data.files import PathLike
 from confir.data.lists.unjudged_documents import Completions, UnjudgedDocuments, find_unjudged
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import axis, constant, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores
-from confir.defaults import COMPLETIONS, LEVEL
+from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
+from confir.defaults import COMPLETIONS, LEVEL, SEED
 from confir.intervals.interval import tail_probabilities
 from confir.measures.measure import Measure
 from confir.measures.scored_lists import ScoredLists, read_scored_lists
+from confir.number_text import percent
 from confir.parallel import Progress, run_in_threads
 from confir.resampling.drawn_judgements import draw_judgements, drawing_depth
 from confir.resampling.topics import Rng
@@ -81,6 +84,24 @@ class UnjudgedEstimate(ComparedMeans):
         """The estimated means: runs × measures."""
         return self.estimated_scores.mean()
 
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read, the interval over drawn judgements included."""
+        limits = dict.fromkeys(LIMITS if self.replicates else (), TableColumn(Role.SCORE))
+        *first, share = ComparedMeans.table_columns(self).items()
+        return {**dict(first), **limits, **dict([share])}
+
+    def note(self) -> str:
+        """Return what an estimate is."""
+        if not self.replicates:
+            return "condensed: unjudged documents are left out of the lists, as by trec_eval -J"
+        deepest = max(self.depths)
+        if not deepest:
+            return "resample: too few documents are judged to draw judgements of the others from"
+        return (
+            f"resample: expected mean and {percent(self.level)} interval over {self.replicates:,} "
+            f"draws of judgements for unjudged documents, down to rank {deepest}, at the pool's own rates"
+        )
+
 
 @takes_rules
 def estimate_unjudged(
@@ -92,7 +113,7 @@ def estimate_unjudged(
     pool_depth: int | None = None,
     level: float = LEVEL,
     replicates: int = COMPLETIONS,
-    rng: Rng = None,
+    rng: Rng = SEED,
     progress: Progress | None = None,
     **rules: Unpack[ReadingOptions],
 ) -> UnjudgedEstimate:

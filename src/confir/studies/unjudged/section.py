@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from confir.report.contents import Contents, MeasureContents
+from confir.report.result_table import result_table
 from confir.report.sections import Figure, Section, Sentence, gather_from_lists
 from confir.report.tables import Table
 from confir.studies.unjudged.bounds import UnjudgedBounds, no_rule, study_unjudged
 from confir.studies.unjudged.chart import unjudged_bounds_chart
-from confir.studies.unjudged.table import unjudged_bounds_table
 
 _gather, _gather_blocks = gather_from_lists("unjudged", study_unjudged, no_rule)
 
@@ -22,7 +22,7 @@ def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[F
 
 
 def _tables(contents: MeasureContents) -> Iterator[tuple[str, Table]]:
-    yield "unjudged", unjudged_bounds_table(contents["unjudged"])
+    yield "unjudged", result_table(contents["unjudged"])
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
