@@ -115,6 +115,12 @@ def fit_population(scores: ScoresSource) -> ScorePopulation:
     ----------
     scores
         Real scores on at least two topics; anything that `as_scores` takes.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.fit_population(scores)
+    ScorePopulation(2 runs × 1 measures)
     """
     scores = as_scores(scores)
     count = (~np.isnan(scores.values)).sum(axis=0)
@@ -146,6 +152,12 @@ def simulate_scores(
         Number of topics to draw.
     rng
         Generator or seed.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.simulate_scores(scores, topics=100)
+    Scores(topic: 100, run: 2, measure: 1)
     """
     return fit_population(scores).draw(topics, rng)
 
