@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from confir.measures.strengths import Strengths
     from confir.resampling.influence import InfluenceSample
 
-P = ParamSpec("P")
+Given = ParamSpec("Given")
 Found = TypeVar("Found")
 
 
@@ -119,7 +119,7 @@ def require_knowledge(scores: Any, need: Knowledge, what: str) -> None:
         )
 
 
-def needs(need: Knowledge, what: str) -> Callable[[Callable[P, Found]], Callable[P, Found]]:
+def needs(need: Knowledge, what: str) -> Callable[[Callable[Given, Found]], Callable[Given, Found]]:
     """Return what declares that a verb needs something of the scores, its first argument.
 
     The verb gets what `as_rated` makes of them. Its attribute ``needs`` is what it needs, for the
@@ -131,11 +131,11 @@ def needs(need: Knowledge, what: str) -> Callable[[Callable[P, Found]], Callable
         As in `require_knowledge`.
     """
 
-    def declare(verb: Callable[P, Found]) -> Callable[P, Found]:
+    def declare(verb: Callable[Given, Found]) -> Callable[Given, Found]:
         first = next(iter(inspect.signature(verb).parameters))
 
         @wraps(verb)
-        def asked(*given: P.args, **keywords: P.kwargs) -> Found:
+        def asked(*given: Given.args, **keywords: Given.kwargs) -> Found:
             found = inspect.signature(verb).bind_partial(*given, **keywords)
             if first in found.arguments:  # else the verb says that it is missing
                 found.arguments[first] = as_rated(found.arguments[first])
