@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.files import PathLike
 from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import RunSource
-from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import Missing, ReadingOptions, ReadingRules, takes_rules
@@ -32,6 +31,9 @@ from confir.measures.run_checks import check_ranked, warn_of_gains_above_one
 from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.parallel import Progress, run_in_threads
 from confir.scheduler import scheduler_in_use
+
+if TYPE_CHECKING:
+    from confir.data.lists.ranked_lists import RankedLists
 
 # Judged documents measured together: enough to spread the cost of a numpy call, few enough for the
 # processor's cache.
