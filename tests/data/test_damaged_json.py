@@ -1,9 +1,9 @@
 """JSON of other tools with a wrong value in any place: refused in a sentence, or read for what it is."""
 
 import json
+import re
 import subprocess
 import sys
-import re
 import warnings
 
 import pytest
