@@ -72,8 +72,9 @@ def rated() -> side_by_side.Job:
 
 def clustered() -> side_by_side.Job:
     """confir, votes that are read already, by 10,000 judges."""
-    from confir import Votes, fit_strengths
-    from confir.data.tables.columns import Ids
+    from confir import fit_strengths
+    from confir.data.tables.input_table import Ids
+    from confir.results import Votes
 
     left, right, winner = draw()
     judge = Ids([f"j{number:05}" for number in range(10_000)], np.arange(VOTES) % 10_000)

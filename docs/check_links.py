@@ -59,11 +59,10 @@ def broken_links(site: Path) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the broken links of a site, and end with 1 where there are any."""
+    """End with 1 and the broken links of a site, if there are any."""
     site = Path(sys.argv[1]).resolve()
     found = sorted(set(broken_links(site)))
-    print(*found, sep="\n")
-    sys.exit(bool(found))
+    sys.exit("\n".join(found) or 0)
 
 
 if __name__ == "__main__":

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+import tomllib
 import warnings
 from collections.abc import Iterator
 from importlib import import_module
-from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
 project = "confir"
 author = "The confir developers"
 copyright = "2026, the confir developers"  # noqa: A001
-version = release = installed_version("confir")
+# The installed package may be an earlier one.
+_PROJECT = tomllib.loads(Path(__file__).parents[1].joinpath("pyproject.toml").read_text("utf-8"))
+version = release = _PROJECT["project"]["version"]
 
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"]
 myst_heading_anchors = 4
@@ -27,6 +29,7 @@ html_title = f"confir {release}"
 html_show_sourcelink = False
 html_theme_options = {
     "navbar_align": "left",
+    "header_links_before_dropdown": 4,
     "navbar_end": ["theme-switcher"],
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
@@ -122,6 +125,9 @@ def _api_page() -> str:
     raised = [e.__name__ for e in errors if isinstance(e, type) and issubclass(e, Exception)]
     parts = ["# Names of the library"]
     parts += [f"## {kind}\n\n{_summary(groups[kind])}" for kind in ("Functions", "Classes")]
+    parts.append(
+        f"## Results\n\n{_summary([f'confir.results.{n}' for n in confir.results.__all__])}"
+    )
     lists = "\n".join(f"- `{name}`: {LISTS[name]}" for name in groups["Lists"])
     parts.append(f"## Lists\n\n{lists}")
     parts.append(f"## Errors and warnings\n\n{_summary([f'confir.errors.{e}' for e in raised])}")

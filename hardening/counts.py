@@ -5,14 +5,15 @@
 kinds
     Places that ask which kind of scores they have: `isinstance` of a type that `as_sample` takes
     (Scores, ScoreSummary, JudgedScores, SampledScores, RepeatedScores) or of a kind of sample, and
-    comparisons of ``design``, ``clusters`` or ``judged`` with None, outside of resampling/kinds.py,
+    comparisons of ``design``, ``clusters`` or ``judged`` with None, outside of resampling/kinds.py and other_kinds.py,
     of the classes of samples themselves and of readers (data/).
 refusals
     Lines of statements that raise UnsupportedMethodError, or call a function whose name begins with
     refuse.
 functions
     Functions of confir entered by `confir evaluate QRELS A B -m AP` and by `confir report`, and their
-    modules; imports and class bodies excluded. Needs the sample collection, which it writes.
+    modules; imports and class bodies excluded. Needs the sample collection, which it writes, and
+    `--entered`; `--list evaluate` prints them.
 names
     Modules that share a name outside the pattern of a study (table, chart, command, section,
     sentences, __init__).
@@ -54,7 +55,7 @@ def find_kinds(modules: dict[Path, ast.Module]) -> list[str]:
     found = []
     for path, tree in modules.items():
         name = path.relative_to(SOURCE)
-        if "data" in name.parts or path.name == "kinds.py":
+        if "data" in name.parts or path.name in ("kinds.py", "other_kinds.py"):
             continue
         lines = path.read_text().splitlines()
         asked = sorted(getattr(node, "lineno", 0) for node in ast.walk(tree) if _asks_kind(node))
@@ -132,8 +133,8 @@ def _docstring_lines(tree: ast.Module) -> set[int]:
     return lines
 
 
-def entered(arguments: list[str]) -> tuple[int, int]:
-    """Return how many functions of confir a command enters, and in how many modules."""
+def entered(arguments: list[str]) -> dict[str, list[str]]:
+    """Return the functions of confir that a command enters, by module."""
     from confir.cli import main
 
     functions: set[tuple[str, str, int]] = set()
@@ -153,8 +154,11 @@ def entered(arguments: list[str]) -> tuple[int, int]:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
-    named = {one for one in functions if "<" not in one[1].rpartition(".")[2]}
-    return len(named), len({path for path, *_ in named})
+    found: dict[str, list[str]] = collections.defaultdict(list)
+    for path, name, _ in sorted(functions):
+        if "<" not in name.rpartition(".")[2]:
+            found[str(Path(path).relative_to(SOURCE))].append(name)
+    return found
 
 
 def main() -> None:
@@ -169,7 +173,8 @@ def main() -> None:
     names = shared_names()
     print(f"modules that share a name: {len(names)} ({', '.join(names)})")
     print(f"code lines: {code:,} of {every:,}")
-    if "--entered" not in sys.argv:
+    listed = sys.argv[sys.argv.index("--list") + 1 :] if "--list" in sys.argv else []
+    if "--entered" not in sys.argv and not listed:
         return
     from confir.cli import main as command
 
@@ -180,8 +185,12 @@ def main() -> None:
         runs = [f"{folder}/sample/runs/{name}.txt" for name in ("bm25", "dense")]
         files = [f"{folder}/sample/qrels.txt", *runs]
         for name, rest in (("evaluate", []), ("report", ["-o", f"{folder}/page.html"])):
-            functions, places = entered([name, *files, "-m", "AP", "--quiet", *rest])
-            print(f"functions entered by {name}: {functions:,} in {places} modules")
+            found = entered([name, *files, "-m", "AP", "--quiet", *rest])
+            functions = sum(map(len, found.values()))
+            print(f"functions entered by {name}: {functions:,} in {len(found)} modules")
+            if name in listed:
+                for module, names in found.items():
+                    print(f"  {module}: {', '.join(names)}")
 
 
 if __name__ == "__main__":

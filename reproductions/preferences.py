@@ -5,7 +5,7 @@ where intervals that take votes for independent stand beside those by judge.
 
     python reproductions/preferences.py --output docs/reproductions
 
-`--quick` takes a tenth of the samples, for a first look.
+`--quick` takes a tenth of the samples, for a first look; all of them take half an hour of computing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import argparse
 import sys
 import warnings
 from concurrent.futures import ProcessPoolExecutor
-from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +22,7 @@ from scipy import stats
 from scipy.special import expit
 
 from confir.data.files import write_whole
-from confir.data.tables.columns import Ids
+from confir.data.tables.input_table import Ids
 from confir.data.votes import Votes
 from confir.errors import SmallSampleWarning, UnsupportedMethodError
 from confir.measures.strengths import Strengths, fit_strengths, maximise_likelihood
@@ -33,7 +32,6 @@ from confir.studies.ranks.ranking import ranking_of_pairs
 
 SEED = 1952
 LEVEL = 0.95
-SAMPLES = 400
 REPLICATES = 399
 # A share may be this many Monte-Carlo errors below the level, and .01, before the script ends with an error.
 ERRORS = 3.0
@@ -52,6 +50,7 @@ class Case(NamedTuple):
     ties: float = 0.0
     judges: int = 0
     taste: float = 0.0  # sd of a judge's own strengths about the common ones
+    samples: int = 400  # fewer where a sample takes longer
 
     @property
     def strength(self) -> np.ndarray:
@@ -110,18 +109,18 @@ CASES = (
     Case(20, 2_000, spread=0.0),
     Case(20, 10_000, uneven=1.2, ties=0.5),
     Case(20, 100_000),
-    Case(50, 1_000),
-    Case(50, 5_000),
-    Case(50, 20_000, spread=0.0),
-    Case(50, 20_000, uneven=1.05, ties=0.5),
-    Case(50, 100_000, uneven=1.05, ties=0.5),
+    Case(50, 1_000, samples=100),
+    Case(50, 5_000, samples=100),
+    Case(50, 20_000, spread=0.0, samples=100),
+    Case(50, 20_000, uneven=1.05, ties=0.5, samples=40),
+    Case(50, 100_000, uneven=1.05, ties=0.5, samples=40),
     Case(5, 1_000, judges=20, taste=0.7),
     Case(5, 1_000, judges=100, taste=0.7),
     Case(10, 2_000, spread=0.0, judges=50, taste=0.7),
     Case(10, 10_000, judges=50, taste=0.7, ties=0.5, uneven=1.2),
     Case(20, 100_000, judges=500, taste=0.7),
-    Case(50, 20_000, judges=100, taste=0.7),
-    Case(50, 100_000, judges=500, taste=0.7, ties=0.5, uneven=1.05),
+    Case(50, 20_000, judges=100, taste=0.7, samples=40),
+    Case(50, 100_000, judges=500, taste=0.7, ties=0.5, uneven=1.05, samples=40),
 )
 
 
@@ -203,21 +202,21 @@ def row(case: Case, unit: str, one: Rates) -> str:
     naive = bool(case.judges) and unit == "vote"
     name = "– naive: as if votes were independent" if naive else case.words()
     return (
-        f"| {name} | {one.strengths:.3f} | {one.pairs:.3f} | {one.best:.3f} | {one.size:.1f} | "
+        f"| {name} | {one.samples} | {one.strengths:.3f} | {one.pairs:.3f} | {one.best:.3f} | {one.size:.1f} | "
         f"{one.ranks:.3f} | {one.refused:.3f} |"
     ).replace(" nan ", " – ")
 
 
-def page(rows: list[str], samples: int) -> str:
+def page(rows: list[str]) -> str:
     """Return the page in Markdown."""
     lines = [
         "# Strengths, ranks and best sets from votes",
         "",
         (
             "Made by `python reproductions/preferences.py --output docs/reproductions`. Votes are simulated from "
-            f"known strengths, equally spaced over 1. {samples:,} samples of each case, seed {SEED}, level "
-            f"{LEVEL:g}, {REPLICATES} replicates; the Monte-Carlo standard error of a share near .95 is "
-            f"{np.sqrt(LEVEL * (1 - LEVEL) / samples):.3f}, and less for strengths, of which a sample has several. "
+            f"known strengths, equally spaced over 1; seed {SEED}, level {LEVEL:g}, {REPLICATES} replicates. The "
+            f"Monte-Carlo standard error of a share near .95 is {_error(400):.3f} of 400 samples, {_error(100):.3f} of 100 "
+            f"and {_error(40):.3f} of 40, and less for strengths, of which a sample has several. "
             "Unbalanced: each system is asked about 1.05 to 2 times as often as the next. Judges: each has a taste "
             "of its own for every system, sd 0.7; the truth is then what the judges' average predicts."
         ),
@@ -231,11 +230,15 @@ def page(rows: list[str], samples: int) -> str:
             "the level where strengths differ: an error needs a significant difference in the wrong direction."
         ),
         "",
-        "| votes | strengths | pairs | best | size | ranks | refused |",
-        "|---|---:|---:|---:|---:|---:|---:|",
+        "| votes | samples | strengths | pairs | best | size | ranks | refused |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
         *rows,
     ]
     return "\n".join(lines) + "\n"
+
+
+def _error(samples: int) -> float:
+    return float(np.sqrt(LEVEL * (1 - LEVEL) / samples))
 
 
 def failures(case: Case, one: Rates) -> list[str]:
@@ -258,16 +261,16 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     given = parser.parse_args()
-    samples = SAMPLES // 10 if given.quick else SAMPLES
+    samples = [case.samples // (10 if given.quick else 1) for case in CASES]
     rows: list[str] = []
     wrong: list[str] = []
     with ProcessPoolExecutor(given.jobs) as pool:
-        measured = pool.map(measure, CASES, range(len(CASES)), repeat(samples))
+        measured = pool.map(measure, CASES, range(len(CASES)), samples)
         for case, rates in zip(CASES, measured, strict=True):
             rows += [row(case, unit, one) for unit, one in rates.items()]
             wrong += failures(case, rates["judge" if case.judges else "vote"])
             print("\n".join(rows[-len(rates) :]), flush=True)
-    write_whole(given.output / "preferences.md", page(rows, samples).encode())
+    write_whole(given.output / "preferences.md", page(rows).encode())
     if wrong:
         sys.exit("; ".join(wrong))
 

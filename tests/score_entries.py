@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from confir.data.scores import ScoreEntries, Scores
-from confir.data.tables.columns import encode_ids
+from confir.data.tables.input_table import encode_ids
 
 
 def scores_from_entries(entries: Mapping[tuple[str, str, str], float]) -> Scores:

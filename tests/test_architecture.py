@@ -2,6 +2,7 @@
 
 import ast
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ GROUND = (
     "compilation",
     "control_characters",
     "defaults",
+    "lazy_names",
     "number_text",
     "parallel",
     "references",
@@ -36,6 +38,8 @@ GROUND = (
 ALLOWED = {
     **{layer: LAYERS[: place + 1] for place, layer in enumerate(LAYERS)},
     "spark": LAYERS[:2],
+    "testing": LAYERS,
+    "results": (),
     "list": (),
     "report": (*LAYERS[:4], "list", "report"),
     "showing": (*LAYERS, "report", "showing"),
@@ -208,7 +212,8 @@ def test_only_comparisons_take_a_margin():
     for path in MODULES:
         taken = {node.arg for node in ast.walk(_tree(path)) if isinstance(node, ast.arg)}
         takers = ("comparison", "preferences", "reproduction")
-        assert "margin" not in taken or path.parent.name in takers, path
+        takes = path.parent.name in takers or path.stem == "testing"
+        assert "margin" not in taken or takes, path
 
 
 def test_no_character_is_named_in_a_string():
@@ -267,8 +272,8 @@ def test_every_study_is_a_folder_and_a_line():
     folders = {path.parent.name for path in SOURCE.glob("studies/*/__init__.py")}
     assert sorted(folders) == sorted(study.folder for study in STUDIES)
     for study in STUDIES:
-        for name in study.names:
-            assert name in confir.__all__, f"{name} is missing from confir.__all__"
+        for name in study.verbs:
+            assert name in confir.__all__, f"{name} is missing from __init__.pyi"
 
 
 def test_every_result_of_a_study_has_the_table_and_the_chart_that_its_line_names():
@@ -285,13 +290,46 @@ def test_every_command_of_a_study_is_in_its_folder():
 
 
 def test_public_names_are_listed_once_and_exist():
-    assert sorted(confir.__all__, key=lambda n: (not n.isupper(), n)) == confir.__all__ or (
-        sorted(confir.__all__) == sorted(set(confir.__all__))
-    )
-    of_studies = [name for study in STUDIES for name in study.names]
-    assert sorted([*confir._HOMES, *of_studies]) == sorted(confir.__all__)
-    for name in confir.__all__:
-        assert getattr(confir, name) is not None
+    for stub, module in (("__init__.pyi", confir), ("results.pyi", confir.results)):
+        imports = [n for n in _tree(SOURCE / stub).body if isinstance(n, ast.ImportFrom)]
+        names = [alias for node in imports if node.module != "confir" for alias in node.names]
+        assert len({alias.name for alias in names}) == len(names)
+        assert all(alias.asname == alias.name for alias in names)  # public for type checkers, too
+        assert {*module.__all__} == {alias.name for alias in names}
+        for name in module.__all__:
+            assert getattr(module, name) is not None
+    assert len(confir.__all__) <= 80
+    assert not {*confir.__all__} & {*confir.results.__all__}
+
+
+def test_functions_are_at_the_top_and_classes_of_results_apart():
+    nouns = {name for name in confir.__all__ if isinstance(getattr(confir, name), type)}
+    assert nouns == {"Design", "Experiment", "Interval", "Qrels", "Run", "Scores"}
+    for study in STUDIES:
+        for name in study.results:
+            kind = name.rpartition(".")[2]
+            assert kind in {*nouns, *confir.results.__all__}, f"{kind} is missing from results.pyi"
+    assert all(isinstance(getattr(confir.results, name), type) for name in confir.results.__all__)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "said"),
+    [
+        (confir, "Plan", "; it is confir.results.Plan"),
+        (confir, "run_to_frame", "; it is Run.to_frame, after confir.as_run"),
+        (confir, "nothing", ""),
+        (confir.results, "nothing", ""),
+    ],
+)
+def test_a_name_that_moved_says_where_it_is(module, name, said):
+    with pytest.raises(AttributeError) as raised:
+        getattr(module, name)
+    assert str(raised.value) == f"module '{module.__name__}' has no attribute '{name}'{said}"
+
+
+def test_the_version_is_that_of_the_package():
+    assert confir.__version__ == version("confir")
+    assert "__version__" in dir(confir)
 
 
 def test_no_two_classes_or_public_constants_share_a_name():

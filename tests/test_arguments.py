@@ -172,7 +172,6 @@ def recipes(folder: Path):
         "plan_topics": {"scores": table, "baseline": "x"},
         "plan_votes": {"votes": VOTES},
         "pool_effects": {"effects": [0.1, 0.2, 0.4], "sigmas": [0.1, 0.1, 0.2]},
-        "qrels_to_frame": {"qrels": QRELS},
         "rate_preferences": {"votes": VOTES, **FEW},
         "rank_runs": {"scores": table, **FEW},
         "find_best": {"scores": table, **FEW},
@@ -183,7 +182,6 @@ def recipes(folder: Path):
         "read_scores": {"paths": folder / "scores.csv"},
         "read_votes": {"source": VOTES},
         "resample_documents": {**lists, "measures": "AP", **FEW},
-        "run_to_frame": {"run": RUNS["x"]},
         "sample_collection": {},
         "save_chart": {"result": comparison, "path": folder / "chart.svg"},
         "share_sequence": {"votes": VOTES},
@@ -196,8 +194,6 @@ def recipes(folder: Path):
         "summarise_topics": {"sample": sample},
         "use_scheduler": {"address": "local:2"},
         "validate_split_half": {**lists, "methods": "linear", **FEW},
-        "write_json_qrels": {"qrels": QRELS, "path": folder / "q"},
-        "write_json_run": {"run": RUNS["x"], "path": folder / "r"},
         "write_qrels": {"qrels": QRELS, "path": folder / "q"},
         "write_report": {"path": folder / "report.html", "scores": table, "replicates": 19},
         "write_run": {"run": RUNS["x"], "path": folder / "r"},
@@ -414,7 +410,6 @@ def takers_of_experiments():
         and name
         not in (
             *(
-                "qrels_to_frame",
                 "summarise_repeats",
                 "score_successes",
                 "plan_human_topics",

@@ -4,6 +4,7 @@ import ast
 import inspect
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import confir
@@ -47,6 +48,10 @@ def default(verb, name):
     return REPLICATES if name == "replicates" and found is None else found  # fewer for a summary
 
 
+def takes(verb, name):
+    return name in inspect.signature(verb).parameters
+
+
 def options(command):
     return {option.name: option for option in build_command(command).params}
 
@@ -72,6 +77,23 @@ def test_every_command_has_the_same_seed():
     seeds = [options(name)["seed"].default for name in COMMANDS if "seed" in options(name)]
     assert len(seeds) > 8
     assert set(seeds) == {defaults.SEED}
+
+
+def test_every_verb_has_the_seed_of_the_commands():
+    verbs = {name: getattr(confir, name) for name in confir.__all__ if name.islower()}
+    seeds = {name: default(verb, "rng") for name, verb in verbs.items() if takes(verb, "rng")}
+    assert len(seeds) > 20
+    assert set(seeds.values()) == {defaults.SEED}, seeds
+    assert default(confir.Experiment, "rng") == defaults.SEED
+
+
+def test_without_a_seed_numbers_are_drawn_anew():
+    values = np.random.default_rng(1).random((9, 2))
+    given = {"method": "percentile", "replicates": 399}
+    fixed, other = (confir.confidence_interval(values, **given) for _ in range(2))
+    np.testing.assert_array_equal(fixed.low, other.low)
+    anew, other = (confir.confidence_interval(values, **given, rng=None) for _ in range(2))
+    assert (anew.low != other.low).any()
 
 
 def test_the_help_lists_every_format_and_ending():

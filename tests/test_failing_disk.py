@@ -295,7 +295,7 @@ def test_rows_of_runs_leave_nothing_behind(tmp_path, room, monkeypatch):
     )
     monkeypatch.setattr(parted_rows, "_ROWS_AT_ONCE", 300)
     monkeypatch.setattr(parted_rows, "_BATCH", 100)
-    monkeypatch.setattr("confir.data.formats.headed_tables.MOST_HELD_DOCUMENTS", 0)
+    monkeypatch.setattr("confir.data.formats.run_tables.MOST_HELD_DOCUMENTS", 0)
 
     # what Arrow opens itself is out of reach of a disk that fails here
     def opened(name, mode):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.tables.columns import Ids
+from confir.data.tables.input_table import Ids
 from confir.data.votes import Votes
 
 

@@ -10,6 +10,7 @@ import math
 import operator
 import os
 import reprlib
+import sys
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from numbers import Real
@@ -122,7 +123,7 @@ def as_choices(
 def as_list(name: str, value: Any, *, least: int = 1) -> list[Any]:
     """Return several values as a list; strings, bytes and masked arrays are rejected."""
     listed = None
-    if isinstance(value, Iterable) and not isinstance(value, str | bytes | np.ma.MaskedArray):
+    if isinstance(value, Iterable) and not (isinstance(value, str | bytes) or _is_masked(value)):
         with suppress(TypeError):  # an array of no dimension, or a class
             listed = list(value)
     if listed is None:
@@ -155,11 +156,20 @@ def as_path(name: str, value: Any) -> str:
     return path
 
 
+def check_rng(rng: Any) -> None:
+    """Raise where a value is neither a seed nor a generator nor None.
+
+    Seeds are checked here, since numpy.random takes time to load.
+    """
+    if not (rng is None or (type(rng) is int and rng >= 0)):
+        as_generator(rng)
+
+
 def as_generator(rng: Any) -> np.random.Generator:
     """Return the random generator of a seed, or the generator itself."""
     # the generator of a RandomState cannot be spawned for threads
-    wrong = str | bytes | float | np.ma.MaskedArray | np.random.RandomState
-    problem = isinstance(rng, wrong) or _is_boolean(rng)
+    wrong = isinstance(rng, str | bytes | float | np.random.RandomState)
+    problem = wrong or _is_masked(rng) or _is_boolean(rng)
     try:
         generator = None if problem else np.random.default_rng(rng)
     except (TypeError, ValueError, AttributeError):
@@ -181,9 +191,15 @@ def as_reals(name: str, value: Any, expected: str = "an array of numbers") -> Fl
         numbers = array.astype(np.float64, copy=False) if plain else None
     except (TypeError, ValueError, OverflowError):
         numbers = None
-    if numbers is None or isinstance(value, np.ma.MaskedArray):
+    if numbers is None or _is_masked(value):
         raise invalid(name, value, expected)
     return numbers
+
+
+def _is_masked(value: Any) -> bool:
+    """Whether a value is a masked array, of a module that numpy loads when it is needed."""
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(value, masked.MaskedArray)
 
 
 def _is_number(value: Any) -> bool:

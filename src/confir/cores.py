@@ -10,6 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
+class Products:
+    """Whether OpenBLAS was told to use one thread before numpy was loaded; to ask it takes time."""
+
+    single = False
+
+
 class Cores:
     """Counts the threads of this process that work on tasks."""
 

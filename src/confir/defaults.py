@@ -31,7 +31,7 @@ PERSISTENCE, OVERLAP_DEPTH = 0.9, 10
 DRAWS = 9_999
 # Scores are clipped this far from 0 and 1 before the logit.
 LOGIT_EPSILON = 1e-6
-# Seed of the command line and of reports, which print it; other functions draw a new one.
+# Seed of commands, which print it, and of functions, which so give the same numbers; rng=None draws anew.
 SEED = 2006
 
 # Formats of printed results, and extensions of files.

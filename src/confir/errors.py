@@ -247,6 +247,12 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
+def type_name(value: Any) -> str:
+    """Return the name of an object's type, with its module."""
+    kind = type(value)
+    return f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+
+
 def warn_caller(message: str, category: type[ConfirWarning] = InputWarning) -> None:
     """Warn with the location of the caller of confir, however deep the call is."""
     collected = _COLLECTED.get()

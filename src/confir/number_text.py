@@ -131,6 +131,11 @@ def share_text(share: float, decimals: int = 1) -> str:
     return "–" if math.isnan(share) else f"{100 * share:.{decimals}f}%"
 
 
+def share_words(share: float) -> str:
+    """Return a share for a sentence, as a whole percentage: ``59%``, ``less than 1%``."""
+    return "less than 1%" if 0.0 < share < 0.005 else f"{100 * share:.0f}%"
+
+
 def frequency_text(share: float) -> str:
     """Return a share of bootstrap samples: ``0.832``."""
     return f"{share:.3f}"

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats
+from confir.arrays import Booleans, Floats, Integers
 
 # Scores in [0, 1] that differ by less are equal up to rounding.
 TIE = 1e-12
@@ -16,6 +16,18 @@ _DECIMALS_OF_LEVELS = 2
 
 # As many decimals tell every level from 100%.
 _MOST_DECIMALS = 17
+
+
+def distinct(values: Integers) -> Integers:
+    """Return the distinct values, ascending.
+
+    `np.unique` would do, but first loads numpy's masked arrays, which takes longer.
+    """
+    ordered = np.sort(values)
+    is_new = np.ones(len(ordered), bool)
+    is_new[1:] = ordered[1:] != ordered[:-1]
+    found: Integers = ordered[is_new]
+    return found
 
 
 def best_first(values: Floats) -> list[int]:

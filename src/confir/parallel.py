@@ -13,16 +13,15 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextvars import copy_context
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from confir.arguments import as_function, as_integer, as_path
-from confir.cores import Cores
+from confir.cores import Cores, Products
 from confir.errors import (
     CollectedWarning,
     InvalidValueError,
@@ -30,7 +29,11 @@ from confir.errors import (
     warn_caller,
 )
 from confir.scheduler import scheduler_in_use
-from confir.stored_results import Arrays, StoredResults
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from confir.stored_results import Arrays, StoredResults
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -93,6 +96,8 @@ def _threaded(function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iter
         if threads < 2:
             yield from map(function, tasks)
             return
+        from concurrent.futures import ThreadPoolExecutor
+
         working = partial(_with_warnings, function)
         contexts = [copy_context() for _ in tasks]  # two threads cannot share one
         with _cores.lent(), ThreadPoolExecutor(threads) as pool:
@@ -122,6 +127,8 @@ def run_ahead(
 
     By default there are as many threads as cores; one result per thread is held, and one more.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     reuse_memory()
     threads = threads or usable_cores()
     waiting: deque[Future[Result]] = deque()
@@ -202,7 +209,7 @@ class _SingleProducts:
 
     def __enter__(self) -> None:
         with self._changing:
-            if self._inside == 0:
+            if self._inside == 0 and not _products_are_single():
                 self._limit = _matrix_libraries().limit(limits=1)
                 _let_any_thread_change_limits()
             self._inside += 1
@@ -210,9 +217,17 @@ class _SingleProducts:
     def __exit__(self, *error: object) -> None:
         with self._changing:
             self._inside -= 1
-            if self._inside == 0:
+            if self._inside == 0 and self._limit is not None:
                 self._limit.restore_original_limits()
+                self._limit = None
                 _let_any_thread_change_limits()
+
+
+@cache
+def _products_are_single() -> bool:
+    """Whether numpy's products have one thread anyway, as the command line sees to."""
+    blas = np.__config__.CONFIG["Build Dependencies"]["blas"]["name"]
+    return Products.single and "openblas" in blas
 
 
 def _let_any_thread_change_limits() -> None:
@@ -267,6 +282,8 @@ def run_tasks(
     study
         Description of the work, as JSON values; a folder with other work is rejected.
     """
+    from confir.stored_results import StoredResults
+
     if jobs is not None:
         as_integer("jobs", jobs)
     as_function("progress", progress)
@@ -311,6 +328,8 @@ def _run_missing(
         if threads < 2:
             yield from enumerate(map(function, tasks))
             return
+        from concurrent.futures import ThreadPoolExecutor, as_completed
+
         with _cores.lent(), ThreadPoolExecutor(threads) as pool:
             numbers = {
                 pool.submit(_at_work, function, task): number for number, task in enumerate(tasks)

@@ -6,7 +6,6 @@ nor on which of them does what, and a task whose worker ends is run again on ano
 
 from __future__ import annotations
 
-import logging
 import os
 import pickle
 import platform
@@ -17,7 +16,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
 from importlib import import_module
-from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import islice
 from typing import Any, Self, TypeVar
@@ -58,6 +56,12 @@ def use_scheduler(address: str | None) -> AbstractContextManager[None]:
     address
         Of the scheduler, such as ``tcp://host:8786``; ``local:4`` starts four processes on this
         machine when they are needed first, and ends them afterwards; None changes nothing.
+
+    Examples
+    --------
+    >>> with confir.use_scheduler(None):  # an address, such as "local:4", starts a cluster
+    ...     confir.confidence_interval([0.3, 0.5, 0.4], method="t")
+    Interval(0.4000 [0.1516, 0.6484], level=0.95, method='t')
     """
     current = _IN_USE.get()
     if address is None or (current is not None and current.address == address):
@@ -259,6 +263,8 @@ def _connect(address: str) -> Iterator[Any]:
 @contextmanager
 def _start_processes(distributed: Any, workers: int) -> Iterator[Any]:
     """Yield a cluster of processes on this machine, each with one thread."""
+    import logging
+
     try:
         cluster = distributed.LocalCluster(
             n_workers=workers,
@@ -319,6 +325,8 @@ def _wait_for_worker(distributed: Any, client: Any, address: str) -> None:
 
 def _check_versions(address: str, found: Mapping[str, Any]) -> None:
     """Raise if the scheduler or a worker has other versions than this process."""
+    from importlib.metadata import version
+
     own = {"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}}
     places = {"the scheduler": found["scheduler"]}
     places |= {f"the worker {name}": there for name, there in found["workers"].items()}
@@ -342,6 +350,8 @@ def _release(name: str, installed: str | None) -> str | None:
 @contextmanager
 def _silent_logs() -> Iterator[None]:
     """Keep what Dask logs off the terminal: what matters becomes an error."""
+    import logging
+
     handlers = logging.getLogger("distributed").handlers
     levels = [handler.level for handler in handlers]
     try:

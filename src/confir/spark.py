@@ -14,8 +14,8 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from confir.data.experiment import ReadingOptions, ReadingRules
 from confir.data.formats.entries import QRELS, RUN, Kind, Shape
+from confir.data.reading_rules import ReadingOptions, ReadingRules
 from confir.data.sampling.design import refuse_design
 from confir.data.streams.blocks import Known, ScoreBlocks, TopicBlock, merge_all
 from confir.data.streams.document_rows import ROW_COLUMNS, RowColumns, row_schema

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import os
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +24,8 @@ _STUDY = "study"
 
 def digest(*arrays: np.ndarray[Any, Any]) -> str:
     """Return a digest of arrays: shape, type and content."""
+    import hashlib
+
     mixed = hashlib.sha256()
     for array in arrays:
         mixed.update(f"{array.shape} {array.dtype.str};".encode())
@@ -86,6 +85,9 @@ class StoredResults:
 
     def _load(self, number: int) -> Arrays | None:
         """Return the arrays of a task; None if missing, damaged, or of another study."""
+        import zipfile
+        import zlib
+
         try:
             with (
                 open(self._path(number), "rb") as stream,  # np.load leaves damaged files open

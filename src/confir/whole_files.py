@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import secrets
 import stat
 from collections.abc import Callable
 from contextlib import suppress
@@ -22,7 +21,7 @@ def replace_file(target: str | os.PathLike[str], content: bytes) -> None:
     name: a machine that stops leaves the old file or the new one.
     """
     name = os.fspath(target)
-    beside = os.path.join(os.path.dirname(name), f".confir-{secrets.token_hex(8)}{UNFINISHED}")
+    beside = os.path.join(os.path.dirname(name), f".confir-{os.urandom(8).hex()}{UNFINISHED}")
     kept = _mode_of(name)
     try:
         with open(beside, "xb", buffering=0, opener=_opener(kept)) as stream:

@@ -62,6 +62,8 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ("plan", *PAIR, "--difference", "observed", "--assurance", "0.9"),
         ("plan", *RUNS, "-m", "AP", "--half-width", "0.05"),
         ("plan", *PAIR),
+        ("plan", *RUNS, "-m", "AP"),
+        ("plan", "--scores", "{scores}", *BY_LENGTH),
         ("plan", "--scores", "{scores}", "--half-width", "0.1", *BY_LENGTH),
         ("plan", *PAIR, "--topics", "100", "--difference", "0.02"),
     ],

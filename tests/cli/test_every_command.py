@@ -2,7 +2,8 @@
 
 import pytest
 
-from confir.cli.input import DESIGN, reading_options
+from confir.cli.input import reading_options
+from confir.cli.input_options import DESIGN
 from confir.cli.start import COMMANDS, build_command
 
 READING = reading_options()

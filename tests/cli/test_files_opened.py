@@ -12,7 +12,7 @@ import pytest
 import confir
 from confir.cli import output_guard
 from confir.data import files
-from confir.data.formats import headed_tables
+from confir.data.formats import run_tables
 from confir.data.scanning import list_scanner, scanner
 from confir.data.simulation import simulate_collection
 from judge_files import noisy_judge, write_judge
@@ -31,14 +31,14 @@ def collection():
 @pytest.fixture
 def folder(tmp_path, collection):
     """Qrels and runs: plain, compressed, and JSON that no ending gives away."""
-    confir.write_json_qrels(collection.qrels, tmp_path / "qrels.json")
+    confir.write_qrels(collection.qrels, tmp_path / "qrels.json")
     (tmp_path / "qrels.json").rename(tmp_path / "qrels")
     (tmp_path / "runs").mkdir()
     plain, packed, hidden, named = collection.runs
     confir.write_run(plain, tmp_path / "runs" / "plain.run")
     confir.write_run(packed, tmp_path / "runs" / "packed.run.gz")
-    confir.write_json_run(named, tmp_path / "runs" / "named.json.gz")
-    confir.write_json_run(hidden, tmp_path / "runs" / "hidden.json")
+    confir.write_run(named, tmp_path / "runs" / "named.json.gz")
+    confir.write_run(hidden, tmp_path / "runs" / "hidden.json")
     (tmp_path / "runs" / "hidden.json").rename(tmp_path / "runs" / "hidden")
     return tmp_path
 
@@ -147,7 +147,7 @@ def house(tmp_path_factory, collection):
     place = tmp_path_factory.mktemp("house")
     qrels, (first, second, *others) = collection.qrels, collection.runs
     confir.write_qrels(qrels, place / "qrels.txt")
-    confir.write_json_qrels(qrels, place / "qrels.json")
+    confir.write_qrels(qrels, place / "qrels.json")
     judged = noisy_judge(qrels, seed=2)
     write_judge(place / "judge.txt", judged)
     write_judge(place / "people.txt", dict(list(judged.items())[:6]))
@@ -158,9 +158,9 @@ def house(tmp_path_factory, collection):
     (place / "runs").mkdir()
     confir.write_run(first, place / "runs" / "a.run")
     confir.write_run(second, place / "runs" / "b.run.gz")
-    confir.write_json_run(others[0], place / "runs" / "c.json")
+    confir.write_run(others[0], place / "runs" / "c.json")
     confir.write_run(others[1], place / "d.parquet")
-    frame = confir.run_to_frame(first, "pyarrow")
+    frame = first.to_frame("pyarrow")
     rows = zip(*(column.to_pylist() for column in frame.columns), strict=True)
     lines = [",".join(frame.column_names), *(",".join(map(str, row)) for row in rows)]
     (place / "e.csv").write_text("\n".join(lines) + "\n")
@@ -251,7 +251,7 @@ def test_the_guard_knows_every_file_that_a_command_reads(
     confir_command, house, known, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(house)
-    monkeypatch.setattr(headed_tables, "MOST_HELD_DOCUMENTS", 0)
+    monkeypatch.setattr(run_tables, "MOST_HELD_DOCUMENTS", 0)
     monkeypatch.setattr(list_scanner, "choose_kernels", lambda _: None)
     read_at_all = set()
     for words in COMMANDS:

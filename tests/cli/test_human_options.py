@@ -167,7 +167,7 @@ def test_a_report_says_whose_judgements_it_is_by(command, files, tmp_path):
     outcome = command("report", *RANDOM, *arguments)
     assert outcome.code == 0, outcome.err
     text = page.read_text(encoding="utf-8")
-    assert "estimated from those of 15 topics and a model&#39;s of 35 more" in text
+    assert "of all 50 topics would give, from those of 15 and a model&#39;s of all." in text
     warned = "people judged 1 topic that the model did not (unknown), left out"
     assert warned in text  # the page says so, however quiet the command
     assert warned not in outcome.err

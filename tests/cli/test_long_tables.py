@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import confir
-from confir.data.formats import headed_tables
+from confir.data.formats import run_tables
 from confir.data.scores import Scores
 from confir.data.streams.parquet_scores import ParquetScores
 from confir.measures import score_summary
@@ -113,7 +113,7 @@ def test_a_report_of_a_long_table_shows_a_sample_and_says_so(long_table, confir_
     assert "5,500 topics, a random sample of 2,000 topics is shown here" in page
     assert "<td>&lt;script&gt;</td>" in page
     assert "<td><script>" not in page
-    assert "needs the score of every topic" in page
+    assert "which summaries of scores lack" in page
 
 
 @pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
@@ -125,7 +125,7 @@ def test_a_command_evaluates_a_dataset_and_sums_up_many_topics(
     qrels = write_folder(qrels_table(judged), tmp_path / "qrels")
     words = ["evaluate", qrels, runs, "-m", "AP", "--method", "t", "--format", "json"]
     held = confir_command(*words)
-    monkeypatch.setattr(headed_tables, "MOST_HELD_DOCUMENTS", 10)
+    monkeypatch.setattr(run_tables, "MOST_HELD_DOCUMENTS", 10)
     monkeypatch.setattr(score_summary, "MOST_HELD_SCORES", 10)
     summed = confir_command(*words)
     assert held.code == summed.code == 0

@@ -1,7 +1,10 @@
-"""Which run is best has one answer: in the terminal, JSON, LaTeX, Python and on leaderboards."""
+"""Which run is best has one answer: in terminal, JSON, LaTeX, Python, on the page and on leaderboards."""
 
+import base64
 import json
 import re
+import zlib
+from html import unescape
 
 import pytest
 
@@ -57,6 +60,39 @@ def shown(text, separator):
     return [(int(rank), run.strip(), said == "yes") for rank, run, said in rows]
 
 
+def drawn(page):
+    """Return the same from the leaderboard of a page, as it is without a script."""
+    row = (
+        r'<td class="number rank">(\d+)</td><th scope="row" dir="auto" class="name[^"]*">([^<]*)</th>'
+        r'.*?<td class="said" data-label="may be best">(yes|no)(?:, borderline)?</td>'
+    )
+    return [
+        (int(rank), unescape(run), said == "yes")
+        for rank, run, said in re.findall(row, page, re.DOTALL)
+    ]
+
+
+def packed(page):
+    """Return the same from the data of a page, which its script shows."""
+    (text,) = re.findall('id="packed-data">([^<]*)<', page)
+    data = json.loads(zlib.decompress(base64.b64decode(text)))
+    measure = data["measures"][0]
+    in_set = measure["best"]["at"]["0.95"]["in_set"]
+    return [
+        (measure["means"]["rank"][run], data["runs"][run], int(in_set[run]) % 2 == 1)
+        for run in measure["order"]
+    ]
+
+
+def said_of(leaders, members, runs):
+    """Return the words of a headline that say who leads, and how many runs may be the best."""
+    names = " and ".join(filter(None, (", ".join(leaders[:-1]), leaders[-1])))
+    if members == 1:
+        return names, f"is the best of the {runs:,} runs"
+    which = "each" if members == runs else f"{members:,}"
+    return names, f"{which} of the {runs:,} runs may be the best"
+
+
 @pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
 def test_all_outputs_name_the_same_runs_in_the_same_order(collection, confir_command, tmp_path):
     scores, path = collection
@@ -79,19 +115,24 @@ def test_all_outputs_name_the_same_runs_in_the_same_order(collection, confir_com
     )
     assert shown(latex, " & ") == expected
     members = sum(may_be_best for *_, may_be_best in expected)
+    leaders = [run for rank, run, _ in expected if rank == 1]
+    lead, found = said_of(leaders, members, len(expected))
     first = text.splitlines()[0]
-    assert first.startswith(expected[0][1])
-    said = f"{members:,} of the {len(expected):,} runs may be the best"
-    if members == len(expected):
-        said = f"each of the {len(expected):,} runs may be the best"
-    assert (f"is the best of the {len(expected):,} runs by " if members == 1 else said) in first
+    assert first.startswith(lead)
+    assert found in first
+    assert confir_command("report", *given[1:], "-o", tmp_path / "page.html").code == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert drawn(page) == packed(page) == expected
+    (headline,) = re.findall('<p class="lead">([^<]*)</p>', page)
+    assert unescape(headline).startswith(lead)
+    assert found in headline
     # a leaderboard over datasets that count alike is the same question
     over = confir_command("leaderboard", "--means", path, "--quiet", "--format", "json")
-    found = {record["run"]: record for record in json.loads(over.out)}
-    assert board(found.values()) == expected
+    by_run = {record["run"]: record for record in json.loads(over.out)}
+    assert board(by_run.values()) == expected
     ranked = confir_command("leaderboard", "--means", path, "--quiet", "--rows", "all").out
     assert shown(ranked, "  +") == expected
-    assert (f"{members:,} of the" in ranked.splitlines()[0]) or members in (1, len(expected))
+    assert found in ranked.splitlines()[0]
 
 
 @pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")

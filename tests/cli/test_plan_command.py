@@ -50,7 +50,7 @@ def test_topics_for_a_half_width(plan):
 
 
 def test_what_the_topics_at_hand_can_show(plan):
-    _, out, _ = plan("--baseline", "bm25")
+    _, out, _ = plan("--baseline", "bm25", "--topics", "50")
     assert out.splitlines()[0].startswith("measure  run    detectable difference")
     assert "given 50 topics" in out
     assert "given 200 topics" in plan("--baseline", "bm25", "--topics", "200").out
@@ -119,7 +119,7 @@ def test_the_curve_is_drawn(plan, tmp_path, goal):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "a difference needs a baseline"),
+        (["--difference", "0.1"], "a difference needs a baseline"),
         (["--half-width", "0.1", "--difference", "0.1"], "several goals are given"),
         (["--half-width", "-1"], "half width is -1.0"),
         (["--baseline", "nobody"], "unknown run 'nobody'"),

@@ -199,7 +199,7 @@ def test_two_systems_have_a_confidence_sequence(confir_command, tmp_path):
         ),
         (["--show", "all"], "unknown value of --show 'all'"),
         (["--cluster", "topic"], "votes name no topic"),
-        (["--baseline", "w"], "unknown run 'w'"),
+        (["--baseline", "w"], "unknown system 'w'"),
         (["--prior", "-1"], "prior is -1.0; expected a number above 0"),
         (["--level", "2"], "2"),
     ],

@@ -76,6 +76,7 @@ def make_results():
         comparison.group_runs(),
         comparison.topic_differences(),
         confir.plan_topics(gaps, baseline=first, difference=0.03),
+        confir.plan_topics(gaps),
         confir.estimate_coverage(scores, methods=["t", "beta-logit"], samples=20, rng=1),
         confir.estimate_type_one_error(scores, methods=["t"], topics=[5, 9], samples=20, rng=1),
         confir.compare_with_chance(sample.qrels, scores, documents=60_000, draws=9, rng=1),

@@ -124,7 +124,9 @@ def test_only_numbers_as_c_spells_them_are_ratings(tmp_path, rating):
     judged = json.loads(QRELS["OpenSearch judgment"][1])
     judged["judgmentRatings"][0]["ratings"][0]["rating"] = rating
     (tmp_path / "j.json").write_text(json.dumps(judged))
-    with pytest.raises(ConfirError, match=r"gain of document 'a' in topic 'q 1' is .*; expected a"):
+    with pytest.raises(
+        ConfirError, match=r"topic 'q 1', document 'a': .* under 'gain' is not a finite"
+    ):
         confir.read_qrels(tmp_path / "j.json")
 
 

@@ -10,7 +10,7 @@ import confir
 from confir.cli import start
 from confir.data import experiment as experiment_module
 from confir.data.exclusions import Exclusions
-from confir.data.formats import headed_tables
+from confir.data.formats import run_tables
 from confir.data.sampling.judged_scores import JudgedScores, SampledScores
 from confir.data.scanning import blocks
 from confir.data.scanning.scan_kernels import load_kernels
@@ -101,7 +101,7 @@ def give_json(folder, qrels, runs, _):
 
 def give_parquet(folder, qrels, runs, monkeypatch):
     pa, pq = required("pyarrow"), required("pyarrow.parquet")
-    monkeypatch.setattr(headed_tables, "MOST_HELD_DOCUMENTS", 0)
+    monkeypatch.setattr(run_tables, "MOST_HELD_DOCUMENTS", 0)
     monkeypatch.setattr(parted_rows, "_ROWS_AT_ONCE", 60)
     for part, held in (("qrels", {"": qrels}), ("runs", runs)):
         rows = [

@@ -14,7 +14,8 @@ import pytest
 
 import confir
 from confir.cli.input import Inputs
-from confir.data.experiment import Experiment, ReadingOptions, ReadingRules
+from confir.data.experiment import Experiment
+from confir.data.reading_rules import ReadingOptions, ReadingRules
 from confir.errors import InvalidValueError
 from requirements import ON_UNIX
 

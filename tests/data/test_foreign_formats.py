@@ -90,7 +90,7 @@ def test_an_empty_file_is_an_error(tmp_path, name):
 
 
 WRONG_RUNS = [
-    (meta(default={"test": {"q": {"d": "high"}}}), "score of document 'd' in topic 'q' is 'high'"),
+    (meta(default={"test": {"q": {"d": "high"}}}), "topic 'q', document 'd': 'high' under 'score'"),
     (meta(default={"test": {}}), "the run is empty"),
     (meta(default=[1]), "a subset is not a JSON object; expected"),
     (meta(), r"has no subsets"),
@@ -115,7 +115,7 @@ WRONG_RUNS = [
     (evaluation_results({"x": RUN}) * 2, "topic 'q 1' occurs twice in run 'x'"),
     ([{**evaluation_results({"x": RUN})[0], "documentIds": ["a", "a"]}], "not a list of different"),
     ("qid\tdocno\tscore\n1\td\n", ":2: 2 columns; expected 3 as in the header"),
-    ("qid\tdocno\tscore\n1\td\thigh\n", ":2: score is 'high'; expected a number"),
+    ("qid\tdocno\tscore\n1\td\thigh\n", ":2: 'high' under 'score' is not a finite number"),
     ("qid\tdocno\tscore\n", ":1: a header without rows"),
     ("qid\tdocno\tscore\n1\td\t1\n1\td\t2\n", "document 'd' occurs twice in topic '1'"),
 ]
@@ -130,10 +130,10 @@ def test_a_faulty_run_is_named(tmp_path, held, message):
 
 WRONG_QRELS = [
     (beir({"1": {"d": 0.5}}), "gain of document 'd' in topic '1' is 0.5; expected a whole number"),
-    (beir({"1": {"d": "x"}}), ":2: score is 'x'; expected a number"),
+    (beir({"1": {"d": "x"}}), ":2: 'x' under 'score' is not a finite number"),
     (beir({"1": {"d": 1}}) + "1\td\t2\n", "'d'"),
     ({"judgmentRatings": [{"query": "q"}]}, "query 'q' lacks 'ratings'"),
-    (judgment({"q": {"d": "x"}}), "gain of document 'd' in topic 'q' is 'x.000'"),
+    (judgment({"q": {"d": "x"}}), "topic 'q', document 'd': 'x.000' under 'gain'"),
     ([judgment({"q": {"d": 1}})] * 2, "document 'd' is rated twice in topic 'q'"),
     ({"judgmentRatings": []}, "empty"),
     ({"query_doc_pairs": []}, "no ratings; expected"),

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import confir
-from confir.data.formats import json_shapes, run_groups
+from confir.data.formats import entries, json_shapes
 from confir.data.formats.catalogue import recognise
 from confir.data.formats.exclusion_files import as_exclusions
 from confir.data.formats.objects import as_runs
@@ -178,7 +178,7 @@ def test_the_runs_of_a_table_are_taken_apart_at_once(tmp_path, monkeypatch):
     """Not by a look at all rows for each run: what is looked at is counted."""
     looked_at = []
     monkeypatch.setattr(
-        run_groups,
+        entries,
         "pick",
         lambda names, places: looked_at.append(len(names)) or pick(names, places),
     )

@@ -18,7 +18,7 @@ from confir.data.formats.frames import build_frame, qrels_to_frame, run_to_frame
 from confir.data.formats.objects import as_qrels, as_run, as_runs
 from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.formats.run_sources import RunSource
-from confir.data.formats.run_writers import write_json_qrels, write_json_run
+from confir.data.formats.run_writers import write_qrels, write_run
 from confir.data.qrels import build_qrels
 from confir.data.run import Run
 from confir.errors import (
@@ -429,35 +429,35 @@ def test_dict_goes_through_a_run_and_back(scores):
 
 
 @pytest.mark.parametrize(
-    ("value", "described"),
+    "value",
     [
-        (None, "missing"),
-        (float("nan"), "missing"),
-        (301.0, "301.0 of type float"),
-        (True, "True of type bool"),
-        (np.True_, "np.True_ of type bool"),
-        (b"q1", "b'q1' of type bytes"),
-        (pd.NA, "<NA> of type NAType"),
-        (("q", 1), "('q', 1) of type tuple"),
+        None,
+        float("nan"),
+        301.0,
+        True,
+        np.True_,
+        b"q1",
+        pd.NA,
+        ("q", 1),
     ],
     ids=repr,
 )
-def test_ids_are_text_or_integers(value, described):
-    for what, source, where in [
-        ("topic id", {"1": {"d": 1}, value: {"d": 1}}, "entry 2"),
-        ("docid", {"1": {"d": 1, value: 2}}, "topic '1'"),
-        ("topic id", [("1", "d", 1), (value, "d", 1)], "entry 2"),
-        ("docid", [("1", "d", 1), ("1", value, 1)], "entry 2"),
+def test_ids_are_text_or_integers(value):
+    no_id = f"{value!r} is not an id; expected text"
+    for source, message in [
+        ({"1": {"d": 1}, value: {"d": 1}}, f"topic {value!r}, document 'd': topic {no_id}"),
+        ({"1": {"d": 1, value: 2}}, f"topic '1', document {value!r}: docid {no_id}"),
+        ([("1", "d", 1), (value, "d", 1)], f"row 2: topic {no_id}"),
+        ([("1", "d", 1), ("1", value, 1)], f"row 2: docid {no_id}"),
     ]:
-        expected = f"a {what} in {where} is {described}; expected text or an integer"
         for convert, name in [(as_run, "run"), (as_qrels, "qrels")]:
             with pytest.raises(FormatError) as caught:
                 convert(source)
-            assert str(caught.value) == f"{name}: {expected}"
+            assert str(caught.value) == f"{name}: {message}"
 
 
 def test_subtopics_are_text_or_integers():
-    with pytest.raises(FormatError, match="a subtopic in entry 3 is missing"):
+    with pytest.raises(FormatError, match="row 3: subtopic None is not an id"):
         as_qrels(pl.DataFrame(qrels_columns(subtopic=["1", "2", None])))
 
 
@@ -465,35 +465,35 @@ def test_subtopics_are_text_or_integers():
 @pytest.mark.parametrize(
     ("ids", "described"),
     [
-        (["1", None, "2"], "missing|<NA> of type NAType"),
-        ([1.0, 2.0, 3.0], "1.0 of type float"),
-        ([True, False, True], "True of type bool"),
+        (["1", None, "2"], "None"),
+        ([1.0, 2.0, 3.0], r"1\.0"),
+        ([True, False, True], "True"),
     ],
 )
 def test_ids_in_frames_are_text_or_integers(make, ids, described):
-    for name, what in [("topic", "topic id"), ("docid", "docid")]:
-        with pytest.raises(FormatError, match=rf"^run: a {what} in entry \d is ({described});"):
+    for name in ("topic", "docid"):
+        with pytest.raises(FormatError, match=rf"^run: row \d: {name} {described} is not an id;"):
             as_run(make(run_columns(**{name: ids})))
 
 
 def test_integers_that_a_gap_made_floats_are_no_ids():
     frame = pd.DataFrame({"qid": [301, None], "docno": ["a", "b"], "score": [1.0, 2.0]})
-    with pytest.raises(FormatError, match=r"topic id in entry 1 is 301\.0 of type float"):
+    with pytest.raises(FormatError, match=r"row 1: qid 301\.0 is not an id"):
         as_run(frame)
 
 
 def test_missing_value_of_a_nullable_column_is_no_id():
     frame = pd.DataFrame(run_columns(topic=pd.array([1, None, 2], "Int64")))
-    with pytest.raises(FormatError, match="a topic id in entry 2 is <NA> of type NAType"):
+    with pytest.raises(FormatError, match="row 2: topic None is not an id"):
         as_run(frame)
 
 
 def test_empty_ids_and_half_characters_are_errors():
-    with pytest.raises(FormatError, match="a topic id in entry 1 is empty; expected text"):
+    with pytest.raises(FormatError, match="topic '' is not an id; expected text"):
         as_run({"": {"d": 1.0}})
-    with pytest.raises(FormatError, match="a docid in topic '1' is empty; expected text"):
+    with pytest.raises(FormatError, match="topic '1', document '': docid '' is not an id"):
         as_run({"1": {"": 1.0}})
-    with pytest.raises(FormatError, match=r"a docid holds U\+D800, half a character"):
+    with pytest.raises(FormatError, match="the docid is not Unicode text"):
         as_run({"1": {"é\ud800": 1.0}})
 
 
@@ -509,12 +509,12 @@ def test_text_and_number_that_become_one_id_are_an_error():
 @pytest.mark.parametrize(
     ("value", "described"),
     [
-        (None, "missing"),
-        ("1.5", "'1.5' of type str"),
-        (True, "True of type bool"),
-        (1j, "1j of type complex"),
-        ({"d": 1.0}, "{'d': 1.0} of type dict"),
-        (np.array([1.0, 2.0]), "array([1., 2.]) of type ndarray"),
+        (None, "None"),
+        ("1,5", "'1,5'"),
+        (True, "True"),
+        (1j, "1j"),
+        ({"d": 1.0}, "{'d': 1.0}"),
+        (np.array([1.0, 2.0]), "array([1., 2.])"),
     ],
     ids=repr,
 )
@@ -522,17 +522,20 @@ def test_scores_and_gains_are_numbers(value, described):
     for convert, what in [(as_run, "run: score"), (as_qrels, "qrels: gain")]:
         with pytest.raises(FormatError) as caught:
             convert({"1": {"a": 1, "b": value}})
-        expected = f"{what} of document 'b' in topic '1' is {described}; expected a number"
-        assert str(caught.value) == expected
+        name, number = what.split(": ")
+        problem = f"{described} under {number!r} is not a finite number"
+        if value is None:
+            problem = f"the {number} is missing; expected a number"
+        assert str(caught.value) == f"{name}: topic '1', document 'b': {problem}"
 
 
 def test_first_of_several_faults_is_named():
-    faults = [None, True, 1j, b"x", [], {}, ()]
+    faults = [True, 1j, b"x", [], {}, ()]
     for turn in range(len(faults)):
         turned = [*faults[turn:], *faults[:turn]]
-        with pytest.raises(FormatError, match="score of document '0'"):
+        with pytest.raises(FormatError, match="topic '1', document '0':"):
             as_run({"1": {str(i): fault for i, fault in enumerate(turned)}})
-        with pytest.raises(FormatError, match="a docid in entry 1"):
+        with pytest.raises(FormatError, match="row 1: docid"):
             as_run([("1", fault, 1.0) for fault in turned])
 
 
@@ -540,19 +543,18 @@ def test_first_of_several_faults_is_named():
 def test_scores_are_finite(value):
     with pytest.raises(FormatError) as caught:
         as_run({"1": {"a": value}}, name="bm25")
-    assert str(caught.value) == (
-        f"bm25: score of document 'a' in topic '1' is {float(value)}; expected a finite number"
+    problem = (
+        "the score is missing" if np.isnan(value) else f"{value} under 'score' is not a finite"
     )
+    assert str(caught.value).startswith(f"bm25: topic '1', document 'a': {problem}")
 
 
 def test_number_beyond_floats_is_an_error():
-    with pytest.raises(FormatError, match="run: a score is not a finite number"):
+    with pytest.raises(FormatError, match=r"document 'a': 1000.*0 under 'score' is not a"):
         as_run({"1": {"a": 10**400}})
 
 
-@pytest.mark.parametrize(
-    "value", [0.5, float("nan"), float("inf"), 2**31, -(2**31), Decimal("0.1")]
-)
+@pytest.mark.parametrize("value", [0.5, 2**31, -(2**31), Decimal("0.1")])
 def test_gains_are_whole_numbers(value):
     with pytest.raises(FormatError) as caught:
         as_qrels({"1": {"a": 1, "b": value}})
@@ -565,15 +567,15 @@ def test_gains_are_whole_numbers(value):
 @pytest.mark.parametrize("make", MAKERS)
 def test_numbers_in_frames_are_strict(make):
     for scores, problem in [
-        ([1.0, None, 2.0], "score of document 'd2' in topic '01' is (missing|nan)"),
-        (["1.0", "2.0", "3.0"], "score of document 'NA' in topic '01' is '1.0' of type str"),
-        ([True, False, True], "score of document 'NA' in topic '01' is True of type bool"),
+        ([1.0, None, 2.0], "row 2: the score is missing; expected a"),
+        (["1,0", "2.0", "3.0"], "row 1: '1,0' under 'score' is not a finite number"),
+        ([True, False, True], "row 1: True under 'score' is not a finite number"),
     ]:
-        with pytest.raises(FormatError, match=f"^run: {problem}; expected a"):
+        with pytest.raises(FormatError, match=f"^run: {problem}"):
             as_run(make(run_columns(score=scores)))
     with pytest.raises(FormatError, match=r"gain of document 'NA' in topic '01' is 0\.5; expected"):
         as_qrels(make(qrels_columns(gain=[0.5, 1, 2])))
-    with pytest.raises(FormatError, match=r"gain of document 'd2' in topic '01' is (missing|nan);"):
+    with pytest.raises(FormatError, match=r"row 2: the gain is missing;"):
         as_qrels(make(qrels_columns(gain=[1, None, 2])))
 
 
@@ -627,7 +629,7 @@ def test_columns_of_one_name_are_an_error(frame):
 def test_frames_with_odd_column_names_are_refused_in_one_sentence():
     with pytest.raises(FormatError, match="the columns are 0, 1; expected topic"):
         as_run(pd.DataFrame([[1, 2]]))
-    with pytest.raises(FormatError, match="the columns are none; expected topic"):
+    with pytest.raises(FormatError, match="a table without rows; expected topic"):
         as_run(pd.DataFrame())
 
 
@@ -681,7 +683,9 @@ def test_entries_of_several_types_are_an_error():
     ids=lambda source: type(source).__module__ + type(source).__name__,
 )
 def test_empty_runs_are_errors(source):
-    with pytest.raises(FormatError, match=r"^run: the run is empty; expected"):
+    with pytest.raises(
+        FormatError, match=r"^run: (the run is empty|a table without rows); expected"
+    ):
         as_run(source)
 
 
@@ -691,7 +695,9 @@ def test_empty_runs_are_errors(source):
     ids=lambda source: type(source).__module__ + type(source).__name__,
 )
 def test_empty_qrels_are_errors(source):
-    with pytest.raises(FormatError, match=r"^qrels: the qrels are empty; expected"):
+    with pytest.raises(
+        FormatError, match=r"^qrels: (the qrels are empty|a table without rows); expected"
+    ):
         as_qrels(source)
 
 
@@ -746,8 +752,8 @@ def test_topic_that_holds_no_mapping_is_an_error():
 
 @pytest.mark.parametrize("ending", ["", ".gz", ".bz2", ".xz", ".zst"])
 def test_json_is_written_and_read(tmp_path, ending):
-    write_json_run(as_run(RUN), tmp_path / f"bm25.json{ending}")
-    write_json_qrels(as_qrels(QRELS), tmp_path / f"qrels.json{ending}")
+    write_run(as_run(RUN), tmp_path / f"bm25.json{ending}")
+    write_qrels(as_qrels(QRELS), tmp_path / f"qrels.json{ending}")
     run = read_run(tmp_path / f"bm25.json{ending}")
     assert run.name == "bm25"
     assert run.to_dict() == RUN
@@ -757,14 +763,14 @@ def test_json_is_written_and_read(tmp_path, ending):
 
 def test_scores_keep_every_bit_in_json(tmp_path):
     scores = {"é": {"d": 0.1 + 0.2, "\u2028": 5e-324, "x": -1.7976931348623157e308}}
-    write_json_run(as_run(scores), tmp_path / "run.json")
+    write_run(as_run(scores), tmp_path / "run.json")
     assert read_run(tmp_path / "run.json").to_dict() == scores
 
 
 def test_qrels_with_subtopics_do_not_fit_json(tmp_path):
     qrels = build_qrels(["1", "1"], ["x", "y"], ["a", "a"], np.array([1, 0]))
     with pytest.raises(InvalidValueError, match="judged for several subtopics"):
-        write_json_qrels(qrels, tmp_path / "qrels.json")
+        write_qrels(qrels, tmp_path / "qrels.json")
     assert not (tmp_path / "qrels.json").exists()
 
 
@@ -781,14 +787,14 @@ def test_qrels_with_subtopics_do_not_fit_json(tmp_path):
         ),
         ('{"1": {"d": NaN}}', ": NaN stands where a finite number was expected"),
         ('{"1": {"d": -Infinity}}', ": -Infinity stands where a finite number was expected"),
-        ('{"1": {"d": 1e999}}', ": score of document 'd' in topic '1' is inf; expected a finite"),
+        ('{"1": {"d": 1e999}}', ": topic '1', document 'd': inf under 'score' is not a finite"),
         (
             '{"1": {"d": null}}',
-            ": score of document 'd' in topic '1' is missing; expected a number",
+            ": topic '1', document 'd': the score is missing; expected a number",
         ),
-        ('{"1": {"d": "2"}}', ": score of document 'd' in topic '1' is '2' of type str; expected"),
-        ('{"1": {"d": true}}', ": score of document 'd' in topic '1' is True of type bool"),
-        ('{"1": {"d\\ud800": 1}}', ": a docid holds U+D800, half a character; expected text"),
+        ('{"1": {"d": "x"}}', ": topic '1', document 'd': 'x' under 'score' is not a finite"),
+        ('{"1": {"d": true}}', ": topic '1', document 'd': True under 'score' is not a"),
+        ('{"1": {"d\\ud800": 1}}', ": topic '1', document 'd\\ud800': the docid is not Unicode"),
         ('{"1": [1]}', ": topic '1' holds an object of type list; expected a mapping docid"),
         (
             '{"1":\n {"d": 1}\n',
@@ -979,13 +985,13 @@ def test_name_for_several_files_is_an_error(tmp_path):
 
 
 def test_faults_in_several_runs_name_the_run():
-    with pytest.raises(FormatError, match=r"^run2: score of document 'd' in topic '1' is nan"):
+    with pytest.raises(FormatError, match=r"^run2: topic '1', document 'd': the score is missing"):
         as_runs([RUN, {"1": {"d": float("nan")}}])
     with pytest.raises(FormatError, match=r"^b: the run is empty"):
         as_runs({"a": ROWS, "b": {}})
     with pytest.raises(FormatError, match=r"^run2: an object of type int; expected a path"):
         as_runs([RUN, 3])
-    with pytest.raises(FormatError, match=r"^runs: a run name in entry 1 is missing"):
+    with pytest.raises(FormatError, match=r"^runs: the name of a run is None"):
         as_runs({None: ROWS})
     with pytest.raises(FormatError, match=r"^run: an object of type NoneType; expected a path"):
         as_runs(None)
@@ -1101,7 +1107,7 @@ def test_qrels_become_a_frame_and_back(backend):
 
 def test_real_run_is_the_same_from_file_dict_frame_and_json(real_data, tmp_path):
     run = read_run(real_data / "trec-robust-2003/runs/input.NLPR03vb10.gz")
-    write_json_run(run, tmp_path / "run.json.gz")
+    write_run(run, tmp_path / "run.json.gz")
     sources = [run.to_dict(), tmp_path / "run.json.gz"]
     sources += [run_to_frame(run, backend) for backend in NATIVE]
     for source in sources:

@@ -5,7 +5,7 @@ import pytest
 
 import confir
 from confir.data import compression
-from confir.data.formats import headed_tables
+from confir.data.formats import run_tables
 from confir.data.tables import parquet_files
 from confir.errors import FormatError, UnreadableError
 from requirements import required
@@ -60,7 +60,7 @@ READERS = {
 @pytest.mark.parametrize("reader", ["run", "folder of runs", "runs of any length"])
 def test_few_bytes_that_hold_many_rows_are_refused(tmp_path, monkeypatch, reader):
     if reader == "runs of any length":
-        monkeypatch.setattr(headed_tables, "MOST_HELD_DOCUMENTS", 0)
+        monkeypatch.setattr(run_tables, "MOST_HELD_DOCUMENTS", 0)
     path = write(tmp_path / "runs" / "equal.parquet", run_of_equal_rows(20_000))
     with pytest.raises(UnreadableError, match=REFUSED):
         READERS[reader](path)

@@ -6,7 +6,7 @@ import pytest
 
 from confir.data.formats.objects import as_qrels, as_run
 from confir.data.formats.run_readers import read_qrels, read_run
-from confir.data.formats.run_writers import write_json_run, write_qrels, write_run
+from confir.data.formats.run_writers import write_qrels, write_run
 from confir.errors import ConfirError, FormatError
 
 RUN = {"1": {"a": 2.0, "b": 1.0}, "2": {"c": 0.5}}
@@ -30,7 +30,7 @@ def test_the_ending_json_writes_json(tmp_path):
 
 
 def test_json_without_its_ending_is_told_by_its_start(tmp_path):
-    write_json_run(RUN, tmp_path / "x.txt")
+    (tmp_path / "x.txt").write_text(json.dumps(RUN))
     assert read_run(tmp_path / "x.txt", name="mine").name == "mine"
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import confir
 import confir.scheduler
-from confir.data.formats import headed_tables
+from confir.data.formats import run_tables
 from confir.data.streams import parted_rows, score_pieces, spilled_rows
 from confir.data.streams.moments import Moments
 from confir.errors import FormatError, InputWarning, SchedulerError
@@ -25,7 +25,7 @@ RUNS = ("a", "b", "c")
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
     monkeypatch.setattr(score_pieces, "_ROWS_AT_LEAST", 700)
-    monkeypatch.setattr(headed_tables, "MOST_HELD_DOCUMENTS", 0)
+    monkeypatch.setattr(run_tables, "MOST_HELD_DOCUMENTS", 0)
 
 
 def make_columns(order, topics=2_000):

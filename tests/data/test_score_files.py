@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 import confir
 from confir.data.scores import Scores
-from confir.data.tables.columns import is_summary
+from confir.data.tables.input_table import is_summary
 from confir.data.tables.measure_names import find_measures
 from confir.data.tables.score_files import read_scores, write_scores
 from confir.errors import (
@@ -457,7 +457,7 @@ def test_a_fault_at_the_start_of_a_large_file_does_not_wait_for_the_rest(write, 
     seen = []
     reader = csv.reader
     monkeypatch.setattr(
-        "confir.data.tables.table_files.csv.reader",
+        "confir.data.tables.separated_text.csv.reader",
         lambda lines, **how: reader((seen.append(1) or line for line in lines), **how),
     )
     monkeypatch.setattr(

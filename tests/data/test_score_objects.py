@@ -163,5 +163,5 @@ def test_columns_of_different_lengths_are_an_error():
     columns = {"run": ["a", "a"], "measure": ["AP"] * 2, "topic": ["1", "2"], "score": [0.5]}
     with pytest.raises(FormatError, match="columns of different lengths"):
         as_scores(columns)
-    with pytest.raises(FormatError, match="no scores"):
+    with pytest.raises(FormatError, match="a table without rows"):
         as_scores({name: [] for name in columns})

@@ -457,7 +457,7 @@ def test_types_of_parquet_columns_do_not_matter(tmp_path, types):
 
 
 def test_long_columns_of_parquet_are_never_lists(tmp_path, monkeypatch):
-    from confir.data.tables.columns import InputTable
+    from confir.data.tables.input_table import InputTable
 
     monkeypatch.setattr(InputTable, "cells", None)
     scores = Scores(("1", "2"), ("b", "a"), ("AP",), np.array([[[0.5], [1]], [[np.nan], [0]]]))

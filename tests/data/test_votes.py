@@ -95,6 +95,7 @@ def test_counts_are_as_many_votes():
         ("one,two,winner\nx,y,x\n", ":1: no columns of two systems; expected columns left, right"),
         ("left,right,left_wins,right_wins\nx,y,1,-2\n", ":2: right_wins is -2; expected a number"),
         ("left,right,left_wins,right_wins\nx,y,0.5,1\n", ":2: left_wins is 0.5; expected"),
+        ("left,right,left_wins,right_wins\nx,y,nan,1\n", ":2: left_wins is missing; expected"),
         ("left,right,left_wins,right_wins\nx,y,0,0\n", "0 votes; expected at least 2"),
         ("", "the file is empty; expected columns left, right and winner"),
     ],

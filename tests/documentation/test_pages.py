@@ -280,7 +280,7 @@ def test_there_is_a_row_for_each_study_in_order_and_one_for_the_report():
 @pytest.mark.parametrize("place", range(len(STUDIES)), ids=[study.folder for study in STUDIES])
 def test_a_row_names_the_verbs_commands_and_source_of_its_study(place):
     study, (_, verbs, commands, source) = STUDIES[place], question_rows()[place]
-    functions = [name for name in study.names if name[0].islower()]
+    functions = list(study.verbs)
     assert sorted(re.findall(r"`(\w+)`", verbs)) == sorted(functions)
     own = re.findall(r"`confir ([\w-]+)`", commands)
     assert own == list(study.commands)

@@ -12,6 +12,29 @@ import confir
 from confir.studies import STUDIES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
+# Words that users search for, and the page that is to come first: search ranks titles highest.
+SEARCHED = {
+    "jupyter": "notebooks.md",
+    "colab": "notebooks.md",
+    "(ci)": "gate.md",
+    "p-value": "compare.md",
+    "significance": "which-test.md",
+    "t-test": "which-test.md",
+    "bootstrap": "which-interval.md",
+    "error bars": "intervals.md",
+    "leaderboard": "datasets.md",
+    "mteb": "cases/mteb.md",
+    "llm judge": "llm-judges.md",
+    "dashboard": "dashboards.md",
+    "seed": "seeds.md",
+    "elo": "preferences.md",
+    "bradley-terry": "preferences.md",
+    "latency": "tradeoff.md",
+    "sample size": "plan.md",
+    "power": "plan.md",
+    "install": "install.md",
+    "agent": "agents.md",
+}
 ANSWERS = sorted({study.source[1].partition("#")[0] for study in STUDIES})
 
 
@@ -19,8 +42,11 @@ def test_every_public_name_is_on_the_page_of_names():
     spec = spec_from_file_location("conf", DOCS / "conf.py")
     settings = module_from_spec(spec)
     spec.loader.exec_module(settings)
-    shown = re.findall(r"^(?:    |- `)confir\.(\w+)`?", settings._api_page(), re.MULTILINE)
-    assert sorted(name for name in shown if name != "errors") == sorted(confir.__all__)
+    page = settings._api_page()
+    shown = re.findall(r"^(?:    |- `)confir\.(\w+)`?$|^- `confir\.(\w+)`", page, re.MULTILINE)
+    assert sorted(map("".join, shown)) == sorted(confir.__all__)
+    results = re.findall(r"^    confir\.results\.(\w+)$", page, re.MULTILINE)
+    assert sorted(results) == sorted(confir.results.__all__)
 
 
 @pytest.mark.parametrize("page", ANSWERS)
@@ -29,6 +55,12 @@ def test_every_question_has_a_picture_and_says_what_its_limits_are(page):
     assert re.search(r"!\[[^\]]+\]\((figures|reproductions)/[\w-]+\.svg\)", text)
     assert "\n## Limits\n" in text
     assert re.search(r"^(\$ )?confir |^import confir", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("word", "page"), SEARCHED.items())
+def test_titles_have_the_words_that_users_search_for(word, page):
+    title = (DOCS / page).read_text(encoding="utf-8").partition("\n")[0]
+    assert word in title.lower()
 
 
 @pytest.mark.parametrize("picture", sorted(DOCS.rglob("figures/*.svg")), ids=lambda path: path.name)

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import confir
-from confir.data.formats import headed_tables
+from confir.data.formats import run_tables
 from confir.data.formats.entries import QRELS, RUN
 from confir.data.formats.objects import find_run_datasets
 from confir.data.lists.rankings import JudgedPositions, stack_rankings
@@ -37,7 +37,7 @@ MEASURES = ["AP", "nDCG@10", "P@5", "RR", "ERR@20", "bpref", "alpha_nDCG@5"]
 def small_parts(monkeypatch):
     monkeypatch.setattr(parted_rows, "_ROWS_AT_ONCE", 60)
     monkeypatch.setattr(parted_rows, "_BATCH", 17)
-    monkeypatch.setattr(headed_tables, "MOST_HELD_DOCUMENTS", 0)
+    monkeypatch.setattr(run_tables, "MOST_HELD_DOCUMENTS", 0)
 
 
 @pytest.mark.parametrize("by", ["run", "topic", None])
@@ -118,7 +118,7 @@ BAD = {
     ],
     "score of document 'd1' in topic '1' is inf": [("a", "1", "d1", np.inf)],
     "docid '' is not an id": [("a", "1", "", 1.0)],
-    "column 'score' is string": [("a", "1", "d1", "high")],
+    "'high' under 'score' is not a finite number": [("a", "1", "d1", "high")],
 }
 
 
@@ -190,7 +190,7 @@ RELEVANT = {"1": {"d1": 1}}
 
 @pytest.fixture(params=[0, 10**6])
 def held_or_parted(request, monkeypatch):
-    monkeypatch.setattr(headed_tables, "MOST_HELD_DOCUMENTS", request.param)
+    monkeypatch.setattr(run_tables, "MOST_HELD_DOCUMENTS", request.param)
 
 
 @pytest.mark.usefixtures("held_or_parted")
@@ -239,7 +239,7 @@ def test_runs_are_parted_where_all_of_them_together_hold_many_documents(tmp_path
     pq.write_table(run_table([("a", "1", "d1", 1.0)]), files[0])
     rows = 1 + len(make_rows()[0])
     for most, found in ((rows, []), (rows - 1, [str(file) for file in files])):
-        monkeypatch.setattr(headed_tables, "MOST_HELD_DOCUMENTS", most)
+        monkeypatch.setattr(run_tables, "MOST_HELD_DOCUMENTS", most)
         assert [source.path for source in find_run_datasets(files)] == found
     (tmp_path / "c.run").write_text("1 Q0 d1 1 1.0 c\n")
     assert find_run_datasets([*files, tmp_path / "c.run"]) == []
@@ -249,10 +249,10 @@ GROWTH = """
 import re, sys
 from pathlib import Path
 import confir
-from confir.data.formats import headed_tables
+from confir.data.formats import run_tables
 from confir.data.streams import parted_rows
 parted_rows._ROWS_AT_ONCE = 1 << 16
-headed_tables.MOST_HELD_DOCUMENTS = 1000
+run_tables.MOST_HELD_DOCUMENTS = 1000
 summary = confir.summarise_runs(sys.argv[1], sys.argv[2], ["AP", "nDCG@10"])
 confir.confidence_interval(summary)
 peak = re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from confir.data.tables.columns import encode_ids
+from confir.data.tables.input_table import encode_ids
 from confir.data.votes import Votes, read_votes
 from confir.errors import InvalidValueError, SmallSampleWarning, UnsupportedMethodError
 from confir.measures.strengths import fit_strengths

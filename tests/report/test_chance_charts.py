@@ -21,7 +21,7 @@ QRELS = {"1": {"a": 1, "b": 1}, "2": {"a": 1}}
 def with_runs():
     values = np.array([[[0.9, 0.1], [0.3, 0.2]], [[0.5, 0.0], [0.2, 0.1]]])
     scores = Scores(("1", "2"), ("good", "bad"), ("AP", "P@10"), values)
-    qrels = confir.data.formats.objects.as_qrels(QRELS)
+    qrels = confir.as_qrels(QRELS)
     return compare_with_chance(qrels, scores, documents=20, rng=1)
 
 
@@ -47,7 +47,7 @@ def test_the_chart_of_runs_has_a_dashed_line_for_chance(with_runs):
 
 
 def test_without_runs_the_chart_shows_topics():
-    chance = compare_with_chance(confir.data.formats.objects.as_qrels(QRELS), documents=20)
+    chance = compare_with_chance(confir.as_qrels(QRELS), documents=20)
     assert chance.to_records(per_topic=True) in map(without_numbers, datasets(chart(chance)))
 
 
@@ -79,7 +79,7 @@ def with_missing():
     scores = Scores(
         ("1", "2"), ("none", "both", "second", "first"), ("AP",), np.array(values)[:, :, None]
     )
-    qrels = confir.data.formats.objects.as_qrels(QRELS)
+    qrels = confir.as_qrels(QRELS)
     return compare_with_chance(qrels, scores, documents=20, draws=0)
 
 
@@ -114,7 +114,7 @@ def test_a_run_without_scores_leaves_the_chance_of_the_others_shared(with_runs):
     values = with_runs.scores.values.copy()
     values[:, 0] = np.nan
     scores = Scores(("1", "2"), ("none", "bad"), ("AP", "P@10"), values)
-    qrels = confir.data.formats.objects.as_qrels(QRELS)
+    qrels = confir.as_qrels(QRELS)
     table = chance_table(compare_with_chance(qrels, scores, documents=20, draws=0))
     assert [row[0].text for row in table.rows] == ["bad", "none", "chance"]
     assert table.rows[2][1].text.startswith(f"{with_runs.expected[:, 0].mean():.4g} ± ")

@@ -126,9 +126,12 @@ def test_groups_are_drawn_from_first_to_last_run(scores):
             {"difference": 0.02, "baseline": "a"},
             "Power to detect a difference of 0.02 from a (family: baseline)",
         ),
-        ({"baseline": "a", "family": "none"}, "Difference from a that is detected with power 0.8"),
         (
-            {"baseline": "a", "family": "baseline", "assurance": 0.8},
+            {"baseline": "a", "family": "none", "topics": 30},
+            "Difference from a that is detected with power 0.8",
+        ),
+        (
+            {"baseline": "a", "family": "baseline", "topics": 30, "assurance": 0.8},
             "Difference from a that is detected with power 0.8 (family: baseline), with assurance 0.8",
         ),
         (
@@ -162,5 +165,5 @@ def test_what_is_not_known_is_left_blank(scores):
     records = datasets(chart(compare_runs(scores, baseline="a")))
     assert next(r for r in records if r["run"] == "b")["low"] is None
     chart(compare_runs(scores)).to_json()
-    goals = [r for r in datasets(chart(plan_topics(scores, baseline="a"))) if r["goal"]]
+    goals = [r for r in datasets(chart(plan_topics(scores, baseline="a", topics=30))) if r["goal"]]
     assert {record["run"] for record in goals} == {"c", "d"}

@@ -124,7 +124,7 @@ def test_effects_topics_and_groups(scores):
 
 
 def test_plans(scores):
-    shown = plan_table(plan_topics(scores, baseline="a"))
+    shown = plan_table(plan_topics(scores, baseline="a", topics=30))
     assert shown.columns[2] == "detectable difference"
     assert len(shown.rows) == 6
     needed = plan_table(plan_topics(scores, half_width=0.01))
@@ -141,7 +141,7 @@ def test_what_is_not_known_is_a_dash(scores):
     row = comparison_table(compare_runs(scores, baseline="a", margin=0.1)).rows[-1]
     numbers = ["0.0000", "1.0000", "1.0000", "<0.0001", "<0.0001", "–", "0/30/0"]
     assert [cell.text for cell in row[3:]] == numbers
-    plan = plan_table(plan_topics(scores, baseline="a"))
+    plan = plan_table(plan_topics(scores, baseline="a", topics=30))
     assert [cell.text for cell in plan.rows[0][2:5]] == ["–", "–", "–"]
 
 

@@ -1,6 +1,7 @@
 """Tables for papers: made to fit, intervals in three forms. `make verify` compiles them."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -144,3 +145,11 @@ def test_many_rows_in_a_column_are_in_boxes_that_a_page_has_room_for():
     boxes = latex.split(r"\sbox0")[1:]
     assert [box.count("run-") for box in boxes] == [25, 25, 24]
     assert "longtable" not in latex
+
+
+def test_a_long_table_in_parts_has_its_note_below_once():
+    wide = table([f"run-{i:03d}-{'x' * 30}" for i in range(74)], tuple(f"R@{k}" for k in range(9)))
+    latex = to_latex(replace(wide, note="first\nsecond"), Paper("page"))
+    assert latex.count(r"\begin{longtable}") > 1
+    assert r"\multicolumn" not in latex  # wider than a part
+    assert latex.rpartition(r"\end{longtable}")[2].count("first; second") == 1

@@ -174,13 +174,16 @@ def test_the_documentation_lists_the_parts_of_the_page_under_their_headings():
     text = (Path(__file__).parents[2] / "docs" / "report.md").read_text(encoding="utf-8")
     listed = re.findall(r"^- \*\*(.+?)\*\*", text.partition("\n## Contents\n")[2], re.MULTILINE)
     headings = [section.heading for section in find_sections().values() if section.anchor]
-    assert listed == ["The answer", *headings, "Methods"]
+    assert listed == ["The answer", *headings, "How to read this page", "Methods"]
     page = rendered(gathered(measures=("AP",)))
     absent = ("judgements", "corrected_means", "leaderboard", "topic_groups", "tradeoff")
     absent += ("collection", "chance", "data_quality")  # scores alone
-    shown = [n for n in listed[2:-1] if n not in {find_sections()[a].heading for a in absent}]
+    shown = [n for n in listed[2:-2] if n not in {find_sections()[a].heading for a in absent}]
     shown[0] = "All 3 pairs, with groups and ranks"
-    assert re.findall(r"<h3 [^>]*>([^<]*)</h3>", page) == [*shown, "Methods", "Left out"]
+    assert re.findall(r"<h3 [^>]*>([^<]*)</h3>", page) == [
+        *shown,
+        *("How to read this page", "Methods", "Left out"),
+    ]
     headings = re.findall(r"<h2 [^>]*>([^<]*)</h2>", page)
     assert headings == ["The answer", "1 warning: check before citing the results", "More"]
 

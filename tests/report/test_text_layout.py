@@ -109,3 +109,15 @@ def test_a_sentence_after_short_names_is_wrapped_in_its_column():
         "numpy  2.0      x",
     ]
     assert lines_of(table, 40)[0] == "what     numba"  # no room for a sentence
+
+
+def test_headings_take_several_lines_where_the_table_fits_only_so():
+    cells = [Cell("hybrid"), Cell(interval_text(0.4, 0.3, 0.5)), Cell("yes")]
+    table = Table(("run", "mean", "may be best"), (tuple(cells),), names=1)
+    whole = "run                        mean  may be best"
+    assert lines_of(table, len(whole))[0] == whole
+    above, below, row = lines_of(table, len(whole) - 1)[-3:]
+    assert (above.split(), below.split()) == (["be"], ["run", "mean", "best"])
+    assert row.split()[0] == "hybrid"
+    assert row.endswith(" yes")
+    assert len(row) == len(below)

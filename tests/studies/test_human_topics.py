@@ -21,7 +21,9 @@ def judged(y, f, human):
     names = NAMES[: len(f)]
     runs, measures = ("a", "b"), ("score",)
     model = confir.Scores(names, runs, measures, f[:, :, None])
-    return confir.JudgedScores(names[:human], runs, measures, y[:human, :, None], model=model)
+    return confir.results.JudgedScores(
+        names[:human], runs, measures, y[:human, :, None], model=model
+    )
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,7 @@ def made(human, model, rest):
     both = np.concatenate([model, rest])[:, :, None]
     model = confir.Scores(names, runs, ("score",), both)
     people = names[: len(human)]
-    return confir.JudgedScores(people, runs, ("score",), human[:, :, None], model=model)
+    return confir.results.JudgedScores(people, runs, ("score",), human[:, :, None], model=model)
 
 
 def simulated(n, more, runs, seed, effect=0.0):
@@ -47,7 +47,7 @@ def simulated(n, more, runs, seed, effect=0.0):
 
 
 def test_evaluate_gives_scores_by_people_whose_means_are_corrected(scores):
-    assert isinstance(scores, confir.JudgedScores)
+    assert isinstance(scores, confir.results.JudgedScores)
     assert scores.topics == tuple(sorted(HUMAN))
     assert scores.model_topics == 35
     expected = confir.correct_judgements(MODEL, RUNS, ["AP", "nDCG@10"], **DRAWN)

@@ -331,7 +331,7 @@ def test_small_studies_never_load_numba():
 
 
 def test_methods_that_do_not_resample_draw_no_replicates(monkeypatch):
-    monkeypatch.setattr(confir.resampling.topics, "draw_topics", forbidden)
+    monkeypatch.setattr("confir.resampling.topics.draw_topics", forbidden)
     monkeypatch.setattr(confir.studies.coverage.miss_counter, "topic_draws", forbidden)
     methods = [name for name, method in methods_over("topics").items() if not method.resamples]
     assert "t" in methods

@@ -72,7 +72,7 @@ def test_the_detectable_difference_is_detected(pilot):
 
 
 def test_goals_are_each_others_inverse(pilot):
-    at_hand = plan_topics(pilot, baseline="run0")
+    at_hand = plan_topics(pilot, baseline="run0", topics=40)
     assert (at_hand.topics == 40).all()
     for r, m in np.ndindex(at_hand.difference.shape):
         back = plan_topics(pilot, baseline="run0", difference=at_hand.difference[r, m] * (1 + 1e-9))
@@ -221,7 +221,7 @@ def test_sentences_say_what_was_planned(pilot):
     assert repr(power) == f"Plan({power.sentences()[0]})"
     endless = replace(power, high=np.full_like(power.high, np.nan))
     assert re.search(r"\(range \d+ or more\)", endless.sentences()[0])
-    shown = plan_topics(one, baseline="run0")
+    shown = plan_topics(one, baseline="run0", topics=40)
     assert "with 40 topics, a true difference of 0." in shown.sentences()[0]
     assert repr(plan_topics(pilot, half_width=0.05)) == (
         "Plan(run: 3, measure: 2, baseline=None, goal='half width', power=nan, level=0.95)"
@@ -243,7 +243,7 @@ def test_a_constant_pilot_plans_nothing(pilot):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({}, InvalidValueError, "needs a baseline"),
+        ({"family": "baseline"}, InvalidValueError, "needs a baseline"),
         ({"difference": 0.1}, InvalidValueError, "needs a baseline"),
         ({"half_width": 0.1, "topics": 9}, InvalidValueError, "several goals"),
         ({"half_width": 0.0}, InvalidValueError, "half width is 0.0; expected a number above 0"),
@@ -279,6 +279,8 @@ def test_wrong_options_are_named(pilot, options, error, message):
 def test_one_topic_is_no_pilot(pilot):
     with pytest.raises(InvalidValueError, match="a pilot needs at least 2"):
         plan_topics(table(pilot.values[:1]), half_width=0.1)
+    with pytest.raises(InvalidValueError, match="a pilot needs at least 2"):
+        plan_topics(table(pilot.values[:1]))
 
 
 def small_pilot(measure):
@@ -290,14 +292,14 @@ def test_a_difference_beyond_the_measure_is_not_promised():
     sd = np.std([0.8, -0.6, 0.2], ddof=1)
     needed = float(Criterion(0.95).detectable(np.array([sd]), np.array([3]), 0.8)[0])
     assert needed > 1
-    plan = plan_topics(small_pilot("AP"), baseline="a")
+    plan = plan_topics(small_pilot("AP"), baseline="a", topics=3)
     assert math.isnan(plan.difference[0, 0])
     (sentence,) = plan.sentences()
     assert sentence.startswith("b against a by AP: with 3 topics, no difference in [0, 1] is large")
     assert plan_table(plan).rows[0][2].text == "none"
     assert "none: it would exceed 1" in plan_table(plan).note
     assert (np.isnan(plan.curve) | (plan.curve <= 1)).all()
-    counts = plan_topics(small_pilot("NumRet"), baseline="a")
+    counts = plan_topics(small_pilot("NumRet"), baseline="a", topics=3)
     assert counts.difference[0, 0] == pytest.approx(needed)
     assert "none" not in plan_table(counts).note
 
@@ -306,7 +308,7 @@ def test_a_range_may_reach_beyond_the_measure():
     differences = np.array([0.8, -0.6, 0.2, 0.6, 0.7, 0.0])
     values = np.stack([0.6 - differences / 2, 0.6 + differences / 2], axis=1)[:, :, None] * 0.8
     pilot = Scores(tuple("123456"), ("a", "b"), ("AP",), values)
-    plan = plan_topics(pilot, baseline="a")
+    plan = plan_topics(pilot, baseline="a", topics=6)
     assert plan.low[0, 0] < plan.difference[0, 0] < 1
     assert math.isnan(plan.high[0, 0])
     assert " or more) is detected" in plan.sentences()[0]

@@ -1,28 +1,22 @@
 """Preferences: the same families, best set and ranks as for scores, and what only votes have."""
 
-import doctest
-
 import numpy as np
 import pytest
 from scipy.stats import chi2, t
 
 import confir
-from confir.data import votes as votes_file
-from confir.data.tables.columns import Ids
+from confir.data.tables.input_table import Ids
 from confir.data.votes import Votes
-from confir.errors import InvalidValueError
-from confir.measures import strengths as strengths_file
+from confir.errors import DegenerateSampleWarning, InvalidValueError
 from confir.measures.strengths import fit_strengths
+from confir.studies.comparison.gate import judge_gate
 from confir.studies.comparison.run_groups import RunGroups
-from confir.studies.leaderboard import dataset_votes
-from confir.studies.preferences import early_looks, preferences, vote_plan
 from confir.studies.preferences.early_looks import share_sequence
 from confir.studies.preferences.model_fit import check_fit
 from confir.studies.preferences.preferences import rate_preferences
 from confir.studies.preferences.vote_plan import plan_votes
 from vote_samples import simulate_votes
 
-EXAMPLES = (votes_file, strengths_file, preferences, vote_plan, early_looks, dataset_votes)
 STRENGTH = (1.0, 0.4, 0.0, -0.4, -1.0)
 
 
@@ -268,13 +262,6 @@ def test_a_sequence_is_of_two_systems(votes):
         share_sequence(votes)
 
 
-@pytest.mark.parametrize("module", EXAMPLES, ids=lambda module: module.__name__)
-def test_examples_run(module):
-    found = doctest.testmod(module)
-    assert found.attempted >= 1
-    assert not found.failed
-
-
 def coverage(strength, votes, samples, **options):
     """Return how often intervals hold the strengths, with clusters and without, and sets and ranks."""
     strength = np.asarray(strength) - np.mean(strength)
@@ -308,3 +295,13 @@ def test_clustered_votes_need_clusters():
     hits, naive, _, _ = coverage((0.0,) * 5, 1_000, 300, judges=30, judge_sd=1.0)
     assert hits == pytest.approx(0.95, abs=0.02)
     assert naive < 0.85
+
+
+def test_votes_that_are_all_ties_have_no_interval_and_pass_the_gate():
+    votes = {"left": ["a"] * 12, "right": ["b"] * 12, "winner": ["tie"] * 12}
+    with pytest.warns(DegenerateSampleWarning, match="no interval for a and b"):
+        found = rate_preferences(votes, baseline="a", replicates=99, rng=1)
+    assert found.strength.tolist() == [0, 0]
+    assert np.isnan([*found.low, *found.high]).all()
+    (candidate,) = judge_gate(found.comparison, "strength").candidates
+    assert (candidate.decision.verdict, candidate.passes) == ("identical", True)

@@ -33,7 +33,7 @@ QRELS = {
 
 
 def qrels():
-    return confir.data.formats.objects.as_qrels(QRELS)
+    return confir.as_qrels(QRELS)
 
 
 @pytest.fixture(scope="module")
@@ -142,9 +142,7 @@ def test_a_random_run_is_not_above_chance():
         for topic in judged
     }
     scores = confir.evaluate(judged, {"random": run}, "AP")
-    chance = compare_with_chance(
-        confir.data.formats.objects.as_qrels(judged), scores, documents=200, draws=500, rng=1
-    )
+    chance = compare_with_chance(confir.as_qrels(judged), scores, documents=200, draws=500, rng=1)
     (record,) = chance.to_records()
     assert abs(record["score"] - record["expected"]) < 4 * record["sd"]
     assert abs(record["corrected"]) < 0.05
@@ -163,7 +161,7 @@ def test_topics_that_a_run_lacks_are_left_out_of_its_baseline():
 
 def test_a_collection_of_relevant_documents_alone_has_no_corrected_score():
     scores = Scores(("1",), ("x",), ("AP",), np.ones((1, 1, 1)))
-    judged = confir.data.formats.objects.as_qrels({"1": {"a": 1, "b": 1}})
+    judged = confir.as_qrels({"1": {"a": 1, "b": 1}})
     chance = compare_with_chance(judged, scores, documents=2, rng=1)
     (record,) = chance.to_records()
     assert record["expected"] == 1

@@ -92,9 +92,9 @@ def test_teams_are_read_from_lines_and_tables(tmp_path, text):
     [
         ("a1\n", r"teams.txt:1: 1 column; expected a run and its team"),
         ("a1 A more\n", r"teams.txt:1: 3 columns; expected a run and its team"),
-        ("run,team\na1,\n", r"teams.txt:2: an empty name"),
+        ("run,team\na1,\n", r"teams.txt:2: team '' is not an id"),
         ("a1 A\nb1 B\na1 B\n", r"teams.txt:3: run 'a1' is of team 'B', and of 'A' before"),
-        ("# nothing\n", r"teams.txt: no run; expected"),
+        ("# nothing\n", r"teams.txt: the file is empty; expected a run"),
     ],
 )
 def test_a_file_that_is_wrong_is_named_with_its_line(tmp_path, text, message):

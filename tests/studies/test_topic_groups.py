@@ -12,6 +12,7 @@ from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
     UnknownNameError,
+    UnsupportedMethodError,
 )
 from confir.studies.topic_groups.heterogeneity import LEAST_TESTED, check_groups, welch_f
 
@@ -232,13 +233,13 @@ def test_people_and_a_model_are_compared_by_group():
     model = made_scores(rng.uniform(size=(60, 2)))
     kept = model.topics[::2]
     human = model.select(topic=kept)
-    judged = confir.JudgedScores(
+    judged = confir.results.JudgedScores(
         human.topics, human.runs, human.measures, human.values * 0.9, model=model
     )
     by = {topic: "even" if place % 4 < 2 else "odd" for place, topic in enumerate(model.topics)}
     found = confir.compare_groups(judged, by=by, replicates=99, rng=1)
     own = confir.compare_runs(
-        confir.JudgedScores(
+        confir.results.JudgedScores(
             kept[::2],
             human.runs,
             human.measures,
@@ -308,7 +309,7 @@ def test_no_table_and_a_summary_are_refused():
     scores = two_way()
     with pytest.raises(InvalidValueError, match="no table of topics with a column 'length'"):
         confir.compare_groups(scores, by="length")
-    with pytest.raises(InvalidValueError, match="needs the score of every topic"):
+    with pytest.raises(UnsupportedMethodError, match="which summaries of scores lack"):
         confir.compare_groups(confir.summarise_scores(scores), by={})
 
 

@@ -166,7 +166,7 @@ def test_no_size_is_refused(scores):
 
 def test_resuming_needs_a_seed(scores, tmp_path):
     with pytest.raises(InvalidValueError, match="needs a seed"):
-        estimate_type_one_error(scores, resume=tmp_path)
+        estimate_type_one_error(scores, rng=None, resume=tmp_path)
 
 
 def test_results_are_short_in_text_and_a_table_in_a_notebook(error):

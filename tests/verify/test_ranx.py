@@ -8,7 +8,7 @@ import pytest
 import ranx
 
 import confir
-from confir import as_qrels, as_run, as_scores, write_json_run
+from confir import as_qrels, as_run, as_scores, write_run
 from confir.data.simulation import sample_collection
 from confir.errors import FormatError
 
@@ -41,7 +41,7 @@ def test_runs_and_qrels_go_there_and_back(tmp_path):
     assert as_run(run.to_dataframe()).to_dict() == RUNS["x"]
     assert as_qrels(qrels).to_dict() == QRELS
     assert as_qrels(qrels.to_dataframe()).to_dict() == QRELS
-    write_json_run(as_run(run), tmp_path / "run.json")
+    write_run(as_run(run), tmp_path / "run.json")
     assert ranx.Run.from_file(str(tmp_path / "run.json")).to_dict() == RUNS["x"]
 
 

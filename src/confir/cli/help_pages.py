@@ -6,12 +6,8 @@ this command has, and the first sentence of what is said of each.
 
 from __future__ import annotations
 
-import inspect
-import shutil
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -41,8 +37,7 @@ _RARE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A line of a help page: what can be given, and what that does.
 
     Attributes
@@ -104,7 +99,9 @@ _HELP_ALL = click.Option(
 
 def help_page(context: click.Context, entries: Iterable[Entry]) -> str:
     """Return the help page of a command: usage, what it does, and its entries in panels."""
-    width = max(shutil.get_terminal_size().columns, _NARROWEST)
+    from shutil import get_terminal_size
+
+    width = max(get_terminal_size().columns, _NARROWEST)
     panels: dict[str, list[Entry]] = {}
     for entry in entries:
         panels.setdefault(entry.panel, []).append(entry)
@@ -119,7 +116,9 @@ def help_page(context: click.Context, entries: Iterable[Entry]) -> str:
 
 def _described(text: str, width: int) -> Iterator[str]:
     """Yield the lines of a docstring: paragraphs and lists; backticks are for its readers in code."""
-    blocks = inspect.cleandoc(text).replace("`", "").split("\n\n")
+    from inspect import cleandoc
+
+    blocks = cleandoc(text).replace("`", "").split("\n\n")
     for number, block in enumerate(blocks):
         if number:
             yield ""
@@ -132,7 +131,9 @@ def _described(text: str, width: int) -> Iterator[str]:
 
 def _wrapped(text: str, width: int, first: str = "", later: str = "") -> list[str]:
     """Return the lines of a text within the margins of a page; no word is broken at a hyphen."""
-    return textwrap.wrap(
+    from textwrap import wrap
+
+    return wrap(
         text,
         width - 1,
         initial_indent=f" {first}",
@@ -143,12 +144,14 @@ def _wrapped(text: str, width: int, first: str = "", later: str = "") -> list[st
 
 def _panel(title: str, entries: Sequence[Entry], width: int) -> Iterator[str]:
     """Yield the lines of a panel: names on the left, what they do on the right."""
+    from textwrap import wrap
+
     names = min(max(len(one.spelt) for one in entries), _WIDEST_NAMES, width // 2 - 4)
     yield f"╭─ {title} {'─' * (width - len(title) - 5)}╮"
     for one in entries:
         default = f" [default: {one.default}]" if one.default else ""
-        right = textwrap.wrap(one.about + default, width - names - 6, break_on_hyphens=False)
-        left = textwrap.wrap(one.spelt, names, break_on_hyphens=False) or [""]
+        right = wrap(one.about + default, width - names - 6, break_on_hyphens=False)
+        left = wrap(one.spelt, names, break_on_hyphens=False) or [""]
         for row in range(max(len(left), len(right))):
             beside = right[row] if row < len(right) else ""
             yield f"│ {left[row] if row < len(left) else '':{names}}  {beside:{width - names - 6}} │"
@@ -208,4 +211,4 @@ def _brief(entry: Entry) -> Entry:
     """Return an entry with the first sentence of what it does; all options are in one panel."""
     first, dot, _ = entry.about.partition(". ")
     panel = ARGUMENTS if entry.panel == ARGUMENTS else OPTIONS
-    return replace(entry, about=first + dot.rstrip(), panel=panel)
+    return entry._replace(about=first + dot.rstrip(), panel=panel)

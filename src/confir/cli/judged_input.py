@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from confir.data.scores import Scores
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class JudgedInputs(Inputs):
     """Inputs of scores by several judges, or of several runs of each system.
 

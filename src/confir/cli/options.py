@@ -161,8 +161,8 @@ MeasuresOption = Annotated[
         "-m",
         "--measure",
         metavar="NAME",
-        help="A measure such as nDCG@10, or several: AP,nDCG@10 (repeatable; confir measures lists "
-        "them). By default AP, nDCG@10, P@10, RR and R@1000; for a score table, all in it.",
+        help="Measures such as AP,nDCG@10 (repeatable; confir measures lists them); by default AP, nDCG@10, "
+        "P@10, RR and R@1000, and for a score table all in it.",
         callback=split_measures,
         complete=among(measure_names),
         panel=INPUT_PANEL,
@@ -377,7 +377,7 @@ FigureTitleOption = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Statistics:
     """Confidence level, replicates and seed."""
 
@@ -395,7 +395,7 @@ EpsilonOption = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DocumentStatistics:
     """Confidence level, replicates and seed of intervals over collections."""
 
@@ -405,7 +405,7 @@ class DocumentStatistics:
     seed: SeedOption = SEED
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Output:
     """Where a result is written, with its provenance, and whether progress is shown."""
 

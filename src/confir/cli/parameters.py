@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass
-from typing import Any, Union, get_args, get_origin
+from dataclasses import MISSING
+from typing import Any, NamedTuple, Union, get_args, get_origin
 
 import click
 
@@ -20,8 +20,7 @@ Completer = Callable[[str], list[str]]
 Callback = Callable[[click.Context, click.Parameter, Any], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(NamedTuple):
     """What is given by its place.
 
     Attributes
@@ -124,8 +123,7 @@ def click_parameter(name: str, annotation: Any, default: Any) -> click.Parameter
 _NUMBERS: dict[type, str] = {int: "N", float: "X"}
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
+class _Kind(NamedTuple):
     """What the type of a parameter says: the type of one value, how often it comes, its words."""
 
     value: type

@@ -19,7 +19,7 @@ from confir.errors import UnknownNameError
 Found = tuple[str, Run | RunSource]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class RunChoice:
     """The runs that RUN... stands for, and the patterns that choose among them.
 

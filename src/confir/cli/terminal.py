@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from confir.cli.streams import print_message, print_text
 from confir.data.files import write_whole
@@ -32,9 +32,10 @@ from confir.report.answer_parts import (
     parts_to_text,
     parts_with_decimals,
 )
-from confir.report.latex import Paper
-from confir.report.records import format_result, write_result
 from confir.report.tables import Table
+
+if TYPE_CHECKING:
+    from confir.report.latex import Paper
 
 # Work that is over sooner needs no progress bar.
 _PATIENCE = 1.0
@@ -106,12 +107,16 @@ def deliver(
         text = parts_to_markdown(parts_with_decimals(answer.parts, decimals))
         write_whole(output, text.encode())
     elif output is not None:
+        from confir.report.records import write_result
+
         write_result(output, answer.records, answer.table, paper)
     elif kind == "table":
         _print_parts(answer, decimals)
     elif kind == "md" and answer.parts:
         print_text(parts_to_markdown(parts_with_decimals(answer.parts, decimals)))
     else:
+        from confir.report.records import format_result
+
         print_text(format_result(kind, answer.records, answer.table, paper))
 
 

@@ -14,6 +14,7 @@ from weakref import WeakSet
 
 from confir.data.compression import (
     CHUNK,
+    COMPRESSION_ENDINGS,
     LONGEST_START,
     DamagedError,
     RefusedError,
@@ -60,6 +61,14 @@ def read_bytes(path: PathLike, *, download: bool = False) -> bytes:
 def is_address(path: str) -> bool:
     """Whether a path is an address, such as https://… or s3://…, and no file."""
     return _ADDRESS.match(path) is not None and not os.path.exists(path)
+
+
+def format_ending(path: str) -> str:
+    """Return the ending that names the format, in small letters, a compression's left out."""
+    name = os.path.basename(path).lower()
+    for compression in COMPRESSION_ENDINGS:
+        name = name.removesuffix(compression)
+    return os.path.splitext(name)[1].replace(".ndjson", ".jsonl")
 
 
 def text_bytes(content: bytes, source: str) -> bytes:

@@ -7,12 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.run import encode_topics, find_topic, pick
 from confir.errors import FormatError, TopicMismatchError, counted, warn_caller
+from confir.order import distinct
 
 Intents = Mapping[str, Mapping[str, float]]
 
@@ -60,6 +62,18 @@ class Qrels:
         """Return docid → gain of a topic."""
         return self._judged(find_topic(self.topics, topic))
 
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame with the columns topic, subtopic, docid, gain, one row per judgement.
+
+        Parameters
+        ----------
+        backend
+            "pandas", "polars" or "pyarrow"; by default the first of them that is installed.
+        """
+        from confir.data.formats.frames import qrels_to_frame
+
+        return qrels_to_frame(self, backend)
+
     def to_dict(self) -> dict[str, dict[str, int]]:
         """Return topic → docid → gain, the shape of pytrec_eval and ranx."""
         return {topic: self._judged(i) for i, topic in enumerate(self.topics)}
@@ -75,7 +89,7 @@ class Qrels:
 
     def count_by_gain(self) -> tuple[Integers, Integers]:
         """Return the distinct gains, ascending, and the documents of each topic at each gain."""
-        levels = np.unique(self.gains)
+        levels = distinct(self.gains)
         cells = self.document_topics * len(levels) + np.searchsorted(levels, self.gains)
         counts = np.bincount(cells, minlength=len(self.topics) * len(levels))
         return levels, counts.reshape(len(self.topics), len(levels))

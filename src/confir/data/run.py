@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from operator import ne
+from typing import Any
 
 import numpy as np
 
@@ -51,6 +52,18 @@ class Run:
     def __getitem__(self, topic: str) -> list[tuple[str, float]]:
         """Return the ranked (docid, score) pairs of a topic."""
         return self._ranked(find_topic(self.topics, topic))
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame with the columns topic, docid, rank, score, best document first.
+
+        Parameters
+        ----------
+        backend
+            "pandas", "polars" or "pyarrow"; by default the first of them that is installed.
+        """
+        from confir.data.formats.frames import run_to_frame
+
+        return run_to_frame(self, backend)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return topic → docid → score, the shape of pytrec_eval and ranx."""

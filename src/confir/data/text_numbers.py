@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
+from typing import Any
 
 from confir.errors import warn_caller
 
 _SEPARATORS = re.compile(rb'[\s,;"]')
+# What stands for a missing number in a table.
+_MISSING = {"", "na", "nan", "-nan", "–"}
 # So much of a file holds its last number.
 _END = 64
 
@@ -25,6 +29,19 @@ def parse_number(text: str | bytes) -> float | None:
         return float(text)
     except ValueError:
         return None
+
+
+def cell_number(cell: Any) -> float | None:
+    """Return the number in a cell: NaN where it is missing, None where it is not finite."""
+    if cell is None or (isinstance(cell, str) and cell.strip().casefold() in _MISSING):
+        return math.nan
+    if isinstance(cell, bool):
+        return None
+    try:
+        value = parse_number(cell) if isinstance(cell, str) else float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return None if value is None or math.isinf(value) else value
 
 
 def warn_of_cut_number(content: bytes, source: str) -> None:

@@ -11,19 +11,14 @@ import numpy as np
 
 from confir.arguments import as_path, invalid
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.formats.entries import has_columns
-from confir.data.tables.columns import TOPIC_NAMES, Ids, InputTable, fold
-from confir.data.tables.table_files import TableKind, read_table
+from confir.data.tables.frame_tables import has_columns
+from confir.data.tables.input_table import TOPIC_NAMES, Ids, InputTable, TableKind, fold
+from confir.data.tables.table_reader import column_table, read_table
 from confir.errors import FormatError, InvalidValueError
 
-# What columns may be called, the preferred name first; the first two belong together.
-_LEFT = ("left", "model_a", "system_a")
-_RIGHT = ("right", "model_b", "system_b")
-_WINNER = ("winner",)
-_COUNTS = ("left_wins", "right_wins")
-_TIES = "ties"
-_TOPIC = (*TOPIC_NAMES, "question_id")
-_JUDGE = ("judge", "judge_id", "user", "user_id", "annotator", "assessor")
+# What columns of both systems may be called; the names of a pair belong together.
+_SYSTEMS = (("left", "right"), ("model_a", "model_b"), ("system_a", "system_b"))
+_COUNTS = ("left_wins", "right_wins", "ties")
 
 # What a winner may be called, beside the name of a system: the share of the vote that is the left one's.
 _WORDS = {
@@ -37,7 +32,17 @@ _EXPECTED = (
     "expected columns left, right and winner (or model_a, model_b and winner), or left, right, "
     "left_wins and right_wins; also topic and judge where known"
 )
-_VOTES = TableKind(_EXPECTED, frozenset((*_LEFT, *_RIGHT, *_WINNER, *_COUNTS)))
+_VOTES = TableKind(
+    _EXPECTED,
+    {
+        "left": [left for left, _ in _SYSTEMS],
+        "right": [right for _, right in _SYSTEMS],
+        "winner": ["winner"],
+        **{name: [name] for name in _COUNTS},
+        "topic": [*TOPIC_NAMES, "question_id"],
+        "judge": ["judge", "judge_id", "user", "user_id", "annotator", "assessor"],
+    },
+)
 
 _ACCEPTED = (
     "Votes, a path to a table of votes, a frame with the columns of one, a list of dicts, or a mapping "
@@ -193,20 +198,13 @@ def read_votes(source: Any) -> Votes:
 
 def _column_table(columns: Mapping[Any, Any]) -> InputTable:
     """Return the table in a mapping of columns, which are as long as each other."""
-    cells = [_cells(column) for column in columns.values()]
-    sizes = {len(column) for column in cells if column is not None}
-    if None in cells or not all(isinstance(name, str) for name in columns):
+    if not all(isinstance(name, str) and _is_column(cells) for name, cells in columns.items()):
         raise invalid(_NAME, columns, _ACCEPTED)
-    if len(sizes) != 1 or sizes == {0}:
-        raise FormatError(f"columns of different lengths, or none; {_EXPECTED}", path=_NAME)
-    return InputTable(_NAME, list(columns), cells, range(1, sizes.pop() + 1), "row")
+    return column_table(columns, _NAME, _VOTES)
 
 
-def _cells(column: Any) -> list[Any] | None:
-    """Return the cells of a column; None where it is none."""
-    if isinstance(column, np.ndarray):
-        return list(column.tolist()) if column.ndim == 1 else None
-    return list(column) if isinstance(column, Sequence) else None
+def _is_column(cells: Any) -> bool:
+    return isinstance(cells, Sequence) or (isinstance(cells, np.ndarray) and cells.ndim == 1)
 
 
 def _record_table(records: Sequence[Mapping[Any, Any]]) -> InputTable:
@@ -216,8 +214,8 @@ def _record_table(records: Sequence[Mapping[Any, Any]]) -> InputTable:
         raise FormatError(f"no votes; {_EXPECTED}", path=_NAME)
     if not all(isinstance(name, str) for name in names):
         raise invalid(_NAME, records, _ACCEPTED)
-    columns = [[record.get(name) for record in records] for name in names]
-    return InputTable(_NAME, list(names), columns, range(1, len(records) + 1), "row")
+    columns = {name: [record.get(name) for record in records] for name in names}
+    return column_table(columns, _NAME, _VOTES)
 
 
 def votes_from_table(table: InputTable) -> Votes:
@@ -239,11 +237,11 @@ def votes_from_table(table: InputTable) -> Votes:
         left=one,
         right=other,
         winner=np.full(len(table), 0.5),
-        topic=_labels(table, _TOPIC),
-        judge=_labels(table, _JUDGE),
+        topic=_labels(table, "topic"),
+        judge=_labels(table, "judge"),
         source=table.source,
     )
-    winner = table.find(_WINNER)
+    winner = table.find("winner")
     if winner is not None:
         return replace(votes, winner=_winners(table, winner, votes))
     return _counted(table, votes)
@@ -251,16 +249,16 @@ def votes_from_table(table: InputTable) -> Votes:
 
 def _systems(table: InputTable) -> tuple[Ids, Ids]:
     """Return the columns of both systems."""
-    for names in zip(_LEFT, _RIGHT, strict=True):
-        left, right = (table.find([name]) for name in names)
+    for names in _SYSTEMS:
+        left, right = (table.find_named([name]) for name in names)
         if left is not None and right is not None:
             return table.ids(left), table.ids(right)
     raise table.header_error(f"no columns of two systems; {_EXPECTED}")
 
 
-def _labels(table: InputTable, names: Sequence[str]) -> Ids | None:
+def _labels(table: InputTable, role: str) -> Ids | None:
     """Return an optional column of ids in bytewise order; None where no row has one."""
-    place = table.find(names)
+    place = table.find(role)
     if place is None:
         return None
     ids = table.ids(place, optional=True).in_order()
@@ -297,17 +295,18 @@ def _winners(table: InputTable, place: int, votes: Votes) -> Floats:
 
 def _counted(table: InputTable, votes: Votes) -> Votes:
     """Return the votes that rows of counts stand for: wins of both systems, and ties."""
-    places = [table.find([name]) for name in _COUNTS]
-    if None in places:
+    left, right, ties = map(table.find, _COUNTS)
+    if left is None or right is None:
         raise table.header_error(f"no column of winners, nor of wins; {_EXPECTED}")
-    ties = table.find([_TIES])
-    chosen = [place for place in (*places, ties) if place is not None]
-    counts = np.nan_to_num(table.numbers(chosen)).T
-    wrong = (counts < 0) | (counts != np.rint(counts))
+    chosen = [left, right] if ties is None else [left, right, ties]
+    counts = table.numbers(chosen).T
+    wrong = ~(counts >= 0) | (counts != np.rint(counts))
     if wrong.any():
         row, column = np.argwhere(wrong)[0].tolist()
+        given = counts[row, column]
+        said = "missing" if np.isnan(given) else f"{given:g}"
         name = table.header[chosen[column]]
-        raise table.error(f"{name} is {counts[row, column]:g}; expected a number of votes", row)
+        raise table.error(f"{name} is {said}; expected a number of votes", row)
     if not 0 < counts.sum() <= _MOST_VOTES:
         raise table.header_error(
             f"{counts.sum():,.0f} votes; expected at least 2, and at most {_MOST_VOTES:,}"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from confir.arguments import as_generator
 from confir.arrays import Floats, Integers
 from confir.intervals.interval import Interval, Limits
 from confir.intervals.method import Method
@@ -15,7 +16,7 @@ from confir.parallel import run_blocks, run_in_threads
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.drawn_weights import DrawnWeights
 from confir.resampling.sample import Sample
-from confir.resampling.topics import own_seed
+from confir.resampling.topics import Rng, own_seed
 
 # Columns resampled together: few enough for the processor's cache, fixed so that the number of
 # threads changes no bit of the result.
@@ -36,7 +37,7 @@ def find_intervals(
     choices: Sequence[Choice],
     levels: Sequence[float],
     replicates: int,
-    rng: np.random.Generator,
+    rng: Rng,
 ) -> list[Interval]:
     """Return an interval for each choice of methods and level, in that order.
 
@@ -90,23 +91,28 @@ def _resample(
     choices: Sequence[Choice],
     levels: Sequence[float],
     replicates: int,
-    rng: np.random.Generator,
+    rng: Rng,
 ) -> list[_Block]:
-    """Return the limits of columns, block by block, whose topics are resampled here."""
-    seed = own_seed(rng)
+    """Return the limits of columns, block by block, whose topics are resampled here.
+
+    Methods in closed form need no random numbers.
+    """
     methods: set[Method] = set().union(*choices)
-    resamples = any(method.resamples for method in methods)
+    closed = all(method.closed_form for method in methods)
     needs = {need for method in methods for need in method.needs}
-    drawn: DrawnWeights[Any] = DrawnWeights(
-        lambda own: source.draw(replicates, own, needs) if resamples else None, rng
-    )
+    seed, drawn = 0, None
+    if not closed:
+        generator = as_generator(rng)
+        seed = own_seed(generator)
+        if any(method.resamples for method in methods):
+            drawn = DrawnWeights(lambda own: source.draw(replicates, own, needs), generator)
 
     def task(columns: slice) -> _Block:
-        block = source.distribution(columns, drawn.weights, needs)
+        block = source.distribution(columns, None if drawn is None else drawn.weights, needs)
         own = [choice[columns] for choice in choices]
         return _limits(replace(block, seed=seed, draws=replicates), own, levels)
 
-    size = _CLOSED_BLOCK if all(method.closed_form for method in methods) else _BLOCK
+    size = _CLOSED_BLOCK if closed else _BLOCK
     blocks = [slice(start, start + size) for start in range(0, source.columns, size)]
     return run_in_threads(task, blocks) if source.threaded else run_blocks(task, blocks)
 

@@ -8,11 +8,11 @@ over their sum, so that the mean exceeds h just where ``Σ E_i (x_i - h) > 0``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
+from confir.intervals.quantiles import normal_quantile
 from confir.measures.summary import inverse_logit, logit
 
 # A limit is found when a step moves it by no more.
@@ -135,7 +135,7 @@ def is_within(moments: ScoreMoments, tail: float, value: Floats) -> Booleans:
     variance = second / (size * (size + 1.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         skewness = 2.0 * third / (size * (size + 1.0) * (size + 2.0)) / variance**1.5
-    quantile = -NormalDist().inv_cdf(tail)
+    quantile = normal_quantile(tail)
     normal = quantile - skewness / 6.0
     bend = skewness * normal / 6.0
     deviation = normal * (1.0 + bend + np.square(bend) / 3.0) * np.sqrt(variance)

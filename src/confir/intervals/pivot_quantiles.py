@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from statistics import NormalDist
 
 import numpy as np
 
 from confir.arrays import Floats, Integers
+from confir.intervals.quantiles import normal_quantile
 from confir.measures.summary import logit
+from confir.order import distinct
 
 TABLE = Path(__file__).with_name("pivot_quantiles.npz")
 
@@ -82,8 +83,10 @@ class PivotQuantiles:
 
         Beyond the ends of the grid dispersions, and fewer than two topics, have those of the end.
         """
-        distinct, which = np.unique(np.maximum(count, self.sizes[0]), return_inverse=True)
-        slices = np.stack([_slice(self, size, tail) for size in distinct.tolist()])
+        served = np.maximum(count, self.sizes[0])
+        sizes = distinct(served)
+        which = np.searchsorted(sizes, served)
+        slices = np.stack([_slice(self, size, tail) for size in sizes.tolist()])
         grid = _dispersion_place(self.dispersions)
         inside = np.clip(dispersion, self.dispersions[0], self.dispersions[-1])
         place = np.interp(_dispersion_place(inside), grid, np.arange(len(grid), dtype=np.float64))
@@ -140,7 +143,7 @@ def interpolate_rows(logits: Floats, rows: Floats, row: Integers, candidate: Flo
 
 def _normal_place(tail: float) -> float:
     """Return the compressed normal quantile beyond which a tail lies."""
-    return float(compress(np.array(-NormalDist().inv_cdf(tail))))
+    return float(compress(np.array(normal_quantile(tail))))
 
 
 def _dispersion_place(dispersion: Floats) -> Floats:

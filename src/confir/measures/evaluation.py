@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
 from confir.arguments import as_function
 from confir.arrays import Floats
-from confir.data.experiment import (
-    Experiment,
-    Missing,
-    ReadingOptions,
-    ReadingRules,
-    as_experiment,
-    on_its_scheduler,
-    takes_rules,
-)
+from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.files import PathLike
 from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import RunSource
-from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import Missing, ReadingOptions, ReadingRules, takes_rules
 from confir.data.run import Run
+from confir.data.run_scores import RunScores
 from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS
 from confir.data.scanning.scanner import Ranked, read_rankings
 from confir.data.scores import Scores
-from confir.data.tables.score_objects import make_scores
-from confir.data.votes import Votes
+from confir.defaults import SEED
 from confir.errors import InvalidValueError
 from confir.measures.catalogue import DEFAULT_MEASURES
 from confir.measures.foreign import ForeignMeasure
@@ -37,9 +29,11 @@ from confir.measures.measure import Measure
 from confir.measures.parsing import AnyMeasure, parse_measures
 from confir.measures.run_checks import check_ranked, warn_of_gains_above_one
 from confir.measures.score_summary import ScoreSummary, find_summary
-from confir.measures.strengths import Strengths, fit_strengths
 from confir.parallel import Progress, run_in_threads
 from confir.scheduler import scheduler_in_use
+
+if TYPE_CHECKING:
+    from confir.data.lists.ranked_lists import RankedLists
 
 # Judged documents measured together: enough to spread the cost of a numpy call, few enough for the
 # processor's cache.
@@ -55,7 +49,7 @@ def evaluate(
     *,
     human: Any = None,
     human_sample: str | None = None,
-    rng: int | np.random.Generator | None = None,
+    rng: int | np.random.Generator | None = SEED,
     progress: Progress | None = None,
     **rules: Unpack[ReadingOptions],
 ) -> Scores:
@@ -85,6 +79,13 @@ def evaluate(
         the last call.
     **rules
         How qrels and runs are read, and topics scored: the keywords of `ReadingRules`.
+
+    Examples
+    --------
+    >>> qrels = {"1": {"d1": 1, "d2": 0}, "2": {"d3": 2}}
+    >>> runs = {"a": {"1": {"d1": 2.0, "d9": 1.0}, "2": {"d3": 1.0}}}
+    >>> confir.evaluate(qrels, runs, ["AP", "P@2"]).mean()
+    array([[1. , 0.5]])
     """
     people = (human, human_sample)
     experiment = as_experiment(qrels, runs, ReadingRules(**rules), people, rng=rng)
@@ -179,19 +180,32 @@ def as_scores(source: Any, *, human: bool = False) -> Scores:
         ranx after ``ranx.evaluate``, or a mapping run → any of these.
     human
         Whether `JudgedScores`, by a model and a few by people, are taken; else they raise.
+
+    Examples
+    --------
+    >>> confir.as_scores({"bm25": {"AP": {"1": 0.3, "2": 0.5}}}).mean()
+    array([[0.4]])
     """
     if isinstance(source, ScoreSummary):
         raise InvalidValueError(
             f"this needs the score of every topic, which a summary of {len(source.topics):,} topics "
             "lacks; expected Scores, such as its sample"
         )
-    scores = evaluate(source) if isinstance(source, Experiment) else make_scores(source, "scores")
+    is_filled = isinstance(source, Scores) and source.values.size > 0
+    scores = source if is_filled else _found_scores(source)
     if scores.corrected and not human:
         raise InvalidValueError(
             "the scores are by a model and by people, which this does not combine; expected those "
             "of one judge (in Python: scores.human or scores.model)"
         )
     return scores.in_id_order()
+
+
+def _found_scores(source: Any) -> Scores:
+    """Return the scores that an experiment gives, or that any other source holds."""
+    from confir.data.tables.score_objects import make_scores
+
+    return evaluate(source) if isinstance(source, Experiment) else make_scores(source, "scores")
 
 
 def as_listed_scores(source: Any) -> Scores:
@@ -207,9 +221,14 @@ def as_scores_or_summary(source: Any) -> Scores | ScoreSummary:
 
 def as_rated(source: Any) -> Any:
     """Return what `as_scores_or_summary` does, or strengths: those given, or those of votes."""
+    from confir.data.votes import Votes
+    from confir.measures.strengths import fit_strengths
+
     if isinstance(source, Votes):
         return fit_strengths(source)
-    return source if isinstance(source, Strengths) else as_scores_or_summary(source)
+    if isinstance(source, RunScores):
+        return source.in_id_order()
+    return as_scores_or_summary(source)
 
 
 def chosen_measures(
@@ -270,7 +289,9 @@ def measure_rankings(
         return _measure(measure, qrels, runs, seen, depth)
 
     foreign = any(isinstance(measure, ForeignMeasure) for measure in measures)
-    values = np.stack(list(map(scored, measures)) if foreign else run_in_threads(scored, measures))
+    few = sum(len(part.documents) for part in parts) < _JUDGED_PER_BATCH
+    in_turn = foreign or few
+    values = np.stack(list(map(scored, measures)) if in_turn else run_in_threads(scored, measures))
     present = np.concatenate([part.present for part in parts])
     if missing == "drop":
         values[:, ~present] = np.nan

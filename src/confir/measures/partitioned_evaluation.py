@@ -11,17 +11,11 @@ import numpy as np
 
 from confir.arrays import Integers
 from confir.data.exclusions import relevant_topics, warn_of_identical, warn_of_relevant_topics
-from confir.data.experiment import (
-    Experiment,
-    ReadingOptions,
-    ReadingRules,
-    as_experiment,
-    on_its_scheduler,
-    takes_rules,
-)
+from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.formats.entries import QRELS, RUN
 from confir.data.formats.run_sources import check_names
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.scores import Scores
 from confir.data.streams.blocks import TopicBlock
 from confir.data.streams.document_rows import (
@@ -311,6 +305,13 @@ def summarise_runs(
         and those of up to a million rows in all, are evaluated in memory.
     measures, **rules
         As in `evaluate`; neither intents nor a design.
+
+    Examples
+    --------
+    >>> qrels = {"1": {"d1": 1, "d2": 0}, "2": {"d3": 2}}
+    >>> runs = {"a": {"1": {"d1": 2.0, "d9": 1.0}, "2": {"d3": 1.0}}}
+    >>> confir.summarise_runs(qrels, runs, "AP").mean()
+    array([[1.]])
     """
     experiment = as_experiment(
         qrels, runs, ReadingRules(**rules), without_design="a summary of runs"

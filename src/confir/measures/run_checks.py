@@ -8,9 +8,9 @@ from contextlib import suppress
 import numpy as np
 
 from confir.data.common_topics import name_topics, warn_of_left_out_topics
-from confir.data.experiment import Missing
 from confir.data.lists.rankings import Rankings
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import Missing
 from confir.data.scanning.scanner import Ranked
 from confir.data.scores import Scores
 from confir.errors import (
@@ -106,8 +106,8 @@ def warn_of_nothing_relevant(without: str, highest: int, measures: Sequence[AnyM
     """Warn of topics without relevant documents, in words, and of too low a highest gain."""
     if without:
         warn_caller(
-            f"the qrels have no relevant document for {without}, which score as in trec_eval: 0 by "
-            "most measures",
+            f"the qrels have no relevant document for {without}, which are scored as in trec_eval, 0 "
+            "by most measures",
             NothingRelevantWarning,
         )
     asking = [

@@ -6,23 +6,15 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from confir.arguments import as_flag
-from confir.arrays import Floats, Integers
 from confir.data.files import PathLike, is_address
 from confir.data.result import Result, Variable, axis, result
 from confir.data.run_scores import Found, Item, RunScores
 from confir.data.scores import RANGE_TOLERANCE, Scores
-from confir.data.streams.blocks import HeldScores, Known, ScoreBlocks, TopicBlock
-from confir.data.streams.moments import Moments, SampledTopics
-from confir.data.streams.named_topics import NAMED_TOPICS
-from confir.data.streams.pair_totals import Comoments, PairTotals
-from confir.data.streams.parquet_scores import ParquetScores, open_groups_if_long, open_if_long
-from confir.data.tables.parquet_files import is_parquet
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import SUMMARY_REPLICATES
 from confir.errors import (
     FormatError,
@@ -35,6 +27,13 @@ from confir.errors import (
 from confir.measures.bounds import bounded_measures
 from confir.order import TIE
 
+if TYPE_CHECKING:
+    from confir.arrays import Floats, Integers
+    from confir.data.streams.blocks import Known, ScoreBlocks, TopicBlock
+    from confir.data.streams.moments import Moments, SampledTopics
+    from confir.data.streams.pair_totals import Comoments, PairTotals
+    from confir.data.tables.score_objects import ScoresSource
+
 # Parquet files of more scores are summed up rather than read.
 MOST_HELD_SCORES = 1_000_000
 
@@ -46,6 +45,8 @@ class _ColumnTotals(NamedTuple):
     sample: SampledTopics
 
     def merge(self, other: _ColumnTotals, /) -> _ColumnTotals:
+        from confir.data.streams.named_topics import NAMED_TOPICS
+
         return _ColumnTotals(
             self.moments.merge(other.moments), self.sample.merge(other.sample, NAMED_TOPICS)
         )
@@ -129,6 +130,8 @@ class ScoreSummary(RunScores, Result):
     @property
     def moments(self) -> Moments:
         """Moments of the scores: runs × measures, flattened."""
+        from confir.data.streams.moments import Moments
+
         if self._common:
             key = ("common", self.runs, self.measures, self._clipped)
             if key not in self._table.kept:
@@ -211,6 +214,8 @@ class ScoreSummary(RunScores, Result):
 
     def pair_totals(self, first: Integers, second: Integers) -> PairTotals:
         """Return what is known of pairs of runs, by their numbers; one pass at most."""
+        from confir.data.streams.pair_totals import PairTotals
+
         by_run = self._by_run
         runs = (self.runs, self.measures, first.tobytes(), second.tobytes(), self._common)
         if not self._common and ("columns", ()) not in self._table.kept:
@@ -256,6 +261,8 @@ class ScoreSummary(RunScores, Result):
 
     def _view(self) -> Callable[[TopicBlock], TopicBlock]:
         """Return a function from the table's blocks to these columns, as far as they count."""
+        from confir.data.streams.blocks import TopicBlock
+
         places, clipped, common = self._column_places, self._clipped, self._common
         by_run = self._by_run
         rows = np.isin(np.arange(len(places)) % len(self.measures), clipped)
@@ -308,6 +315,8 @@ class ScoreSummary(RunScores, Result):
 
     def _clip(self) -> Callable[[TopicBlock], _ColumnTotals]:
         """Return a function from blocks to their moments, with these columns as they count."""
+        from confir.data.streams.blocks import TopicBlock
+
         view, places = replace(self, _common=False)._view(), self._column_places  # noqa: SLF001
 
         def clip(block: TopicBlock) -> _ColumnTotals:
@@ -367,6 +376,12 @@ def summarise_scores(
     bounded
         Whether measures that confir does not know lie in [0, 1]; by default they do if all of
         their scores do.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.confidence_interval(confir.summarise_scores(scores), method="t")
+    Interval(2 columns, level=0.95, method='t')
     """
     if bounded is not None:
         as_flag("bounded", bounded)
@@ -374,7 +389,10 @@ def summarise_scores(
         return scores if bounded is None else replace(scores, bounded=bounded)
     paths = _parquet_paths(scores)
     if paths:
+        from confir.data.streams.parquet_scores import ParquetScores
+
         return summary_of(ParquetScores(paths), bounded)
+    from confir.data.streams.blocks import HeldScores
     from confir.measures.evaluation import as_scores  # which takes long tables by this module
 
     held = as_scores(scores)
@@ -383,6 +401,8 @@ def summarise_scores(
 
 def _parquet_paths(source: Any) -> list[str]:
     """Return the paths of Parquet files, folders and addresses; none where it is anything else."""
+    from confir.data.tables.parquet_files import is_parquet
+
     listed = list(source) if isinstance(source, list | tuple) else [source]
     if not all(isinstance(path, str | os.PathLike) for path in listed):
         return []
@@ -398,12 +418,16 @@ def find_summary(source: Any) -> Any:
 
 def open_summary(path: PathLike) -> ScoreSummary | None:
     """Return the summary of a Parquet folder, or of a file with many scores; None of others."""
+    from confir.data.streams.parquet_scores import open_if_long
+
     table = open_if_long(os.fspath(path), MOST_HELD_SCORES)
     return None if table is None else summary_of(table, None)
 
 
 def find_group_summaries(path: str, column: str) -> dict[str, ScoreSummary]:
     """Return summaries by the values of a column of a long Parquet table; of any other, none."""
+    from confir.data.streams.parquet_scores import open_groups_if_long
+
     tables = open_groups_if_long(path, column, MOST_HELD_SCORES) or {}
     return {name: summary_of(table) for name, table in tables.items()}
 
@@ -436,4 +460,7 @@ def _shape_by_run(runs: int, measures: int, values: Floats) -> Floats:
 
 
 def _columns(block: TopicBlock) -> _ColumnTotals:
+    from confir.data.streams.moments import Moments, SampledTopics
+    from confir.data.streams.named_topics import NAMED_TOPICS
+
     return _ColumnTotals(Moments.of(block.values), SampledTopics.of(block, NAMED_TOPICS))

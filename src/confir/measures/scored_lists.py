@@ -11,10 +11,11 @@ import numpy as np
 
 from confir.arguments import as_function
 from confir.arrays import Floats
-from confir.data.experiment import Experiment, ReadingRules, as_experiment
+from confir.data.experiment import Experiment, as_experiment
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.lists.topic_lists import TopicLists, topic_blocks
+from confir.data.reading_rules import ReadingRules
 from confir.data.scores import Scores
 from confir.errors import UnsupportedMethodError
 from confir.measures.binary import judged_share

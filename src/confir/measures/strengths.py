@@ -57,6 +57,7 @@ class Strengths(RunScores, Result):
         Ties of every system with one whose strength is 0; 0 for none.
     """
 
+    in_memory: ClassVar[bool] = False  # votes are no scores on topics
     in_range: ClassVar[bool] = False
 
     runs: tuple[str, ...] = axis("run")

@@ -11,10 +11,11 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.data.exclusions import warn_of_identical
-from confir.data.experiment import Experiment, ReadingRules
+from confir.data.experiment import Experiment
 from confir.data.formats.run_sources import RunSource
 from confir.data.lists.rankings import empty_rankings
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingRules
 from confir.data.scores import Scores
 from confir.measures.evaluation import measure_rankings, rank_sources
 from confir.measures.parsing import AnyMeasure

@@ -16,11 +16,11 @@ import numpy as np
 
 from confir.arguments import as_choice, as_integer, invalid
 from confir.arrays import Floats, Integers
-from confir.data.experiment import ReadingRules
 from confir.data.formats.run_metadata import RunMetadata
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.topic_lists import TopicLists
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingRules
 from confir.data.sampling.topic_groups import TopicGroups
 from confir.data.scanning.list_scanner import read_lists
 from confir.data.scanning.stored_lists import StoredLists

@@ -142,12 +142,10 @@ def _long(table: Table, paper: Paper) -> str:
     widths = _name_widths(table, room)
     names = "".join("l" if width is None else _broken_column(width / room) for width in widths)
     parts = [table] if paper.width is None else _parts(table, style, room)
-    for place, part in enumerate(parts):
+    for part in parts:
         numbers = len(part.columns) - table.names
         heading, _, *rows = _body([part], style, broken=[width is not None for width in widths])
         head = [r"\toprule", heading, r"\midrule"]
-        last = place == len(parts) - 1
-        below = _latex_note(table, _style_note(table, style)) if last else []
         lines += [
             f"\\begin{{longtable}}{{@{{}}{names}{'r' * numbers}@{{}}}}",
             *head,
@@ -157,12 +155,11 @@ def _long(table: Table, paper: Paper) -> str:
             r"\bottomrule",
             r"\endfoot",
             r"\bottomrule",
-            *below,
             r"\endlastfoot",
             *rows,
             r"\end{longtable}",
         ]
-    return _with_packages([*lines, r"\endgroup"])
+    return _with_packages([*lines, *_paragraph(table, style), r"\endgroup"])
 
 
 def _fitted(table: Table, paper: Paper) -> str:
@@ -174,20 +171,19 @@ def _fitted(table: Table, paper: Paper) -> str:
     style = paper.intervals or ("stacked" if paper.width == "column" else "brackets")
     if paper.intervals is None and style == "brackets" and len(_parts(table, style, room)) > 1:
         style = "stacked"
-    note = "; ".join(filter(None, [table.note.replace("\n", "; "), _style_note(table, style)]))
     lines = [r"\begingroup\small\setlength{\tabcolsep}{3pt}\centering"]
     each = _MOST_STACKED_ROWS if style == "stacked" else _MOST_ROWS
     for start in range(0, max(1, len(table.rows)), each):
         lines += [r"\par\medskip"] if start else []
         lines += _box(replace(table, rows=table.rows[start : start + each]), table, style, room)
-    lines += (
-        [
-            rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize\raggedright {_breakable_words(note)}}}"
-        ]
-        if note
-        else []
-    )
-    return _with_packages([*lines, r"\par\endgroup"])
+    return _with_packages([*lines, *_paragraph(table, style), r"\par\endgroup"])
+
+
+def _paragraph(table: Table, style: str) -> list[str]:
+    """Return the note as a paragraph below a table, as wide as the line."""
+    note = "; ".join(filter(None, [table.note.replace("\n", "; "), _style_note(table, style)]))
+    box = r"\par\smallskip\noindent\parbox{\linewidth}{\footnotesize\raggedright "
+    return [f"{box}{_breakable_words(note)}}}"] if note else []
 
 
 def _box(table: Table, whole: Table, style: str, room: float) -> list[str]:
@@ -384,7 +380,9 @@ def _style_note(table: Table, style: str) -> str:
 
 def _latex_note(table: Table, style_note: str = "") -> list[str]:
     """Return the note as rows below the table, wrapped: a longer line would widen it."""
-    note = "; ".join(filter(None, [table.note, style_note if table.note else ""]))
+    note = "; ".join(
+        filter(None, [table.note.replace("\n", "; "), style_note if table.note else ""])
+    )
     if not note:
         return []
     rows = [table.columns, *([cell.text for cell in row] for row in table.rows)]

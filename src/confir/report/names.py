@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from confir.errors import enumerate_names
 
@@ -18,6 +18,14 @@ def isolated(name: str) -> str:
 def list_runs(runs: Iterable[str]) -> str:
     """Return the names of runs for a sentence; the first few if they are many."""
     return enumerate_names(map(isolated, runs), NAMES_SHOWN)
+
+
+def joined_names(runs: Sequence[str]) -> str:
+    """Return the names of runs as the subject of a sentence: ``a``, ``a and b``, ``a, b and 3 more``."""
+    names = [isolated(run) for run in runs]
+    if len(names) > NAMES_SHOWN:
+        return list_runs(runs)
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def sentence_case(text: str) -> str:

@@ -22,9 +22,10 @@ from typing import Any, NamedTuple
 
 from confir.arguments import as_function, as_generator, as_integer, as_path, as_text, invalid
 from confir.control_characters import clean_texts, has_controls, without_controls
-from confir.data.experiment import Experiment, ReadingRules, on_its_scheduler
+from confir.data.experiment import Experiment, is_default_seed, on_its_scheduler
 from confir.data.files import PathLike, check_page_name, write_whole
 from confir.data.output_folder import OutputFolder
+from confir.data.reading_rules import ReadingRules
 from confir.data.result import Record
 from confir.data.sampling.design import DesignSource
 from confir.data.sampling.topic_groups import TopicGroups, as_topic_groups
@@ -111,7 +112,7 @@ def write_report(
     level: float = LEVEL,
     method: str | None = None,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
     documents: int | None = None,
     judges: Mapping[str, Any] | Sequence[Any] = (),
     grades: Sequence[str] = (),
@@ -139,7 +140,7 @@ def write_report(
     level, method, replicates
         Of the intervals; the default method depends on the measure.
     rng
-        Seed, which the page states, or a generator to draw one from; by default 2006.
+        Seed, which the page states, or a generator to draw one from; None draws a new one.
     documents
         Number of documents in the collection; by default those that occur in qrels and runs.
     judges, grades
@@ -157,6 +158,12 @@ def write_report(
         Files, command and warnings to name on the page.
     progress
         Called with 1 after each step.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6, 0.2], "b": [0.2, 0.5, 0.1, 0.3, 0.3]}
+    >>> confir.write_report("report.html", scores, replicates=199).name
+    'report.html'
     """
     target = as_path("path", path)
     check_page_name(target)
@@ -171,7 +178,7 @@ def write_report(
         raise invalid("experiment", experiment, "an Experiment")
     seed = _as_seed(rng)
     if isinstance(scores, Experiment):
-        if scores.human is not None and scores.rng is None:
+        if scores.human is not None and (scores.rng is None or is_default_seed(scores.rng)):
             scores = scores.with_human(*scores.human, seed)
         experiment = experiment or scores
     rules = ReadingRules() if experiment is None else experiment.rules
@@ -210,9 +217,7 @@ def write_report(
 
 
 def _as_seed(rng: Rng) -> int:
-    """Return the seed that a page states: the one given, one from a generator, or the default."""
-    if rng is None:
-        return SEED
+    """Return the seed that a page states: the one given, or a new one."""
     generator = as_generator(rng)
     if isinstance(rng, Integral):
         return as_integer("rng", rng, lowest=0, highest=2**128)
@@ -252,6 +257,8 @@ def render_page(
     parts = {study: one for study, one in find_sections().items() if one.anchor}
     page = environment.get_template("page.html").render(
         title=default_title(contents, source) if title is None else title,
+        titled=title is not None,
+        glossary=find_documentation("glossary.md"),
         unit=contents.scores.unit_name,
         origin=source,
         contents=contents,

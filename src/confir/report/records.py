@@ -12,7 +12,7 @@ from typing import Any
 from confir.control_characters import as_unicode, escape_controls, without_controls
 from confir.data.files import PathLike, write_whole
 from confir.data.result import Record
-from confir.data.tables.columns import is_formula, quoted_cell
+from confir.data.tables.separated_text import is_formula, quoted_cell
 from confir.defaults import ENDINGS, OUTPUT_FORMATS
 from confir.errors import MissingDependencyError, UnknownNameError
 from confir.report.latex import Paper, to_latex

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
@@ -13,7 +12,7 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.control_characters import CONTROL, without_controls
 from confir.number_text import NumberText, runs_differ_in_topics
 from confir.order import is_best
-from confir.report.text_layout import lay_out, part_columns, table_width, wrap_words
+from confir.report.text_layout import fits, lay_out, part_columns, wrap_words
 
 # Marks after a number: significantly better or worse than the baseline.
 Mark = Literal["", "▲", "▼"]
@@ -145,7 +144,7 @@ def _with_decimals_that_fit(table: Table, width: int) -> Table:
 
 
 def _fits(table: Table, width: int) -> bool:
-    return table_width(_all_texts(table)) <= width
+    return fits(_all_texts(table), width)
 
 
 def _fits_in_parts(table: Table, width: int) -> bool:
@@ -208,6 +207,8 @@ def _html_cell(cell: Cell) -> str:
 
 
 def _html(text: str) -> str:
+    import html
+
     return html.escape(without_controls(text))
 
 

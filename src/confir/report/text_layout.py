@@ -19,9 +19,10 @@ def lay_out(
 ) -> list[str]:
     """Return the lines of a table, its headings first.
 
-    A table wider than a terminal is parted into groups of columns, one below the other, each with
-    the names of the rows (`part_columns`); where these leave no room, each row becomes a block of lines.
-    Where all columns are text and there is room for it, the last one is wrapped instead.
+    A table wider than a terminal has headings in several lines if so it fits; else it is parted into
+    groups of columns, one below the other, each with the names of the rows (`part_columns`); where these
+    leave no room, each row becomes a block of lines. Where all columns are text and there is room for
+    it, the last one is wrapped instead.
 
     Parameters
     ----------
@@ -36,6 +37,10 @@ def lay_out(
     """
     if width is not None and names == len(texts[0]):
         texts, strong = _wrap_last_column(texts, strong, width)
+    if width is not None and not _fits_as_it_is(texts, width) and fits(texts, width):
+        headings = _wrapped_headings(texts)
+        texts = [*headings, *texts[1:]]
+        strong = None if strong is None else [*[strong[0]] * len(headings), *strong[1:]]
     widths = _column_widths(texts)
     if width is None or _total(widths) <= width:
         parts = [list(range(len(widths)))]
@@ -70,9 +75,30 @@ def _wrap_last_column(
     return rows, [bold for bold, lines in zip(strong, pieces, strict=True) for _ in lines]
 
 
-def table_width(texts: Texts) -> int:
-    """Return how many columns of a terminal a table takes."""
-    return _total(_column_widths(texts))
+def fits(texts: Texts, width: int) -> bool:
+    """Return whether a table fits into a terminal, if need be with headings in several lines."""
+    return _fits_as_it_is(texts, width) or _fits_as_it_is(
+        [*_wrapped_headings(texts), *texts[1:]], width
+    )
+
+
+def _fits_as_it_is(texts: Texts, width: int) -> bool:
+    return _total(_column_widths(texts)) <= width
+
+
+def _wrapped_headings(texts: Texts) -> list[list[str]]:
+    """Return the headings in lines, wrapped between words to the widths of their columns."""
+    headings, *rows = texts
+    widths = _column_widths(rows) if rows else [0] * len(headings)
+    words = [max(map(_places, heading.split()), default=0) for heading in headings]
+    columns = [
+        textwrap.wrap(heading, max(width, word, 1), break_on_hyphens=False) or [""]
+        for heading, width, word in zip(headings, widths, words, strict=True)
+    ]
+    height = max(map(len, columns))
+    return [
+        list(line) for line in zip(*([""] * (height - len(c)) + c for c in columns), strict=True)
+    ]
 
 
 def part_columns(texts: Texts, names: int, width: int) -> list[list[int]]:

@@ -13,16 +13,10 @@ from typing import Any, Literal, Unpack, get_args
 import numpy as np
 
 from confir.arguments import as_choice, as_flag, as_function, as_generator
-from confir.data.experiment import (
-    Experiment,
-    ReadingOptions,
-    ReadingRules,
-    as_experiment,
-    on_its_scheduler,
-    takes_rules,
-)
+from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.lists.topic_lists import TopicLists
-from confir.defaults import DOCUMENT_REPLICATES
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
+from confir.defaults import DOCUMENT_REPLICATES, SEED
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.measures.evaluation import chosen_measures
 from confir.measures.measure import ListMeasure, Measure
@@ -58,7 +52,7 @@ def bootstrap_documents(
     baseline: str | None = None,
     with_topics: bool = False,
     replicates: int = DOCUMENT_REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
     **rules: Unpack[ReadingOptions],
 ) -> SamplingDistribution:
     """Return the distribution of a statistic over resampled collections.
@@ -77,6 +71,12 @@ def bootstrap_documents(
         Whether topics vary as well as documents.
     replicates, rng
         Number of replicates, and seed or generator.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> confir.bootstrap_documents(sample.qrels, sample.runs[:1], "AP", replicates=50)
+    SamplingDistribution(1 columns, 50 replicates of documents)
     """
     as_choice("statistic", statistic, DOCUMENT_STATISTICS)
     as_flag("with_topics", with_topics)
@@ -140,7 +140,7 @@ def resample_documents(
     measures: str | Measure | Sequence[Any] | None = None,
     *,
     replicates: int = DOCUMENT_REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
     jackknife: bool = False,
     progress: Progress | None = None,
     **rules: Unpack[ReadingOptions],
@@ -157,6 +157,12 @@ def resample_documents(
         Whether to leave out each document in turn, for BCa intervals.
     progress
         Called with the number of topics that are done since the last call.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> confir.resample_documents(sample.qrels, sample.runs[:1], "AP", replicates=50)
+    DocumentReplicates(run: 1, measure: 1, topic: 50, replicate: 50)
     """
     check_replicates(replicates)
     as_flag("jackknife", jackknife)

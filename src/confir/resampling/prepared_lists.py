@@ -9,10 +9,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.experiment import Missing
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings, restrict_rankings, stack_rankings
 from confir.data.lists.topic_lists import TopicLists, split_by_size, topic_blocks
+from confir.data.reading_rules import Missing
 from confir.data.scores import Scores
 from confir.data.streams.hashed_ids import Words
 from confir.errors import (
@@ -312,8 +312,8 @@ def _with_relevant(lists: TopicLists) -> tuple[Booleans, tuple[str, ...]]:
         )
     warn_caller(
         f"the qrels have no relevant document for {len(names)} of {len(qrels.topics)} topics "
-        f"({enumerate_names(names)}), which are left out: they have no score on any resampled collection; "
-        "evaluate includes them, 0 by most measures",
+        f"({enumerate_names(names)}), which have no score on resampled collections and are left "
+        "out there",
         NothingRelevantWarning,
     )
     bare = (lists.depth.sum(axis=1) > 0) & (lists.depth[:, kept].sum(axis=1) == 0)

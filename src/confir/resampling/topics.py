@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -51,7 +51,7 @@ from confir.resampling.topic_weights import TopicWeights, draw_topics, topic_wei
 # With this many replicates the Monte-Carlo error is negligible.
 MOST_REPLICATES = 10_000_000
 
-Rng = int | np.random.Generator | None
+Rng: TypeAlias = "int | np.random.Generator | None"  # as text: numpy.random takes time to load
 ScoresLike = Scores | Experiment | Floats | Sequence[Any] | PathLike | Mapping[str, Any]
 
 
@@ -272,7 +272,9 @@ class ClusteredSample(TopicSample):
 
     clusters: Clusters = field(kw_only=True)
 
-    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.UNITS, Knowledge.DRAWS})
+    knowledge: ClassVar = frozenset(
+        {Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.UNITS, Knowledge.DRAWS}
+    )
     kind: ClassVar = "scores with a design"
 
     @property

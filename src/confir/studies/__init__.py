@@ -22,7 +22,7 @@ class Shown(NamedTuple):
     chart: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Study:
     """A question, and where its answer is computed and shown.
 
@@ -34,11 +34,11 @@ class Study:
         The question, in one sentence.
     source
         The paper that it follows, or its subject, and the page in ``docs``.
-    names
-        Public names of `confir`, and their modules in the folder; a module with a leading dot is
-        relative to confir.
+    verbs
+        Functions of `confir` that answer it.
     results
-        Results as "module.Class", as in ``names``, and how each is shown.
+        Results as "module.Class", in the folder or after a leading dot in confir, and how each is
+        shown.
     commands
         Its commands; command.py has a function ``<name>_command`` for each.
     panel
@@ -50,7 +50,7 @@ class Study:
     folder: str
     question: str
     source: tuple[str, str]
-    names: Mapping[str, str] = field(default_factory=dict)
+    verbs: tuple[str, ...] = ()
     results: Mapping[str, Shown] = field(default_factory=dict)
     commands: tuple[str, ...] = ()
     panel: str = STUDY
@@ -71,7 +71,7 @@ STUDIES = (
         "means",
         "How well do the runs do, and how far can a mean be trusted?",
         ("Park 2011, Soboroff 2014", "intervals.md"),
-        names={"evaluate": ".measures.evaluation", "confidence_interval": ".intervals.catalogue"},
+        verbs=("confidence_interval", "evaluate"),
         results={
             ".data.scores.Scores": Shown("mean_table", "scores_chart"),
             ".intervals.interval.Interval": Shown("interval_table", "interval_chart"),
@@ -84,7 +84,7 @@ STUDIES = (
         "best",
         "Which runs may be the best?",
         ("Hsu 1984", "best.md"),
-        names={"find_best": "best_runs", "BestRuns": "best_runs"},
+        verbs=("find_best",),
         results={"best_runs.BestRuns": Shown("best_table", "best_chart")},
         section=True,
     ),
@@ -92,7 +92,7 @@ STUDIES = (
         "ranks",
         "How certain is the ranking of the runs?",
         ("ranks", "intervals.md#ranks"),
-        names={"rank_runs": "ranking", "Ranking": "ranking"},
+        verbs=("rank_runs",),
         results={"ranking.Ranking": Shown(chart="ranking_chart")},
         section=True,
     ),
@@ -100,7 +100,7 @@ STUDIES = (
         "comparison",
         "Is run B better than run A?",
         ("comparisons and gates", "compare.md"),
-        names={"compare_runs": "compare", "Comparison": "comparison", "judge_gate": "gate"},
+        verbs=("compare_runs", "judge_gate"),
         results={
             "comparison.Comparison": Shown("comparison_table", "comparison_chart"),
             "run_groups.RunGroups": Shown("group_table", "group_chart"),
@@ -114,7 +114,7 @@ STUDIES = (
         "topic_groups",
         "Does the difference between two runs depend on the kind of topic?",
         ("groups of topics", "groups.md"),
-        names={"compare_groups": "group_differences", "GroupComparison": "group_differences"},
+        verbs=("compare_groups",),
         results={
             "group_differences.GroupComparison": Shown(
                 "group_difference_table", "group_difference_chart"
@@ -126,7 +126,7 @@ STUDIES = (
         "history",
         "How did a gate decide over time, and what can be concluded after repeated looks?",
         ("Waudby-Smith & Ramdas 2023", "gate.md"),
-        names={"GateHistory": "history", "read_history": "history"},
+        verbs=("read_history",),
         results={"history.GateHistory": Shown("history_table", "history_chart")},
         commands=("history",),
     ),
@@ -134,7 +134,7 @@ STUDIES = (
         "reproduction",
         "Is a run reproduced?",
         ("Breuer et al. 2020, Webber et al. 2010", "reproduce.md"),
-        names={"Reproduction": "reproduction", "compare_reproduction": "reproduction"},
+        verbs=("compare_reproduction",),
         results={"reproduction.Reproduction": Shown("reproduction_table", "reproduction_chart")},
         commands=("reproduce",),
     ),
@@ -142,7 +142,7 @@ STUDIES = (
         "leaderboard",
         "Which runs are best over many datasets, and which are separable?",
         ("many datasets", "designs.md"),
-        names={"make_leaderboard": "leaderboard", "Leaderboard": "leaderboard"},
+        verbs=("make_leaderboard",),
         results={"leaderboard.Leaderboard": Shown("leaderboard_table", "leaderboard_chart")},
         commands=("leaderboard",),
         section=True,
@@ -151,7 +151,7 @@ STUDIES = (
         "tradeoff",
         "Which runs are worth their cost?",
         ("quality against cost", "tradeoff.md"),
-        names={"compare_costs": "cost_comparison", "CostComparison": "cost_comparison"},
+        verbs=("compare_costs",),
         results={"cost_comparison.CostComparison": Shown("tradeoff_table", "tradeoff_chart")},
         commands=("tradeoff",),
         section=True,
@@ -160,28 +160,21 @@ STUDIES = (
         "repeats",
         "How much does a mean vary between repeats of a system: are more topics or more repeats needed?",
         ("repeats", "designs.md#more-topics-or-more-repeats"),
-        names={
-            "summarise_repeats": "repeat_means",
-            "RepeatMeans": "repeat_means",
-            "score_successes": "successes",
-        },
+        verbs=("score_successes", "summarise_repeats"),
         results={"repeat_means.RepeatMeans": Shown(chart="repeats_chart")},
     ),
     Study(
         "nuggets",
         "How much of the variance over topics comes from the choice of nuggets?",
         ("answers", "answers.md"),
-        names={
-            "estimate_nugget_variance": "nugget_variance",
-            "NuggetVariance": "nugget_variance",
-        },
+        verbs=("estimate_nugget_variance",),
         results={"nugget_variance.NuggetVariance": Shown()},
     ),
     Study(
         "components",
         "How reliable are these scores, and how many topics, judges or repeats are needed?",
         ("generalisability", "designs.md#components-how-reliable-are-these-scores"),
-        names={"decompose_scores": "components", "Components": "components"},
+        verbs=("decompose_scores",),
         results={"components.Components": Shown(chart="components_chart")},
         commands=("components",),
     ),
@@ -189,16 +182,10 @@ STUDIES = (
         "planning",
         "How many topics are needed?",
         ("planning", "plan.md"),
-        names={
-            "DocumentPlan": "human_documents",
-            "HumanPlan": "human_topics",
-            "Plan": "planning",
-            "plan_human_documents": "human_documents",
-            "plan_human_topics": "human_topics",
-            "plan_topics": "planning",
-        },
+        verbs=("plan_human_documents", "plan_human_topics", "plan_topics"),
         results={
             "planning.Plan": Shown("plan_table", "plan_chart"),
+            "usual_goals.PlanOverview": Shown("overview_table", "overview_chart"),
             "human_topics.HumanPlan": Shown("human_plan_table"),
             "human_documents.DocumentPlan": Shown("document_plan_table"),
         },
@@ -209,7 +196,7 @@ STUDIES = (
         "topic_difficulty",
         "Which topics are hard, and where does a run fail?",
         ("topics", "topics.md"),
-        names={"describe_topics": "topic_difficulty", "TopicDifficulty": "topic_difficulty"},
+        verbs=("describe_topics",),
         results={
             "topic_difficulty.TopicDifficulty": Shown("difficulty_table", "topic_score_chart")
         },
@@ -220,16 +207,12 @@ STUDIES = (
         "collection",
         "Would the results be the same on another collection of documents?",
         ("Cormack & Lynam 2006", "collection.md"),
-        names={
-            "CollectionDifferences": "differences",
-            "CollectionMeans": "means",
-            "CollectionTopics": "topics",
-            "CollectionVariance": "variance",
-            "compare_on_collection": "differences",
-            "decompose_variance": "variance",
-            "summarise_means": "means",
-            "summarise_topics": "topics",
-        },
+        verbs=(
+            "compare_on_collection",
+            "decompose_variance",
+            "summarise_means",
+            "summarise_topics",
+        ),
         results={
             "means.CollectionMeans": Shown("collection_table", "collection_chart"),
             "topics.CollectionTopics": Shown("collection_topic_table", "collection_topic_chart"),
@@ -247,7 +230,7 @@ STUDIES = (
         "split_half",
         "Does one half of the documents predict the other?",
         ("Cormack & Lynam 2006", "split-half.md"),
-        names={"validate_split_half": "split_half", "SplitHalf": "split_half"},
+        verbs=("validate_split_half",),
         results={"split_half.SplitHalf": Shown("split_half_table", "split_half_chart")},
         commands=("split-half",),
     ),
@@ -255,12 +238,7 @@ STUDIES = (
         "coverage",
         "Are the intervals calibrated?",
         ("Soboroff 2014, Park 2011", "coverage.md"),
-        names={
-            "Coverage": "coverage",
-            "TypeOneError": "type_one_error",
-            "estimate_coverage": "coverage",
-            "estimate_type_one_error": "type_one_error",
-        },
+        verbs=("estimate_coverage", "estimate_type_one_error"),
         results={
             "coverage.Coverage": Shown("coverage_table", "coverage_chart"),
             "type_one_error.TypeOneError": Shown("type_one_table", "type_one_chart"),
@@ -272,7 +250,7 @@ STUDIES = (
         "bias_variance",
         "Effectiveness and stability: is a run good on average, or on every topic?",
         ("Zhang et al. 2013", "bias-variance.md"),
-        names={"decompose_error": "bias_variance", "BiasVariance": "bias_variance"},
+        verbs=("decompose_error",),
         results={"bias_variance.BiasVariance": Shown("bias_variance_table", "bias_variance_chart")},
         commands=("bias-variance",),
         section=True,
@@ -281,13 +259,12 @@ STUDIES = (
         "chance",
         "Is a run better than a random ranking?",
         ("Bestgen 2015", "chance.md"),
-        names={
-            "Chance": "chance",
-            "compare_with_chance": "random_baseline",
-            "describe_chance": "random_baseline",
-            "expected_random_ap": ".measures.chance",
-            "expected_random_score": ".measures.chance",
-        },
+        verbs=(
+            "compare_with_chance",
+            "describe_chance",
+            "expected_random_ap",
+            "expected_random_score",
+        ),
         results={"chance.Chance": Shown("chance_table", "chance_chart")},
         commands=("chance",),
         section=True,
@@ -296,12 +273,7 @@ STUDIES = (
         "judgements",
         "How far do judges agree, and does the choice of a judge change the results?",
         ("judges", "judges.md"),
-        names={
-            "GradeAgreement": "grade_agreement",
-            "JudgementComparison": "judgement_comparison",
-            "compare_judgements": "judgement_comparison",
-            "measure_agreement": "grade_agreement",
-        },
+        verbs=("compare_judgements", "measure_agreement"),
         results={
             "judgement_comparison.JudgementComparison": Shown("judgement_table", "judgement_chart"),
             "grade_agreement.GradeAgreement": Shown("agreement_table"),
@@ -316,14 +288,7 @@ STUDIES = (
         "unjudged",
         "How far could scores move if unjudged documents were judged?",
         ("Moffat & Zobel 2008, Sakai 2007, Fröbe et al. 2023", "unjudged.md"),
-        names={
-            "UnjudgedBounds": "bounds",
-            "UnjudgedDifferences": "differences",
-            "UnjudgedEstimate": "estimates",
-            "bound_differences": "differences",
-            "bound_unjudged": "bounds",
-            "estimate_unjudged": "estimates",
-        },
+        verbs=("bound_differences", "bound_unjudged", "estimate_unjudged"),
         results={
             "bounds.UnjudgedBounds": Shown(chart="unjudged_bounds_chart"),
             "differences.UnjudgedDifferences": Shown(),
@@ -335,7 +300,7 @@ STUDIES = (
         "reusability",
         "Would a run that is not in the pool be scored fairly?",
         ("Zobel 1998, Voorhees 2002", "reusability.md"),
-        names={"Reusability": "reusability", "estimate_reusability": "reusability"},
+        verbs=("estimate_reusability",),
         results={"reusability.Reusability": Shown("reusability_table", "reusability_chart")},
         commands=("reusability",),
     ),
@@ -343,7 +308,7 @@ STUDIES = (
         "ties",
         "How far do scores depend on the order of tied documents?",
         ("McSherry & Najork 2008", "unjudged.md#ties"),
-        names={"TieBounds": "ties", "bound_ties": "ties"},
+        verbs=("bound_ties",),
         results={"ties.TieBounds": Shown(chart="tie_chart")},
         section=True,
     ),
@@ -351,7 +316,7 @@ STUDIES = (
         "corrected_means",
         "What scores would human judgements give, if a model judged most topics?",
         ("human judgements", "human.md"),
-        names={"CorrectedMeans": "corrected_means", "correct_judgements": "corrected_means"},
+        verbs=("correct_judgements",),
         results={"corrected_means.CorrectedMeans": Shown(chart="corrected_chart")},
         section=True,
     ),
@@ -359,7 +324,7 @@ STUDIES = (
         "data_quality",
         "What is missing from the runs and qrels?",
         ("data quality", "files.md"),
-        names={"inspect_data": "data_quality", "DataQuality": "data_quality"},
+        verbs=("inspect_data",),
         results={"data_quality.DataQuality": Shown("quality_table", "quality_chart")},
         section=True,
     ),
@@ -367,22 +332,14 @@ STUDIES = (
         "simulation",
         "How do methods perform when the true means are known?",
         ("simulation", "simulation.md"),
-        names={
-            "ScorePopulation": "score_simulation",
-            "fit_population": "score_simulation",
-            "simulate_scores": "score_simulation",
-        },
+        verbs=("fit_population", "simulate_scores"),
         commands=("simulate",),
     ),
     Study(
         "meta_analysis",
         "What do several collections show when combined?",
         ("Cormack & Lynam 2006", "meta.md"),
-        names={
-            "PooledEffect": "meta_analysis",
-            "collection_effects": "topic_effects",
-            "pool_effects": "meta_analysis",
-        },
+        verbs=("collection_effects", "pool_effects"),
         results={
             "meta_analysis.PooledEffect": Shown("pooled_effect_table", "pooled_chart"),
             "meta_analysis.PooledModels": Shown("pooled_table", "models_chart"),
@@ -393,13 +350,7 @@ STUDIES = (
         "preferences",
         "Which system do people prefer, and how many more votes are needed?",
         ("Bradley & Terry 1952", "preferences.md"),
-        names={
-            "Preferences": "preferences",
-            "fit_strengths": ".measures.strengths",
-            "plan_votes": "vote_plan",
-            "rate_preferences": "preferences",
-            "share_sequence": "early_looks",
-        },
+        verbs=("fit_strengths", "plan_votes", "rate_preferences", "share_sequence"),
         results={
             "preferences.Preferences": Shown("preferences_table", "preferences_chart"),
             "preferences.PreferencePairs": Shown(
@@ -414,7 +365,7 @@ STUDIES = (
         "discrimination",
         "Which measure separates the runs best?",
         ("Sakai 2006, Voorhees 2002", "designs.md#measures-which-one-separates-the-runs-best"),
-        names={"compare_measures": "discrimination", "Discrimination": "discrimination"},
+        verbs=("compare_measures",),
         results={"discrimination.Discrimination": Shown(chart="discrimination_chart")},
         commands=("measures",),
         panel=LISTS,

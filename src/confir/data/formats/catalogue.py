@@ -19,7 +19,7 @@ from confir.data.formats import (
     quepid,
     sentence_transformers,
 )
-from confir.data.formats import headed_tables as tables
+from confir.data.formats import run_tables as tables
 from confir.data.formats.json_files import (
     dump_json_qrels,
     dump_json_run,
@@ -37,7 +37,7 @@ from confir.data.formats.trec_files import (
 )
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
-from confir.data.tables.columns import InputTable
+from confir.data.tables.input_table import InputTable
 from confir.errors import InvalidValueError
 
 
@@ -45,7 +45,7 @@ def _not_written(_: Run | Qrels, path: str) -> None:
     raise InvalidValueError(f"{path}: this format is only read; expected another ending")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Format:
     """A file format for runs, qrels or scores: an entry of FORMATS.
 
@@ -98,8 +98,8 @@ FORMATS = (
         tables.PARQUET_SHAPE,
         tables.is_parquet_content,
         tables.has_parquet_ending,
-        tables.read_parquet_run,
-        tables.read_parquet_qrels,
+        tables.read_table_runs,
+        tables.read_table_qrels,
         tables.write_parquet_run,
         tables.write_parquet_qrels,
     ),
@@ -171,9 +171,9 @@ FORMATS = (
     Format(
         "table",
         tables.TEXT_SHAPE,
-        tables.is_headed_text,
-        read_runs=tables.read_headed_run,
-        read_qrels=tables.read_headed_qrels,
+        tables.is_run_table,
+        read_runs=tables.read_table_runs,
+        read_qrels=tables.read_table_qrels,
     ),
     Format(
         "JSON",

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from confir.data.formats.entries import QRELS, entries_from_columns, qrels_from_entries
+from confir.data.formats.entries import QRELS, entries_from_table, qrels_from_entries
 from confir.data.formats.run_sources import DATASET, RunSource
 from confir.data.qrels import Intents, Qrels
+from confir.data.tables.table_reader import column_table
 from confir.errors import FormatError, MissingDependencyError, UnknownNameError, UnreadableError
 
 DATASET_SHAPE = "qrels of a dataset of ir_datasets, irds:ID"
@@ -43,7 +44,7 @@ def read_dataset_qrels(_: bytes, source: RunSource, intents: Intents | None) -> 
         ) from None
     except (OSError, RuntimeError, ValueError) as error:
         raise UnreadableError(f"{path}: cannot be read ({error})") from None
-    entries = entries_from_columns(_columns(judged), QRELS, path)
+    entries = entries_from_table(column_table(_columns(judged), path, QRELS.table), QRELS)
     return qrels_from_entries(entries, path, intents)
 
 

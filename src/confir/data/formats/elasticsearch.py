@@ -6,10 +6,11 @@ those that have one: scores, a run, and judgements of retrieved documents alone.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from confir.data.formats.entries import most_frequent, qrels_from_object
+from confir.data.formats.entries import qrels_from_object
 from confir.data.formats.json_files import load_json, run_from_mapping
 from confir.data.formats.json_shapes import (
     LISTED,
@@ -23,7 +24,7 @@ from confir.data.formats.json_shapes import (
 from confir.data.formats.run_sources import NameBy, RunSource, name_from_path
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
-from confir.data.tables.columns import InputTable
+from confir.data.tables.input_table import InputTable
 from confir.errors import FormatError, enumerate_names, warn_caller
 
 RANK_EVAL = '{"metric_score": …, "details": {topic: {"metric_score": …, "hits": [{"hit": …}]}}}'
@@ -142,9 +143,10 @@ def _documents(
     """Return the ids of a topic's documents, each of which occurs once."""
     what = f"a hit of topic {topic!r}"
     documents = [id_held_by(hit, "_id", what, path, expected) for hit in hits]
-    if len(set(documents)) < len(documents):
+    twice = [name for name, count in Counter(documents).items() if count > 1]
+    if twice:
         raise FormatError(
-            f"document {most_frequent(documents)!r} occurs twice in topic {topic!r}; expected it once",
+            f"document {twice[0]!r} occurs twice in topic {topic!r}; expected it once",
             path=path,
         )
     return documents

@@ -1,4 +1,4 @@
-"""Which documents do the objects of neighbouring libraries hold? From objects to entries.
+"""Entries of runs and qrels: topic, document and value, from tables and objects of other libraries.
 
 Dicts (pytrec_eval, ranx), data frames (ir_measures, PyTerrier, ranx, confir), named tuples
 (ir_measures), and the objects of ranx. None of these libraries is imported for it.
@@ -6,14 +6,10 @@ Dicts (pytrec_eval, ranx), data frames (ir_measures, PyTerrier, ranx, confir), n
 
 from __future__ import annotations
 
-import math
 import os
-import reprlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from decimal import Decimal
-from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,8 +18,10 @@ from confir.arrays import Floats
 from confir.data.formats.run_sources import RunSource
 from confir.data.formats.trec_lines import HIGHEST_GAIN
 from confir.data.qrels import Intents, Qrels, build_qrels
-from confir.data.run import Run
-from confir.errors import FormatError, TopicWarning, enumerate_names, warn_caller
+from confir.data.run import Run, build_run, pick
+from confir.data.tables.frame_tables import frame_table, has_columns
+from confir.data.tables.input_table import InputTable, TableKind, encode_ids, fold
+from confir.errors import FormatError, TopicWarning, enumerate_names, type_name, warn_caller
 
 _NO_SUBTOPIC = "0"
 
@@ -57,6 +55,13 @@ class Kind(NamedTuple):
     name: str
     value: str
     shapes: tuple[Shape, ...]
+
+    @property
+    def table(self) -> TableKind:
+        """What the reader of tables must know: all names of columns, and what is expected."""
+        names = {name for shape in self.shapes for name in shape if name is not None}
+        choices = " or ".join(", ".join(shape.required()) for shape in self.shapes)
+        return TableKind(f"expected {choices}", {self.name: (RUN_COLUMN, *sorted(names))})
 
     def accepted(self) -> str:
         """Return what it is made from, in words."""
@@ -109,9 +114,9 @@ def read_entries(source: Any, kind: Kind, place: str) -> Entries:
     if isinstance(source, Mapping):
         return _from_mapping(source, kind, place)
     if has_columns(source):
-        frame = as_frame(source, place)
-        if frame is not None:
-            return _from_frame(frame, kind, place)
+        table = frame_table(source, place, kind.table)
+        if table is not None:
+            return entries_from_table(table, kind)
     elif is_iterable(source):
         return _from_tuples(list(source), kind, place)
     raise FormatError(
@@ -139,6 +144,57 @@ def qrels_from_entries(entries: Entries, place: str, intents: Intents | None) ->
     return build_qrels(topics, subtopics, documents, gains, path=place, intents=intents)
 
 
+def runs_from_entries(
+    entries: Entries, name: str | None, default: str, path: str | None = None
+) -> list[Run]:
+    """Return the runs that entries hold, in the order of their first entries.
+
+    Parameters
+    ----------
+    entries
+        One per retrieved document.
+    name
+        What the run is to be called; entries of several runs are then an error.
+    default
+        The run's name where neither the user nor a column says it.
+    path
+        The file, for messages.
+    """
+    if entries.runs is None or not entries.runs:
+        made = [(name or default, entries.topics, entries.documents, entries.values)]
+    else:
+        ids = encode_ids(entries.runs)
+        # the rows of all runs by one sort: looking at all rows for each run would not scale
+        order = np.argsort(ids.codes, kind="stable")
+        topics, documents = pick(entries.topics, order), pick(entries.documents, order)
+        values = entries.values[order]
+        ends = np.cumsum(np.bincount(ids.codes, minlength=len(ids.names))).tolist()
+        spans = map(slice, [0, *ends[:-1]], ends)
+        made = [
+            (run, topics[own], documents[own], values[own])
+            for run, own in zip(ids.names, spans, strict=True)
+        ]
+        if name is not None and len(made) == 1:
+            made = [(name, *made[0][1:])]
+    runs = [build_run(*one, path=path) for one in made]
+    if name is not None:
+        single_run(runs, path or name)
+    return runs
+
+
+def single_run(runs: Sequence[Run], place: str) -> Run:
+    """Return the run of a source that may hold one only."""
+    check_single([run.name for run in runs], place)
+    return runs[0]
+
+
+def check_single(names: Sequence[str], place: str) -> None:
+    """Raise where a source that may hold one run only holds runs of several names."""
+    if len(names) != 1:
+        known = enumerate_names(names, 5)
+        raise FormatError(f"holds {len(names)} runs ({known}); expected one here", path=place)
+
+
 def judgements(qrels: Qrels) -> tuple[list[str], list[str], list[str]]:
     """Return topic, subtopic and docid of each judgement."""
     judged = qrels.judged_documents
@@ -153,11 +209,6 @@ def is_from_ranx(source: Any) -> bool:
     return any(module.partition(".")[0] == "ranx" for module in modules)
 
 
-def has_columns(source: Any) -> bool:
-    """Whether an object may be a frame; checking its class does not evaluate a lazy frame."""
-    return hasattr(type(source), "columns")
-
-
 def is_iterable(source: Any) -> bool:
     """Whether an object can be iterated over for entries or runs; a 0-d array cannot."""
     return (
@@ -167,81 +218,40 @@ def is_iterable(source: Any) -> bool:
     )
 
 
-def ids_as_text(
-    values: list[Any], what: str, place: str, *, within: str | None = None
-) -> list[str]:
-    """Return ids as text. Integers become text exactly; a float would do so in two ways."""
-    types = dict.fromkeys(map(type, values))
-    for other in types:
-        if not issubclass(other, str | Integral) or issubclass(other, bool):
-            i = next(i for i, value in enumerate(values) if type(value) is other)
-            raise FormatError(
-                f"a {what} in {within or f'entry {i + 1}'} is {_describe(values[i])}; expected "
-                "text or an integer",
-                path=place,
-            )
-    if types.keys() - {str}:
-        values = [
-            str.__str__(value) if isinstance(value, str) else str(int(value)) for value in values
-        ]
-    if "" in values:
-        where = within or f"entry {values.index('') + 1}"
-        raise FormatError(f"a {what} in {where} is empty; expected text", path=place)
-    together = "".join(values)
-    if not together.isascii():
-        try:
-            together.encode()
-        except UnicodeEncodeError as error:
-            raise FormatError(
-                f"a {what} holds U+{ord(together[error.start]):04X}, half a character; expected "
-                "text",
-                path=place,
-            ) from None
-    return values
+class _Documents(Sequence[str]):
+    """Topic and document of each entry, in words, for messages."""
 
+    def __init__(self, topics: Sequence[Any], documents: Sequence[Any]) -> None:
+        self._pairs = topics, documents
 
-def type_name(value: Any) -> str:
-    """Return the name of an object's type, with its module."""
-    kind = type(value)
-    return f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
+    def __len__(self) -> int:
+        return len(self._pairs[0])
 
-
-def most_frequent(names: Iterable[str]) -> str:
-    """Return the most frequent name."""
-    return Counter(names).most_common(1)[0][0]
+    def __getitem__(self, row: Any) -> Any:
+        topic, document = (column[row] for column in self._pairs)
+        return f"{topic!r}, document {document!r}"
 
 
 def _from_mapping(mapping: Mapping[Any, Any], kind: Kind, place: str) -> Entries:
-    names = ids_as_text(list(mapping), "topic id", place)
-    if len(set(names)) < len(names):
-        raise FormatError(
-            f"topic {most_frequent(names)!r} occurs twice, as text and as number", path=place
-        )
-    topics: list[str] = []
-    documents: list[str] = []
-    values: list[Any] = []
-    lists = [
-        _as_list(held, kind, f"topic {topic!r}", place)
-        for topic, held in zip(names, mapping.values(), strict=True)
-    ]
-    for topic, held in zip(names, lists, strict=True):
-        if not isinstance(held, Mapping):
-            raise FormatError(
-                f"topic {topic!r} holds an object of type {type_name(held)}; expected a mapping "
-                f"docid → {kind.value}",
-                path=place,
-            )
-        topics.extend([topic] * len(held))
-        documents.extend(ids_as_text(list(held), "docid", place, within=f"topic {topic!r}"))
-        values.extend(held.values())
-    empty = [topic for topic, held in zip(names, lists, strict=True) if not held]
-    if kind is QRELS and topics and empty:
+    twice = [name for name, count in Counter(map(str, mapping)).items() if count > 1]
+    if twice:
+        raise FormatError(f"topic {twice[0]!r} occurs twice, as text and as number", path=place)
+    columns: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
+    empty = []
+    for topic, held in mapping.items():
+        documents, values = _listed(held, kind, topic, place)
+        for column, cells in zip(columns, ([topic] * len(values), documents, values), strict=True):
+            column.extend(cells)
+        if not values:
+            empty.append(str(topic))
+    if kind is QRELS and columns[0] and empty:
         warn_caller(
             f"{place}: topics without a judgement are left out: {enumerate_names(empty)}",
             TopicWarning,
         )
-    numbers = _numbers(values, topics, documents, kind, place)
-    return Entries(topics, [_NO_SUBTOPIC] * len(topics), documents, numbers)
+    header, rows = ("topic", "docid", kind.value), _Documents(columns[0], columns[1])
+    table = InputTable(place, header, columns, rows, "topic", kind=kind.table)
+    return entries_from_table(table, kind)
 
 
 def is_hit(entry: Any) -> bool:
@@ -249,51 +259,40 @@ def is_hit(entry: Any) -> bool:
     return isinstance(entry, Mapping) and {"corpus_id", "score"} <= entry.keys()
 
 
-def _as_list(held: Any, kind: Kind, within: str, place: str) -> Any:
-    """Return what a topic holds as a mapping, where it is what sentence-transformers has for that.
+def _listed(held: Any, kind: Kind, topic: Any, place: str) -> tuple[list[Any], list[Any]]:
+    """Return the documents of a topic and their values.
 
-    A set holds relevant documents; a list has an entry for each retrieved document.
+    As sentence-transformers has them, a set holds relevant documents, and a list has an entry for each
+    retrieved one.
     """
+    if isinstance(held, Mapping):
+        return list(held), list(held.values())
     if kind is QRELS and isinstance(held, AbstractSet):
-        return dict.fromkeys(held, 1)
-    if kind is not RUN or not isinstance(held, list) or not all(map(is_hit, held)):
-        return held
-    documents = ids_as_text([entry["corpus_id"] for entry in held], "docid", place, within=within)
-    scores = dict(zip(documents, (entry["score"] for entry in held), strict=True))
-    if len(scores) < len(held):
-        document = most_frequent(documents)
-        raise FormatError(f"document {document!r} occurs twice in {within}", path=place)
-    return scores
+        return list(held), [1] * len(held)
+    if kind is RUN and isinstance(held, list) and all(map(is_hit, held)):
+        return [hit["corpus_id"] for hit in held], [hit["score"] for hit in held]
+    raise FormatError(
+        f"topic {topic!r} holds an object of type {type_name(held)}; expected a mapping "
+        f"docid → {kind.value}",
+        path=place,
+    )
 
 
-def as_frame(source: Any, place: str) -> Any:
-    """Return a frame of narwhals, a lazy one collected; None where the object is none."""
-    import narwhals as nw
-
-    try:
-        frame = nw.from_native(source, pass_through=True)
-        frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-    except nw.exceptions.DuplicateError as error:
-        problem = " ".join(str(error).split())
-        raise FormatError(f"two columns have one name ({problem})", path=place) from None
-    return frame if isinstance(frame, nw.DataFrame) else None
-
-
-def _from_frame(frame: Any, kind: Kind, place: str) -> Entries:
-    wanted = {RUN_COLUMN, *(name for shape in kind.shapes for name in shape)}
-    columns = {name: frame[name].to_list() if name in wanted else () for name in frame.columns}
-    return entries_from_columns(columns, kind, place)
-
-
-def entries_from_columns(columns: Mapping[str, Any], kind: Kind, place: str) -> Entries:
-    """Return the entries in columns, by name; those of a shape are used, and that of the run."""
-    shape = find_shape(list(columns), kind, "columns", place)
-    used = {name: columns[name] for name in shape if name is not None}
-    entries = _from_columns(shape, used, kind, place)
-    if kind is not RUN or RUN_COLUMN not in columns:
-        return entries
-    runs = ids_as_text(columns[RUN_COLUMN], "run", place)
-    return entries._replace(runs=runs)
+def entries_from_table(table: InputTable, kind: Kind) -> Entries:
+    """Return the entries in the columns of a shape, and the runs where a column names them."""
+    names = list(table.header)
+    shape = find_shape(names, kind, "columns", table.source, table.header_line)
+    topics, documents = (table.texts(names.index(one)) for one in (shape.topic, shape.document))
+    subtopics = [_NO_SUBTOPIC] * len(topics)
+    if shape.subtopic is not None:
+        subtopics = table.texts(names.index(shape.subtopic))
+    values = table.numbers([names.index(shape.value)])[0]
+    missing = np.flatnonzero(np.isnan(values))
+    if len(missing):
+        problem = f"the {shape.value} is missing; expected a number"
+        raise table.error(problem, int(missing[0]))
+    run = table.find_named([RUN_COLUMN]) if kind is RUN else None
+    return Entries(topics, subtopics, documents, values, None if run is None else table.texts(run))
 
 
 def _from_tuples(entries: list[Any], kind: Kind, place: str) -> Entries:
@@ -305,72 +304,51 @@ def _from_tuples(entries: list[Any], kind: Kind, place: str) -> Entries:
     if len(types) > 1:
         listed = enumerate_names(other.__qualname__ for other in types)
         raise FormatError(f"entries of several types: {listed}; expected one", path=place)
-    shape = Shape("topic", "docid", kind.value)
-    fields: Sequence[str] = shape.required()
+    fields: Sequence[str] = ("topic", "docid", kind.value)
     named = next((getattr(other, "_fields", None) for other in types), None)
     if named is not None:
         fields = named
-        shape = find_shape(fields, kind, "fields", place)
+        find_shape(fields, kind, "fields", place)
     for number, entry in enumerate(entries, start=1):
         if len(entry) != len(fields):
             raise FormatError(f"entry {number} has {len(entry)} fields; {expected}", path=place)
-    columns = {name: [entry[i] for entry in entries] for i, name in enumerate(fields)}
-    return _from_columns(shape, columns, kind, place)
+    columns = [[entry[i] for entry in entries] for i in range(len(fields))]
+    rows = range(1, len(entries) + 1)
+    return entries_from_table(
+        InputTable(place, fields, columns, rows, "row", kind=kind.table), kind
+    )
 
 
-def _from_columns(
-    shape: Shape, columns: Mapping[str, list[Any]], kind: Kind, place: str
-) -> Entries:
-    topics = ids_as_text(columns[shape.topic], "topic id", place)
-    documents = ids_as_text(columns[shape.document], "docid", place)
-    subtopics = [_NO_SUBTOPIC] * len(topics)
-    if shape.subtopic is not None:
-        subtopics = ids_as_text(columns[shape.subtopic], "subtopic", place)
-    numbers = _numbers(columns[shape.value], topics, documents, kind, place)
-    return Entries(topics, subtopics, documents, numbers)
-
-
-def find_shape(names: Sequence[Any], kind: Kind, what: str, place: str) -> Shape:
-    """Return the one shape whose columns or fields are all there."""
-    fitting = _fitting_shapes(names, kind)
+def find_shape(
+    names: Sequence[Any], kind: Kind, what: str, place: str, line: int | None = None
+) -> Shape:
+    """Return the one shape whose columns or fields are all there, as they are spelt there."""
+    known: dict[str, list[Any]] = {}
+    for name in names:
+        known.setdefault(fold(str(name)), []).append(name)
+    fitting = _fitting_shapes(known, kind)
     if len(fitting) == 1:
-        shape = fitting[0]
-        return shape if shape.subtopic in names else shape._replace(subtopic=None)
+        return _spelt(fitting[0], known, place, line)
     found = enumerate_names(map(str, names), 20) or "none"
     if fitting:
         choices = " and ".join(", ".join(shape.required()) for shape in fitting)
         problem = f"the {what} {found} can be read in two ways: {choices}; expected one of them"
     else:
-        choices = " or ".join(", ".join(shape.required()) for shape in kind.shapes)
-        problem = f"the {what} are {found}; expected {choices}"
-        if _fitting_shapes(names, QRELS if kind is RUN else RUN):
+        problem = f"the {what} are {found}; {kind.table.expected}"
+        if _fitting_shapes(known, QRELS if kind is RUN else RUN):
             problem += f" (this looks like {'qrels' if kind is RUN else 'a run'})"
-    raise FormatError(problem, path=place)
+    raise FormatError(problem, path=place, line=line)
 
 
-def _fitting_shapes(names: Sequence[Any], kind: Kind) -> list[Shape]:
+def _spelt(shape: Shape, known: Mapping[str, Sequence[str]], place: str, line: int | None) -> Shape:
+    """Return a shape as its columns are spelt; case does not matter, unless it alone differs."""
+    for name in shape:
+        if len(known.get(name or "", ())) > 1:
+            problem = f"two columns are named {name!r}; expected one"
+            raise FormatError(problem, path=place, line=line)
+    topic, document, value = (known[name][0] for name in shape.required())
+    return Shape(topic, document, value, next(iter(known.get(shape.subtopic or "", ())), None))
+
+
+def _fitting_shapes(names: Collection[str], kind: Kind) -> list[Shape]:
     return [shape for shape in kind.shapes if set(shape.required()) <= set(names)]
-
-
-def _numbers(
-    values: list[Any], topics: list[str], documents: list[str], kind: Kind, place: str
-) -> Floats:
-    """Return values as numbers; text that looks like one, or a boolean, is none."""
-    for other in dict.fromkeys(map(type, values)):
-        if not issubclass(other, Real | Decimal) or issubclass(other, bool):
-            i = next(i for i, value in enumerate(values) if type(value) is other)
-            raise FormatError(
-                f"{kind.value} of document {documents[i]!r} in topic {topics[i]!r} is "
-                f"{_describe(values[i])}; expected a number",
-                path=place,
-            )
-    try:
-        return np.array(values, np.float64)
-    except (OverflowError, ValueError):
-        raise FormatError(f"a {kind.value} is not a finite number", path=place) from None
-
-
-def _describe(value: Any) -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return "missing"
-    return f"{reprlib.repr(value)} of type {type(value).__qualname__}"

@@ -8,20 +8,18 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from confir.data.compression import COMPRESSION_ENDINGS
-from confir.data.files import STDIN, PathLike, text_bytes, write_whole
+from confir.data.files import STDIN, PathLike, format_ending, text_bytes, write_whole
 from confir.data.formats.entries import (
     QRELS,
     RUN,
     Kind,
     qrels_from_object,
     read_entries,
-    type_name,
 )
 from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run, build_run
-from confir.errors import FormatError, InvalidValueError
+from confir.errors import FormatError, InvalidValueError, type_name
 
 _KEYS_AND_BRACES = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")(?P<colon>\s*:)?|[{}]')
 _JSON_START = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*["}]')
@@ -72,9 +70,7 @@ def is_json(path: str, content: bytes) -> bool:
 
 def has_json_ending(path: str) -> bool:
     """Whether a file is JSON by its ending alone, before that of a compression."""
-    name = path.lower()
-    ending = next((end for end in COMPRESSION_ENDINGS if name.endswith(end)), "")
-    return name.removesuffix(ending).endswith(".json")
+    return format_ending(path) == ".json"
 
 
 def load_object(content: bytes, source: str, kind: Kind) -> Mapping[str, Any]:

@@ -11,8 +11,7 @@ from typing import Any, NoReturn
 
 from confir.data.files import text_bytes
 from confir.data.formats.json_files import load_json, parse_json
-from confir.data.tables.columns import is_unicode
-from confir.data.text_numbers import parse_number
+from confir.data.tables.input_table import is_unicode
 from confir.errors import FormatError, enumerate_names
 
 # Stands in a path of keys for the entries of a list.
@@ -184,12 +183,6 @@ def as_id(value: Any, what: str, source: str, line: int | None = None) -> str:
     raise FormatError(
         f"{what} is {reprlib.repr(value)}; expected text or a whole number", path=source, line=line
     )
-
-
-def as_number(value: Any) -> Any:
-    """Return a number that text spells; any other value as it is, to be refused with its place."""
-    number = parse_number(value) if isinstance(value, str) else None
-    return value if number is None else number
 
 
 def choose_part(

@@ -11,7 +11,7 @@ from typing import Any
 
 from confir.data.formats.json_shapes import as_id, held_by, id_held_by, read_records, top_keys
 from confir.data.formats.run_sources import name_from_path
-from confir.data.tables.columns import InputTable
+from confir.data.tables.input_table import InputTable
 from confir.errors import FormatError
 
 SAMPLE_LINES = '{"doc_id": topic, "filter": …, "metrics": ["acc"], "acc": score, …}'

@@ -24,7 +24,7 @@ from confir.data.formats.json_shapes import (
 )
 from confir.data.formats.run_sources import NameBy, RunSource, name_from_path
 from confir.data.run import Run
-from confir.data.tables.columns import InputTable
+from confir.data.tables.input_table import InputTable
 from confir.errors import FormatError, warn_caller
 
 PREDICTIONS = '{"mteb_model_meta": …, subset: {split: {topic: {docid: score}}}}'

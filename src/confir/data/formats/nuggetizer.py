@@ -23,7 +23,7 @@ from confir.data.formats.json_shapes import (
     top_keys,
 )
 from confir.data.formats.run_sources import name_from_path
-from confir.data.tables.columns import InputTable, is_summary, is_unicode
+from confir.data.tables.input_table import InputTable, is_summary, is_unicode
 from confir.errors import FormatError, counted, warn_caller
 
 ASSIGNMENTS = (

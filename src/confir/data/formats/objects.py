@@ -15,22 +15,23 @@ from confir.data.files import PathLike
 from confir.data.formats.catalogue import format_named_by
 from confir.data.formats.entries import (
     RUN,
-    has_columns,
-    ids_as_text,
     is_from_ranx,
     is_hit,
     is_iterable,
     judgements,
     qrels_from_object,
     read_entries,
+    runs_from_entries,
+    single_run,
 )
-from confir.data.formats.headed_tables import hold_many_documents, is_table_file
-from confir.data.formats.run_groups import runs_from_entries, single_run
+from confir.data.formats.json_shapes import as_id
 from confir.data.formats.run_readers import read_judgements, read_runs
 from confir.data.formats.run_sources import NameBy, Reading, RunSource, check_names, find_runs
+from confir.data.formats.run_tables import hold_many_documents, is_table_file
 from confir.data.formats.trec_lines import as_intents
 from confir.data.qrels import Intents, Qrels, build_qrels
 from confir.data.run import Run
+from confir.data.tables.frame_tables import has_columns
 from confir.errors import FormatError, InvalidValueError, UnreadableError
 
 
@@ -46,6 +47,11 @@ def as_run(source: Any, *, name: str | None = None) -> Run:
         text, and nothing else does.
     name
         The run's name; by default the one it has, that of its file, or "run".
+
+    Examples
+    --------
+    >>> confir.as_run({"1": {"d1": 2.0, "d2": 1.0}}, name="bm25")
+    Run('bm25', 1 topics, 2 documents)
     """
     runs = _to_runs(source, None if name is None else as_text("name", name), "run")
     return single_run(runs, "run" if not isinstance(source, str | os.PathLike) else str(source))
@@ -66,6 +72,11 @@ def as_qrels(
         Intent probabilities: a file, or a mapping topic → subtopic → probability.
     reading
         How a file is read: which part of it, and whether it may be fetched.
+
+    Examples
+    --------
+    >>> confir.as_qrels({"1": {"d1": 1, "d2": 0}, "2": {"d3": 2}})
+    Qrels(2 topics, 3 judged documents)
     """
     if reading is not None and not isinstance(reading, Reading):
         raise invalid("reading", reading, "a Reading")
@@ -199,7 +210,7 @@ def _is_entry(item: Any) -> bool:
 
 
 def _named_runs(mapping: Mapping[Any, Any]) -> list[Run | RunSource]:
-    names = ids_as_text(list(mapping), "run name", "runs")
+    names = [as_id(name, "the name of a run", "runs") for name in mapping]
     runs: list[Run | RunSource] = []
     for name, source in zip(names, mapping.values(), strict=True):
         files = _find_files(source)

@@ -13,7 +13,6 @@ from confir.data.formats.entries import qrels_from_object
 from confir.data.formats.json_files import run_from_mapping
 from confir.data.formats.json_shapes import (
     as_id,
-    as_number,
     as_objects,
     held_by,
     id_held_by,
@@ -23,7 +22,7 @@ from confir.data.formats.json_shapes import (
 from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
-from confir.data.tables.columns import InputTable
+from confir.data.tables.input_table import InputTable
 from confir.errors import FormatError
 
 EVALUATION_RESULT = (
@@ -107,7 +106,7 @@ def read_judgment(content: bytes, source: RunSource, intents: Intents | None) ->
                         f"document {document!r} is rated twice in topic {topic!r}; expected once",
                         path=path,
                     )
-                gains[document] = as_number(gain)
+                gains[document] = gain
     return qrels_from_object(qrels, path, intents)
 
 

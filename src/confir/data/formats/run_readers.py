@@ -7,9 +7,9 @@ import os
 from confir.arguments import as_choice, as_flag, as_path, as_text
 from confir.data.files import PathLike, read_bytes
 from confir.data.formats.catalogue import format_named_by, recognise
-from confir.data.formats.headed_tables import read_parquet_folder_qrels, read_parquet_folder_runs
-from confir.data.formats.run_groups import single_run
+from confir.data.formats.entries import single_run
 from confir.data.formats.run_sources import DATASET, NAMINGS, NameBy, Reading, RunSource
+from confir.data.formats.run_tables import read_folder_qrels, read_folder_runs
 from confir.data.formats.trec_lines import as_intents
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
@@ -38,6 +38,11 @@ def read_run(
         "tag" takes the run's tag, the last column of its first line, as its name; JSON has none.
     subset, split, download
         As in `read_qrels`.
+
+    Examples
+    --------
+    >>> confir.read_run("sample/runs/bm25.txt")
+    Run('bm25', 50 topics, 50000 documents)
     """
     chosen = None if name is None else as_text("name", name)
     as_choice("name_by", name_by, NAMINGS)
@@ -52,7 +57,7 @@ def read_source(source: RunSource, name_by: NameBy) -> Run:
         names = enumerate_names([run.name for run in runs], 5)
         raise FormatError(
             f"holds {len(runs)} runs ({names}); expected one here: several are read from files that "
-            "end in .csv, .tsv or .parquet",
+            "end in .csv, .tsv, .jsonl or .parquet",
             path=source.path,
         )
     return single_run(runs, source.path)
@@ -68,7 +73,7 @@ def read_runs(source: RunSource, name_by: NameBy) -> list[Run]:
 
 def _whole_runs(source: RunSource, name_by: NameBy) -> list[Run]:
     if os.path.isdir(source.path):
-        return read_parquet_folder_runs(source)
+        return read_folder_runs(source)
     content = _read(source)
     try:
         return _runs_in(content, source, name_by)
@@ -113,6 +118,11 @@ def read_qrels(
         The part of a file that holds several.
     download
         Whether what is not on this machine may be fetched: ``https://…``, or a dataset.
+
+    Examples
+    --------
+    >>> confir.read_qrels("sample/qrels.txt")
+    Qrels(50 topics, 10079 judged documents)
     """
     reading = _as_reading(subset, split, download)
     return read_judgements(RunSource(as_path("path", path), None, reading), as_intents(intents))
@@ -121,7 +131,7 @@ def read_qrels(
 def read_judgements(source: RunSource, intents: Intents | None) -> Qrels:
     """Return the judgements in a file, which is opened once, or in a folder of Parquet files."""
     if os.path.isdir(source.path):
-        return read_parquet_folder_qrels(source, intents)
+        return read_folder_qrels(source, intents)
     return read_content_qrels(_read(source), source, intents)
 
 

@@ -7,7 +7,6 @@ from typing import Any
 from confir.arguments import as_path
 from confir.data.files import PathLike
 from confir.data.formats.catalogue import format_named_by
-from confir.data.formats.json_files import dump_json_qrels, dump_json_run
 from confir.data.formats.objects import as_qrels, as_run
 
 
@@ -20,6 +19,10 @@ def write_run(run: Any, path: PathLike) -> None:
         A run, or what `as_run` makes one of.
     path
         The file, compressed as its ending says.
+
+    Examples
+    --------
+    >>> confir.write_run({"1": {"d1": 2.0}}, "bm25.run")
     """
     target = as_path("path", path)
     format_named_by(target).write_run(as_run(run), target)
@@ -35,16 +38,10 @@ def write_qrels(qrels: Any, path: PathLike) -> None:
     path
         The file, compressed as its ending says. JSON has no place for subtopics: qrels that judge
         a document for several are an error there.
+
+    Examples
+    --------
+    >>> confir.write_qrels({"1": {"d1": 1}}, "qrels.txt")
     """
     target = as_path("path", path)
     format_named_by(target).write_qrels(as_qrels(qrels), target)
-
-
-def write_json_run(run: Any, path: PathLike) -> None:
-    """Write a run as JSON, {topic: {docid: score}}, whatever the ending; else as `write_run`."""
-    dump_json_run(as_run(run), as_path("path", path))
-
-
-def write_json_qrels(qrels: Any, path: PathLike) -> None:
-    """Write qrels as JSON, {topic: {docid: gain}}, whatever the ending; else as `write_qrels`."""
-    dump_json_qrels(as_qrels(qrels), as_path("path", path))

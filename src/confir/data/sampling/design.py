@@ -12,11 +12,11 @@ import numpy as np
 from confir.arguments import as_choice, as_reals, as_text, as_texts, invalid
 from confir.arrays import Floats, Integers
 from confir.data.files import PathLike
-from confir.data.formats.entries import has_columns
 from confir.data.result import Result, axis, constant, over, result
-from confir.data.tables.columns import TOPIC_NAMES, InputTable, encode_ids, fold
+from confir.data.tables.frame_tables import has_columns
+from confir.data.tables.input_table import TOPIC_NAMES, InputTable, TableKind, encode_ids, fold
 from confir.data.tables.sample_tables import topics_of_samples
-from confir.data.tables.table_files import TableKind, read_table
+from confir.data.tables.table_reader import column_table, read_table
 from confir.errors import (
     FormatError,
     InvalidValueError,
@@ -32,7 +32,7 @@ Datasets = Literal["fixed", "random"]
 GROUPS = ("dataset", "stratum", "cluster")
 ROLES = (*GROUPS, "weight")
 _EXPECTED = "expected a column topic and any of dataset, stratum, cluster, weight"
-_TABLE = TableKind(_EXPECTED, frozenset((*TOPIC_NAMES, *ROLES)))
+_TOPICS = TableKind(_EXPECTED, {"topic": TOPIC_NAMES, **{role: (role,) for role in ROLES}})
 
 
 class Layout(NamedTuple):
@@ -244,7 +244,7 @@ def read_dataset_designs(source: Any, columns: Mapping[str, str | None]) -> dict
 def has_design(source: DesignSource, columns: Mapping[str, str | None]) -> bool:
     """Whether a table of topics says how these were drawn; the parameters are those of `as_design`."""
     table = read_topic_table(source)
-    return any(name is not None or table.find([role]) is not None for role, name in columns.items())
+    return any(name is not None or table.find(role) is not None for role, name in columns.items())
 
 
 def refuse_design(design: Any, what: str) -> None:
@@ -261,25 +261,17 @@ def read_topic_table(source: DesignSource) -> InputTable:
         held = dict(source)
         if not any(fold(str(name)) in TOPIC_NAMES for name in held):
             held = {"topic": list(held), "cluster": list(held.values())}
-        columns = [list(column) for column in held.values()]
-        if len({len(column) for column in columns}) > 1 or not columns or not columns[0]:
-            raise FormatError(
-                f"the columns of the design have different lengths or none; {_EXPECTED}"
-            )
-        rows = range(1, len(columns[0]) + 1)
-        return InputTable("design", [str(name) for name in held], columns, rows, "row")
+        return column_table({str(name): cells for name, cells in held.items()}, "design", _TOPICS)
     if isinstance(source, str) and not source:
         raise invalid("design", source, "a table of topics")
     if isinstance(source, str | os.PathLike) or has_columns(source):
-        return topics_of_samples(read_table(source, _TABLE))
+        return topics_of_samples(read_table(source, _TOPICS))
     raise invalid("design", source, "a Design, a path, a frame or a mapping")
 
 
 def _from_table(table: InputTable, named: Mapping[str, str], datasets: str) -> Design:
     """Return the design in a table; raise where a topic has two rows."""
-    topic = table.find(TOPIC_NAMES)
-    if topic is None:
-        raise table.header_error(f"no column of topics; {_EXPECTED}")
+    topic = table.need("topic")
     places = {role: _place(table, role, named.get(role)) for role in ROLES}
     if all(place is None for place in places.values()):
         raise table.header_error(f"nothing about the topics; {_EXPECTED}")
@@ -292,16 +284,15 @@ def _from_table(table: InputTable, named: Mapping[str, str], datasets: str) -> D
     for role in GROUPS:
         place = places[role]
         if place is not None:
-            ids = table.ids(place)
-            groups[role] = tuple(ids.names[code] for code in ids.codes.tolist())
+            groups[role] = tuple(table.texts(place))
     weight = places["weight"]
     if weight is not None:
         groups["weight"] = table.numbers([weight])[0]
         wrong = np.flatnonzero(~(groups["weight"] > 0))
         if len(wrong):
-            topic = topics.names[wrong[0]]
+            name = topics.names[wrong[0]]
             raise table.error(
-                f"the weight of topic {topic!r} is missing or not above 0; expected a number above 0",
+                f"the weight of topic {name!r} is missing or not above 0; expected a number above 0",
                 wrong[0],
             )
     return Design(tuple(topics.names), datasets=datasets, **groups)
@@ -310,10 +301,11 @@ def _from_table(table: InputTable, named: Mapping[str, str], datasets: str) -> D
 def _place(table: InputTable, role: str, name: str | None) -> int | None:
     """Return the place of a column, by the name that it was given or by that of its role."""
     if name is None:
-        return table.find([role])
-    if name not in table.header:
+        return table.find(role)
+    place = table.named(name)
+    if place is None:
         raise UnknownNameError(f"column of the design ({role})", name, table.header)
-    return list(table.header).index(name)
+    return place
 
 
 DesignSource = Design | PathLike | Mapping[str, Any] | Any

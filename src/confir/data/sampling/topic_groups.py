@@ -12,7 +12,6 @@ from confir.arrays import Integers
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.design import ROLES, Design, DesignSource, read_topic_table
 from confir.data.scores import Scores
-from confir.data.tables.columns import TOPIC_NAMES
 from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
@@ -138,17 +137,16 @@ def read_topic_groups(by: str, source: DesignSource) -> TopicGroups:
     """Return the groups in a column of a table of topics; raise where a topic has none, or two."""
     as_text("by", by)
     table = read_topic_table(source)
-    place = table.find(TOPIC_NAMES)
+    place = table.find("topic")
     if place is None:
         raise table.header_error("no column of topics; expected one beside that of the groups")
-    others = [name for number, name in enumerate(table.header) if number != place]
-    if by not in others:
+    column = table.named(by)
+    if column is None or column == place:
+        others = [name for number, name in enumerate(table.header) if number != place]
         raise UnknownNameError("column of topics to group by", by, others)
-    topics, groups = table.ids(place), table.ids(list(table.header).index(by), optional=True)
-    names = [topics.names[code] for code in topics.codes.tolist()]
-    labels = [groups.names[code] for code in groups.codes.tolist()]
+    topics, labels = table.texts(place), table.texts(column, optional=True)
     seen: dict[str, str] = {}
-    for row, (topic, label) in enumerate(zip(names, labels, strict=True)):
+    for row, (topic, label) in enumerate(zip(topics, labels, strict=True)):
         if not label:
             raise table.error(f"topic {topic!r} has no {by}; expected the name of its group", row)
         if seen.setdefault(topic, label) != label:

@@ -15,7 +15,6 @@ import stat
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
@@ -239,6 +238,8 @@ def scan_files(
     Each file has a task; threads that find no file waiting help with the blocks of those that
     are not finished. Which documents a list holds depends neither on the threads nor on the blocks.
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     threads = threads or usable_cores()
     scans = [_FileScan(source.path, scanner, block_size) for source in sources]
     sizes = [content_size(source) for source in sources]

@@ -20,7 +20,8 @@ from confir.data.formats.entries import (
 )
 from confir.data.lists.rankings import Rankings, TiePrecision, empty_rankings
 from confir.data.qrels import Qrels
-from confir.data.streams.arrow_columns import id_column, number_column
+from confir.data.tables.arrow_columns import id_column, number_column
+from confir.data.tables.input_table import fold
 from confir.data.tables.parquet_files import import_pyarrow
 from confir.errors import FormatError
 
@@ -60,8 +61,8 @@ class RowColumns(NamedTuple):
     def find(cls, names: Sequence[str], kind: Kind, source: str) -> RowColumns:
         """Return the columns of a table that has these; raise where it is of another kind."""
         shape = find_shape(names, kind, "columns", source)
-        label = shape.subtopic if kind is QRELS else RUN_COLUMN
-        return cls(kind, shape, label if label in names else None, source)
+        run = next((name for name in names if fold(name) == RUN_COLUMN), None)
+        return cls(kind, shape, shape.subtopic if kind is QRELS else run, source)
 
     @property
     def names(self) -> list[str]:

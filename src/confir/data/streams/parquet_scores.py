@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from confir.data.formats.run_sources import name_from_path
-from confir.data.streams.arrow_columns import id_column
 from confir.data.streams.blocks import (
     TOPICS_AT_ONCE,
     Known,
@@ -32,7 +31,8 @@ from confir.data.streams.score_pieces import (
     split_table,
 )
 from confir.data.streams.spilled_rows import RepeatedScoreError, Rows, SpilledRows, group_part
-from confir.data.tables.columns import TOPIC_NAMES, InputTable, fold
+from confir.data.tables.arrow_columns import id_column
+from confir.data.tables.input_table import TOPIC_NAMES, InputTable, fold
 from confir.data.tables.parquet_files import (
     RowFilter,
     count_rows,
@@ -48,7 +48,6 @@ from confir.data.tables.score_columns import (
     score_places,
     topic_place,
 )
-from confir.data.tables.table_files import check_header
 from confir.errors import FormatError, warn_caller
 from confir.parallel import return_memory, run_blocks, single_products
 
@@ -144,7 +143,7 @@ class ParquetScores(ScoreBlocks):
     def _find_layout(self) -> ScoreLayout:
         used = [n for n in self._data.schema.names if not self._where or n != self._where.column]
         header = InputTable(self.source, used, [], range(1, 2), "row")
-        check_header(header)
+        header.check_header()
         places = find_columns(header)
         topic = topic_place(header, places)
         scores = [place for place in score_places(header, places) if place != topic]

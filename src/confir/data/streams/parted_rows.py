@@ -13,15 +13,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from confir.data.formats.entries import QRELS, Kind
+from confir.data.formats.entries import QRELS, Kind, check_single
 from confir.data.formats.frames import qrels_to_frame
-from confir.data.formats.run_groups import check_single
 from confir.data.formats.run_sources import name_from_path
 from confir.data.qrels import Qrels
-from confir.data.streams.arrow_columns import id_column
 from confir.data.streams.document_rows import RowColumns, row_schema
 from confir.data.streams.hashed_ids import hash_column
 from confir.data.streams.spill_folder import SpillFolder, count_parts
+from confir.data.tables.arrow_columns import id_column
 from confir.data.tables.parquet_files import (
     count_rows,
     import_pyarrow,

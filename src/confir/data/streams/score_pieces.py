@@ -15,11 +15,11 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.data.files import is_address
-from confir.data.streams.arrow_columns import id_column, number_column
 from confir.data.streams.blocks import TOPICS_AT_ONCE, TopicBlock
 from confir.data.streams.hashed_ids import Words, hash_column, hash_names
 from confir.data.streams.spilled_rows import Rows, group_rows
-from confir.data.tables.columns import is_summary
+from confir.data.tables.arrow_columns import id_column, number_column
+from confir.data.tables.input_table import is_summary
 from confir.data.tables.parquet_files import (
     RowFilter,
     import_pyarrow,
@@ -291,7 +291,7 @@ class PieceReader:
         numbers = np.empty((len(self.layout.scores), batch.num_rows))
         for place, name in enumerate(self.layout.scores):
             column = batch.column(name)
-            numbers[place] = number_column(column, name, self.source, EXPECTED, in_text=True)
+            numbers[place] = number_column(column, name, self.source, EXPECTED)
         if np.isinf(numbers).any():
             raise FormatError("a score is infinite; expected finite numbers", path=self.source)
         return numbers

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -56,6 +55,8 @@ class SpillFolder:
     """A folder of parts, which goes away with this object."""
 
     def __init__(self, rows: int, rows_at_once: int) -> None:
+        import tempfile
+
         self.parts = count_parts(rows, rows_at_once)
         self._folder = Path(tempfile.mkdtemp(prefix="confir-"))
         self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from confir.arguments import invalid
 from confir.data.formats.run_sources import name_from_path
-from confir.data.tables.columns import InputTable, fold
+from confir.data.tables.input_table import InputTable
 from confir.errors import InvalidValueError, enumerate_names
 
 # Of a score table, in the order in which entries have them.
@@ -123,12 +123,9 @@ def with_roles(table: InputTable, roles: ColumnRoles) -> InputTable:
 
 
 def _cells(table: InputTable, name: str) -> list[Any]:
-    """Return the cells of the column of a name; case matters only where it tells columns apart."""
-    header = list(table.header)
-    if name not in header:
-        folded = [other for other in header if fold(other) == fold(name)]
-        if len(folded) != 1:
-            known = enumerate_names(map(repr, header), 20)
-            raise table.header_error(f"no column {name!r}; expected one of {known}")
-        name = folded[0]
-    return table.cells(header.index(name))
+    """Return the cells of the column that the user names."""
+    place = table.named(name)
+    if place is None:
+        known = enumerate_names(map(repr, table.header), 20)
+        raise table.header_error(f"no column {name!r}; expected one of {known}")
+    return table.cells(place)

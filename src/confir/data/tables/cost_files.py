@@ -11,14 +11,15 @@ import numpy as np
 from confir.arguments import as_list, as_real, invalid
 from confir.arrays import Floats
 from confir.data.files import PathLike
-from confir.data.formats.entries import has_columns
-from confir.data.tables.columns import TOPIC_NAMES, InputTable, fold
-from confir.data.tables.table_files import TableKind, read_table
+from confir.data.tables.frame_tables import has_columns
+from confir.data.tables.input_table import TOPIC_NAMES, InputTable, TableKind, fold
+from confir.data.tables.table_reader import read_table
 from confir.errors import FormatError, InvalidValueError, UnknownNameError, enumerate_names
 
-_RUN_NAMES = ("run", "run_id", "runid", "system", "model")
 _EXPECTED = "expected columns run, topic (if costs vary by topic), and one of numbers per cost"
-_COSTS = TableKind(_EXPECTED, frozenset((*_RUN_NAMES, *TOPIC_NAMES)))
+_COSTS = TableKind(
+    _EXPECTED, {"run": ("run", "run_id", "runid", "system", "model"), "topic": TOPIC_NAMES}
+)
 
 CostSource = PathLike | Mapping[str, float] | Sequence[PathLike] | Any
 
@@ -114,18 +115,12 @@ def _checked(run: Any, value: Any) -> float:
 
 def _from_table(table: InputTable) -> list[Cost]:
     """Return the costs in the columns of a table."""
-    run, topic = table.find(_RUN_NAMES), table.find(TOPIC_NAMES)
-    if run is None:
-        raise table.header_error(f"no column of runs; {_EXPECTED}")
+    run, topic = table.need("run"), table.find("topic")
     places = [place for place in range(len(table.header)) if place not in (run, topic)]
     if not places:
         raise table.header_error(f"no column of costs; {_EXPECTED}")
-    runs = table.ids(run)
-    names = [runs.names[code] for code in runs.codes.tolist()]
-    topics: list[str | None] = [None] * len(names)
-    if topic is not None:
-        ids = table.ids(topic)
-        topics = [ids.names[code] for code in ids.codes.tolist()]
+    names = table.texts(run)
+    topics = [None] * len(names) if topic is None else table.texts(topic)
     return [_column(table, place, names, topics) for place in places]
 
 
@@ -136,7 +131,7 @@ def _column(
     name = table.header[place].strip()
     if not fold(name):
         raise table.header_error("a column of costs has no name; expected one, such as latency")
-    numbers = table.numbers([place], expected="a cost of 0 or more")[0]
+    numbers = table.numbers([place], expected="expected a cost of 0 or more")[0]
     wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
     if len(wrong):
         row = int(wrong[0])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,28 +18,39 @@ from confir.arguments import as_level, as_list, as_path
 from confir.arrays import Floats
 from confir.data.files import PathLike
 from confir.data.formats.run_sources import find_runs
-from confir.data.tables.columns import InputTable, check_filled, drop_summaries, fold
-from confir.data.tables.table_files import TableKind, read_table
+from confir.data.tables.input_table import (
+    InputTable,
+    TableKind,
+    check_filled,
+    drop_summaries,
+    fold,
+)
+from confir.data.tables.table_reader import read_table
 from confir.defaults import LEVEL
 from confir.errors import FormatError, InputWarning, enumerate_names
 
-# what columns may be called, the preferred name first
+# columns that may name the studies, the preferred one first
 _STUDY = ("study", "topic", "topic_id", "query_id", "qid", "collection")
-_EFFECT = ("effect", "difference", "mean", "score")
-_SIGMA = ("se", "sigma")
 # effects that change their sign where run and baseline are exchanged
 _SIGNED = ("effect", "difference")
 _GROUP = ("measure", "run", "baseline", "collection")
-# the other name of a column: records of comparisons say against which run they compare
-_ALSO = {"baseline": "against"}
+_IDS = dict.fromkeys((*_STUDY, *_GROUP, "method"))
 _COUNTS = ("wins", "ties", "losses")
-_NUMBERS = ("low", "high", "level", "topics", *_COUNTS)
+_NUMBERS = ("effect", "sigma", "low", "high", "level", "topics", *_COUNTS)
 
 _EXPECTED = (
     "expected columns study (or topic, or collection), effect (or difference, mean, score), and se "
     "(or sigma, or low and high)"
 )
-_EFFECTS = TableKind(_EXPECTED, frozenset((*_STUDY, *_EFFECT, *_SIGMA)))
+_EFFECTS = TableKind(
+    _EXPECTED,
+    {
+        **{name: (name,) for name in (*_IDS, *_NUMBERS)},
+        "effect": ("effect", "difference", "mean", "score"),
+        "sigma": ("se", "sigma"),
+        "baseline": ("baseline", "against"),  # as records of comparisons have it
+    },
+)
 
 
 class Group(NamedTuple):
@@ -100,6 +111,12 @@ def read_effects(files: PathLike | Sequence[PathLike], *, level: float = LEVEL) 
         One path or several; or NAME=PATH to name a collection.
     level
         Level of limits in tables that do not say theirs.
+
+    Examples
+    --------
+    >>> confir.read_effects("effects.csv").effects  # its columns are study, effect and se
+    array([[0.1],
+           [0.2]])
     """
     level = as_level(level)
     listed = [files] if isinstance(files, str | os.PathLike) else as_list("files", files)
@@ -165,8 +182,7 @@ class _Row(NamedTuple):
     @property
     def signed(self) -> bool:
         """Whether the effect changes its sign where run and baseline are exchanged."""
-        place = self.table.find(_EFFECT)
-        return place is not None and fold(self.table.header[place]) in _SIGNED
+        return fold(self.table.header[self.table.need("effect")]) in _SIGNED
 
     def error(self, problem: str) -> FormatError:
         return self.table.error(problem, self.number)
@@ -284,33 +300,24 @@ def _warn_of_level(entries: Sequence[_Entry]) -> None:
 def _read_rows(path: str) -> list[_Row]:
     """Return the rows of a table, of which there is one at least, without summaries."""
     table = read_table(path, _EFFECTS)
-    study = table.find(_STUDY)
+    study = table.find_named(_STUDY)
     if study is not None:
         table, _ = drop_summaries(table, study)
-    columns: dict[str, Sequence[float | str | None]] = {}
-    for name, place in _places(table, (*_STUDY, *_GROUP, "method")).items():
-        ids = table.ids(place, optional=True)
-        columns[name] = [ids.names[code] or None for code in ids.codes.tolist()]
-    places = _number_places(table)
-    numbers = table.numbers(list(places.values())).tolist()
-    columns |= dict(zip(places, numbers, strict=True))
+    ids, numbers = _places(table, _IDS), _places(table, _NUMBERS)
+    table.need("effect")
+    if "sigma" not in numbers and not {"low", "high"} <= numbers.keys():
+        raise table.header_error(f"no column of standard errors, nor of limits; {_EXPECTED}")
+    columns: dict[str, Sequence[float | str | None]] = {
+        name: [text or None for text in table.texts(place, optional=True)]
+        for name, place in ids.items()
+    }
+    columns |= dict(zip(numbers, table.numbers(list(numbers.values())).tolist(), strict=True))
     return [
         _Row(table, row, dict(zip(columns, cells, strict=True)))
         for row, cells in enumerate(zip(*columns.values(), strict=True))
     ]
 
 
-def _number_places(table: InputTable) -> dict[str, int]:
-    """Return the columns of an effect and of its error, and of what else is known of it."""
-    effect, sigma = table.find(_EFFECT), table.find(_SIGMA)
-    others = _places(table, _NUMBERS)
-    if effect is None:
-        raise table.header_error(f"no column of effects; {_EXPECTED}")
-    if sigma is None and not {"low", "high"} <= set(others):
-        raise table.header_error(f"no column of standard errors, nor of limits; {_EXPECTED}")
-    return others | {"effect": effect} | ({} if sigma is None else {"sigma": sigma})
-
-
-def _places(table: InputTable, names: Sequence[str]) -> dict[str, int]:
-    found = {name: table.find([name, _ALSO.get(name, name)]) for name in names}
-    return {name: place for name, place in found.items() if place is not None}
+def _places(table: InputTable, roles: Iterable[str]) -> dict[str, int]:
+    found = {role: table.find(role) for role in roles}
+    return {role: place for role, place in found.items() if place is not None}

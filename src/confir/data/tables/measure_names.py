@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from confir.errors import enumerate_names, warn_caller
 
 # trec_eval's rbp is left alone: it is not confir's RBP
 _TREC_EVAL_NAMES = {
@@ -34,6 +37,10 @@ _BEGINNING = re.compile(
     r"ircl_prn|R-?prec|P([@_(]|\d+$)|R[@(]|Q[@(]|AP|RR|nDCG|n?ERR|u?RBP|Bpref|Success|Judged|"
     r"alpha_nDCG|α_nDCG|StRecall|DS?_nDCG|Num"
 )
+
+# names that are numbers, and that end in one, as those of topics do
+_ALL_DIGITS = re.compile(r"\d+")
+_ENDS_IN_DIGITS = re.compile(r"\D*\d+")
 
 _BLANK = re.compile(r"[\s-]+")
 
@@ -98,3 +105,37 @@ def confir_name(name: str) -> str:
     if match:
         return f"{_TREC_EVAL_CUTOFFS[match[1]]}@{match[2]}"
     return _TREC_EVAL_NAMES.get(name, name)
+
+
+def topics_come_first(runs: Iterable[Mapping[Any, Mapping[Any, Any]]], source: str) -> bool:
+    """Whether runs hold topic → measure → score rather than measure → topic → score.
+
+    Known measures decide it, else whether the names of one level alone are numbers. A guess, and
+    the lack of one, is told in a warning.
+    """
+    outer: dict[str, None] = {}
+    inner: dict[str, None] = {}
+    for held in runs:
+        outer.update((str(name), None) for name in held)
+        for part in held.values():
+            inner.update((str(name), None) for name in part)
+    known = bool(find_measures(outer)), bool(find_measures(inner))
+    if known[0] != known[1]:
+        return known[1]
+    if _are_all(_ALL_DIGITS, outer) != _are_all(_ALL_DIGITS, inner):
+        return _are_all(_ALL_DIGITS, outer)
+    numbered = _are_all(_ENDS_IN_DIGITS, outer), _are_all(_ENDS_IN_DIGITS, inner)
+    if len(outer) == 1 or numbered == (False, True):
+        return False
+    first = numbered == (True, False)
+    order = ("topic", "measure") if first else ("measure", "topic")
+    warn_caller(
+        f"{source}: read as run → {' → '.join(order)} → score: the {order[0]}s "
+        f"{enumerate_names(map(repr, outer), 3)}, the {order[1]}s {enumerate_names(map(repr, inner), 3)}; "
+        "expected that, or a table with the columns run, measure, topic, score"
+    )
+    return first
+
+
+def _are_all(pattern: re.Pattern[str], names: Iterable[str]) -> bool:
+    return all(map(pattern.fullmatch, names))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.data.formats.run_sources import name_from_path
-from confir.data.tables.columns import InputTable
+from confir.data.tables.input_table import InputTable
 from confir.errors import ReadingWarning, warn_caller
 
 _SCORE, _METADATA = "score_", "metadata_"
@@ -76,12 +76,12 @@ def topics_of_samples(table: InputTable) -> InputTable:
 
 def with_repeats(table: InputTable) -> InputTable:
     """Return a table whose runs are named by their repeat, where it has a column of repeats."""
-    place, run = table.find(["repeat"]), table.find(["run", "run_id", "runid", "system"])
+    place = table.find_named(["repeat"])
+    run = table.find_named(["run", "run_id", "runid", "system"])
     if place is None or run is None:
         return table
-    names, numbers = table.ids(run), table.ids(place)
-    pairs = zip(names.codes.tolist(), numbers.codes.tolist(), strict=True)
-    named = [f"{names.names[one]}@{numbers.names[other]}" for one, other in pairs]
+    pairs = zip(table.texts(run), table.texts(place), strict=True)
+    named = [f"{name}@{number}" for name, number in pairs]
     kept = [number for number in range(len(table.header)) if number != place]
     columns = [named if number == run else table.columns[number] for number in kept]
     return replace(table, header=[table.header[number] for number in kept], columns=columns)
@@ -92,8 +92,7 @@ def _cells(table: InputTable, name: str) -> list[Any]:
 
 
 def _ids(table: InputTable, name: str) -> list[str]:
-    ids = table.ids(list(table.header).index(name))
-    return [ids.names[code] for code in ids.codes.tolist()]
+    return table.texts(list(table.header).index(name))
 
 
 def _graded(cell: Any) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 
 from confir.data.formats.run_sources import name_from_path
 from confir.data.scores import ScoreEntries
-from confir.data.tables.columns import TOPIC_NAMES, Ids, InputTable, drop_summaries, fold
+from confir.data.tables.input_table import TOPIC_NAMES, Ids, InputTable, drop_summaries, fold
 from confir.data.tables.measure_names import confir_name, find_measures
 from confir.data.text_numbers import parse_number
 from confir.errors import ReadingWarning, enumerate_names, warn_caller
@@ -67,7 +67,7 @@ def with_confir_names(table: InputTable) -> InputTable:
     """
     if sorted(map(fold, table.header)) != _PYTERRIER:
         return table
-    place = table.find(COLUMN_NAMES["measure"])
+    place = table.find_named(COLUMN_NAMES["measure"])
     columns = [
         [confir_name(cell) if isinstance(cell, str) else cell for cell in table.cells(number)]
         if number == place
@@ -90,7 +90,7 @@ def score_entries(table: InputTable) -> tuple[ScoreEntries, InputTable]:
         topics = _numbered_topics(table)
     else:
         table, topics = drop_summaries(table, topic)
-    values = table.numbers(places, expected="" if "score" in columns else f"; {EXPECTED}")
+    values = table.numbers(places, expected="" if "score" in columns else EXPECTED)
     heads = [table.header[place] for place in places]
     runs = _names(table, columns, "run", heads, name_from_path(table.source))
     measures = _names(table, columns, "measure", heads, measure_from_path(table.source))
@@ -127,7 +127,7 @@ def find_columns(table: InputTable) -> dict[str, int]:
             f"columns {' and '.join(map(repr, topics))} are all named like topics; expected one, or "
             f"--columns topic={topics[0]},value=… (columns=)"
         )
-    found = {column: table.find(names) for column, names in COLUMN_NAMES.items()}
+    found = {column: table.find_named(names) for column, names in COLUMN_NAMES.items()}
     unused = [name for name in table.header if fold(name) in _UNUSED_NAMES]
     if unused:
         hint = "; confir leaderboard compares datasets" if "dataset" in map(fold, unused) else ""

@@ -18,9 +18,8 @@ from typing import Any, get_args
 import numpy as np
 
 from confir.arguments import as_choice, as_flag, as_list, as_path, as_text, invalid
-from confir.data.files import PathLike, write_whole
+from confir.data.files import PathLike, format_ending, write_whole
 from confir.data.formats.catalogue import recognise
-from confir.data.formats.entries import has_columns
 from confir.data.scores import Scores
 from confir.data.tables.column_roles import (
     ColumnRoles,
@@ -29,23 +28,21 @@ from confir.data.tables.column_roles import (
     check_nameless,
     with_roles,
 )
-from confir.data.tables.columns import (
+from confir.data.tables.frame_tables import has_columns
+from confir.data.tables.input_table import (
     Ids,
     InputTable,
+    TableKind,
     check_filled,
-    is_escaped,
     is_summary,
     is_unicode,
-    quoted_cell,
 )
-from confir.data.tables.measure_names import find_measures
-from confir.data.tables.nesting import topics_come_first
+from confir.data.tables.measure_names import find_measures, topics_come_first
 from confir.data.tables.parquet_files import import_pyarrow, is_parquet
 from confir.data.tables.sample_tables import from_samples, with_repeats
 from confir.data.tables.score_columns import (
     COLUMN_NAMES,
     EXPECTED,
-    KNOWN_NAMES,
     Layout,
     is_long,
     is_reserved,
@@ -53,13 +50,8 @@ from confir.data.tables.score_columns import (
     with_confir_names,
 )
 from confir.data.tables.score_lines import read_lines, read_ordered_lines
-from confir.data.tables.table_files import (
-    FRAME,
-    SEPARATORS,
-    TableKind,
-    format_ending,
-    read_table,
-)
+from confir.data.tables.separated_text import SEPARATORS, is_escaped, quoted_cell
+from confir.data.tables.table_reader import FRAME, read_table
 from confir.errors import FormatError, InvalidValueError, UnreadableError
 
 
@@ -83,9 +75,9 @@ def _order_levels(runs: Sequence[Any], source: str) -> tuple[str, ...]:
     return run, measure, topic, score
 
 
-_SCORES = TableKind(
+SCORES = TableKind(
     EXPECTED,
-    KNOWN_NAMES,
+    COLUMN_NAMES,
     levels=tuple(COLUMN_NAMES),
     order_levels=_order_levels,
     read_lines=read_lines,
@@ -129,6 +121,13 @@ def read_scores(
         names do not say it: ``{"topic": "qid", "value": ["nDCG@10", "AP"]}``, or the text
         ``topic=qid,value=nDCG@10,value=AP``. Of lines without a header, the columns in order:
         ``run,measure,topic,value``.
+
+    Examples
+    --------
+    >>> confir.write_scores({"a": [0.3, 0.5], "b": [0.2, 0.5]}, "scores.csv")
+    >>> confir.read_scores("scores.csv").mean()
+    array([[0.4 ],
+           [0.35]])
     """
     roles = as_column_roles(columns)
     run, measure = (
@@ -182,6 +181,10 @@ def write_scores(scores: Any, path: PathLike, *, layout: Layout = "long") -> Non
     layout
         "long" writes a row per score; "wide", for CSV and TSV of one measure, a row per topic and
         a column per run. A wide table does not hold the measure's name.
+
+    Examples
+    --------
+    >>> confir.write_scores({"a": [0.3, 0.5], "b": [0.2, 0.5]}, "scores.csv")
     """
     from confir.data.tables.score_objects import make_scores  # which reads files by this module
 
@@ -207,7 +210,7 @@ def write_scores(scores: Any, path: PathLike, *, layout: Layout = "long") -> Non
 def _read_source(
     source: PathLike | Any, run: str | None, measure: str | None, roles: ColumnRoles | None
 ) -> Scores:
-    kind = _SCORES if roles is None else replace(_SCORES, read_format=partial(_read_named, roles))
+    kind = SCORES if roles is None else replace(SCORES, read_format=partial(_read_named, roles))
     if roles is not None and roles.order:
         kind = replace(kind, read_lines=partial(read_ordered_lines, roles.order))
 
@@ -221,7 +224,7 @@ def _read_source(
 
 def read_score_table(source: PathLike | Any) -> InputTable:
     """Return the columns of a table of scores, whatever they mean."""
-    return read_table(source, _SCORES)
+    return read_table(source, SCORES)
 
 
 def scores_from_table(

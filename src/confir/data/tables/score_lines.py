@@ -1,7 +1,9 @@
-"""Which scores do bare lines hold, as trec_eval and ir_measures print them?
+"""Scores in lines without a header, as trec_eval, ir_measures, gdeval and AutoJudge print them.
 
 The order of their columns is inferred from their content. Measures of trec_eval are given confir's
-names where they are the same.
+names where they are the same. Lines of AutoJudge are those of ``autojudge_evaluate.eval_results.io``
+(trec-auto-judge/auto-judge-evaluate 0.3): ``tot`` (run measure topic value), ``ir_measures`` (run topic
+measure value) and ``ranking`` (topic Q0 run rank value measure, a TREC run whose documents are runs).
 """
 
 from __future__ import annotations
@@ -12,16 +14,27 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from confir.data.tables.columns import InputTable, drop_rows, fold
+from confir.data.tables.input_table import InputTable, drop_rows, fold
 from confir.data.tables.measure_names import (
     begins_like_a_measure,
     confir_name,
+    find_measures,
     is_text_measure,
 )
-from confir.data.tables.result_lines import RANKING, SUMMARY, is_ranking, order_of_four
 from confir.data.tables.score_columns import COLUMN_NAMES, EXPECTED, is_numeric
+from confir.data.text_numbers import parse_number
 from confir.errors import FormatError
 
+_SUMMARY = "all"
+
+_SHAPES = (
+    ("run", "measure", "topic"),
+    ("run", "topic", "measure"),
+    ("measure", "topic", "run"),
+)
+_RANKING = ("topic", "-", "run", "-", "value", "measure")
+# Names of measures that are no names of usual ones: those of nuggetizer, of which one is "all".
+_NUGGETS = frozenset({"vital", "strict_vital", "strict_all"})
 _THREE_COLUMNS = ["measure", "topic", "score"]
 
 
@@ -29,7 +42,7 @@ def read_lines(
     content: bytes, first: bytes, separator: str | None, source: str
 ) -> InputTable | None:
     """Return the table of lines without a header; None where the first line is a header."""
-    if not _is_bare(first, separator, source):
+    if separator == "," or not _is_bare(first, separator, source):
         return None
     lines, rows = _split_lines(content, source)
     columns: list[Sequence[str]] = list(zip(*rows, strict=True))
@@ -40,16 +53,18 @@ def read_lines(
             columns[0] = [confir_name(name) for name in columns[0]]
         return _without_summaries(InputTable(source, _THREE_COLUMNS, columns, lines))
     if len(columns) == 6:
-        if not is_ranking(columns):
+        if not _is_ranking(columns):
             raise _mistaken_run(source)
-        return _ordered(columns, RANKING, lines, source)
-    return _ordered(columns, order_of_four(columns, source), lines, source)
+        return _ordered(columns, _RANKING, lines, source)
+    return _ordered(columns, _order_of_four(columns, source), lines, source)
 
 
 def read_ordered_lines(
-    roles: Sequence[str], content: bytes, _: bytes, __: str | None, source: str
-) -> InputTable:
+    roles: Sequence[str], content: bytes, _: bytes, separator: str | None, source: str
+) -> InputTable | None:
     """Return the table of lines whose columns hold what the user says, in this order."""
+    if separator == ",":
+        return None
     lines, rows = _split_lines(content, source, len(roles))
     return _ordered(list(zip(*rows, strict=True)), roles, lines, source)
 
@@ -69,8 +84,8 @@ def _ordered(
 
 def _without_summaries(table: InputTable) -> InputTable:
     topics = table.columns[list(table.header).index("topic")]
-    kept = np.array([topic != SUMMARY for topic in topics])
-    return table if kept.all() else drop_rows(table, kept, f"topic {SUMMARY!r}")
+    kept = np.array([topic != _SUMMARY for topic in topics])
+    return table if kept.all() else drop_rows(table, kept, f"topic {_SUMMARY!r}")
 
 
 def _is_bare(line: bytes, separator: str | None, source: str) -> bool:
@@ -115,7 +130,7 @@ def _may_be_qrels(fields: Sequence[str]) -> bool:
 def _mistaken_run(source: str) -> FormatError:
     return FormatError(
         f"this looks like a run; {EXPECTED}; of a ranking of runs by a measure, --columns "
-        f"{','.join(RANKING)} (columns=)",
+        f"{','.join(_RANKING)} (columns=)",
         path=source,
     )
 
@@ -136,8 +151,8 @@ def _split_lines(content: bytes, source: str, width: int = 0) -> tuple[list[int]
         given, width = bool(width), width or len(fields)
         if not rows and not given and width not in (3, 4, 6):
             raise FormatError(f"{width} columns; expected 3, 4 or 6", path=source, line=number)
-        if width == 4 and len(fields) == 3 and fields[1] == SUMMARY:
-            fields.insert(2, SUMMARY)
+        if width == 4 and len(fields) == 3 and fields[1] == _SUMMARY:
+            fields.insert(2, _SUMMARY)
         if len(fields) != width:
             raise FormatError(
                 f"{len(fields)} columns; expected {width}{'' if not rows else ' as before'}",
@@ -168,8 +183,8 @@ def _topics_come_first(
     Inferred from the column in which summaries are marked, else by trec_eval's padding, else
     by the column that holds more names of usual measures.
     """
-    if (SUMMARY in first) != (SUMMARY in second):
-        return SUMMARY in first
+    if (_SUMMARY in first) != (_SUMMARY in second):
+        return _SUMMARY in first
     if re.search(rb"^\S+ +\t", content, re.MULTILINE):
         return False
     usual = [
@@ -182,3 +197,64 @@ def _topics_come_first(
             path=source,
         )
     return usual[1] > usual[0]
+
+
+def _order_of_four(columns: Sequence[Sequence[str]], source: str) -> tuple[str, ...]:
+    """Return what the columns of four hold, as far as it is certain; raise where it is not.
+
+    It is where one column alone can hold the measures, by names of usual measures, and one the
+    topics, by the summary "all" or since measures are no numbers.
+    """
+    found = _fitting(columns)
+    if found is None:
+        raise FormatError(
+            "the columns of runs, measures and topics cannot be distinguished; expected --columns "
+            "run,measure,topic,value (columns=), in the order of the file",
+            path=source,
+        )
+    return *found, "value"
+
+
+def _fitting(columns: Sequence[Sequence[str]]) -> tuple[str, ...] | None:
+    names = [set(column) for column in columns[:3]]
+    likeness = [_share_of_measures(own) for own in names]
+    best = max(likeness)
+    summarised = [_SUMMARY in own and not own & _NUGGETS for own in names]
+    # lines that begin with a measure are rare: only where it is one by its name
+    shapes = [one for one in _SHAPES if one[0] == "run" or likeness[0] > 0]
+    if any(summarised):
+        shapes = [one for one in shapes if summarised[one.index("topic")]]
+    if best > 0:
+        shapes = [one for one in shapes if likeness[one.index("measure")] == best]
+    elif not any(summarised) and _are_whole(columns[3]):
+        return None  # which qrels have, too
+    shapes = [one for one in shapes if not _are_numbers(names[one.index("measure")])]
+    return shapes[0] if len(shapes) == 1 else None
+
+
+def _is_ranking(columns: Sequence[Sequence[str]]) -> bool:
+    """Whether lines of six columns are a ranking of runs, rather than a run.
+
+    It is if all tags are names of usual measures, if a topic is the summary "all", or if every
+    measure ranks the same runs.
+    """
+    topics, measures = columns[0], columns[5]
+    names = set(measures)
+    if _SUMMARY in topics or _share_of_measures(names) == 1.0 or names & _NUGGETS:
+        return True
+    ranked = set(zip(topics, columns[2], strict=True))
+    return len(names) > 1 and len(topics) == len(names) * len(ranked)
+
+
+def _share_of_measures(names: set[str]) -> float:
+    usual = {*find_measures(names), *filter(begins_like_a_measure, names), *(names & _NUGGETS)}
+    return len(usual) / len(names)
+
+
+def _are_numbers(names: set[str]) -> bool:
+    return all(map(is_numeric, names))
+
+
+def _are_whole(cells: Sequence[str]) -> bool:
+    numbers = [parse_number(cell) for cell in cells]
+    return all(number is not None and number.is_integer() for number in numbers)

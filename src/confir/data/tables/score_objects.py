@@ -7,15 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from confir.arguments import as_path, as_reals, invalid
-from confir.data.formats.entries import has_columns, is_from_ranx, type_name
+from confir.data.formats.entries import is_from_ranx
 from confir.data.formats.mteb import is_mteb_object, mteb_object_rows
 from confir.data.scores import Scores
-from confir.data.tables.columns import InputTable
-from confir.data.tables.measure_names import confir_name, find_measures, is_text_measure
-from confir.data.tables.nesting import topics_come_first
+from confir.data.tables.frame_tables import has_columns
+from confir.data.tables.measure_names import (
+    confir_name,
+    find_measures,
+    is_text_measure,
+    topics_come_first,
+)
 from confir.data.tables.score_columns import COLUMN_NAMES
-from confir.data.tables.score_files import read_scores, scores_from_table
-from confir.errors import FormatError, InvalidValueError
+from confir.data.tables.score_files import SCORES, read_scores, scores_from_table
+from confir.data.tables.table_reader import column_table
+from confir.errors import FormatError, InvalidValueError, type_name
 
 _ACCEPTED = (
     "Scores, a path to a table of scores or several, a frame with the columns of one, results of "
@@ -65,8 +70,7 @@ def _from_source(source: Any, name: str) -> Scores:
     if _is_evaluated(source) or is_mteb_object(source):
         source = [source]
     if isinstance(source, list | tuple) and source and _is_listed_result(source[0]):
-        rows = _listed_rows(source, name)
-        return _from_columns([list(column) for column in zip(*rows, strict=True)], name)
+        return _from_rows(_listed_rows(source, name), name)
     if is_score_source(source):
         return read_scores(as_path(name, source) if _is_path(source) else source)
     raise invalid(name, source, _ACCEPTED)
@@ -95,23 +99,20 @@ def _is_listed_result(entry: Any) -> bool:
 
 
 def _from_mapping(mapping: Mapping[Any, Any], name: str) -> Scores:
-    names = list(COLUMN_NAMES)
-    if set(mapping) == set(names) and not any(isinstance(x, Mapping) for x in mapping.values()):
-        return _from_columns([list(mapping[column]) for column in names], name)
+    columns = set(mapping) == set(COLUMN_NAMES)
+    if columns and not any(isinstance(x, Mapping) for x in mapping.values()):
+        return scores_from_table(column_table(mapping, name, SCORES))
     if _is_by_topic(mapping):
         mapping = {_UNNAMED_RUN: mapping}
-    return _from_columns([list(column) for column in zip(*_rows(mapping, name), strict=True)], name)
+    return _from_rows(_rows(mapping, name), name)
 
 
-def _from_columns(columns: list[list[Any]], name: str) -> Scores:
-    """Return the scores in the columns run, measure, topic and score."""
-    sizes = {len(column) for column in columns}
-    if len(sizes) > 1:
-        raise FormatError("columns of different lengths; expected one entry per score", path=name)
-    if not sizes or sizes == {0}:
+def _from_rows(rows: Iterator[Row], name: str) -> Scores:
+    """Return the scores in rows of run, measure, topic and score."""
+    columns = dict(zip(COLUMN_NAMES, zip(*rows, strict=True), strict=False))
+    if not columns:
         raise FormatError("no scores; expected one per run and topic", path=name)
-    rows = range(1, sizes.pop() + 1)
-    return scores_from_table(InputTable(name, list(COLUMN_NAMES), columns, rows, "row"))
+    return scores_from_table(column_table(columns, name, SCORES))
 
 
 def _is_by_topic(mapping: Mapping[Any, Any]) -> bool:

@@ -1,14 +1,19 @@
-"""Files that say which team submitted which run: lines of run and team, or columns of these names."""
+"""Files that say which team submitted which run: tables, or lines of run and team."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from confir.data.files import PathLike, read_bytes, text_bytes
+from confir.data.files import PathLike
+from confir.data.formats.trec_lines import content_lines
+from confir.data.tables.input_table import InputTable, TableKind, fold
+from confir.data.tables.separated_text import separated_table
+from confir.data.tables.table_reader import read_table
 from confir.errors import FormatError, counted
 
 _EXPECTED = "expected a run and its team"
-_RUN, _TEAM = ("run", "tag", "runtag", "run_id"), ("team", "group", "participant")
+_NAMES = {
+    "run": ("run", "tag", "runtag", "run_id"),
+    "team": ("team", "group", "participant"),
+}
 
 
 def read_teams(path: PathLike) -> dict[str, str]:
@@ -17,51 +22,38 @@ def read_teams(path: PathLike) -> dict[str, str]:
     Parameters
     ----------
     path
-        A file of lines ``run team``, separated by blanks; or with commas or tabs, where a header may
-        name the columns. Comments (#) and blank lines are left out.
+        A table with the columns run and team; or lines of a run and its team without a header,
+        separated by blanks, tabs or commas. Comments (#) and blank lines are left out.
     """
-    name = str(path)
-    places, width = None, 2
+    table = read_table(path, _TEAMS)
+    pairs = zip(table.texts(table.need("run")), table.texts(table.need("team")), strict=True)
     teams: dict[str, str] = {}
-    for number, line in enumerate(text_bytes(read_bytes(path), name).decode().splitlines(), 1):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        cells = _cells(line)
-        if places is None:
-            places = _header(cells)
-            if places is not None:
-                width = len(cells)
-                continue
-            places = (0, 1)
-        if len(cells) != width:
-            raise FormatError(
-                f"{counted(len(cells), 'column')}; {_EXPECTED}", path=name, line=number
-            )
-        run, team = cells[places[0]], cells[places[1]]
-        if not run or not team:
-            raise FormatError(f"an empty name; {_EXPECTED}", path=name, line=number)
+    for row, (run, team) in enumerate(pairs):
         if teams.setdefault(run, team) != team:
-            raise FormatError(
+            raise table.error(
                 f"run {run!r} is of team {team!r}, and of {teams[run]!r} before; expected one team",
-                path=name,
-                line=number,
+                row,
             )
-    if not teams:
-        raise FormatError(f"no run; {_EXPECTED} on each line", path=name)
     return teams
 
 
-def _cells(line: str) -> list[str]:
-    """Return the cells of a line: by tabs, by commas, or by blanks."""
-    for separator in ("\t", ","):
-        if separator in line:
-            return [cell.strip().strip('"') for cell in line.split(separator)]
-    return line.split()
+def _read_lines(
+    content: bytes, first: bytes, separator: str | None, source: str
+) -> InputTable | None:
+    """Return the table of lines without a header, or whose header is separated by blanks."""
+    names = [fold(cell.strip('" ')) for cell in first.decode().split(separator)]
+    headed = all(not set(names).isdisjoint(known) for known in _NAMES.values())
+    header = names if headed else list(_NAMES)
+    if separator is not None:
+        text = content.decode()
+        return None if headed else separated_table(text, separator, source, _TEAMS, header)
+    lines = list(content_lines(content, source))[headed:]
+    for number, fields in lines:
+        if len(fields) != len(header):
+            problem = f"{counted(len(fields), 'column')}; {_EXPECTED}"
+            raise FormatError(problem, path=source, line=number)
+    columns = [[fields[place].decode() for _, fields in lines] for place in range(len(header))]
+    return InputTable(source, header, columns, [number for number, _ in lines])
 
 
-def _header(cells: Sequence[str]) -> tuple[int, int] | None:
-    """Return the places of run and team in a header; None where the line is none."""
-    folded = [cell.casefold() for cell in cells]
-    runs = [place for place, cell in enumerate(folded) if cell in _RUN]
-    teams = [place for place, cell in enumerate(folded) if cell in _TEAM]
-    return (runs[0], teams[0]) if runs and teams else None
+_TEAMS = TableKind(_EXPECTED, _NAMES, read_lines=_read_lines)

@@ -15,7 +15,7 @@ from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.intervals.interval import check_level
 from confir.intervals.simultaneous import ComparisonFamily, is_significant
 from confir.measures.evaluation import as_rated
@@ -23,6 +23,8 @@ from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.order import TIE, best_first
 from confir.parallel import run_in_threads
+from confir.resampling.kinds import needs
+from confir.resampling.sample import Knowledge
 from confir.resampling.topics import Rng
 from confir.studies.best.mean_limits import mean_limits
 from confir.studies.best.run_pairs import (
@@ -117,12 +119,13 @@ def find_best(
 
 
 @on_its_scheduler
+@needs(Knowledge.COVARIANCE, "the set of the best runs")
 def find_best(
     scores: ScoresSource,
     *,
     level: float | Sequence[float] = LEVEL,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> BestRuns | list[BestRuns]:
     """Return which runs may be the best: the confidence set of Hsu (1984), one-sided.
 
@@ -140,6 +143,12 @@ def find_best(
         Confidence level; or several, which give a list.
     replicates, rng
         Number of replicates, and seed or generator.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.find_best(scores).in_set.ravel()
+    array([ True,  True])
     """
     scores = as_rated(scores)
     levels = as_levels(level)

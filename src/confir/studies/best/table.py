@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from confir.errors import counted
 from confir.number_text import NumberText, difference_text, interval_text, topics_text
-from confir.report.names import isolated
+from confir.report.names import isolated, joined_names
 from confir.report.tables import Cell, Table
 from confir.studies.best.best_runs import BestRuns
 from confir.studies.best.teams import TeamBoard
 
 # Decimals of numbers in sentences.
 _SAID_DECIMALS = 3
-
-BORDERLINE_SET = "borderline: other replicates might change the set"
 
 
 def best_table(best: BestRuns, seed: int | None = None) -> Table:
@@ -62,7 +58,7 @@ def _rows(best: BestRuns, measure: int) -> list[tuple[Cell, ...]]:
             Cell(best.runs[run], strong=bool(best.in_set[run, measure])),
             Cell(interval_text(*_mean_and_limits(best, run, measure))),
             Cell(difference_text(*_gap_and_limits(best, run, measure))),
-            Cell(set_text(best.in_set[run, measure], best.borderline[run, measure])),
+            Cell(_set_text(best, run, measure)),
         )
         for run in best.order(measure)
     ]
@@ -80,10 +76,9 @@ def _gap_and_limits(best: BestRuns, run: int, measure: int) -> tuple[float, floa
     return float(best.difference[place]), float(best.lower[place]), float(best.upper[place])
 
 
-def set_text(in_set: bool | np.bool_, borderline: bool | np.bool_) -> str:
-    """Return whether a run may be the best, and whether other replicates might change that."""
-    said = "yes" if in_set else "no"
-    return f"{said}, borderline" if borderline else said
+def _set_text(best: BestRuns, run: int, measure: int) -> str:
+    said = "yes" if best.in_set[run, measure] else "no"
+    return f"{said}, borderline" if best.borderline[run, measure] else said
 
 
 def best_sentence(best: BestRuns, measure: int = 0) -> str:
@@ -92,8 +87,8 @@ def best_sentence(best: BestRuns, measure: int = 0) -> str:
     runs = int((best.topics[:, measure] > 0).sum())
     if runs == 0:
         return f"no run has scores by {name}"
-    first = best.order(measure)[0]
-    top = isolated(best.runs[first])
+    order = best.order(measure)
+    first, top = order[0], isolated(best.runs[order[0]])
     if runs == 1:
         return f"{top} is the only run by {name}"
     level = f"{100 * best.level:g}% confidence"
@@ -102,8 +97,11 @@ def best_sentence(best: BestRuns, measure: int = 0) -> str:
         return f"{top} is the best of the {counted(runs, 'run')} by {name} ({level})"
     mean = NumberText.of(*_mean_and_limits(best, first, measure), decimals=_SAID_DECIMALS)
     which = "each" if members == runs else f"{members:,}"
+    first_ranked = (best.rank[:, measure] == 1) & (best.topics[:, measure] > 0)
+    leaders = [best.runs[run] for run in order if first_ranked[run]]
+    have = "has" if len(leaders) == 1 else "have"
     return (
-        f"{top} has the highest {name}, {mean}; {which} of the {counted(runs, 'run')} may be the best "
+        f"{joined_names(leaders)} {have} the highest {name}, {mean}; {which} of the {counted(runs, 'run')} may be the best "
         f"({level})"
     )
 
@@ -177,5 +175,5 @@ def board_note(best: BestRuns, seed: int | None, *, has_gaps: bool = True) -> st
     )
     parts = [mean, *([gap] if has_gaps else []), may_be]
     if best.borderline.any():
-        parts.append(BORDERLINE_SET)
+        parts.append("borderline: other replicates might change the set")
     return "; ".join(parts) + ("" if seed is None else f"; seed {seed}")

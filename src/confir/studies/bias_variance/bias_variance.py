@@ -17,16 +17,17 @@ import numpy as np
 from confir.arguments import as_choice, as_generator, as_level, as_texts
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
-from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource, make_scores
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError
 from confir.intervals.catalogue import confidence_interval, find_method
 from confir.intervals.interval import Limits
 from confir.measures.bounds import bounded_measures
 from confir.measures.evaluation import as_scores
 from confir.parallel import run_in_threads
+from confir.resampling.kinds import needs
+from confir.resampling.sample import Knowledge
 from confir.resampling.statistics import UNIT, Statistic
 from confir.resampling.topic_weights import TopicWeights, draw_topics
 from confir.resampling.topics import Rng, TopicSample, check_replicates
@@ -160,6 +161,7 @@ class BiasVariance(Result):
             yield Variable("parameter_value", ("run",), [value for _, value in found])
 
 
+@needs(Knowledge.VALUES, "the study of bias and variance")
 def decompose_error(
     scores: ScoresSource,
     *,
@@ -171,7 +173,7 @@ def decompose_error(
     level: float = LEVEL,
     method: str = DEFAULT_VARIANCE_METHOD,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> BiasVariance:
     """Return the error of each run against a target, split into bias and variance over topics.
 
@@ -192,9 +194,14 @@ def decompose_error(
         Runs that differ in one parameter, as `read_sweeps` reads them; one text or several.
     level, method, replicates, rng
         Confidence level, method, replicates and seed of the intervals over topics.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.decompose_error(scores)
+    BiasVariance(run: 2, measure: 1, target='perfect', variable='score', level=0.95, method='bootstrap-t')
     """
     scores = as_scores(scores)
-    refuse_design(scores.design, "the study of bias and variance")
     precision = None if precision is None else make_scores(precision, "precision")
     _check_request(scores, variable, baseline, precision)
     level = as_level(level)

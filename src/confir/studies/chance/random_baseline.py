@@ -10,13 +10,14 @@ import numpy as np
 
 from confir.arguments import as_generator, as_integer
 from confir.arrays import Floats, Integers
-from confir.data.experiment import Experiment, ReadingRules, as_experiment
+from confir.data.experiment import Experiment, as_experiment
 from confir.data.formats.objects import as_qrels
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingRules
 from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import DRAWS
+from confir.defaults import DRAWS, SEED
 from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
@@ -68,6 +69,11 @@ def describe_chance(
         Length of the list; by default all documents are ranked.
     rel
         Lowest gain that counts as relevant: the gain of the relevant documents.
+
+    Examples
+    --------
+    >>> confir.describe_chance(1000, 10, ["AP", "P@10"]).expected.round(4)
+    array([[0.0164, 0.01  ]])
     """
     wanted = _measures(measures, rel)
     documents = as_integer("documents", documents, highest=MOST_DOCUMENTS)
@@ -86,7 +92,7 @@ def compare_with_chance(
     depth: int | None = None,
     rel: int = 1,
     draws: int = DRAWS,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> Chance:
     """Return the expected score of random rankings on each topic, and how runs compare.
 
@@ -110,6 +116,13 @@ def compare_with_chance(
     draws, rng
         Random rankings per topic for the p-value of a run's AP, and seed or generator; with 0
         draws there is no p-value.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> scores = confir.evaluate(sample.qrels, sample.runs[:1], "AP")
+    >>> confir.compare_with_chance(sample.qrels, scores, documents=60_000, draws=99)
+    Chance(topic: 50, measure: 1, run: 1, documents=60000, depth=60000)
     """
     as_integer("draws", draws, lowest=0)
     documents = as_integer("documents", documents, highest=MOST_DOCUMENTS)

@@ -10,7 +10,7 @@ import numpy as np
 from confir.data.sampling.design import refuse_design
 from confir.errors import InvalidValueError
 from confir.measures.bounds import bounded_measures
-from confir.number_text import percent_words
+from confir.number_text import share_words
 from confir.order import best_first
 from confir.report.contents import Contents
 from confir.report.names import isolated
@@ -124,9 +124,9 @@ def _conclusion(contents: Contents) -> str:
     )
     return (
         f"Of the variance of the difference between {isolated(best)} and "
-        f"{isolated(runner_up)} by {variance.measures[0]}, {percent_words(topics, 2)} comes from the "
-        f"choice of topics, {percent_words(documents, 2)} from the documents and "
-        f"{percent_words(both, 2)} from their interaction: {_largest_part(topics, documents, both)}."
+        f"{isolated(runner_up)} by {variance.measures[0]}, {share_words(topics)} comes from the "
+        f"choice of topics, {share_words(documents)} from the documents and "
+        f"{share_words(both)} from their interaction: {_largest_part(topics, documents, both)}."
     )
 
 

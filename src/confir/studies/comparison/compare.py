@@ -9,11 +9,12 @@ import numpy as np
 from confir.arguments import as_generator, as_level, as_texts
 from confir.data.experiment import on_its_scheduler
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import ALL_PAIRS, LEVEL, NO_FAMILY
+from confir.defaults import ALL_PAIRS, LEVEL, NO_FAMILY, SEED
 from confir.intervals.catalogue import DEFAULT_METHOD
 from confir.measures.evaluation import as_rated
 from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
-from confir.resampling.kinds import as_sample, default_replicates
+from confir.resampling.kinds import as_sample, default_replicates, needs
+from confir.resampling.sample import Knowledge
 from confir.resampling.topics import Rng, check_replicates, own_seed
 from confir.studies.comparison.comparability import (
     check_options,
@@ -49,6 +50,7 @@ from confir.studies.comparison.verdicts import INCONCLUSIVE
 
 
 @on_its_scheduler
+@needs(Knowledge.COVARIANCE, "a comparison of runs")
 def compare_runs(
     scores: ScoresSource,
     *,
@@ -60,7 +62,7 @@ def compare_runs(
     level: float = LEVEL,
     method: str = DEFAULT_METHOD,
     replicates: int | None = None,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> Comparison:
     """Return the differences between runs with intervals, p-values and verdicts.
 
@@ -88,6 +90,12 @@ def compare_runs(
     replicates, rng
         Number of replicates, by default 9,999 (999 where a summary is resampled); seed or
         generator.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.compare_runs(scores, baseline="b")
+    Comparison(The difference between a and b in score is inconclusive (+0.175, 95% CI [-0.064, +0.414], p = .102))
     """
     scores = as_rated(scores)
     sample = as_sample(scores)

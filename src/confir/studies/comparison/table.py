@@ -17,11 +17,12 @@ from confir.number_text import (
     number_text,
     p_text,
     percent,
+    score_words,
     topics_text,
 )
 from confir.order import level_text, signed
 from confir.report.answer_parts import AnswerPart
-from confir.report.names import isolated, list_runs
+from confir.report.names import isolated, joined_names
 from confir.report.tables import Cell, Mark, Table
 from confir.studies.best.best_runs import BestRuns
 from confir.studies.best.table import (
@@ -281,7 +282,7 @@ def group_table(
     cells: dict[tuple[str, str], Cell] = {}
     for record in groups.to_records():
         first, last = record["first_group"], record["last_group"]
-        text = f"{number_text(record['mean'])} ({group_letters(first, last)})"
+        text = f"{score_words(record['mean'])} ({group_letters(first, last)})"
         cells[record["run"], record["measure"]] = Cell(text, first == 1)
     measures = [grouped.measure for grouped in groups.by_measure]
     rows = tuple(
@@ -422,7 +423,7 @@ def pairs_sentence(comparison: Comparison, measure: int, what: str = "run") -> s
 def excluded_sentence(
     best: BestRuns, comparison: Comparison, measure: int, what: str = "run"
 ) -> str:
-    """Return why runs may not be the best though their pair with the best is inconclusive, if any."""
+    """Return why runs are ruled out though their pair with the best is inconclusive, if any are."""
     top = best.order(measure)[0]
     places = [
         (int(first), int(second))
@@ -436,11 +437,10 @@ def excluded_sentence(
     left = [best.runs[run] for run in best.order(measure) if run in inconclusive]
     if not left:
         return ""
-    noun, verb = ("its difference", "is") if len(left) == 1 else ("their differences", "are")
-    names = list_runs(left) if len(left) <= _MOST_NAMED else counted(len(left), what)
+    names = joined_names(left) if len(left) <= _MOST_NAMED else counted(len(left), what)
     return (
-        f"{names} may not be the best, though {noun} from {isolated(best.runs[top])} {verb} "
-        f"inconclusive among all pairs: for the best {what}, fewer comparisons are made, and one-sided ones"
+        f"{names} {'is' if len(left) == 1 else 'are'} ruled out as the best by fewer, one-sided comparisons, "
+        f"though inconclusive against {isolated(best.runs[top])} among all pairs"
     )
 
 

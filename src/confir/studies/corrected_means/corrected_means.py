@@ -10,18 +10,12 @@ import numpy as np
 
 from confir.arguments import as_generator, as_level
 from confir.arrays import Floats
-from confir.data.experiment import (
-    Experiment,
-    ReadingOptions,
-    ReadingRules,
-    as_experiment,
-    on_its_scheduler,
-    takes_rules,
-)
+from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, JudgedScores, check_sample
 from confir.data.table_columns import LIMITS, MEASURE_AND_RUN, Role, TableColumn, TableColumns
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError, counted, enumerate_names
 from confir.intervals.catalogue import (
     DEFAULT_METHOD,
@@ -132,7 +126,7 @@ def correct_judgements(
     level: float = LEVEL,
     method: str | None = None,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
     progress: Progress | None = None,
     **rules: Unpack[ReadingOptions],
 ) -> CorrectedMeans:
@@ -154,6 +148,14 @@ def correct_judgements(
         calibrated-beta, as for people's judgements alone, where the model has no weight; t for others.
     replicates, rng
         Number of replicates, and seed or generator, for methods that resample.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> people = dict(list(sample.qrels.to_dict().items())[:20])
+    >>> sampled = {"human": people, "human_sample": "random-topics"}
+    >>> confir.correct_judgements(sample.qrels, sample.runs[:1], "AP", **sampled)
+    CorrectedMeans(run: 1, measure: 1, human_topics=20, model_topics=30, level=0.95)
     """
     level = as_level(level)
     check_replicates(replicates)
@@ -176,7 +178,7 @@ def correct_scores(
     level: float = LEVEL,
     method: str | None = None,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> CorrectedMeans:
     """Return what `correct_judgements` does, of scores by people and by the model.
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from confir.data.sampling.judged_scores import as_judged, as_sampled
 from confir.errors import counted
-from confir.order import is_best, signed
+from confir.number_text import score_words
+from confir.order import is_best
 from confir.report.contents import Contents
 from confir.report.names import isolated
 from confir.report.sections import Figure, Scope, Section, Sentence, own_table
@@ -45,7 +46,7 @@ def _biases(means: CorrectedMeans) -> Iterator[str]:
         bias, worth = float(means.bias[:, m].mean()), means.worth[:, m]
         certain = int(((means.bias_low[:, m] > 0) | (means.bias_high[:, m] < 0)).sum())
         yield (
-            f"By {measure}, the model's means are off by {signed(bias)} on average over the runs "
+            f"By {measure}, the model's means are {_off(bias)} "
             f"({certain} of {counted(len(means.runs), 'run')} significantly); its judgements are worth "
             f"{max(0.0, float(np.median(worth))):.1f} further human topics (median)."
         )
@@ -57,12 +58,13 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
     if contents.scores.sampling_note():
         yield Sentence(11, f"All results are {contents.scores.sampling_note()}.")
     if means is not None:
+        every = means.human_topics + means.model_topics
         estimated = (
-            f", estimated from those of {counted(means.human_topics, 'topic')} and a model's of "
-            f"{means.model_topics:,} more"
+            f"Results estimate what human judgements of all {counted(every, 'topic')} would give, from those "
+            f"of {means.human_topics:,} and a model's of all."
         )
-        people = f"All results are by human judgements{estimated if means.model_topics else ''}."
-        yield Sentence(11, people)
+        people = "All results are by human judgements."
+        yield Sentence(11, estimated if means.model_topics else people)
 
 
 def _conclusion(contents: Contents) -> str:
@@ -71,7 +73,8 @@ def _conclusion(contents: Contents) -> str:
     if means is None:
         return ""
     measure = means.measures.index(contents.measures[0].measure)
-    return " ".join([_by_the_model(means, measure), *_notes(means)])
+    notes = _notes(means.select(measure=means.measures[measure]))
+    return " ".join([_by_the_model(means, measure), *notes])
 
 
 def _by_the_model(means: CorrectedMeans, measure: int) -> str:
@@ -79,10 +82,15 @@ def _by_the_model(means: CorrectedMeans, measure: int) -> str:
     bias, alone = means.bias[:, measure], means.model_mean[:, measure]
     best, first = (int(np.argmax(found)) for found in (means.mean[:, measure], alone))
     same = bool(is_best(alone)[best])
+    leader = "the same run" if same else isolated(means.runs[first])
     return (
-        f"By the model alone, means are off by {signed(float(bias.mean()))} on average over the runs, "
-        f"and {'the same run' if same else isolated(means.runs[first])} has the highest mean."
+        f"The model's own means are {_off(float(bias.mean()))}; {leader} has the highest of them."
     )
+
+
+def _off(bias: float) -> str:
+    """Return how far means are off on average."""
+    return f"{score_words(abs(bias))} too {'high' if bias > 0 else 'low'} on average over the runs"
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:

@@ -17,10 +17,12 @@ from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES
+from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.intervals.interval import tail_probabilities
 from confir.measures.evaluation import as_scores
 from confir.parallel import Progress
+from confir.resampling.kinds import needs
+from confir.resampling.sample import Knowledge
 from confir.resampling.topics import Rng
 from confir.studies.coverage.miss_counts import count_misses
 from confir.studies.coverage.studied_methods import MethodLike
@@ -113,6 +115,7 @@ class Coverage(Result):
 
 
 @on_its_scheduler
+@needs(Knowledge.UNITS, "the study of coverage")
 def estimate_coverage(
     scores: ScoresSource,
     *,
@@ -120,7 +123,7 @@ def estimate_coverage(
     level: float = LEVEL,
     samples: int = SAMPLES,
     replicates: int = SAMPLE_REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
     jobs: int | None = None,
     progress: Progress | None = None,
     resume: str | os.PathLike[str] | None = None,
@@ -140,6 +143,12 @@ def estimate_coverage(
         Samples drawn from the population, and bootstrap replicates of each.
     rng, jobs, progress, resume
         Seed or generator; number of threads; called after each part; folder that stores parts.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.estimate_coverage(scores, methods="t", samples=200)
+    Coverage(run: 2, measure: 1, method: 1, level=0.95)
     """
     scores = as_scores(scores)
     level = as_level(level)

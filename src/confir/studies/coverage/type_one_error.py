@@ -17,13 +17,14 @@ from confir.arguments import as_generator, as_integers, as_path
 from confir.arrays import Floats
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
-from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import SAMPLE_REPLICATES, SAMPLES
+from confir.defaults import SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.errors import InvalidValueError
 from confir.measures.evaluation import as_scores
 from confir.parallel import Progress
+from confir.resampling.kinds import needs
+from confir.resampling.sample import Knowledge
 from confir.resampling.topics import Rng
 from confir.studies.coverage.miss_counter import Sampling
 from confir.studies.coverage.miss_counts import check_size, count_misses
@@ -114,6 +115,7 @@ class TypeOneError(Result):
 
 
 @on_its_scheduler
+@needs(Knowledge.VALUES, "the study of the Type I error")
 def estimate_type_one_error(
     scores: ScoresSource,
     *,
@@ -123,7 +125,7 @@ def estimate_type_one_error(
     sampling: Sampling = "without",
     samples: int = SAMPLES,
     replicates: int = SAMPLE_REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
     jobs: int | None = None,
     progress: Progress | None = None,
     resume: str | os.PathLike[str] | None = None,
@@ -144,9 +146,14 @@ def estimate_type_one_error(
         Samples of each size, and bootstrap replicates of each.
     rng, jobs, progress, resume
         Seed or generator; number of threads; called after each part; folder that stores parts.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.estimate_type_one_error(scores, methods="t", topics=3, samples=200)
+    TypeOneError(column: 2, method: 1, topics: 1, level: 10, sampling='without')
     """
     scores = as_scores(scores)
-    refuse_design(scores.design, "the study of the Type I error")
     sizes = tuple(dict.fromkeys(as_integers("topics", topics, lowest=0)))
     folder = None if resume is None else Path(as_path("resume", resume))
     if resume is not None and rng is None:

@@ -9,12 +9,13 @@ import numpy as np
 
 from confir.arguments import as_integers
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.experiment import Experiment, ReadingRules, as_experiment
+from confir.data.experiment import Experiment, as_experiment
 from confir.data.files import PathLike
 from confir.data.lists.rankings import Rankings, TiePrecision
 from confir.data.lists.tied_lists import count_ties
 from confir.data.lists.topic_lists import TopicLists
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingRules
 from confir.data.result import (
     Record,
     Result,
@@ -147,6 +148,13 @@ def inspect_data(
         Cutoff or cutoffs for the share of unjudged documents.
     rel
         Lowest gain that counts as relevant.
+
+    Examples
+    --------
+    >>> qrels = {"1": {"d1": 1, "d2": 0}, "2": {"d3": 2}}
+    >>> runs = {"a": {"1": {"d1": 2.0, "d9": 1.0}, "2": {"d3": 1.0}}}
+    >>> confir.inspect_data(qrels, runs)
+    DataQuality(run: 1, cutoff: 5, rel=1)
     """
     ranks = as_integers("cutoffs", cutoffs)
     experiment = as_experiment(qrels, runs, ReadingRules(rel))

@@ -11,11 +11,13 @@ from confir.data.result import Result, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError
 from confir.measures.evaluation import as_scores
 from confir.order import TIE
 from confir.resampling.clusters import Clusters
+from confir.resampling.kinds import needs
+from confir.resampling.sample import Knowledge
 from confir.resampling.topics import Rng
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.verdicts import BETTER, WORSE
@@ -83,13 +85,14 @@ class Discrimination(Result):
 
 
 @on_its_scheduler
+@needs(Knowledge.UNITS, "the comparison of measures")
 def compare_measures(
     scores: ScoresSource,
     *,
     level: float = LEVEL,
     splits: int = SPLITS_OF_TOPICS,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> Discrimination:
     """Return how well each measure separates the runs: discriminative power and swap rates.
 
@@ -104,6 +107,13 @@ def compare_measures(
         Splits of the topics in two halves.
     replicates, rng
         Of the family of all pairs; seed or generator, of the splits too.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> scores = confir.evaluate(sample.qrels, sample.runs[2:5], ["AP", "RR"])
+    >>> confir.compare_measures(scores, splits=20)
+    Discrimination(measure: 2, runs=3, pairs=3, level=0.95)
     """
     scores = as_scores(scores)
     level, splits = as_level(level), as_integer("splits", splits)

@@ -19,6 +19,8 @@ from confir.studies.history.history import GateHistory
 from confir.studies.history.history_file import FAILS, PASSES
 from confir.studies.history.table import SHORT_COMMIT
 
+# Of few looks the labels are level, in two lines; of more they stand upright, and of many there are none.
+_FEW_LOOKS, _FEW_WIDTH = 8, 66
 _LOOK_WIDTH, _MOST_LABELLED_LOOKS = 24, 60
 
 _COLOURS = {PASSES: COLOURS[0], FAILS: COLOURS[1]}
@@ -49,12 +51,17 @@ def history_chart(history: GateHistory) -> Any:
         color=alt.Color(
             "decision:N",
             title="gate",
+            legend=alt.Legend(orient="top"),
             scale=alt.Scale(domain=decisions, range=[_COLOURS[word] for word in decisions]),
         ),
         tooltip=_tooltips(),
     )
-    shape = alt.Shape("run_number:N", title="run", legend=alt.Legend(labelExpr=label_names(runs)))
-    low = alt.Y("look_low:Q", title="difference from the baseline", scale=alt.Scale(zero=True))
+    runs_legend = alt.Legend(labelExpr=label_names(runs), orient="top")
+    shape = alt.Shape("run_number:N", title="run", legend=runs_legend)
+    axis = alt.Axis(format="~g", tickCount=6)
+    low = alt.Y(
+        "look_low:Q", title="difference from the baseline", scale=alt.Scale(zero=True), axis=axis
+    )
     layers = [
         alt.Chart().mark_rule(color=INK).encode(y=alt.datum(0.0)),
         alt.Chart().mark_rule(color=INK, strokeDash=[3, 3]).encode(y="min(loss):Q"),
@@ -65,7 +72,7 @@ def history_chart(history: GateHistory) -> Any:
     ]
     panels = (
         alt.layer(*layers, data=held)
-        .properties(height=220, width=_width(names, runs))
+        .properties(height=220 if len(measures) == 1 else 150, width=_width(names, runs))
         .facet(facet=panel_facet(alt, "measure", measures), columns=1)
         .resolve_scale(y="independent")
     )
@@ -74,7 +81,8 @@ def history_chart(history: GateHistory) -> Any:
 
 
 def _width(names: list[str], runs: list[str]) -> int:
-    return max(200, len(names) * (_LOOK_WIDTH + 10 * len(runs)))
+    least = _FEW_WIDTH if len(names) <= _FEW_LOOKS else _LOOK_WIDTH
+    return max(260, len(names) * max(least, _LOOK_WIDTH + 10 * len(runs)))
 
 
 def _look_name(record: dict[str, Any]) -> str:
@@ -85,7 +93,9 @@ def _look_name(record: dict[str, Any]) -> str:
 
 def _looks_axis(alt: Any, names: list[str]) -> Any:
     labelled = len(names) <= _MOST_LABELLED_LOOKS
-    axis = alt.Axis(labels=labelled, labelExpr=label_names(names), labelAngle=-90, grid=False)
+    few = len(names) <= _FEW_LOOKS
+    named = f"split({label_names(names)}, ' ')" if few else label_names(names)
+    axis = alt.Axis(labels=labelled, labelExpr=named, labelAngle=0 if few else -90, grid=False)
     return alt.X("look_name_number:O", title="look", axis=axis)
 
 

@@ -7,15 +7,22 @@ from importlib.resources import files
 
 from confir.control_characters import without_controls
 from confir.data.result import Record
-from confir.errors import counted
-from confir.number_text import difference_words, score_words
+from confir.errors import counted, enumerate_names
+from confir.number_text import difference_words, score_words, signed_words
 from confir.order import level_text
-from confir.report.names import isolated
+from confir.report.names import isolated, joined_names
 from confir.studies.history.chart import history_chart
 from confir.studies.history.history import GateHistory
-from confir.studies.history.history_file import FAILS
+from confir.studies.history.history_file import FAILS, PASSES
 from confir.studies.history.looks import CANDIDATES, level_of_look, passing_loss
 from confir.studies.history.table import SHORT_COMMIT
+
+# Columns of the table of looks that are left out where all looks agree.
+_NAMES = ("measure", "run", "against")
+
+# Decisions of the newest look that are told above the chart, and failed looks that are named.
+_MOST_TOLD = 2
+_MOST_NAMED = 5
 
 
 def history_page(history: GateHistory) -> str:
@@ -28,26 +35,66 @@ def history_page(history: GateHistory) -> str:
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     template = (files("confir.studies.history") / "page.html").read_text(encoding="utf-8")
     newest = [record for record in records if record["look"] == records[-1]["look"]]
+    varying = [name for name in _NAMES if len({record[name] for record in records}) > 1]
     page = environment.from_string(template).render(
         title=f"Gate: {counted(records[-1]['look'], 'look')}",
         style=(files("confir.report") / "templates" / "page.css").read_text(encoding="utf-8"),
-        lead=" ".join(map(decision_sentence, newest)),
-        findings=[*_findings(records, newest)],
+        lead=lead_sentence(newest),
+        findings=[*map(_decision_sentence, _first_decisions(newest)), _count_sentence(records)],
         chart=chart_bytes(history_chart(history), ".svg").decode(),
+        level=_level_sentence(newest[-1]),
+        names=varying,
         rows=[_row(record) for record in reversed(records)],
-        last=records[-1]["date"][:10],
+        facts=_facts(newest, varying),
     )
     return without_controls(page, keep_blanks=True)
 
 
-def decision_sentence(record: Record) -> str:
-    """Return a decision as a sentence: the means, and the difference with the interval that decides."""
+def lead_sentence(newest: list[Record]) -> str:
+    """Return how the newest look decided: who fails, and who passes."""
+    look = newest[0]["look"]
+    runs = list(dict.fromkeys(record["run"] for record in newest))
+    said = []
+    for run in runs:
+        by = {
+            word: [r["measure"] for r in newest if (r["run"], r["decision"]) == (run, word)]
+            for word in (FAILS, PASSES)
+        }
+        parts = [f"{word} by {joined_names(measures)}" for word, measures in by.items() if measures]
+        said.append(f"{isolated(run)} {' and '.join(parts)}")
+    return f"Look {look:,}: {'; '.join(said)}."
+
+
+def _first_decisions(newest: list[Record]) -> list[Record]:
+    """Return the decisions to tell at the top: those that fail first; the table has all of them."""
+    return sorted(newest, key=lambda record: record["decision"] != FAILS)[:_MOST_TOLD]
+
+
+def _decision_sentence(record: Record) -> str:
+    """Return a decision as a sentence: means, difference, interval, and the loss that would pass."""
     run, baseline = isolated(record["run"]), isolated(record["against"])
-    difference = difference_words(*_interval(record))
-    means = ""
-    if record["mean"] is not None and not math.isnan(record["mean"]):
-        means = f"{baseline} {score_words(record['against_mean'])} → {run} {score_words(record['mean'])}, "
-    return f"Look {record['look']:,}: {run} {record['decision']} by {record['measure']} ({means}{difference})."
+    difference, low, high = _interval(record)
+    text = f"{record['measure']}: "
+    if _has_means(record):
+        text += f"{baseline} {score_words(record['against_mean'])} → {run} {score_words(record['mean'])}, "
+    else:
+        text += f"{run} against {baseline} "
+    text += signed_words(difference)
+    if math.isnan(low) or math.isnan(high):
+        return f"{text}."
+    limits = difference_words(difference, low, high).partition(" ")[2]
+    text += f" ({level_text(record['look_level'])} confidence interval {limits})"
+    return f"{text}; with such an interval, {_passing_words(passing_loss(record))}."
+
+
+def _passing_words(loss: float) -> str:
+    if loss >= 0.0:
+        return f"an observed loss of up to {score_words(loss)} would pass"
+    return f"a candidate passes from an observed gain of {score_words(-loss)} on"
+
+
+def _has_means(record: Record) -> bool:
+    return record["mean"] is not None and not math.isnan(record["mean"])
 
 
 def _interval(record: Record) -> tuple[float, float, float]:
@@ -57,34 +104,43 @@ def _interval(record: Record) -> tuple[float, float, float]:
     return record["difference"], low, high
 
 
-def _findings(records: list[Record], newest: list[Record]) -> list[str]:
-    """Return how many looks failed, the level of the newest one, and the loss that would pass."""
+def _count_sentence(records: list[Record]) -> str:
+    """Return what the gate asks for, and how many looks failed."""
+    last = records[-1]
     looks = {record["look"] for record in records}
-    failed = {record["look"] for record in records if record["decision"] == FAILS}
-    found = [f"{len(failed):,} of {counted(len(looks), 'look')} failed."]
+    failed = sorted({record["look"] for record in records if record["decision"] == FAILS})
+    which = f" (look {enumerate_names(map(str, failed), _MOST_NAMED)})" if failed else ""
+    baseline, margin = isolated(last["against"]), last["margin"]
+    rule = {
+        "not-worse": f"fails if it is significantly worse than {baseline}"
+        + (f" by more than {margin:g}" if margin else ""),
+        "non-inferior": f"passes if it is non-inferior to {baseline} (margin {margin:g})",
+        "superior": f"passes if it is significantly better than {baseline}",
+    }[last["require"]]
+    return f"{len(failed):,} of {counted(len(looks), 'look')} failed{which}: a candidate {rule}."
+
+
+def _level_sentence(last: Record) -> str:
+    """Return the level of the newest look, and why it is so high."""
+    if last["looks"] != CANDIDATES:
+        return "The intervals are confidence sequences, which hold at every look."
+    following = level_text(level_of_look(last["look"] + 1, last["level"]))
+    return (
+        f"Look {last['look']:,} was decided at level {level_text(last['look_level'])}, and the next one will "
+        f"be at {following}, so that all looks together keep {level_text(last['level'])}."
+    )
+
+
+def _facts(newest: list[Record], varying: list[str]) -> str:
+    """Return what all looks have in common, and the day of the newest."""
     last = newest[-1]
-    if last["looks"] == CANDIDATES:
-        following = level_text(level_of_look(last["look"] + 1, last["level"]))
-        found.append(
-            f"Look {last['look']:,} was decided at level {level_text(last['look_level'])}, and the next one will "
-            f"be at {following}, so that all looks together keep {level_text(last['level'])}."
-        )
-    else:
-        found.append("The intervals are confidence sequences, which hold at every look.")
-    found += [_loss_sentence(record) for record in newest if not math.isnan(passing_loss(record))]
-    return found
-
-
-def _loss_sentence(record: Record) -> str:
-    loss = passing_loss(record)
-    by = f"By {record['measure']}, with intervals as wide as those of {isolated(record['run'])} at this look"
-    if loss >= 0.0:
-        return f"{by}, an observed loss of up to {score_words(loss)} passes."
-    return f"{by}, a candidate passes from an observed gain of {score_words(-loss)} on."
+    same = [last[name] for name in ("measure",) if name not in varying]
+    if "run" not in varying and "against" not in varying:
+        same.append(f"{isolated(last['run'])} against {isolated(last['against'])}")
+    return " · ".join([*same, f"newest look {last['date'][:10]}"])
 
 
 def _row(record: Record) -> dict[str, str]:
-    known = record["mean"] is not None and not math.isnan(record["mean"])
     return {
         "look": f"{record['look']:,}",
         "date": record["date"][:10],
@@ -93,7 +149,7 @@ def _row(record: Record) -> dict[str, str]:
         "run": record["run"],
         "against": record["against"],
         "means": f"{score_words(record['against_mean'])} → {score_words(record['mean'])}"
-        if known
+        if _has_means(record)
         else "–",
         "difference": difference_words(*_interval(record)),
         "level": level_text(record["look_level"]),

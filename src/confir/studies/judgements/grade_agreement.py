@@ -14,7 +14,7 @@ import numpy as np
 from confir.arguments import as_generator, as_level
 from confir.arrays import Floats, Integers
 from confir.data.result import Result, axis, constant, over, result
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError, TopicMismatchError
 from confir.intervals.interval import Limits
 from confir.intervals.standard import T
@@ -119,7 +119,7 @@ def measure_agreement(
     grade_maps: Mapping[str, GradeMap] | None = None,
     level: float = LEVEL,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> GradeAgreement:
     """Return how far judges agree on the grades of documents, with intervals over topics.
 
@@ -129,6 +129,12 @@ def measure_agreement(
         As in `compare_judgements`.
     level, replicates, rng
         Confidence level; number of replicates, and seed or generator.
+
+    Examples
+    --------
+    >>> judge = {"1": {"d": 1, "e": 0}, "2": {"d": 1, "e": 0}}
+    >>> confir.measure_agreement({"first": judge, "second": judge}, replicates=99)
+    GradeAgreement(judge_pair: 1, topics=2, level=0.95)
     """
     level = as_level(level)
     check_replicates(replicates)

@@ -9,12 +9,13 @@ import numpy as np
 
 from confir.arguments import as_generator, as_level
 from confir.arrays import Floats, Integers
-from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
+from confir.data.experiment import Experiment
 from confir.data.lists.ranked_lists import RankedLists
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import (
     TopicMismatchError,
     TopicWarning,
@@ -143,7 +144,7 @@ def compare_judgements(
     grade_maps: Mapping[str, GradeMap] | None = None,
     level: float = LEVEL,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
     progress: Progress | None = None,
     **rules: Unpack[ReadingOptions],
 ) -> JudgementComparison:
@@ -163,6 +164,13 @@ def compare_judgements(
         the mapped grades, too.
     level, replicates, rng
         Confidence level; number of replicates, and seed or generator.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> judges = {"first": sample.qrels, "second": sample.qrels}
+    >>> confir.compare_judgements(judges, sample.runs[2:5], "AP", replicates=99).tau
+    array([[1.]])
     """
     level = as_level(level)
     check_replicates(replicates)

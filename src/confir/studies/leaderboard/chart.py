@@ -11,7 +11,6 @@ from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
     import_altair,
-    interval_layers,
     label_names,
     numbered,
     run_rows,
@@ -19,6 +18,7 @@ from confir.report.charts import (
     tooltips,
 )
 from confir.report.inline_records import inline_records
+from confir.report.interval_chart import LIMITS_LINE, IntervalChart, dot, draw_intervals
 from confir.studies.leaderboard.leaderboard import Leaderboard
 
 # Width of a column of the heat map, and the font size of its numbers.
@@ -74,9 +74,7 @@ def dataset_chart(board: Leaderboard) -> Any:
 
 def leaderboard_chart(board: Leaderboard) -> Any:
     """Return a chart with one row per run, best first: its macro mean, and a tick per dataset."""
-    alt = import_altair()
     order = [board.runs[run] for run in board.order]
-    axis, step = run_rows(alt, order)
     macro = [
         {
             "run": board.runs[run],
@@ -87,32 +85,37 @@ def leaderboard_chart(board: Leaderboard) -> Any:
         }
         for run in board.order
     ]
+    chart = IntervalChart(
+        macro,
+        marks=[LIMITS_LINE, dot("mean")],
+        axis=f"macro mean of {board.measure}; ticks: datasets",
+        tooltip=tooltips("run:N", "mean:Q", "low:Q", "high:Q", numbers=".4f") + tooltips("rank:N"),
+        panel="",
+        width=420,
+    )
+    about = (
+        f"Macro means over {len(board.datasets)} datasets, with {percent(board.level)} intervals for "
+        f"conclusions about {board.about}"
+    )
+    return draw_intervals(chart, about, lambda axis: _dataset_ticks(board, order, axis))
+
+
+def _dataset_ticks(board: Leaderboard, order: list[str], axis: Any) -> Any:
+    """Return a tick for the score of each run on each dataset."""
+    alt = import_altair()
     cells = [
         {"run": board.runs[run], "dataset": name, "score": float(board.mean[place, run])}
         for run in board.order
         for place, name in enumerate(board.datasets)
         if not math.isnan(board.mean[place, run])
     ]
-    y = alt.Y("run_number:N", title=None, axis=axis)
-    base = alt.Chart(inline_records(numbered(macro, run=order))).encode(
-        y=y,
-        color=alt.value(COLOURS[0]),
-        tooltip=tooltips("run:N", "mean:Q", "low:Q", "high:Q", numbers=".4f") + tooltips("rank:N"),
-    )
-    title = f"macro mean of {board.measure}; ticks: datasets"
-    ticks = (
+    return (
         alt.Chart(inline_records(numbered(cells, run=order)))
         .mark_tick(opacity=0.7, thickness=2)
         .encode(
-            y=y,
-            x=alt.X("score:Q", title=title),
+            y=alt.Y("run_number:N", title=None, axis=axis),
+            x=alt.X("score:Q"),
             color=alt.value(COLOURS[1]),
             tooltip=tooltips("run:N", "dataset:N") + tooltips("score:Q", numbers=".4f"),
         )
     )
-    layers = alt.layer(ticks, *interval_layers(base, "mean", title))
-    about = (
-        f"Macro means over {len(board.datasets)} datasets, with {percent(board.level)} intervals for "
-        f"conclusions about {board.about}"
-    )
-    return styled(layers.properties(width=420, height=step), about)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.tables.columns import encode_ids
+from confir.data.tables.input_table import encode_ids
 from confir.data.votes import Votes
 from confir.errors import InvalidValueError, enumerate_names
 from confir.measures.catalogue import canonical_name

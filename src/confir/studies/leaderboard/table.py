@@ -10,7 +10,6 @@ from confir.number_text import NumberText, difference_text, interval_text, numbe
 from confir.order import is_best
 from confir.report.answer_parts import AnswerPart
 from confir.report.tables import Cell, Table
-from confir.studies.best.table import BORDERLINE_SET, set_text
 from confir.studies.leaderboard.leaderboard import Leaderboard
 
 # Decimals of numbers in sentences.
@@ -48,7 +47,10 @@ def _row(
         Cell(board.runs[run]),
         Cell(interval_text(macro[0], macro[1], macro[2]), bool(top[run])),
         Cell(difference_text(gap[0], gap[1], gap[2])),
-        Cell(set_text(board.may_be_best[run], board.best_borderline[run])),
+        Cell(
+            ("yes" if board.may_be_best[run] else "no")
+            + (", borderline" if board.best_borderline[run] else "")
+        ),
         *map(Cell, _gap_texts(board, run)),
         Cell(f"{board.borda[run]:,.10g}", bool(borda[run])),
     ]
@@ -86,9 +88,7 @@ def rank_table(board: Leaderboard, seed: int | None = None) -> Table:
         _drawn(board, seed),
     ]
     if board.borderline.any():
-        parts.append(
-            "borderline: other replicates might change a limit of the rank, or the comparison with the next run"
-        )
+        parts.append("borderline: other replicates might change a limit of the rank")
     return Table(columns, rows, "\n".join(parts), names=2)
 
 
@@ -158,7 +158,7 @@ def leaderboard_note(board: Leaderboard, seed: int | None = None) -> str:
             "runs: among those on all datasets, without the model"
         )
     if board.best_borderline.any():
-        parts.append(BORDERLINE_SET)
+        parts.append("borderline: other replicates might change the set")
     return "\n".join(parts)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -17,6 +16,9 @@ _TICKS, _GAP_TICKS = 4, 3
 # Ends of a scale lie at most so many widths of the middle half outside of it: what is further out is
 # clipped, and named.
 _FENCE = 3.0
+
+# Room at both ends of a scale, as a share of what it spans.
+_ROOM = 0.06
 
 
 class Bars(NamedTuple):
@@ -157,8 +159,14 @@ def _usual(values: Sequence[float | None], order: Iterable[int]) -> list[int]:
 def _place(value: float | None, scale: tuple[float, float]) -> float | None:
     if value is None:
         return None
-    low, high = scale
+    low, high = _with_room(scale)
     return min(100.0, max(0.0, 100.0 * (value - low) / (high - low)))
+
+
+def _with_room(scale: tuple[float, float]) -> tuple[float, float]:
+    """Return the ends of a scale with room at both, so that nothing touches its frame."""
+    low, high = scale
+    return low - _ROOM * (high - low), high + _ROOM * (high - low)
 
 
 def _bar(columns: Columns, run: int, scale: tuple[float, float]) -> tuple[float | None, ...]:
@@ -179,7 +187,7 @@ def _bars(
         for run in order
         if middle[run] is not None and not _within(middle[run] or 0.0, scale)
     ]
-    zero = _place(0.0, scale) if scale[0] <= 0.0 <= scale[1] else None
+    zero = _place(0.0, scale) if _within(0.0, scale) else None
     return Bars(ticks, zero, clipped)
 
 
@@ -196,4 +204,5 @@ def _tick_text(tick: float) -> str:
 
 
 def _within(value: float, scale: tuple[float, float]) -> bool:
-    return scale[0] <= value <= scale[1] or math.isclose(value, scale[0])
+    low, high = _with_room(scale)
+    return low <= value <= high

@@ -25,7 +25,7 @@ from confir.number_text import (
 from confir.order import TIE, is_best
 from confir.report.contents import Contents, MeasureContents, Settings
 from confir.report.latex import Paper, to_latex
-from confir.report.names import NAMES_SHOWN, isolated, list_runs
+from confir.report.names import NAMES_SHOWN, isolated, joined_names
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Cell, Mark, Table, rounded, to_markdown, topics_column
@@ -279,9 +279,9 @@ def _headline(contents: MeasureContents, level: float) -> str:
         over = over.replace("topic", contents.scores.unit_name)
         return f"{name} has a mean {measure} of {size} over {over}."
     shares = is_best(contents.comparable_means())
-    tied = [runs[place] for place in order[1:] if shares[place]]
-    also = f", and so {'has' if len(tied) == 1 else 'have'} {list_runs(tied)}" if tied else ""
-    led = f"{name} has the highest {measure}{where}, {size}{also}"
+    leaders = [runs[place] for place in order if shares[place]]
+    have = "has" if len(leaders) == 1 else "have"
+    led = f"{joined_names(leaders)} {have} the highest {measure}{where}, {size}"
     if contents["best"] is None:
         return f"{led}."
     return f"{led}{_may_be_best(contents['best'].at[level])}."
@@ -314,20 +314,19 @@ def _where_compared(contents: MeasureContents) -> str:
 
 def _other_measures(contents: Contents) -> Iterator[Sentence]:
     """Yield whether the other measures agree on the best run."""
-    best = contents.measures[0].order()[0]
-    same: list[str] = []
+    runs, best = contents.scores.runs, is_best(contents.measures[0].comparable_means())
+    same: dict[str, list[str]] = {}
     others: dict[str, list[str]] = {}
     for part in contents.measures[1:]:
         highest = is_best(part.comparable_means())
-        if highest[best]:
-            same.append(part.measure)
+        both = [runs[place] for place in part.order() if highest[place] and best[place]]
+        if both:
+            have = "has" if len(both) == 1 else "have"
+            same.setdefault(f"{joined_names(both)} also {have}", []).append(part.measure)
         elif highest.any():
-            leader = isolated(contents.scores.runs[part.order()[0]])
+            leader = isolated(runs[part.order()[0]])
             others.setdefault(leader, []).append(part.measure)
-    said = []
-    if same:
-        name = isolated(contents.scores.runs[best])
-        said.append(f"{name} also has the highest {enumerate_names(same, NAMES_SHOWN)}")
+    said = [f"{who} the highest {enumerate_names(by, NAMES_SHOWN)}" for who, by in same.items()]
     if others:
         listed = [f"{run} by {enumerate_names(by, NAMES_SHOWN)}" for run, by in others.items()]
         said.append(f"other runs lead by other measures: {enumerate_names(listed, NAMES_SHOWN)}")

@@ -24,8 +24,16 @@ from confir.studies.planning.goals import (
     POWER,
 )
 from confir.studies.planning.planning import Plan
+from confir.studies.planning.usual_goals import MEDIAN, PlanOverview
 
 _MOST_COLOURED_RUNS = len(COLOURS)
+
+_WHAT = {
+    HALF_WIDTH: "half width of a mean",
+    ACHIEVED_WIDTH: "half width of a mean",
+    POWER: "difference of two runs",
+    DETECTABLE: "difference of two runs",
+}
 
 
 def plan_chart(plan: Plan) -> Any:
@@ -123,3 +131,27 @@ def _width_title(plan: Plan, against: str) -> str:
 
 def _difference_text(plan: Plan) -> str:
     return f"a difference of {plan.difference.flat[0]:g}"
+
+
+def overview_chart(plan: PlanOverview) -> Any:
+    """Return half widths and detectable differences against the topics that they take."""
+    alt = import_altair()
+    shown = plan.select(spread=[MEDIAN]).to_records()
+    records = [record | {"what": _WHAT[record["goal"]]} for record in shown]
+    points = alt.Chart(inline_records(numbered(records, measure=plan.measures)))
+    lines = (
+        points.mark_line(strokeWidth=2, point=True)
+        .encode(
+            x=alt.X("topics:Q", scale=alt.Scale(type="log", nice=False), title="topics"),
+            y=alt.Y("difference:Q", scale=alt.Scale(zero=True), title="size"),
+            color=alt.Color("what:N", scale=alt.Scale(range=list(COLOURS)), title=None),
+            tooltip=["goal:N", "topics:Q", alt.Tooltip("difference:Q", format=".4f")],
+        )
+        .properties(width=300, height=220)
+    )
+    panels = lines.facet(facet=panel_facet(alt, "measure", plan.measures), columns=2)
+    power = f"differences detected with power {plan.power:g}"
+    title = (
+        f"Half widths of means, and {power}" if len(plan.spreads) > 1 else "Half widths of means"
+    )
+    return styled(panels.resolve_scale(x="independent", y="independent"), title)

@@ -14,6 +14,9 @@ from confir.errors import InvalidValueError
 
 _GOAL = "Goal"
 
+# Measures of which a sentence says what the topics at hand can detect.
+_MOST_SENTENCES = 3
+
 
 def plan_command(
     *,
@@ -43,8 +46,8 @@ def plan_command(
     topics: Annotated[
         int | None,
         Option(
-            help="What this many topics give: the smallest difference that they detect (by default those "
-            "of the pilot), the power at --difference or, without a baseline, the half width.",
+            help="What this many topics give: the smallest difference that they detect, the power at "
+            "--difference or, without a baseline, the half width.",
             callback=options.at_least(2),
             panel=_GOAL,
         ),
@@ -136,17 +139,26 @@ def plan_command(
 ) -> None:
     """Estimate how many topics an experiment needs, from the scores of a pilot.
 
+    Without a goal: topics for the usual half widths and differences, and what those of the pilot detect.
+
     For example:
 
-    - `confir plan qrels.txt a.run b.run --baseline a --difference 0.02`
+    - `confir plan qrels.txt runs/ -m AP`
     - `confir plan qrels.txt a.run b.run --baseline a --difference 0.02 --assurance 0.8`
     - `confir plan --scores pilot.csv -m AP --half-width 0.05`
     """
     from confir.cli.terminal import Answer
     from confir.intervals.interval import check_level
+    from confir.report.answer_parts import AnswerPart
     from confir.report.tables import with_design_note
     from confir.studies.planning.planning import plan_topics
-    from confir.studies.planning.table import document_plan_table, human_plan_table, plan_table
+    from confir.studies.planning.table import (
+        document_plan_table,
+        human_plan_table,
+        overview_table,
+        plan_table,
+    )
+    from confir.studies.planning.usual_goals import PlanOverview
 
     out.prepare()
     check_level(level)
@@ -174,6 +186,10 @@ def plan_command(
             family=family,
             assurance=assurance,
         )
+        if isinstance(plan, PlanOverview):
+            table = with_design_note(overview_table(plan), scores.design_words)
+            said = tuple(plan.sentences()[:_MOST_SENTENCES])
+            return Answer(plan.to_records(), table, plan, [AnswerPart("Topics", said, table)])
         table = with_design_note(plan_table(plan), scores.design_words)
         return Answer(plan.to_records(), table, plan)
 

@@ -11,6 +11,10 @@ HALF_WIDTH, POWER = "half width", "power"
 DETECTABLE, ACHIEVED_POWER = "detectable difference", "achieved power"
 ACHIEVED_WIDTH = "achieved half width"
 
+# Half widths of means, and differences, that topics are planned for where no goal is given.
+USUAL_WIDTHS = (0.01, 0.02, 0.05)
+USUAL_DIFFERENCES = (0.01, 0.02, 0.03, 0.05)
+
 
 def is_observed(difference: object) -> bool:
     """Whether the goal is the difference that the pilot shows."""
@@ -41,7 +45,7 @@ def choose_goal(
             "several goals are given; expected one of half width, difference and topics, or topics "
             "with a difference"
         )
-    _check_family(baseline, family, difference)
+    check_family(baseline, family, difference)
     if difference is not None and not is_observed(difference):
         as_real("difference", difference, above=0.0, like=f", or {OBSERVED!r}")
     if half_width is not None:
@@ -59,7 +63,7 @@ def choose_goal(
     return ACHIEVED_WIDTH
 
 
-def _check_family(baseline: str | None, family: str, difference: float | str | None) -> None:
+def check_family(baseline: str | None, family: str, difference: float | str | None) -> None:
     """Raise where a family does not go with what is planned."""
     if family == BASELINE and baseline is None:
         raise InvalidValueError("family 'baseline' needs a baseline")

@@ -56,6 +56,12 @@ class Pilot(NamedTuple):
         limit: Floats = self.sd * np.sqrt(self.df / chdtri(self.df, assurance))
         return limit
 
+    def of(self, columns: Integers) -> Pilot:
+        """Return what it says about some columns."""
+        own = self._replace(freedom=self.freedom.of(columns))
+        arrays = (name for name in self._fields if name != "freedom")
+        return own._replace(**{name: getattr(self, name)[columns] for name in arrays})
+
 
 AnySample = TypeVar("AnySample", bound=Sample)
 
@@ -77,18 +83,26 @@ def planned_differences(sample: AnySample, baseline: str | None, *, by_partner: 
 def partners(sample: Sample) -> Integers:
     """Return the column from which each column's difference varies most: runs × measures."""
     runs, measures = sample.shape
-    first, second = (side.astype(np.int64) for side in np.triu_indices(runs, 1))
     spread = np.full((runs, runs, measures), -np.inf)
+    first, second, own = pair_spreads(sample)
+    spread[first, second] = spread[second, first] = own
+    chosen: Integers = spread.argmax(axis=1) * measures + np.arange(measures)
+    return chosen
+
+
+def pair_spreads(sample: Sample) -> tuple[Integers, Integers, Floats]:
+    """Return all pairs of runs, and the spread of their differences: pairs × measures.
+
+    It is the standard error times the root of the topics; -∞ for pairs with fewer than two.
+    """
+    runs, measures = sample.shape
+    first, second = (side.astype(np.int64) for side in np.triu_indices(runs, 1))
     pairs = Pairs(sample, first, second)
-    parts = []
+    parts = [np.empty(0)]
     for columns in pairs.blocks():
         found = pairs.contrast(columns).distribution(slice(None), None, ("se",))
         parts.append(np.where(found.count > 1, found.require("se") * np.sqrt(found.count), -np.inf))
-    if parts:
-        own = np.concatenate(parts).reshape(pairs.shape)
-        spread[first, second] = spread[second, first] = own
-    chosen: Integers = spread.argmax(axis=1) * measures + np.arange(measures)
-    return chosen
+    return first, second, np.concatenate(parts).reshape(len(first), measures)
 
 
 def measure_pilot(sample: Sample, level: float) -> Pilot:

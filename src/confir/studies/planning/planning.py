@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -17,12 +16,12 @@ from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import BEST, DEFAULT_POWER, LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError
-from confir.measures.bounds import bounded_measures
 from confir.measures.evaluation import as_scores_or_summary
 from confir.measures.score_summary import ScoreSummary
-from confir.resampling.kinds import as_sample
-from confir.resampling.sample import Sample
+from confir.resampling.kinds import as_sample, needs
+from confir.resampling.sample import Knowledge, Sample
 from confir.studies.planning.criteria import planned_criterion
+from confir.studies.planning.goal_rule import GoalRule, at_topics, largest_difference
 from confir.studies.planning.goals import (
     ACHIEVED_POWER,
     ACHIEVED_WIDTH,
@@ -37,9 +36,9 @@ from confir.studies.planning.pilot import Pilot, measure_pilot, planned_differen
 from confir.studies.planning.power import (
     Criterion,
     family_size,
-    fewest_topics,
 )
 from confir.studies.planning.sentences import plan_sentence
+from confir.studies.planning.usual_goals import PlanOverview, plan_usual_goals, whole
 
 # Numbers of topics at which the curve is drawn.
 _CURVE_POINTS = 60
@@ -132,7 +131,7 @@ class Plan(Result):
     def derived(self) -> Iterator[Variable]:
         """Yield topics and judgements as whole numbers, and what the plan holds for."""
         along = ("run", "measure")
-        topics = [[_whole(number) for number in row] for row in self.topics.tolist()]
+        topics = [[whole(number) for number in row] for row in self.topics.tolist()]
         yield Variable("topics", along, topics)
         if self.goal == ACHIEVED_POWER:
             yield Variable("power", along, self.achieved_power)
@@ -165,6 +164,7 @@ class Plan(Result):
 
 
 @on_its_scheduler
+@needs(Knowledge.COVARIANCE, "a plan")
 def plan_topics(
     scores: ScoresSource,
     *,
@@ -178,8 +178,11 @@ def plan_topics(
     level: float = LEVEL,
     family: str | None = None,
     assurance: float | None = None,
-) -> Plan:
+) -> Plan | PlanOverview:
     """Return the topics that a goal needs, or what a budget of topics or judgements gives.
+
+    Without a goal and a budget: topics for the usual half widths and differences, and what the
+    topics of the pilot can detect, for a typical run and a typical pair of runs.
 
     Parameters
     ----------
@@ -196,22 +199,43 @@ def plan_topics(
         Goal: a true difference of this size is detected with the given power; "observed" is the
         pilot's, whose interval gives the range.
     topics
-        Budget: the smallest difference that this many topics detect, by default those of the pilot;
-        the power at a given difference; without a baseline, the half width.
+        Budget: the smallest difference that this many topics detect; the power at a given
+        difference; without a baseline, the half width.
     judgements, judgements_per_topic
         Budget in judgements, and how many a topic takes.
     power, level
         Power of the test; confidence level, of the range too.
     family
-        Differences that hold together: "baseline", "all-pairs", "best" or "none". By default
-        "baseline" where several runs are compared with one, as they are in `compare_runs`, else "none".
+        Differences that hold together: "baseline", "all-pairs", "best" or "none". By default as in
+        `compare_runs` where several runs are compared: with one, or without a goal all pairs.
     assurance
         Probability that the goal is reached though the pilot's sd is an estimate, such as 0.8; it
         is planned with an upper limit of the sd. By default with the sd itself.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.plan_topics(scores, baseline="b", difference=0.1)
+    Plan(a against b by score: 20 topics to detect a true difference of 0.1 with power 0.8)
     """
     scores = as_scores_or_summary(scores)
-    family = planned_family(family, baseline, len(scores.runs))
     topics = topics_of_budget(topics, judgements, judgements_per_topic)
+    level = as_level(level)
+    as_real("power", power, above=0.0, below=1.0, like=", such as 0.8")
+    if assurance is not None:
+        as_real("assurance", assurance, above=0.0, below=1.0, like=", such as 0.8")
+    best = isinstance(family, str) and family == BEST
+    if half_width is None and difference is None and topics is None and not best:
+        return plan_usual_goals(
+            scores,
+            baseline=baseline,
+            family=family,
+            power=power,
+            level=level,
+            assurance=assurance,
+            judgements_per_topic=judgements_per_topic,
+        )
+    family = planned_family(family, baseline, len(scores.runs))
     goal = choose_goal(
         baseline=baseline,
         family=family,
@@ -219,23 +243,19 @@ def plan_topics(
         difference=difference,
         topics=topics,
     )
-    level = as_level(level)
-    as_real("power", power, above=0.0, below=1.0, like=", such as 0.8")
-    if assurance is not None:
-        as_real("assurance", assurance, above=0.0, below=1.0, like=", such as 0.8")
     runs = as_sample(scores)
     by_partner = baseline is None and family != NO_FAMILY
     sample = planned_differences(runs, baseline, by_partner=by_partner)
     pilot = measure_pilot(sample, level)
     observed = is_observed(difference)
     step = _difference(difference, pilot, scores, sample)
-    rule = _Rule(
+    rule = GoalRule(
         goal=goal,
         half_width=half_width,
         difference=step,
         power=power,
         criterion=planned_criterion(runs, pilot, family, baseline, level),
-        largest=_largest_difference(scores, sample),
+        largest=largest_difference(scores, sample.columns),
         factor=2.0 if family == BEST else 1.0,
     )
     at_hand = pilot.topics if topics is None else np.full_like(pilot.topics, topics)
@@ -265,8 +285,8 @@ def plan_topics(
         sd=shaped(pilot.sd),
         planned_sd=shaped(sd),
         pilot=pilot.topics.reshape(sample.shape),
-        half_width=shaped(_at_topics(needed, lambda n: rule.criterion.half_width(sd, n))),
-        achieved_power=shaped(_at_topics(needed, lambda n: rule.criterion.power(sd, n, step))),
+        half_width=shaped(at_topics(needed, lambda n: rule.criterion.half_width(sd, n))),
+        achieved_power=shaped(at_topics(needed, lambda n: rule.criterion.power(sd, n, step))),
         power=math.nan if goal in (HALF_WIDTH, ACHIEVED_WIDTH) else power,
         level=level,
         family=family,
@@ -280,69 +300,6 @@ def plan_topics(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """What a number of topics gives, and how many a goal takes, for columns of a pilot.
-
-    Attributes
-    ----------
-    goal, half_width, difference, power
-        The goal; the half width, differences (NaN where none) and power that it is about.
-    criterion
-        How means and differences will be judged.
-    largest
-        The largest difference that the measure of each column allows.
-    factor
-        Half widths that the goal's width takes. A run in the confidence set of the best is at most
-        one half width below each other run as observed, so at most two with its error: 2 for the
-        best set, 1 for all else.
-    """
-
-    goal: str
-    half_width: float | None
-    difference: Floats
-    power: float
-    criterion: Criterion
-    largest: Floats
-    factor: float
-
-    def value(self, sd: Floats, topics: Integers) -> Floats:
-        """Return what the curve shows: half width, power or detectable difference."""
-        if self.goal in (HALF_WIDTH, ACHIEVED_WIDTH):
-            return self.factor * self.criterion.half_width(sd, topics)
-        if self.goal in (POWER, ACHIEVED_POWER):
-            return self.criterion.power(sd, topics, self.difference)
-        found = self.criterion.detectable(sd, topics, self.power)
-        return np.where(found > self.largest, np.nan, found)
-
-    def solve(self, sd: Floats, topics: Integers) -> Floats:
-        """Return the answer: the topics that the goal needs, or what the topics given yield."""
-        if self.goal == HALF_WIDTH and self.half_width is not None:
-            width = self.half_width
-            return fewest_topics(lambda n: self.value(sd, n) <= width, len(sd))
-        if self.goal == POWER:
-            return fewest_topics(lambda n: self.value(sd, n) >= self.power, len(sd))
-        return self.value(sd, topics)
-
-    def over_differences(
-        self, sd: Floats, topics: Integers, least: Floats, most: Floats
-    ) -> tuple[Floats, Floats]:
-        """Return the answers at the largest and the smallest difference of an interval."""
-        first = replace(self, difference=most).solve(sd, topics)
-        return first, replace(self, difference=least).solve(sd, topics)
-
-    def aim(self, answer: Floats) -> Floats:
-        """Return the half widths or differences that the plan is about."""
-        if self.goal == HALF_WIDTH and self.half_width is not None:
-            return np.full_like(answer, self.half_width)
-        return self.difference if self.goal in (POWER, ACHIEVED_POWER) else answer
-
-
-def _whole(number: float) -> int | float:
-    """Return a number of topics; NaN stays NaN."""
-    return number if math.isnan(number) else int(number)
-
-
 def _difference(
     difference: float | str | None,
     pilot: Pilot,
@@ -353,7 +310,7 @@ def _difference(
     if is_observed(difference):
         return np.abs(pilot.mean)
     size = math.nan if difference is None else float(difference)
-    for place in np.flatnonzero(_largest_difference(scores, sample) < size)[:1]:
+    for place in np.flatnonzero(largest_difference(scores, sample.columns) < size)[:1]:
         measure = scores.measures[place % len(scores.measures)]
         raise InvalidValueError(
             f"difference is {size:g}, but two means by {measure}, which lies in [0, 1], cannot differ "
@@ -362,24 +319,12 @@ def _difference(
     return np.full(len(pilot.sd), size)
 
 
-def _largest_difference(scores: Scores | ScoreSummary, sample: Sample) -> Floats:
-    """Return the largest difference that the measure of each column allows."""
-    largest = np.where(bounded_measures(scores), 1.0, np.inf)
-    return np.tile(largest, sample.columns // len(scores.measures))
-
-
 def _interval_of_size(pilot: Pilot, criterion: Criterion) -> tuple[Floats, Floats]:
     """Return the limits of the size of the pilot's difference, 0 where its interval contains 0."""
     topics = np.maximum(pilot.topics, 2)
     reach = criterion.half_width(pilot.sd, topics)
     size = np.abs(pilot.mean)
     return np.maximum(size - reach, 0.0), size + reach
-
-
-def _at_topics(topics: Floats, value: Callable[[Integers], Floats]) -> Floats:
-    """Return what numbers of topics give; NaN where there is none."""
-    known = ~np.isnan(topics)
-    return np.where(known, value(np.where(known, topics, 2.0).astype(np.int64)), np.nan)
 
 
 def _curve_topics(needed: Floats, pilot: Integers) -> Integers:

@@ -43,6 +43,10 @@ class Freedom(NamedTuple):
         """Return the degrees of freedom that a number of topics gives, at least 1."""
         return np.asarray(np.maximum(topics / self.cluster_size - self.taken, 1.0))
 
+    def of(self, columns: Integers) -> Freedom:
+        """Return the degrees of freedom of some columns."""
+        return Freedom(*(one[columns] if isinstance(one, np.ndarray) else one for one in self))
+
 
 @dataclass(frozen=True, slots=True)
 class Criterion:

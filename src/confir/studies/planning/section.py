@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from typing import cast
 
 import numpy as np
 
@@ -47,7 +48,7 @@ def _gather(scope: Scope) -> Plan | None:
         plan = plan_topics(
             first.scores, baseline=next_best, difference="observed", family=family, level=level
         )
-    return plan.select(run=[best])
+    return cast("Plan", plan).select(run=[best])
 
 
 def _mean_difference(pair: Scores | ScoreSummary, baseline: str) -> float:
@@ -78,8 +79,8 @@ def _conclusion(contents: Contents) -> str:
     if decision.lost_by_correction:
         return (
             f"On its own, the difference between {isolated(record['run'])} and {name} in {plan.measures[0]} "
-            f"({signed_words(record['difference'])}) would be significant ({p_words(decision.p)}); after the "
-            f"correction for {counted(decision.family.pairs, 'pair')} it is not."
+            f"({signed_words(record['difference'])}) would be significant ({p_words(decision.p)}); "
+            f"among all {counted(decision.family.pairs, 'pair')} it is not."
         )
     among = "alone" if plan.family == NO_FAMILY else f"among all {counted(plan.pairs, 'pair')}"
     return (

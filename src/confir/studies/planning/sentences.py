@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from confir.data.result import Record
 from confir.defaults import BEST, NO_FAMILY
@@ -13,6 +14,9 @@ from confir.studies.planning.goals import (
     HALF_WIDTH,
     POWER,
 )
+
+# The difference, or half width, of which a sentence says what it takes.
+_USUAL = 0.02
 
 
 def plan_sentence(record: Record, sd: float, *, level: float, asked: float, observed: bool) -> str:
@@ -41,6 +45,37 @@ def plan_sentence(record: Record, sd: float, *, level: float, asked: float, obse
     return (
         f"{what}: with {_topics(record)}, {_yield(record, level, asked, span)}{_conditions(record)}"
     )
+
+
+def overview_sentence(records: Sequence[Record], level: float) -> str:
+    """Return what the topics at hand give by one measure, and what the usual goal of 0.02 takes.
+
+    ``records`` are those of one run or pair; differences come after means, and are said if there
+    are some.
+    """
+    *_, at_hand = records
+    asked = POWER if at_hand["goal"] == DETECTABLE else HALF_WIDTH
+    goal = next(r for r in records if (r["goal"], r["difference"]) == (asked, _USUAL))
+    measure, topics = at_hand["measure"], f"{at_hand['topics']:,} topics"
+    if math.isnan(at_hand["half_width"]):
+        return f"from these scores in {measure}, nothing can be planned"
+    takes = f"{_USUAL:g} takes {_needed(goal)}"
+    if asked == HALF_WIDTH:
+        return (
+            f"{topics} give the mean {measure} to within ±{at_hand['difference']:.3f} "
+            f"({100 * level:g}% interval); ±{takes}"
+        )
+    size = at_hand["difference"]
+    found = "no difference" if math.isnan(size) else f"a true difference of {size:.3f}"
+    return f"{topics} detect {found} in {measure} with power {at_hand['power']:g}; {takes}"
+
+
+def _needed(record: Record) -> str:
+    """Return how many topics are needed, with their range."""
+    if math.isnan(record["topics"]):
+        return "more topics than can be judged"
+    span = "" if math.isnan(record["low"]) else f" ({record['low']:,.0f} to {record['high']:,.0f})"
+    return f"{record['topics']:,} topics{span}"
 
 
 def _topics(record: Record) -> str | None:

@@ -21,11 +21,19 @@ from confir.studies.planning.goals import (
 from confir.studies.planning.human_documents import DocumentPlan
 from confir.studies.planning.human_topics import HumanPlan
 from confir.studies.planning.planning import Plan
+from confir.studies.planning.usual_goals import PlanOverview
 
 _ANSWERS = {
     DETECTABLE: "detectable difference",
     ACHIEVED_POWER: "power",
     ACHIEVED_WIDTH: "half width",
+}
+
+_AIMS = {
+    HALF_WIDTH: "half width of a mean",
+    ACHIEVED_WIDTH: "half width at present",
+    POWER: "difference",
+    DETECTABLE: "detectable at present",
 }
 
 
@@ -55,6 +63,73 @@ def plan_table(plan: Plan) -> Table:
         for r in range(len(plan.runs))
     )
     return Table(tuple(columns), rows, _note(plan), names=2)
+
+
+def overview_table(plan: PlanOverview) -> Table:
+    """Return a table of the usual goals: one row per measure and goal."""
+    columns: dict[str, Callable[[int, int], str]] = {
+        "measure": lambda _, m: plan.measures[m],
+        "goal": lambda a, _: _AIMS[plan.aims[a][0]],
+        "size": lambda a, m: _size_text(plan, a, m),
+        "topics": lambda a, m: _count_text(float(plan.topics[0, a, m])),
+        "range": lambda a, m: _overview_range(plan, a, m),
+    }
+    if plan.judgements_per_topic is not None:
+        each = plan.judgements_per_topic
+        columns["judgements"] = lambda a, m: _count_text(float(plan.topics[0, a, m]) * each)
+    if len(plan.spreads) > 1 and (plan.run[0] != plan.run[1]).any():
+        columns["at the largest sd"] = lambda a, m: _overview_answer(plan, 1, a, m)
+    rows = tuple(
+        tuple(Cell(text(a, m)) for text in columns.values())
+        for m in range(len(plan.measures))
+        for a in range(len(plan.aims))
+    )
+    return Table(tuple(columns), rows, _overview_note(plan), names=2)
+
+
+def _size_text(plan: PlanOverview, aim: int, measure: int) -> str:
+    """Return the size of a half width or difference: as given, or as the topics at hand allow."""
+    if plan.aims[aim][0] in (HALF_WIDTH, POWER):
+        return f"{plan.aims[aim][1]:g}"
+    return _overview_answer(plan, 0, aim, measure)
+
+
+def _overview_answer(plan: PlanOverview, spread: int, aim: int, measure: int) -> str:
+    """Return the topics that are needed, or the size that those at hand allow."""
+    if plan.aims[aim][0] in (HALF_WIDTH, POWER):
+        return _count_text(float(plan.topics[spread, aim, measure]))
+    size = float(plan.difference[spread, aim, measure])
+    if not math.isnan(size):
+        return number_text(size)
+    return "–" if math.isnan(plan.half_width[spread, aim, measure]) else "none"
+
+
+def _overview_range(plan: PlanOverview, aim: int, measure: int) -> str:
+    low, high = float(plan.low[0, aim, measure]), float(plan.high[0, aim, measure])
+    if math.isnan(low):
+        return "–"
+    if plan.aims[aim][0] in (HALF_WIDTH, POWER):
+        return f"{_count_text(low)} to {_count_text(high)}"
+    return f"{number_text(low)} to {'none' if math.isnan(high) else number_text(high)}"
+
+
+def _overview_note(plan: PlanOverview) -> str:
+    """Return what the rows are for, and how far they can be trusted."""
+    several = len(plan.spreads) > 1
+    parts = [
+        f"half width of the {percent(plan.level)} t interval of the mean"
+        + (", for the run with the median sd over topics" if several else "")
+    ]
+    if several:
+        which = "two runs" if plan.baseline is None else f"a run from {plan.baseline}"
+        family = _family_words(plan.family, plan.pairs)
+        parts.append(
+            f"difference of {which} that a paired t test (α = {1 - plan.level:.4g}{family}) detects with "
+            f"power {plan.power:g}, for the pair with the median sd of differences; at the largest sd: "
+            "the same for the run or pair that varies most"
+        )
+    parts.append("the range reflects the sampling error of the pilot's sd")
+    return "; ".join([*parts, *_assurance_and_model(plan)])
 
 
 def human_plan_table(plan: HumanPlan) -> Table:
@@ -174,6 +249,15 @@ def _note(plan: Plan) -> str:
         parts.append("the range reflects the sampling error of the pilot's sd")
     if plan.baseline is None and plan.family != NO_FAMILY:
         parts.append("sd: of the difference from the run for which it is largest")
+    parts += _assurance_and_model(plan)
+    if plan.family == NO_FAMILY and plan.goal in (POWER, DETECTABLE, ACHIEVED_POWER):
+        parts.append("correcting for several runs or measures takes more topics")
+    return "; ".join(parts)
+
+
+def _assurance_and_model(plan: Plan | PlanOverview) -> list[str]:
+    """Return what the plan takes into account: its assurance, and topics that a model judges."""
+    parts = []
     if plan.assurance is not None:
         parts.append(
             f"planned with an upper confidence limit of the sd, so that the goal is reached with probability "
@@ -184,9 +268,7 @@ def _note(plan: Plan) -> str:
             f"topics are those that people judge; for each, the model judges {plan.model_topics:.2g} "
             "more, as in the pilot"
         )
-    if plan.family == NO_FAMILY and plan.goal in (POWER, DETECTABLE, ACHIEVED_POWER):
-        parts.append("correcting for several runs or measures takes more topics")
-    return "; ".join(parts)
+    return parts
 
 
 def _goal_text(plan: Plan) -> str:
@@ -240,10 +322,12 @@ def _width_text(plan: Plan) -> str:
 
 
 def _family_text(plan: Plan) -> str:
+    return _family_words(plan.family, plan.pairs)
+
+
+def _family_words(family: str, pairs: int) -> str:
     """Return how many differences a level holds for together."""
-    if plan.family == NO_FAMILY:
-        return ""
-    return f", family {plan.family}: {counted(plan.pairs, 'pair')}"
+    return "" if family == NO_FAMILY else f", family {family}: {counted(pairs, 'pair')}"
 
 
 def _together(plan: Plan) -> str:

@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from confir.arguments import as_generator, as_level
+from confir.arguments import as_choice, as_generator, as_level
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.votes import VoteTable
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.intervals.catalogue import find_method
 from confir.measures.strengths import Strengths, fit_strengths
 from confir.resampling.kinds import as_sample
@@ -48,12 +48,10 @@ class Preferences(Result):
         Predicted share of wins against the average of the other systems.
     votes, wins, ties, losses
         Votes on each system, and how they ended.
-    rank, rank_low, rank_high, borderline
-        Rank by strength, with simultaneous limits, of all ranks at once, and whether other replicates
-        might change a limit.
-    may_be_best, best_borderline
-        Whether the system is in the confidence set of the best, and whether other replicates might
-        change that.
+    rank, rank_low, rank_high
+        Rank by strength, with simultaneous limits, of all ranks at once.
+    may_be_best
+        Whether the system is in the confidence set of the best.
     units, cluster
         Number of independent units, and what these are: "vote", "judge", "topic" or "dataset".
     level
@@ -77,9 +75,7 @@ class Preferences(Result):
     rank: Integers = over("run")
     rank_low: Integers = over("run")
     rank_high: Integers = over("run")
-    borderline: Booleans = over("run")
     may_be_best: Booleans = over("run")
-    best_borderline: Booleans = over("run")
     units: int = constant()
     cluster: str = constant()
     level: float = constant()
@@ -123,8 +119,8 @@ class PreferencePairs(Result):
         Share of wins, ties half, and the one that strengths predict; NaN without votes.
     difference, low, high
         Difference in strength, with the limits that the verdict rests on.
-    p_adjusted, verdict, borderline
-        Of the difference, adjusted for all pairs, and whether other replicates might change it.
+    p_adjusted, verdict
+        Of the difference, adjusted for all pairs.
     level
         Confidence level.
     """
@@ -141,7 +137,6 @@ class PreferencePairs(Result):
     high: Floats = over("pair")
     p_adjusted: Floats = over("pair")
     verdict: Any = over("pair")
-    borderline: Booleans = over("pair")
     family: str = constant()
     level: float = constant()
 
@@ -162,7 +157,7 @@ def rate_preferences(
     prior: float | None = None,
     level: float = LEVEL,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> Preferences:
     """Return strengths of systems by votes, with intervals, ranks and the set of the best.
 
@@ -185,6 +180,8 @@ def rate_preferences(
     """
     level = as_level(level)
     strengths = fit_strengths(votes, cluster=cluster, ties=ties, prior=prior)
+    if baseline is not None:
+        as_choice("baseline", baseline, strengths.runs, "system")
     generator = as_generator(rng)
     seed = rng if isinstance(rng, int) else int(generator.integers(2**63))
     with shared_draws():
@@ -197,7 +194,10 @@ def rate_preferences(
     best = replace(found_best, **limits._asdict())
     ranking = ranking_of_pairs(strengths, [pairs], level)
     found = as_sample(strengths).distribution(slice(None), None, ("se",))
-    low, high = find_method(_METHOD).compute(found, level)
+    known = np.where(
+        found.require("se") > 0, 1.0, np.nan
+    )  # nothing varies where all votes are ties
+    low, high = (known * limit for limit in find_method(_METHOD).compute(found, level))
     wins, tied, losses = _outcomes(strengths.table)
     return Preferences(
         runs=strengths.runs,
@@ -212,9 +212,7 @@ def rate_preferences(
         rank=ranking.rank[:, 0],
         rank_low=ranking.simultaneous_low[:, 0],
         rank_high=ranking.simultaneous_high[:, 0],
-        borderline=ranking.borderline[:, 0],
         may_be_best=best.in_set[:, 0],
-        best_borderline=best.borderline[:, 0],
         units=strengths.units,
         cluster=strengths.cluster,
         level=level,
@@ -260,7 +258,6 @@ def pairs_of(comparison: Comparison, strengths: Strengths) -> PreferencePairs:
         high=np.where(turned, -low, high)[order],
         p_adjusted=comparison.p_adjusted[0, :, 0][order],
         verdict=np.array(said, object)[order],
-        borderline=comparison.borderline[0, :, 0][order],
         family=comparison.family,
         level=comparison.level,
     )

@@ -16,7 +16,7 @@ from confir.data.result import Result, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import MEASURE_AND_RUN, Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.intervals.interval import check_level
 from confir.measures.evaluation import as_rated
 from confir.measures.score_summary import ScoreSummary
@@ -24,6 +24,8 @@ from confir.measures.strengths import Strengths
 from confir.number_text import percent, topics_text
 from confir.order import TIE
 from confir.parallel import run_in_threads
+from confir.resampling.kinds import needs
+from confir.resampling.sample import Knowledge
 from confir.resampling.topics import Rng
 from confir.studies.best.run_pairs import RunPairs, compare_all_runs, over_all_runs
 from confir.studies.ranks.rank_tests import borderline_ranks, rank_limits, rank_tests
@@ -154,12 +156,13 @@ def rank_runs(
 
 
 @on_its_scheduler
+@needs(Knowledge.COVARIANCE, "a ranking")
 def rank_runs(
     scores: ScoresSource,
     *,
     level: float | Sequence[float] = LEVEL,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> Ranking | list[Ranking]:
     """Return each run's mean, its rank, and the rank's intervals: marginal and simultaneous.
 
@@ -176,6 +179,12 @@ def rank_runs(
     replicates, rng
         Number of replicates, and seed or generator: the same seed draws the same topics as in
         `confidence_interval`.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.rank_runs(scores).rank.ravel()
+    array([1, 2])
     """
     scores = as_rated(scores)
     levels = as_levels(level)

@@ -10,7 +10,8 @@ import click
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Instead, Without
-from confir.cli.input import DESIGN, Inputs, reading_options
+from confir.cli.input import Inputs, reading_options
+from confir.cli.input_options import DESIGN
 from confir.cli.parameters import Argument, Option
 from confir.defaults import OVERLAP_DEPTH, PERSISTENCE
 from confir.errors import InvalidValueError
@@ -99,7 +100,11 @@ def reproduce_command(
 ) -> None:
     """Compare runs with the run that they reproduce: lists, scores, and a verdict.
 
-    Example: `confir reproduce bm25.run new/bm25.run --qrels qrels.txt -m AP --margin 0.005`
+    For example:
+
+    - `confir reproduce bm25.run new/bm25.run`
+    - `confir reproduce bm25.run new/bm25.run --qrels qrels.txt -m AP --margin 0.005`
+    - `confir reproduce bm25.run new/*.run --qrels qrels.txt -m AP,nDCG@10 -o reproduced.md`
     """
     from confir.cli.streams import print_message
     from confir.cli.terminal import Answer, Progress

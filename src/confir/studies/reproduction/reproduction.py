@@ -11,14 +11,14 @@ import numpy as np
 
 from confir.arguments import as_choice, as_function, as_integer, as_level, as_list, as_real
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.experiment import ReadingOptions, ReadingRules, takes_rules
 from confir.data.formats.objects import as_runs
 from confir.data.formats.run_readers import read_source
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.run import Run
 from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
-from confir.defaults import LEVEL, OVERLAP_DEPTH, PERSISTENCE
+from confir.defaults import LEVEL, OVERLAP_DEPTH, PERSISTENCE, SEED
 from confir.errors import (
     DegenerateSampleWarning,
     InvalidValueError,
@@ -208,7 +208,7 @@ def compare_reproduction(
     ties: TieVariant | None = None,
     level: float = LEVEL,
     replicates: int | None = None,
-    rng: Rng = None,
+    rng: Rng = SEED,
     progress: Progress | None = None,
     **rules: Unpack[ReadingOptions],
 ) -> Reproduction:

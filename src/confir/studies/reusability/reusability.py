@@ -11,16 +11,11 @@ import numpy as np
 
 from confir.arguments import as_flag, as_function, as_integer, as_level
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.experiment import (
-    Experiment,
-    ReadingOptions,
-    ReadingRules,
-    as_experiment,
-    takes_rules,
-)
+from confir.data.experiment import Experiment, as_experiment
 from confir.data.files import PathLike
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores

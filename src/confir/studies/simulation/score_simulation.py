@@ -17,12 +17,14 @@ import numpy as np
 
 from confir.arguments import as_generator, as_integer
 from confir.arrays import Booleans, Floats
-from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
+from confir.defaults import SEED
 from confir.errors import InvalidValueError
 from confir.measures.evaluation import as_scores
 from confir.parallel import run_in_threads, task_seeds
+from confir.resampling.kinds import needs
+from confir.resampling.sample import Knowledge
 
 # A measure is discrete where fewer than this share of a run's scores between 0 and 1 are distinct:
 # 0.04 to 0.57 for P@10, P@30 and RR on TREC collections, 0.68 and more for P@1000, Rprec and AP.
@@ -103,6 +105,7 @@ class ScorePopulation:
         return chance
 
 
+@needs(Knowledge.VALUES, "a simulation like these scores")
 def fit_population(scores: ScoresSource) -> ScorePopulation:
     """Return a population of topics from which the scores might have been drawn.
 
@@ -112,9 +115,14 @@ def fit_population(scores: ScoresSource) -> ScorePopulation:
     ----------
     scores
         Real scores on at least two topics; anything that `as_scores` takes.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.fit_population(scores)
+    ScorePopulation(2 runs × 1 measures)
     """
     scores = as_scores(scores)
-    refuse_design(scores.design, "a simulation like these scores")
     count = (~np.isnan(scores.values)).sum(axis=0)
     if (count < 2).any():
         run, measure = np.argwhere(count < 2)[0].tolist()
@@ -132,7 +140,7 @@ def fit_population(scores: ScoresSource) -> ScorePopulation:
 
 
 def simulate_scores(
-    scores: ScoresSource, *, topics: int, rng: np.random.Generator | int | None = None
+    scores: ScoresSource, *, topics: int, rng: np.random.Generator | int | None = SEED
 ) -> Scores:
     """Return scores on new topics, drawn from a population fitted to real scores.
 
@@ -144,6 +152,12 @@ def simulate_scores(
         Number of topics to draw.
     rng
         Generator or seed.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.simulate_scores(scores, topics=100)
+    Scores(topic: 100, run: 2, measure: 1)
     """
     return fit_population(scores).draw(topics, rng)
 

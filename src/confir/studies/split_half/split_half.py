@@ -17,18 +17,12 @@ import numpy as np
 
 from confir.arguments import as_choices, as_function, as_generator, as_integer, as_level
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.experiment import (
-    Experiment,
-    ReadingOptions,
-    ReadingRules,
-    as_experiment,
-    on_its_scheduler,
-    takes_rules,
-)
+from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.lists.docids import Docids
 from confir.data.lists.ranked_lists import RankedLists
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Columns, Result, axis, constant, result
-from confir.defaults import DOCUMENT_REPLICATES, LEVEL, LOGIT_EPSILON, SPLITS
+from confir.defaults import DOCUMENT_REPLICATES, LEVEL, LOGIT_EPSILON, SEED, SPLITS
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, counted, warn_caller
 from confir.intervals.catalogue import fields_needed, methods_over
 from confir.intervals.documents import check_epsilon
@@ -153,7 +147,7 @@ def validate_split_half(
     methods: str | Sequence[str] | None = None,
     level: float = LEVEL,
     replicates: int = DOCUMENT_REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
     epsilon: float = LOGIT_EPSILON,
     splits: int = SPLITS,
     progress: Callable[[int], None] | None = None,
@@ -179,6 +173,12 @@ def validate_split_half(
         its parity, each further one by the bit before. All have the same replicates.
     progress
         Called with the number of topics that are done since the last call of each half.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> confir.validate_split_half(sample.qrels, sample.runs[:1], "AP", replicates=50)
+    SplitHalf(run: 1, measure='AP', level=0.95)
     """
     level = as_level(level)
     check_replicates(replicates)

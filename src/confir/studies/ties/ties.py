@@ -9,12 +9,13 @@ from typing import Any, Unpack, cast
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
+from confir.data.experiment import Experiment
 from confir.data.files import PathLike
 from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.lists.tied_lists import TieGroups, count_ties, tie_groups, tied_rankings
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import axis, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores
@@ -91,6 +92,13 @@ def bound_ties(
     ----------
     qrels, runs, measures, progress, **rules
         As in `evaluate`; ``tie_precision`` says in which precision retrieval scores are equal.
+
+    Examples
+    --------
+    >>> qrels, tied = {"1": {"d1": 1}}, {"1": {"d1": 1.0, "d2": 1.0}}
+    >>> bounds = confir.bound_ties(qrels, {"a": tied}, "RR").to_records()[0]
+    >>> bounds["lowest"], bounds["highest"]
+    (0.5, 1.0)
     """
     return bound_scored_ties(
         read_scored_lists(qrels, runs, measures, ReadingRules(**rules), no_order, progress)

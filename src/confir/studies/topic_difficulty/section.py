@@ -80,9 +80,11 @@ def _conclusion(contents: Contents) -> str:
         a, b = (scores.values[:, scores.runs.index(run), 0] for run in pair)
         known = int((~np.isnan(a - b)).sum())
         won, lost = int((a - b > TIE).sum()), int((b - a > TIE).sum())
+        one, other = map(isolated, pair)
         said.append(
-            f"{isolated(pair[0])} scores higher than {isolated(pair[1])} on {won:,} of "
-            f"{counted(known, unit)} and lower on {lost:,}"
+            f"{one} scores higher than {other} on {won:,} of {counted(known, unit)} and lower on {lost:,}"
+            if won or lost
+            else f"{one} and {other} have the same score on {counted(known, unit)}"
         )
     median = first["topic_difficulty"].median[:, 0]
     hardest = np.argsort(np.nan_to_num(median, nan=np.inf), kind="stable")[:_HARDEST].tolist()

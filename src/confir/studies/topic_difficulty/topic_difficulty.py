@@ -12,6 +12,8 @@ from confir.data.result import Result, Variable, axis, over, result
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.measures.evaluation import as_scores
+from confir.resampling.kinds import needs
+from confir.resampling.sample import Knowledge
 
 # A correlation needs at least this many runs.
 _LEAST_RUNS = 3
@@ -75,6 +77,7 @@ class TopicDifficulty(Result):
         return scored
 
 
+@needs(Knowledge.TOPICS, "the difficulty of topics")
 def describe_topics(scores: ScoresSource, *, run: str | None = None) -> TopicDifficulty:
     """Return range and median of the runs' scores on each topic, and its discrimination.
 
@@ -84,6 +87,12 @@ def describe_topics(scores: ScoresSource, *, run: str | None = None) -> TopicDif
         Anything that `as_scores` takes; missing scores are ignored.
     run
         A run to examine: its score, and how far it is below the best.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.describe_topics(scores)
+    TopicDifficulty(measure: 1, topic: 4)
     """
     scores = as_scores(scores, human=True)
     if run is not None:

@@ -15,14 +15,13 @@ from confir.data.sampling.design import DesignSource
 from confir.data.sampling.topic_groups import TopicGroups, as_topic_groups
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import LEVEL, REPLICATES
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import collect_warnings, warn_caller
-from confir.intervals.simultaneous import MONTE_CARLO_ERRORS, is_significant, monte_carlo_error
+from confir.intervals.simultaneous import is_significant
 from confir.measures.evaluation import as_listed_scores
-from confir.resampling.further_replicates import FURTHER, can_draw_further
-from confir.resampling.kinds import as_sample
+from confir.resampling.kinds import as_sample, needs
 from confir.resampling.sample import Knowledge
-from confir.resampling.topics import Rng, check_replicates, own_seed
+from confir.resampling.topics import Rng, own_seed
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.corrections import adjust_p_values
@@ -53,14 +52,12 @@ class GroupComparison(PairResult):
         topics are too few. ``open_end`` is as in `Comparison`.
     topics
         Topics of the group that both runs have.
-    verdict, borderline
+    verdict
         better, worse, equivalent, identical or inconclusive by that interval; not compared where
-        both runs have fewer than two topics; and whether other replicates might change it.
+        both runs have fewer than two topics.
     f, df_groups, df_error, p, p_adjusted
         Welch's F that the difference is the same in all groups tested, p by permutation of the
         groups' labels, adjusted by Holm's method for the pairs; NaN where it is not tested.
-    groups_borderline
-        Whether other permutations might change the decision of that test.
     tested
         Which groups are tested: those of five topics or more whose differences vary.
     untested
@@ -82,13 +79,11 @@ class GroupComparison(PairResult):
     open_end: Integers = over("group", "pair", "measure")
     topics: Integers = over("group", "pair", "measure")
     verdict: Words = over("group", "pair", "measure")
-    borderline: Booleans = over("group", "pair", "measure")
     f: Floats = over("pair", "measure")
     df_groups: Floats = over("pair", "measure")
     df_error: Floats = over("pair", "measure")
     p: Floats = over("pair", "measure")
     p_adjusted: Floats = over("pair", "measure")
-    groups_borderline: Booleans = over("pair", "measure")
     tested: Booleans = over("group", "pair", "measure")
     untested: str
     level: float = constant()
@@ -108,7 +103,6 @@ class GroupComparison(PairResult):
         "open",
         "level",
         "verdict",
-        "borderline",
         "overall_difference",
         "overall_low",
         "overall_high",
@@ -118,7 +112,6 @@ class GroupComparison(PairResult):
         "df_error",
         "p_groups",
         "p_groups_adjusted",
-        "groups_borderline",
         "tested",
     )
 
@@ -161,10 +154,10 @@ class _GroupDifferences(NamedTuple):
     open_end: Integers
     topics: Integers
     verdict: Words
-    borderline: Booleans
 
 
 @on_its_scheduler
+@needs(Knowledge.TOPICS, "the comparison of groups of topics")
 def compare_groups(
     scores: ScoresSource,
     *,
@@ -173,7 +166,7 @@ def compare_groups(
     baseline: str | None = None,
     level: float = LEVEL,
     replicates: int = REPLICATES,
-    rng: Rng = None,
+    rng: Rng = SEED,
 ) -> GroupComparison:
     """Return the differences between runs in each group of topics, and whether they depend on it.
 
@@ -193,11 +186,17 @@ def compare_groups(
         As in `compare_runs`; replicates are also the permutations.
     level
         Of the intervals of all groups together; 1 - level is the α of the test.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6, 0.2, 0.8], "b": [0.2, 0.5, 0.1, 0.3, 0.4, 0.5]}
+    >>> long = {"1": "yes", "2": "yes", "3": "yes", "4": "no", "5": "no", "6": "no"}
+    >>> confir.compare_groups(scores, by=long)
+    GroupComparison(group: 2, pair: 1, measure: 1, column='group', level=0.95)
     """
     held = as_listed_scores(scores)
     groups = as_topic_groups(by, held, table)
     level = as_level(level)
-    check_replicates(replicates)
     seed = own_seed(as_generator(rng))
     drawing: dict[str, Any] = {"replicates": replicates, "rng": seed}
     overall = compare_runs(held, baseline=baseline, level=level, **drawing)
@@ -208,7 +207,7 @@ def compare_groups(
         _compare_group(name, part, overall, {**drawing, "level": own})
         for name, part in groups.parts(held)
     ]
-    tested, reason = _test(held, groups, overall, level, replicates, seed)
+    tested, reason = _test(held, groups, overall, replicates, seed)
     return GroupComparison(
         scores=held,
         column=groups.column,
@@ -238,80 +237,48 @@ def _compare_group(
         apart = scores.values[:, overall.second] - scores.values[:, overall.first]
         mean = np.where(topics > 0, np.nansum(apart, axis=0) / np.maximum(topics, 1), np.nan)
         words = np.full(shape, NOT_COMPARED)
-        none = np.zeros(shape, int)
-        return _GroupDifferences(mean, nothing, nothing, none, topics, words, none > 0)
+        return _GroupDifferences(mean, nothing, nothing, np.zeros(shape, int), topics, words)
     with collect_warnings() as collected:
         found = compare_runs(scores, baseline=overall.baseline, **options)
     for message, category in collected:
         warn_caller(f"{name}: {message}", category)
     words = np.where(found.topics >= LEAST_TOPICS, found.verdict[0], NOT_COMPARED)
     low, high = found.limits
-    return _GroupDifferences(
-        found.difference, low, high, found.open_end, found.topics, words, found.borderline[0]
-    )
+    return _GroupDifferences(found.difference, low, high, found.open_end, found.topics, words)
 
 
 def _test(
-    scores: Scores,
-    groups: TopicGroups,
-    overall: Comparison,
-    level: float,
-    replicates: int,
-    seed: int,
+    scores: Scores, groups: TopicGroups, overall: Comparison, replicates: int, seed: int
 ) -> tuple[dict[str, Any], str]:
-    """Return the test of every pair, as fields of the result, and why there is none.
-
-    Where a decision is borderline, ten times as many permutations are drawn.
-    """
+    """Return the test of every pair, as fields of the result, and why there is none."""
     shape = overall.difference.shape
     reason = _objection(scores, groups)
     if reason:
         none = np.full(shape, np.nan)
         fields = dict.fromkeys(("f", "df_groups", "df_error", "p", "p_adjusted"), none)
-        empty = np.zeros((len(groups.names), *shape), np.bool_)
-        return {**fields, "groups_borderline": empty[0], "tested": empty}, reason
-    joined = _heterogeneity(scores, groups, overall, replicates, seed)
-    unclear = _is_borderline(joined.p.reshape(shape), level, replicates)
-    if unclear.any() and can_draw_further(len(overall.first), len(scores.topics), replicates):
-        joined = _heterogeneity(scores, groups, overall, FURTHER * replicates, seed)
-        unclear = _is_borderline(joined.p.reshape(shape), level, FURTHER * replicates)
+        return {**fields, "tested": np.zeros((len(groups.names), *shape), np.bool_)}, reason
+    pairs = Pairs(as_sample(scores), overall.first, overall.second)
+    numbers = groups.codes(scores.topics)
+    blocks = [
+        check_groups(pairs.contrast(columns).unit_scores(), numbers, replicates, seed)
+        for columns in pairs.blocks()
+    ]
+    joined = Heterogeneity(*(np.concatenate(part, axis=-1) for part in zip(*blocks, strict=True)))
     f, df_groups, df_error, p = (part.reshape(shape) for part in joined[:4])
     tested = joined.tested.reshape(len(groups.names), *shape)
     if np.isnan(p).all():
         reason = "fewer than two groups have five topics or more whose differences vary"
     adjusted = adjust_p_values(p, "holm")
     found = {"f": f, "df_groups": df_groups, "df_error": df_error, "p": p, "p_adjusted": adjusted}
-    return {**found, "groups_borderline": unclear, "tested": tested}, reason
-
-
-def _heterogeneity(
-    scores: Scores, groups: TopicGroups, overall: Comparison, permutations: int, seed: int
-) -> Heterogeneity:
-    """Return the test of all pairs, one column per pair and measure."""
-    pairs = Pairs(as_sample(scores), overall.first, overall.second)
-    numbers = groups.codes(scores.topics)
-    blocks = [
-        check_groups(pairs.contrast(columns).unit_scores(), numbers, permutations, seed)
-        for columns in pairs.blocks()
-    ]
-    return Heterogeneity(*(np.concatenate(part, axis=-1) for part in zip(*blocks, strict=True)))
-
-
-def _is_borderline(p: Floats, level: float, permutations: int) -> Booleans:
-    """Return where other permutations might change whether an adjusted p-value is significant."""
-    error = MONTE_CARLO_ERRORS * monte_carlo_error(p, permutations)
-    lower, upper = (
-        is_significant(adjust_p_values(np.clip(moved, 0.0, 1.0), "holm"), level)
-        for moved in (p - error, p + error)
-    )
-    unclear: Booleans = (lower != upper) & ~np.isnan(p)
-    return unclear
+    return {**found, "tested": tested}, reason
 
 
 def _objection(scores: Scores, groups: TopicGroups) -> str:
     """Return why labels of topics cannot be permuted; nothing where they can."""
     large = [part for _, part in groups.parts(scores) if len(part.topics) >= LEAST_TOPICS]
-    for sample in map(as_sample, large):
+    whole = as_sample(scores)
+    torn = [whole] if whole.clusters_drawn not in (0, whole.topics) else []  # between groups, too
+    for sample in (*torn, *map(as_sample, large)):
         if Knowledge.VALUES not in sample.knowledge:
             return f"permuting topics needs {Knowledge.VALUES}, which {sample.kind} lack"
     return ""

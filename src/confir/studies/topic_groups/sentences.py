@@ -54,8 +54,7 @@ def _dependence(comparison: GroupComparison, pair: int, measure: int) -> str:
         reason = comparison.untested or "too few of its groups vary or have five topics"
         return f"Whether {what} depends on {comparison.column} was not tested: {reason}"
     adjusted = "adjusted p" if len(comparison.first) > 1 else "p"
-    unclear = ", borderline" if comparison.groups_borderline[pair, measure] else ""
-    said = f"{adjusted} {_p_words(p)}{unclear}"
+    said = f"{adjusted} {_p_words(p)}"
     if comparison.significant[pair, measure]:
         return f"{what[:1].upper()}{what[1:]} depends on {comparison.column} ({said})"
     return f"Whether {what} depends on {comparison.column} is inconclusive ({said})"

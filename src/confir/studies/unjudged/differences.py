@@ -9,10 +9,11 @@ import numpy as np
 
 from confir.arguments import as_choice, as_integer
 from confir.arrays import Floats
-from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
+from confir.data.experiment import Experiment
 from confir.data.files import PathLike
 from confir.data.lists.unjudged_documents import UnjudgedDocuments, find_unjudged
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores
@@ -121,6 +122,13 @@ def bound_differences(
         Name of the run that all others are compared with.
     pool_depth
         As in `bound_unjudged`.
+
+    Examples
+    --------
+    >>> qrels = {"1": {"d1": 1, "d2": 0}, "2": {"d3": 2}}
+    >>> runs = {"a": {"1": {"d1": 2.0, "d9": 1.0}, "2": {"d3": 1.0}}}
+    >>> confir.bound_differences(qrels, runs | {"b": runs["a"]}, "P@2", baseline="a")
+    UnjudgedDifferences(run: 1, measure: 1, baseline='a')
     """
     if pool_depth is not None:
         as_integer("pool_depth", pool_depth)

@@ -9,15 +9,16 @@ import numpy as np
 
 from confir.arguments import as_choice, as_generator, as_integer, as_level
 from confir.arrays import Floats
-from confir.data.experiment import Experiment, ReadingOptions, ReadingRules, takes_rules
+from confir.data.experiment import Experiment
 from confir.data.files import PathLike
 from confir.data.lists.unjudged_documents import Completions, UnjudgedDocuments, find_unjudged
 from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import axis, constant, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
-from confir.defaults import COMPLETIONS, LEVEL
+from confir.defaults import COMPLETIONS, LEVEL, SEED
 from confir.intervals.interval import tail_probabilities
 from confir.measures.measure import Measure
 from confir.measures.scored_lists import ScoredLists, read_scored_lists
@@ -112,7 +113,7 @@ def estimate_unjudged(
     pool_depth: int | None = None,
     level: float = LEVEL,
     replicates: int = COMPLETIONS,
-    rng: Rng = None,
+    rng: Rng = SEED,
     progress: Progress | None = None,
     **rules: Unpack[ReadingOptions],
 ) -> UnjudgedEstimate:
@@ -132,6 +133,13 @@ def estimate_unjudged(
         default the measure's cutoff, and whole lists for a measure without one.
     level, replicates, rng
         Of the interval over drawn judgements.
+
+    Examples
+    --------
+    >>> qrels = {"1": {"d1": 1, "d2": 0}, "2": {"d3": 2}}
+    >>> runs = {"a": {"1": {"d1": 2.0, "d9": 1.0}, "2": {"d3": 1.0}}}
+    >>> confir.estimate_unjudged(qrels, runs, "P@2")
+    UnjudgedEstimate(run: 1, measure: 1, treatment='condensed', level=0.95)
     """
     as_choice("treatment", treatment, TREATMENTS)
     as_level(level)

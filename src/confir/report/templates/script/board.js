@@ -87,7 +87,7 @@ function leaderboard() {
     { title: "run", value: (row) => data.runs[row.run] },
   ];
   if (unequal) columns.push({ title: `${means.unit}s`, number: true, className: "extra", value: (row) => means.topics[row.run] });
-  const interval = limited ? ` [${levelText()} CI]` : "";
+  const interval = limited ? ` [${levelText()}\u00a0CI]` : "";
   columns.push(
     { title: `${name}${interval}`, number: true, className: "mean", value: (row) => means.mean[row.run] },
     { content: [ticks(scale)], className: "bar" },
@@ -103,7 +103,7 @@ function leaderboard() {
   table.style.setProperty("--grid", grid(scale));
   if (gaps) table.style.setProperty("--gap-grid", grid(gapScale));
   sortable(table, columns, runs.map((run) => ({ run, line: () => line(run) })));
-  leaderboardNote(runs.length, limited, [...new Set([...scale.clipped, ...(gaps ? gapScale.clipped : [])])]);
+  leaderboardNote(runs, gaps, limited, [...new Set([...scale.clipped, ...(gaps ? gapScale.clipped : [])])]);
   relink();
 }
 // Lines at the ticks, drawn as a background.
@@ -113,18 +113,19 @@ const grid = (scale) =>
     .join(", ") || "none";
 // Runs without a score have no mean, and no topics either.
 const topicsDiffer = () => new Set(measure().means.topics.filter((count) => count > 0)).size > 1;
-function leaderboardNote(shown, limited, clipped) {
+function leaderboardNote(runs, gaps, limited, clipped) {
   const { name, means, best, comparison } = measure();
   const said = [`${name}: means over ${means.over}`];
   if (limited) said[0] += ` with ${levelText()} confidence intervals (CI) by the method ${means.method}`;
   if (planned() !== null) said.push(`Differences have simultaneous intervals for ${counted(data.runs.length - 1, "comparison")} with ${isolated(data.runs[planned()])}`);
   else if (state.baseline !== null) said.push(`Differences have simultaneous intervals for all ${comparison ? comparison.pairs : ""} pairs: the baseline was chosen with the results in view`);
   else if (best) said.push("A gap is the run’s mean less the best of the others, with simultaneous intervals (Hsu 1984); a run may be best unless the upper end of its interval is 0");
+  if (runs.some((run) => gaps && gaps.words[run].endsWith("borderline"))) said.push("Borderline: other random draws might change it");
   if (clipped.length) said.push(`Outside the scale: ${listed(clipped.map((run) => isolated(data.runs[run])))}`);
   const all = data.runs.length;
   const count = matching(measure().order).length;
   byId("leaderboard-note").textContent = `${said.join(". ")}.`;
-  byId("runs-shown").textContent = shown < all ? `${shown} of ${all} runs shown.` : "";
+  byId("runs-shown").textContent = runs.length < all ? `${runs.length} of ${all} runs shown.` : "";
   const button = byId("all-runs");
   button.hidden = count <= FEW_RUNS || Boolean(state.filter);
   button.textContent = state.all ? `Show the best ${RUNS_SHOWN}` : `Show all ${all} runs`;

@@ -1,5 +1,6 @@
 // Scales of drawn intervals: round ticks, 0 among them, and outliers clipped.
 const FENCE = 3; // widths of the middle half, beyond which a number is an outlier
+const ROOM = 0.06; // at both ends, as a share of what the scale spans
 function roundTicks(low, high, about) {
   const rough = (high - low) / about;
   const unit = 10 ** Math.floor(Math.log10(rough));
@@ -25,14 +26,16 @@ function usual(values, runs) {
 function barScale(columns, runs, { always = [], numbers = [], most: labels = 4 } = {}) {
   const within = [...usual(columns[1], runs), ...always];
   const known = [...columns.flatMap((column) => within.map((run) => column[run])).filter((x) => x !== null), ...numbers];
-  const [least, most] = known.length ? [Math.min(...known), Math.max(...known)] : [0, 1];
-  const [low, high] = most > least ? [least, most] : [least - 0.5, most + 0.5];
+  const [start, end] = known.length ? [Math.min(...known), Math.max(...known)] : [0, 1];
+  const [least, most] = end > start ? [start, end] : [start - 0.5, end + 0.5];
+  const room = ROOM * (most - least);
+  const [low, high] = [least - room, most + room];
   const share = (value) => Math.min(100, Math.max(0, (100 * (value - low)) / (high - low)));
   const inside = (value) => value >= low && value <= high;
   return {
     columns,
     share,
-    ticks: fewTicks(low, high, labels).map((tick) => [tickText(tick), share(tick)]),
+    ticks: fewTicks(least, most, labels).map((tick) => [tickText(tick), share(tick)]),
     zero: inside(0) ? share(0) : null,
     clipped: runs.filter((run) => columns[1][run] !== null && !inside(columns[1][run])),
   };

@@ -1,22 +1,26 @@
-"""What do the cells of a table mean? Named columns, and one rule for their ids and numbers.
+"""Tables as they are read: named columns, and one rule for ids and numbers in their cells.
 
-Every table reader of confir goes through `InputTable.ids` and `InputTable.numbers`, so that a cell means the
-same in CSV, JSON, Parquet and frames, in a table of scores and in one of effects.
+Every kind of table goes through `InputTable.texts`, `InputTable.ids` and `InputTable.numbers`, so that a
+cell means the same in CSV, JSON, Parquet and frames, in a run, in scores and in effects.
 """
 
 from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from itertools import compress
+from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.text_numbers import parse_number
+from confir.data.tables.arrow_columns import arrow_ids, arrow_numbers
+from confir.data.text_numbers import cell_number
 from confir.errors import (
     FormatError,
     ReadingWarning,
@@ -28,15 +32,11 @@ from confir.errors import (
 # what a column of topics may be called, the preferred name first
 TOPIC_NAMES = ("topic", "topic_id", "query_id", "qid", "q_id", "query")
 
-_MISSING = {"", "na", "nan", "-nan", "–"}
 _SUMMARIES = {"all", "mean", "average", "amean", "total"}
 
 # Arrays of more cells are made only where so many of them, at most, come to one number.
 _LARGEST_SPARSE = 1 << 24
 _MOST_CELLS_PER_NUMBER = 64
-
-# what a spreadsheet would take for the beginning of a formula
-_FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 
 class Ids(NamedTuple):
@@ -59,6 +59,43 @@ def encode_ids(column: Sequence[str]) -> Ids:
     return Ids(list(places), np.fromiter(map(places.__getitem__, column), np.int64, len(column)))
 
 
+@dataclass(frozen=True, slots=True)
+class TableKind:
+    """What a table is read for: the roles of its columns, and what its reader must know besides.
+
+    Attributes
+    ----------
+    expected
+        What was expected, for messages.
+    roles
+        What a column may hold, and what it may be called for that, in small letters, the preferred
+        name first. These names recognise a header.
+    levels, order_levels
+        Columns that the levels of nested JSON objects stand for; none where they are not read. What
+        tells their order, given the objects and the source.
+    read_lines
+        Reader of lines without a header, given the content, its first line, what seems to separate
+        it and the source; it returns None where a header is there.
+    drops_short_rows
+        Whether a few rows that are shorter than a header may be left out.
+    read_format
+        Reader of a format of its own, given the content and the source; None where it is none.
+    """
+
+    expected: str = ""
+    roles: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    levels: tuple[str, ...] = ()
+    order_levels: Callable[[Sequence[Any], str], tuple[str, ...]] | None = None
+    read_lines: Callable[[bytes, bytes, str | None, str], InputTable | None] | None = None
+    drops_short_rows: Callable[[Sequence[str]], bool] = lambda _: False
+    read_format: Callable[[bytes, str], InputTable | None] = lambda _, __: None
+
+    @property
+    def names(self) -> set[str]:
+        """All names that columns may have."""
+        return {name for names in self.roles.values() for name in names}
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class InputTable:
     """Columns under a header.
@@ -66,25 +103,28 @@ class InputTable:
     Attributes
     ----------
     source
-        The file, or a name for the frame.
+        The file, or a name for the object.
     header, columns
-        Names of the columns; their cells, as lists or as arrays of Arrow.
+        Names of the columns; their cells, as lists, arrays of Arrow or series of narwhals.
     lines, unit
         Lines on which the rows start; where there are none, as in Parquet, ``unit`` is "row" and
-        ``lines`` numbers the rows.
+        ``lines`` numbers the rows, or it is "topic" and they name topic and document.
     header_line
         Line of the header, where it has one.
     separator
         What separates the cells of CSV and TSV; None in other formats.
+    kind
+        What the table is read for.
     """
 
     source: str
     header: Sequence[str]
     columns: Sequence[Any]
-    lines: Sequence[int] | Integers
-    unit: Literal["line", "row"] = "line"
+    lines: Sequence[int] | Sequence[str] | Integers
+    unit: Literal["line", "row", "topic"] = "line"
     header_line: int | None = None
     separator: str | None = None
+    kind: TableKind = TableKind()
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -103,38 +143,102 @@ class InputTable:
         """Return the error that names the place of the header."""
         return FormatError(problem, path=self.source, line=self.header_line)
 
-    def find(self, names: Sequence[str]) -> int | None:
+    def check_header(self) -> None:
+        """Raise where a column has no name, another's name, or one that is not text."""
+        counts = Counter(self.header)
+        for place, name in enumerate(self.header, start=1):
+            if counts[name] > 1:
+                raise self._repeated(name)
+            if not is_unicode(name) or (not name and place > 1):
+                raise self.header_error(f"the name of column {place} is {name!r}; expected text")
+
+    def _repeated(self, name: str) -> FormatError:
+        return self.header_error(f"two columns are named {name!r}; expected one")
+
+    def find(self, role: str) -> int | None:
+        """Return the place of the column of a role; None where there is none."""
+        return self.find_named(self.kind.roles[role])
+
+    def need(self, role: str) -> int:
+        """Return the place of the column of a role; raise where there is none."""
+        place = self.find(role)
+        if place is None:
+            raise self.header_error(f"no column of {role}s; {self.kind.expected}")
+        return place
+
+    def find_named(self, names: Sequence[str]) -> int | None:
         """Return the place of the first of some names that is a column; case does not matter."""
         folded = [fold(name) for name in self.header]
         for name in names:
             if folded.count(name) > 1:
-                raise self.header_error(f"two columns are named {name!r}; expected one")
+                raise self._repeated(name)
             if name in folded:
                 return folded.index(name)
         return None
 
+    def named(self, name: str) -> int | None:
+        """Return the place of a column that the user names; case matters if columns differ by it."""
+        header = list(self.header)
+        folded = [place for place, other in enumerate(header) if fold(other) == fold(name)]
+        if name in header:
+            return header.index(name)
+        return folded[0] if len(folded) == 1 else None
+
     def where(self, kept: Booleans) -> InputTable:
         """Return the rows that are kept."""
+        chosen = kept.tolist()
         columns = [
-            column.filter(kept) if _is_arrow(column) else list(compress(column, kept))
+            list(compress(column, chosen))
+            if isinstance(column, Sequence)
+            else column.filter(chosen)
             for column in self.columns
         ]
         return replace(self, columns=columns, lines=np.asarray(self.lines)[kept])
 
-    def ids(self, place: int, *, optional: bool = False) -> Ids:
-        """Return a column of ids as text; whole numbers are ids, too.
+    def cells(self, place: int) -> list[Any]:
+        """Return the cells of a column, as objects of Python; None where one is missing."""
+        column = self.columns[place]
+        if isinstance(column, Sequence):
+            return list(column)
+        with self._reading(place):
+            if _is_arrow(column):
+                return list(column.to_pylist())
+            cells: list[Any] = column.to_list()
+        if not column.null_count():
+            return cells
+        nulls = column.is_null().to_list()
+        return [None if null else cell for cell, null in zip(cells, nulls, strict=True)]
+
+    def texts(self, place: int, *, optional: bool = False) -> list[str]:
+        """Return a column of ids, of each row, as text; whole numbers are ids, too.
 
         A missing id is an error, or "" where ids are optional.
         """
-        ids = self._arrow_ids(place) or self._listed_ids(place, optional=optional)
-        if "" in ids.names and not optional:
-            row = int(np.argmax(ids.codes == list(ids.names).index("")))
-            raise self.error(f"{self.header[place]} '' is not an id; expected text", row)
-        if not is_unicode("".join(ids.names)):
-            code = next(code for code, name in enumerate(ids.names) if not is_unicode(name))
-            row = int(np.argmax(ids.codes == code))
-            raise self.error(f"the {self.header[place]} is not Unicode text", row)
-        return ids if self.separator is None else _without_escapes(ids)
+        held = self._arrow_ids(place)
+        if held is None:
+            texts = self._listed(place, optional=optional)
+        else:
+            with self._reading(place):
+                texts = held.to_pylist()
+        self._check_ids(place, texts, int, optional=optional)
+        return texts
+
+    def ids(self, place: int, *, optional: bool = False) -> Ids:
+        """Return what `texts` does by the distinct ids."""
+        held = self._arrow_ids(place)
+        if held is None:
+            ids = encode_ids(self._listed(place, optional=optional))
+        else:
+            with self._reading(place):
+                encoded = held.combine_chunks().dictionary_encode()
+                codes = np.asarray(encoded.indices, np.int64)
+                ids = Ids(encoded.dictionary.to_pylist(), codes)
+
+        def first(code: int) -> int:
+            return int(np.argmax(ids.codes == code))
+
+        self._check_ids(place, ids.names, first, optional=optional)
+        return ids
 
     def numbers(self, places: Sequence[int], *, expected: str = "") -> Floats:
         """Return columns of numbers, a row of the array each; NaN where one is missing.
@@ -146,50 +250,53 @@ class InputTable:
         numbers = np.empty((len(places), len(self)))
         for i, place in enumerate(places):
             column = self.columns[place]
-            values = _arrow_numbers(column) if _is_arrow(column) else None
+            values = arrow_numbers(column) if _is_arrow(column) else None
             numbers[i] = (
                 self._listed_numbers(place, expected, commas=commas) if values is None else values
             )
         return numbers
 
-    def _arrow_ids(self, place: int) -> Ids | None:
-        """Return ids without an object per row; None where each cell must be looked at."""
-        column = self.columns[place]
-        if not _is_arrow(column) or column.null_count:
+    def _arrow_ids(self, place: int) -> Any | None:
+        """Return ids as an array of Arrow; None where each cell must be looked at."""
+        if not _is_arrow(self.columns[place]):
             return None
-        from pyarrow import large_string, types
+        with self._reading(place):
+            return arrow_ids(self.columns[place])
 
-        kind = column.type.value_type if types.is_dictionary(column.type) else column.type
-        if not (types.is_string(kind) or types.is_large_string(kind) or types.is_integer(kind)):
-            return None
-        try:
-            encoded = column.cast(kind).cast(large_string()).combine_chunks().dictionary_encode()
-            names = encoded.dictionary.to_pylist()
-        except ValueError as error:
-            raise self._unreadable(place, error) from None
-        return Ids(names, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64))
-
-    def _listed_ids(self, place: int, *, optional: bool) -> Ids:
+    def _listed(self, place: int, *, optional: bool) -> list[str]:
         cells = self.cells(place)
         if optional:
             cells = ["" if cell is None else cell for cell in cells]
-        if not set(map(type, cells)) <= {str, int}:
-            row = next(i for i, cell in enumerate(cells) if type(cell) not in (str, int))
-            raise self.error(
-                f"{self.header[place]} {reprlib.repr(cells[row])} is not an id; expected text", row
-            )
-        return encode_ids(list(map(str, cells)))
+        kinds = dict.fromkeys(map(type, cells))
+        if kinds.keys() == {str}:
+            return cells
+        for wrong in kinds:
+            if not issubclass(wrong, str | Integral) or issubclass(wrong, bool):
+                row = next(row for row, cell in enumerate(cells) if type(cell) is wrong)
+                raise self._no_id(place, reprlib.repr(cells[row]), row)
+        return [str.__str__(cell) if isinstance(cell, str) else str(int(cell)) for cell in cells]
 
-    def cells(self, place: int) -> list[Any]:
-        """Return the cells of a column, as objects of Python."""
-        column = self.columns[place]
+    def _check_ids(
+        self, place: int, names: Sequence[str], row_of: Callable[[int], int], *, optional: bool
+    ) -> None:
+        """Raise where a name is empty or no text, in the row that its number stands for."""
+        if not optional and "" in names:
+            raise self._no_id(place, "''", row_of(list(names).index("")))
+        if not is_unicode("".join(names)):
+            number = next(number for number, name in enumerate(names) if not is_unicode(name))
+            raise self.error(f"the {self.header[place]} is not Unicode text", row_of(number))
+
+    def _no_id(self, place: int, cell: str, row: int) -> FormatError:
+        return self.error(f"{self.header[place]} {cell} is not an id; expected text", row)
+
+    @contextmanager
+    def _reading(self, place: int) -> Iterator[None]:
+        """Say which column cannot be made objects of Python."""
         try:
-            return list(column.to_pylist() if _is_arrow(column) else column)
+            yield
         except (ValueError, OverflowError) as error:
-            raise self._unreadable(place, error) from None
-
-    def _unreadable(self, place: int, error: Exception) -> FormatError:
-        return self.header_error(f"column {self.header[place]!r} cannot be read ({error})")
+            name = self.header[place]
+            raise self.header_error(f"column {name!r} cannot be read ({error})") from None
 
     def _has_decimal_commas(self, places: Sequence[int]) -> bool:
         """Whether numbers have decimal commas; raise where others have decimal points."""
@@ -220,12 +327,12 @@ class InputTable:
         plain = _plain_numbers(texts)
         if plain is not None:
             return plain
-        numbers = list(map(as_number, texts))
+        numbers = list(map(cell_number, texts))
         if None in numbers:
             row = numbers.index(None)
             raise self.error(
-                f"{reprlib.repr(cells[row])} under {self.header[place]!r} is not a finite "
-                f"number{expected}",
+                f"{reprlib.repr(cells[row])} under {self.header[place]!r} is not a finite number"
+                + (f"; {expected}" if expected else ""),
                 row,
             )
         return [number for number in numbers if number is not None]
@@ -304,54 +411,8 @@ def is_unicode(text: str) -> bool:
     return True
 
 
-def is_escaped(cell: str) -> bool:
-    """Whether a cell begins with the quote that keeps spreadsheets from taking it for a formula.
-
-    Text that begins with quotes itself has one more.
-    """
-    return cell.startswith("'") and is_formula(cell)
-
-
-def is_formula(text: str) -> bool:
-    """Whether text, without quotes before it, is what spreadsheets take for a formula."""
-    return text.lstrip("'").startswith(_FORMULA_SIGNS)
-
-
-def without_escape(cell: str) -> str:
-    """Return a cell of CSV or TSV without the quote before what would be a formula."""
-    return cell[1:] if is_escaped(cell) else cell
-
-
-def quoted_cell(text: str) -> str:
-    """Return text as a cell of CSV or TSV, quoted where it could be taken for something else.
-
-    That is a separator, one of another kind too, a comment, or blanks that are no part of it.
-    """
-    special = text != text.strip() or text[:1] in ("#", "\ufeff")
-    if special or any(sign in text for sign in ',;"\t\r\n'):
-        return '"' + text.replace('"', '""') + '"'
-    return text
-
-
-def _without_escapes(ids: Ids) -> Ids:
-    if not any(map(is_escaped, ids.names)):
-        return ids
-    names = encode_ids([without_escape(name) for name in ids.names])
-    return Ids(names.names, names.codes[ids.codes])
-
-
 def _is_arrow(column: Any) -> bool:
     return hasattr(column, "to_pylist")
-
-
-def _arrow_numbers(column: Any) -> Floats | None:
-    """Return a column of Arrow as numbers; None where it needs a look at each cell."""
-    from pyarrow import float64, types
-
-    if not (types.is_floating(column.type) or types.is_integer(column.type)):
-        return None
-    numbers: Floats = column.cast(float64(), safe=False).to_numpy()
-    return None if np.isinf(numbers).any() else numbers
 
 
 def _plain_numbers(column: Sequence[Any]) -> list[float] | None:
@@ -367,16 +428,3 @@ def _plain_numbers(column: Sequence[Any]) -> list[float] | None:
     except (ValueError, OverflowError):
         return None
     return None if np.isinf(values).any() else values
-
-
-def as_number(cell: Any) -> float | None:
-    """Return the number in a cell: NaN where it is missing, None where it is not finite."""
-    if cell is None or (isinstance(cell, str) and fold(cell) in _MISSING):
-        return math.nan
-    if isinstance(cell, bool):
-        return None
-    try:
-        value = parse_number(cell) if isinstance(cell, str) else float(cell)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return None if value is None or math.isinf(value) else value
