@@ -90,7 +90,8 @@ if TYPE_CHECKING:
     from confir.data.scores import Scores
     from confir.data.simulation import sample_collection
     from confir.data.tables.effect_files import read_effects
-    from confir.data.tables.score_files import read_scores, write_scores
+    from confir.data.tables.score_files import read_scores
+    from confir.data.tables.score_writers import write_scores
     from confir.data.votes import Votes, read_votes
     from confir.intervals.catalogue import METHODS, confidence_interval
     from confir.intervals.interval import Interval
@@ -210,7 +211,7 @@ _HOMES = {
     "write_qrels": "confir.data.formats.run_writers",
     "write_report": "confir.report.page",
     "write_run": "confir.data.formats.run_writers",
-    "write_scores": "confir.data.tables.score_files",
+    "write_scores": "confir.data.tables.score_writers",
 }
 
 __all__ = [
