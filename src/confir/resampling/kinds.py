@@ -57,7 +57,7 @@ def as_sample(
         return scores
     if type(scores) is Scores:  # the usual kind: the modules of others are not loaded for it
         return topic_sample(scores, statistic=statistic, baseline=baseline)
-    from confir.data.sampling.repeats import RepeatedScores
+    from confir.data.sampling.repeated_scores import RepeatedScores
     from confir.data.votes import Votes
     from confir.measures.strengths import Strengths, fit_strengths
     from confir.resampling.human_judgements import judged_sample
