@@ -191,6 +191,11 @@ def confidence_interval(
         Seed or generator.
     statistic, baseline
         As in `bootstrap_topics`.
+
+    Examples
+    --------
+    >>> confir.confidence_interval([0.3, 0.5, 0.4, 0.6], method="t")
+    Interval(0.4500 [0.2446, 0.6554], level=0.95, method='t')
     """
     levels = as_levels(level)
     check_rng(rng)

@@ -76,6 +76,13 @@ def evaluate(
         the last call.
     **rules
         How qrels and runs are read, and topics scored: the keywords of `ReadingRules`.
+
+    Examples
+    --------
+    >>> qrels = {"1": {"d1": 1, "d2": 0}, "2": {"d3": 2}}
+    >>> runs = {"a": {"1": {"d1": 2.0, "d9": 1.0}, "2": {"d3": 1.0}}}
+    >>> confir.evaluate(qrels, runs, ["AP", "P@2"]).mean()
+    array([[1. , 0.5]])
     """
     people = (human, human_sample)
     experiment = as_experiment(qrels, runs, ReadingRules(**rules), people, rng=rng)
@@ -170,6 +177,11 @@ def as_scores(source: Any, *, human: bool = False) -> Scores:
         ranx after ``ranx.evaluate``, or a mapping run → any of these.
     human
         Whether `JudgedScores`, by a model and a few by people, are taken; else they raise.
+
+    Examples
+    --------
+    >>> confir.as_scores({"bm25": {"AP": {"1": 0.3, "2": 0.5}}}).mean()
+    array([[0.4]])
     """
     if isinstance(source, ScoreSummary):
         raise InvalidValueError(

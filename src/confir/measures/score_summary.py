@@ -376,6 +376,12 @@ def summarise_scores(
     bounded
         Whether measures that confir does not know lie in [0, 1]; by default they do if all of
         their scores do.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.confidence_interval(confir.summarise_scores(scores), method="t")
+    Interval(2 columns, level=0.95, method='t')
     """
     if bounded is not None:
         as_flag("bounded", bounded)

@@ -235,6 +235,12 @@ def bootstrap_topics(
         Number of replicates, B.
     rng
         Seed or generator.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.bootstrap_topics(scores, replicates=999).replicates.shape
+    (999, 2)
     """
     sample = as_sample(scores, statistic=statistic, baseline=baseline)
     check_replicates(replicates)
