@@ -158,50 +158,6 @@ def _as_source(source: Any) -> Any:
     return source if has_columns(source) else as_path("paths", source)
 
 
-<<<<<<< HEAD
-=======
-def write_scores(scores: Any, path: PathLike, *, layout: Layout = "long") -> None:
-    """Write scores in the format that the ending says, whole or not at all.
-
-    Missing scores are left out of a long table, and so is what has no score at all.
-
-    Parameters
-    ----------
-    scores
-        The scores, or what `as_scores` makes them of.
-    path
-        A file ending in .csv, .tsv, .json, .jsonl or .parquet; the text formats may have a
-        compression's ending after it.
-    layout
-        "long" writes a row per score; "wide", for CSV and TSV of one measure, a row per topic and
-        a column per run. A wide table does not hold the measure's name.
-
-    Examples
-    --------
-    >>> confir.write_scores({"a": [0.3, 0.5], "b": [0.2, 0.5]}, "scores.csv")
-    """
-    from confir.data.tables.score_objects import make_scores  # which reads files by this module
-
-    source = as_path("path", path)
-    scores = make_scores(scores, "scores")
-    ending = format_ending(source)
-    if ending not in _WRITERS:
-        raise InvalidValueError(
-            f"{source}: the ending does not say how to write scores; expected one of "
-            f"{', '.join(_WRITERS)}"
-        )
-    if ending == ".parquet" and not source.lower().endswith(ending):
-        raise InvalidValueError(f"{source}: Parquet is compressed within; expected .parquet")
-    as_choice("layout", layout, get_args(Layout))
-    _check_writable(scores, source)
-    if layout == "wide":
-        _check_wide(scores, source, ending)
-        write_whole(path, _wide_text(scores, SEPARATORS[ending]).encode())
-    else:
-        write_whole(path, _WRITERS[ending](scores))
-
-
->>>>>>> main
 def _read_source(
     source: PathLike | Any, run: str | None, measure: str | None, roles: ColumnRoles | None
 ) -> Scores:

@@ -37,6 +37,10 @@ def write_scores(scores: Any, path: PathLike, *, layout: Layout = "long") -> Non
     layout
         "long" writes a row per score; "wide", for CSV and TSV of one measure, a row per topic and
         a column per run. A wide table does not hold the measure's name.
+
+    Examples
+    --------
+    >>> confir.write_scores({"a": [0.3, 0.5], "b": [0.2, 0.5]}, "scores.csv")
     """
     source = as_path("path", path)
     scores = make_scores(scores, "scores")
