@@ -56,6 +56,12 @@ def use_scheduler(address: str | None) -> AbstractContextManager[None]:
     address
         Of the scheduler, such as ``tcp://host:8786``; ``local:4`` starts four processes on this
         machine when they are needed first, and ends them afterwards; None changes nothing.
+
+    Examples
+    --------
+    >>> with confir.use_scheduler(None):  # an address, such as "local:4", starts a cluster
+    ...     confir.confidence_interval([0.3, 0.5, 0.4], method="t")
+    Interval(0.4000 [0.1516, 0.6484], level=0.95, method='t')
     """
     current = _IN_USE.get()
     if address is None or (current is not None and current.address == address):

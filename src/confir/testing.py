@@ -53,8 +53,9 @@ def assert_not_worse(
 
     Examples
     --------
-    >>> qrels, runs = confir.sample_collection()
-    >>> assert_not_worse(qrels, runs[1], runs[0], "nDCG@10", margin=0.02)
+    >>> sample = confir.sample_collection()
+    >>> bm25, dense = sample.runs[0], sample.runs[2]
+    >>> confir.testing.assert_not_worse(sample.qrels, bm25, dense, "nDCG@10", margin=0.02)
     """
     __tracebackhide__ = True
     as_choice("require", require, REQUIREMENTS, "requirement")

@@ -260,8 +260,9 @@ def test_filter_pointer_and_choice_act_on_all_parts_at_once(show, sample):
         "all => all.map(i => [parseFloat(i.style.left), parseFloat(i.style.width)])",
     )
     edges = [(left, width) for left, width in edges if width]
-    assert min(left for left, _ in edges) == 0
-    assert max(left + width for left, width in edges) == pytest.approx(100, abs=0.01)
+    room = 100 * 0.06 / 1.12  # at both ends
+    assert min(left for left, _ in edges) == pytest.approx(room, abs=0.01)
+    assert max(left + width for left, width in edges) == pytest.approx(100 - room, abs=0.01)
     unfold(page, "#topics .behind")
     scores = {(r["run"], r["topic"]): r["score"] for r in sample.ask("evaluate", "-m", "AP", "-q")}
     for topic, *_, lowest, _median, highest in rows(page, "topic-table"):
@@ -493,3 +494,23 @@ def test_many_runs_are_printed_whole_on_few_pages(show, many):
     assert len(rows(page)) == 130
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     assert len(rows(page)) == 15
+
+
+def test_drawn_intervals_are_as_wide_as_their_scale_and_ticks_do_not_overlap(show, sample):
+    page = show(sample, folded=True).page
+    for width in (390, 800, 1040, 1400):
+        page.set_viewport_size({"width": width, "height": 900})
+        scale, bar = (
+            page.locator(f"#leaderboard-table {place}").first.bounding_box()
+            for place in ("thead .scale", "tbody .bar > span")
+        )
+        assert bar["width"] > 90
+        assert (bar["x"], bar["width"]) == pytest.approx((scale["x"], scale["width"]), abs=1)
+        boxes = [
+            tick.bounding_box()
+            for tick in page.locator("#leaderboard-table thead .scale").first.locator("span").all()
+        ]
+        ends = [(box["x"], box["x"] + box["width"]) for box in boxes]
+        assert len(ends) > 1
+        assert all(end + 3 < start for (_, end), (start, _) in itertools.pairwise(ends))
+        assert ends[-1][1] <= width

@@ -100,7 +100,7 @@ def test_pytest_shows_the_sentence_and_the_line_of_the_test(pytester):
             bad = {topic: {"d": 1.0 + int(topic) % 3, "e": 1.5} for topic in qrels}
             assert_not_worse(qrels, good, bad, "RR")
     """)
-    result = pytester.runpytest("-p", "no:randomly", "-p", "no:xdist")
+    result = pytester.runpytest_subprocess()
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         ["*AssertionError: gate closed: by RR against baseline, candidate: *"]

@@ -178,6 +178,32 @@ def test_predictions_of_mteb_give_the_mean_of_trec_eval(folder):
     assert mean["mean"] == pytest.approx(expected, abs=1e-9)
 
 
+def python_lines():
+    """Return the lines of confir on the page that are Python, but for those that take objects of ranx."""
+    lines = re.findall(r"\| `(confir\.[^`]*)`", PAGE.read_text(encoding="utf-8"))
+    return [line for line in lines if "Qrels(" not in line]  # as tests/verify/test_ranx.py runs it
+
+
+@pytest.mark.parametrize("line", python_lines())
+def test_every_line_in_python_runs_as_it_stands(scores, line):
+    values = scores.select(measure="AP").values  # noqa: PD011
+    rows = [
+        {"name": "bm25", "qid": topic, "measure": "map", "value": value}
+        for topic, value in of_topics(scores, "bm25", "AP").items()
+    ]
+    given = {
+        "confir": confir,
+        "ir_measures": ir_measures,
+        "AP": ir_measures.AP,
+        "qrels": QRELS,
+        "run": BM25,
+        "results": pytrec_eval.RelevanceEvaluator(QRELS, {"map"}).evaluate(BM25),
+        "frame": pd.DataFrame(rows),
+        "scores": confir.Scores(scores.topics, ("bm25", "a", "b"), ("AP",), values),
+    }
+    assert eval(line, given) is not None  # noqa: S307 - our own page
+
+
 def test_the_commands_of_the_page_exist():
     commands = re.findall(r"`confir ([a-z-]+)", PAGE.read_text(encoding="utf-8"))
     assert commands

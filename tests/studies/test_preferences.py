@@ -1,29 +1,22 @@
 """Preferences: the same families, best set and ranks as for scores, and what only votes have."""
 
-import doctest
-
 import numpy as np
 import pytest
 from scipy.stats import chi2, t
 
 import confir
-from confir.data import votes as votes_file
 from confir.data.tables.input_table import Ids
 from confir.data.votes import Votes
 from confir.errors import DegenerateSampleWarning, InvalidValueError
-from confir.measures import strengths as strengths_file
 from confir.measures.strengths import fit_strengths
 from confir.studies.comparison.gate import judge_gate
 from confir.studies.comparison.run_groups import RunGroups
-from confir.studies.leaderboard import dataset_votes
-from confir.studies.preferences import early_looks, preferences, vote_plan
 from confir.studies.preferences.early_looks import share_sequence
 from confir.studies.preferences.model_fit import check_fit
 from confir.studies.preferences.preferences import rate_preferences
 from confir.studies.preferences.vote_plan import plan_votes
 from vote_samples import simulate_votes
 
-EXAMPLES = (votes_file, strengths_file, preferences, vote_plan, early_looks, dataset_votes)
 STRENGTH = (1.0, 0.4, 0.0, -0.4, -1.0)
 
 
@@ -267,13 +260,6 @@ def test_units_of_a_sequence_are_means_in_order_of_arrival():
 def test_a_sequence_is_of_two_systems(votes):
     with pytest.raises(InvalidValueError, match="there are 5 systems"):
         share_sequence(votes)
-
-
-@pytest.mark.parametrize("module", EXAMPLES, ids=lambda module: module.__name__)
-def test_examples_run(module):
-    found = doctest.testmod(module)
-    assert found.attempted >= 1
-    assert not found.failed
 
 
 def coverage(strength, votes, samples, **options):

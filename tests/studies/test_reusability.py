@@ -1,7 +1,5 @@
 """Would a run that is not in the pool be scored fairly? Against plain loops over dictionaries."""
 
-import doctest
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -9,8 +7,6 @@ from scipy import stats
 import confir
 from confir.errors import FormatError, InvalidValueError, TopicMismatchError, TopicWarning
 from confir.report.tables import to_html, to_text
-from confir.studies.reproduction import reproduction
-from confir.studies.reusability import reusability
 from confir.studies.reusability.table import reusability_table
 from samples import short_sample
 
@@ -293,13 +289,3 @@ def test_hostile_names_are_escaped():
     page = to_html(reusability_table(found))
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
-
-
-@pytest.mark.parametrize(
-    "verb", [confir.estimate_reusability, confir.compare_reproduction], ids=lambda one: one.__name__
-)
-def test_examples_run(verb):
-    module = reusability if verb is confir.estimate_reusability else reproduction
-    finder = doctest.DocTestFinder(recurse=False)
-    (example,) = finder.find(verb, verb.__name__, module, globs={"confir": confir})
-    assert doctest.DocTestRunner().run(example) == (0, len(example.examples))

@@ -161,8 +161,8 @@ MeasuresOption = Annotated[
         "-m",
         "--measure",
         metavar="NAME",
-        help="A measure such as nDCG@10, or several: AP,nDCG@10 (repeatable; confir measures lists "
-        "them). By default AP, nDCG@10, P@10, RR and R@1000; for a score table, all in it.",
+        help="Measures such as AP,nDCG@10 (repeatable; confir measures lists them); by default AP, nDCG@10, "
+        "P@10, RR and R@1000, and for a score table all in it.",
         callback=split_measures,
         complete=among(measure_names),
         panel=INPUT_PANEL,

@@ -210,6 +210,11 @@ def sample_collection() -> Collection:
     It has what real experiments have: two runs that hardly differ (dense and dense-tuned), tied
     scores (splade), a run without one of the topics (bm25-rm3), a weak baseline (tfidf) and a clear
     winner (rerank).
+
+    Examples
+    --------
+    >>> confir.sample_collection().qrels
+    Qrels(50 topics, 10079 judged documents)
     """
     return simulate_collection(runs=SAMPLE_SYSTEMS, rng=SAMPLE_SEED)
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
 from confir.arguments import as_choice, as_levels, as_texts, check_rng
 from confir.data.experiment import on_its_scheduler
 from confir.data.run_scores import RunScores
-from confir.data.scores import Scores
 from confir.defaults import LEVEL, SEED
 from confir.errors import (
     DegenerateSampleWarning,
@@ -40,7 +39,6 @@ from confir.intervals.calibrated_beta import CALIBRATED_BETA
 from confir.intervals.columns import Choice, Source, find_intervals
 from confir.intervals.documents import LINEAR, LOGIT
 from confir.intervals.interval import Interval, check_level
-from confir.intervals.method import Method
 from confir.intervals.percentile import PERCENTILE, STUDENTISED_LOGIT
 from confir.intervals.standard import LOGIT_T, T
 from confir.measures.bounds import assumed_bounded
@@ -48,9 +46,13 @@ from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.order import TIE
 from confir.resampling.distribution import Resampled, SamplingDistribution
 from confir.resampling.kinds import as_sample, default_replicates
-from confir.resampling.sample import Sample
-from confir.resampling.statistics import WeightedStatistic
 from confir.resampling.topics import Rng, ScoresLike, check_replicates
+
+if TYPE_CHECKING:
+    from confir.data.scores import Scores
+    from confir.intervals.method import Method
+    from confir.resampling.sample import Sample
+    from confir.resampling.statistics import WeightedStatistic
 
 # With fewer replicates beyond a limit, the limit is mostly chance.
 _LEAST_IN_TAIL = 10
@@ -189,6 +191,11 @@ def confidence_interval(
         Seed or generator.
     statistic, baseline
         As in `bootstrap_topics`.
+
+    Examples
+    --------
+    >>> confir.confidence_interval([0.3, 0.5, 0.4, 0.6], method="t")
+    Interval(0.4500 [0.2446, 0.6554], level=0.95, method='t')
     """
     levels = as_levels(level)
     check_rng(rng)

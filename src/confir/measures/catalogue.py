@@ -229,6 +229,11 @@ def parse_measure(name: Any, *, rel: int = 1) -> Measure:
         of confir or ir_measures.
     rel
         Lowest gain that counts as relevant, unless the name states it.
+
+    Examples
+    --------
+    >>> str(confir.parse_measure("ndcg_cut_10"))
+    'nDCG@10'
     """
     rel = as_rel(rel)
     if isinstance(name, Measure):

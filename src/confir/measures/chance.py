@@ -49,6 +49,11 @@ def expected_random_ap(
         Number of documents N in the collection, and R of relevant ones; numbers or arrays.
     depth
         Length of the list; by default all documents are ranked.
+
+    Examples
+    --------
+    >>> confir.expected_random_ap(5, 2)
+    0.5925
     """
     collection = check_collection(documents, relevant, depth)
     return collection.shaped(chance_moments.average_precision_mean(collection))
@@ -77,6 +82,11 @@ def expected_random_score(
         Number of relevant documents, all of gain 1; or a mapping of gains to numbers.
     depth
         Length of the list; by default all documents are ranked.
+
+    Examples
+    --------
+    >>> confir.expected_random_score("P@10", 1000, 10)
+    0.01
     """
     chosen = parse_measure(measure)
     mean, _ = _find(chosen)

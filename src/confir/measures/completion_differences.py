@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
-from confir.data.lists.unjudged_documents import UnjudgedDocuments
 from confir.measures.binary import share
 from confir.measures.completions import (
     DifferenceRule,
@@ -28,6 +26,8 @@ from confir.measures.completions import (
 from confir.measures.graded import dcg_gain
 
 if TYPE_CHECKING:
+    from confir.arrays import Booleans, Floats, Integers
+    from confir.data.lists.unjudged_documents import UnjudgedDocuments
     from confir.measures.measure import Measure
 
 _NOWHERE = np.iinfo(np.int64).max

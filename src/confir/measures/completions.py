@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
 from confir.data.lists.unjudged_documents import UnjudgedDocuments
 from confir.errors import InvalidValueError
 from confir.measures.binary import share
@@ -21,6 +20,7 @@ from confir.measures.graded import Dcg, dcg_gain, mapped_gain
 from confir.order import TIE
 
 if TYPE_CHECKING:
+    from confir.arrays import Booleans, Floats, Integers
     from confir.measures.measure import Measure
 
 # Dinkelbach's iteration takes few steps; each one improves the ratio, by more than rounding does.

@@ -89,7 +89,7 @@ class Definition:
         return texts
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Measure:
     """A measure with its parameters, such as ``AP(rel=2)@100``; its text parses back to it."""
 
@@ -127,6 +127,9 @@ class Measure:
     def looks_at_judged(self) -> bool:
         """Whether it takes judged non-relevant documents into account."""
         return self.definition.needs == "judged"
+
+    def __repr__(self) -> str:
+        return f"Measure({str(self)!r})"
 
     def __str__(self) -> str:
         settings = ",".join(f"{name}={value!r}" for name, value in self.parameters)

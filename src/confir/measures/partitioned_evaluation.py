@@ -305,6 +305,13 @@ def summarise_runs(
         and those of up to a million rows in all, are evaluated in memory.
     measures, **rules
         As in `evaluate`; neither intents nor a design.
+
+    Examples
+    --------
+    >>> qrels = {"1": {"d1": 1, "d2": 0}, "2": {"d3": 2}}
+    >>> runs = {"a": {"1": {"d1": 2.0, "d9": 1.0}, "2": {"d3": 1.0}}}
+    >>> confir.summarise_runs(qrels, runs, "AP").mean()
+    array([[1.]])
     """
     experiment = as_experiment(
         qrels, runs, ReadingRules(**rules), without_design="a summary of runs"

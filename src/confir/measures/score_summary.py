@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from confir.arguments import as_flag
-from confir.arrays import Floats, Integers
 from confir.data.files import PathLike, is_address
 from confir.data.result import Result, Variable, axis, result
 from confir.data.run_scores import Found, Item, RunScores
 from confir.data.scores import RANGE_TOLERANCE, Scores
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import SUMMARY_REPLICATES
 from confir.errors import (
     FormatError,
@@ -30,9 +28,11 @@ from confir.measures.bounds import bounded_measures
 from confir.order import TIE
 
 if TYPE_CHECKING:
+    from confir.arrays import Floats, Integers
     from confir.data.streams.blocks import Known, ScoreBlocks, TopicBlock
     from confir.data.streams.moments import Moments, SampledTopics
     from confir.data.streams.pair_totals import Comoments, PairTotals
+    from confir.data.tables.score_objects import ScoresSource
 
 # Parquet files of more scores are summed up rather than read.
 MOST_HELD_SCORES = 1_000_000
@@ -376,6 +376,12 @@ def summarise_scores(
     bounded
         Whether measures that confir does not know lie in [0, 1]; by default they do if all of
         their scores do.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.confidence_interval(confir.summarise_scores(scores), method="t")
+    Interval(2 columns, level=0.95, method='t')
     """
     if bounded is not None:
         as_flag("bounded", bounded)

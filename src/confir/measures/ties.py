@@ -8,13 +8,10 @@ of ``n`` tied ones, ``m`` of which are relevant; orders of different groups are 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
-from confir.data.lists.ranked_lists import RankedLists
-from confir.data.lists.rankings import Rankings
 from confir.data.lists.tied_lists import TiedRankings, TieGroups, order_ties
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.measures.binary import relevant_within, share
@@ -27,6 +24,11 @@ from confir.measures.graded import (
     share_of_best,
     stop_probabilities,
 )
+
+if TYPE_CHECKING:
+    from confir.arrays import Floats, Integers
+    from confir.data.lists.ranked_lists import RankedLists
+    from confir.data.lists.rankings import Rankings
 
 # Cells of a table of groups × ranks: enough to spread the cost of a numpy call.
 _CELLS = 1_000_000

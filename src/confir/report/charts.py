@@ -87,6 +87,11 @@ def chart(result: Any) -> Any:
     ----------
     result
         A result of a study, such as `Interval` or `Ranking`.
+
+    Examples
+    --------
+    >>> confir.chart(confir.confidence_interval([0.3, 0.5, 0.4], method="t")).to_dict()["title"]
+    'Means over 3 topics'
     """
     draw = find_function(result, "chart")
     if draw is None:
@@ -278,6 +283,10 @@ def save_chart(
         In mm, such as those of a column of a paper; by default those of the chart.
     title
         Whether the chart has its title; a paper has a caption instead.
+
+    Examples
+    --------
+    >>> confir.save_chart(confir.confidence_interval([0.3, 0.5, 0.4], method="t"), "means.svg")
     """
     target = as_path("path", path)
     ending = Path(target).suffix.lower()

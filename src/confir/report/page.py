@@ -158,6 +158,12 @@ def write_report(
         Files, command and warnings to name on the page.
     progress
         Called with 1 after each step.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6, 0.2], "b": [0.2, 0.5, 0.1, 0.3, 0.3]}
+    >>> confir.write_report("report.html", scores, replicates=199).name
+    'report.html'
     """
     target = as_path("path", path)
     check_page_name(target)

@@ -18,7 +18,7 @@ from confir.order import TIE
 Resampled = Literal["topics", "documents"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SamplingDistribution:
     """A statistic of C columns (runs × measures), and how it varies over resampled data.
 
@@ -83,6 +83,11 @@ class SamplingDistribution:
     epsilon: float = LOGIT_EPSILON
     independent: bool = True
     effective: Floats | None = None
+
+    def __repr__(self) -> str:
+        over = " and ".join(sorted(self.resampled))
+        drawn = 0 if self.replicates is None else len(self.replicates)
+        return f"SamplingDistribution({len(self.labels)} columns, {drawn} replicates of {over})"
 
     def require(self, name: str) -> Floats:
         """Return a field; raise if this distribution lacks it."""

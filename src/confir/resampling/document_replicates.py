@@ -26,7 +26,7 @@ from confir.resampling.variance_components import (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DocumentReplicates:
     """Scores on every topic, and on every resampled collection.
 
@@ -59,6 +59,11 @@ class DocumentReplicates:
     acceleration: Floats | None
     seed: int
     left_out: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        measures, runs, topics, replicates = self.values.shape
+        sizes = f"run: {runs}, measure: {measures}, topic: {topics}, replicate: {replicates}"
+        return f"DocumentReplicates({sizes})"
 
     @property
     def topics(self) -> tuple[str, ...]:

@@ -71,6 +71,12 @@ def bootstrap_documents(
         Whether topics vary as well as documents.
     replicates, rng
         Number of replicates, and seed or generator.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> confir.bootstrap_documents(sample.qrels, sample.runs[:1], "AP", replicates=50)
+    SamplingDistribution(1 columns, 50 replicates of documents)
     """
     as_choice("statistic", statistic, DOCUMENT_STATISTICS)
     as_flag("with_topics", with_topics)
@@ -151,6 +157,12 @@ def resample_documents(
         Whether to leave out each document in turn, for BCa intervals.
     progress
         Called with the number of topics that are done since the last call.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> confir.resample_documents(sample.qrels, sample.runs[:1], "AP", replicates=50)
+    DocumentReplicates(run: 1, measure: 1, topic: 50, replicate: 50)
     """
     check_replicates(replicates)
     as_flag("jackknife", jackknife)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -11,26 +11,17 @@ from confir.arguments import as_choice, as_generator, as_reals
 from confir.arrays import Booleans, Floats
 from confir.data.experiment import Experiment
 from confir.data.sampling.judged_scores import JudgedScores
-from confir.data.sampling.repeats import RepeatedScores
 from confir.data.scores import Scores, lie_in_unit_interval
-from confir.data.tables.score_objects import is_score_source
-from confir.data.votes import Votes
 from confir.defaults import REPLICATES, SEED, SUMMARY_REPLICATES
 from confir.errors import FormatError, InvalidValueError, UnsupportedMethodError
 from confir.measures.bounds import bounded_measures, clip_to_range
 from confir.measures.evaluation import as_scores
 from confir.measures.score_summary import ScoreSummary, find_summary
-from confir.measures.strengths import Strengths, fit_strengths
 from confir.parallel import run_in_threads
 from confir.resampling.clusters import Clusters
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.human_judgements import JudgedSample, judged_sample
-from confir.resampling.influence import InfluenceSample, Wins
-from confir.resampling.judged_clusters import ClusteredJudgedSample, JudgedClusters
-from confir.resampling.repeats import RepeatSample
 from confir.resampling.sample import Sample, names
 from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
-from confir.resampling.summarised_topics import SummarisedTopics
 from confir.resampling.topics import (
     ClusteredSample,
     Rng,
@@ -39,6 +30,11 @@ from confir.resampling.topics import (
     check_replicates,
     own_seed,
 )
+
+if TYPE_CHECKING:
+    from confir.data.votes import Votes
+    from confir.measures.strengths import Strengths
+    from confir.resampling.influence import InfluenceSample
 
 
 def as_sample(
@@ -59,6 +55,16 @@ def as_sample(
     """
     if isinstance(scores, Sample):
         return scores
+    if type(scores) is Scores:  # the usual kind: the modules of others are not loaded for it
+        return topic_sample(scores, statistic=statistic, baseline=baseline)
+    from confir.data.sampling.repeats import RepeatedScores
+    from confir.data.votes import Votes
+    from confir.measures.strengths import Strengths, fit_strengths
+    from confir.resampling.human_judgements import judged_sample
+    from confir.resampling.judged_clusters import ClusteredJudgedSample, JudgedClusters
+    from confir.resampling.repeats import RepeatSample
+    from confir.resampling.summarised_topics import SummarisedTopics
+
     given: Any = find_summary(scores)
     if isinstance(given, Votes):
         given = fit_strengths(given)
@@ -97,7 +103,7 @@ def topic_sample(
         chosen = statistic
     else:
         chosen = STATISTICS[as_choice("statistic", statistic, STATISTICS)]
-    if isinstance(scores, Experiment) or is_score_source(scores):
+    if isinstance(scores, Scores | Experiment) or _is_score_source(scores):
         scores = as_scores(scores)
     compares = isinstance(chosen, Statistic) and chosen.compares
     if compares and (baseline is None or not isinstance(scores, Scores)):
@@ -122,6 +128,12 @@ def topic_sample(
     if scores.design is None:
         return sample
     return ClusteredSample(**sample.fields(), clusters=Clusters.of(scores.design))
+
+
+def _is_score_source(scores: Any) -> bool:
+    from confir.data.tables.score_objects import is_score_source
+
+    return is_score_source(scores)
 
 
 def _array_sample(scores: Any, statistic: Statistic | WeightedStatistic) -> TopicSample:
@@ -161,6 +173,8 @@ def _prepare(
 
 def strength_sample(strengths: Strengths) -> InfluenceSample:
     """Return strengths by votes as a sample: one column per system."""
+    from confir.resampling.influence import InfluenceSample, Wins
+
     return InfluenceSample(
         labels=tuple((run, measure) for run in strengths.runs for measure in strengths.measures),
         shape=strengths.mean().shape,
@@ -170,17 +184,6 @@ def strength_sample(strengths: Strengths) -> InfluenceSample:
         compared=Wins(*strengths.table),
     )
 
-
-# Every kind of sample of scores, on each of which the contract tests run every verb; strengths by votes
-# have tests of their own.
-KINDS: tuple[type[Sample], ...] = (
-    TopicSample,
-    ClusteredSample,
-    JudgedSample,
-    ClusteredJudgedSample,
-    RepeatSample,
-    SummarisedTopics,
-)
 
 # Statistics that are means of one variable, whose contrasts are differences.
 _LINEAR = ("mean", "difference")
@@ -232,6 +235,12 @@ def bootstrap_topics(
         Number of replicates, B.
     rng
         Seed or generator.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.bootstrap_topics(scores, replicates=999).replicates.shape
+    (999, 2)
     """
     sample = as_sample(scores, statistic=statistic, baseline=baseline)
     check_replicates(replicates)

@@ -47,6 +47,11 @@ def as_run(source: Any, *, name: str | None = None) -> Run:
         text, and nothing else does.
     name
         The run's name; by default the one it has, that of its file, or "run".
+
+    Examples
+    --------
+    >>> confir.as_run({"1": {"d1": 2.0, "d2": 1.0}}, name="bm25")
+    Run('bm25', 1 topics, 2 documents)
     """
     runs = _to_runs(source, None if name is None else as_text("name", name), "run")
     return single_run(runs, "run" if not isinstance(source, str | os.PathLike) else str(source))
@@ -67,6 +72,11 @@ def as_qrels(
         Intent probabilities: a file, or a mapping topic → subtopic → probability.
     reading
         How a file is read: which part of it, and whether it may be fetched.
+
+    Examples
+    --------
+    >>> confir.as_qrels({"1": {"d1": 1, "d2": 0}, "2": {"d3": 2}})
+    Qrels(2 topics, 3 judged documents)
     """
     if reading is not None and not isinstance(reading, Reading):
         raise invalid("reading", reading, "a Reading")

@@ -38,6 +38,11 @@ def read_run(
         "tag" takes the run's tag, the last column of its first line, as its name; JSON has none.
     subset, split, download
         As in `read_qrels`.
+
+    Examples
+    --------
+    >>> confir.read_run("sample/runs/bm25.txt")
+    Run('bm25', 50 topics, 50000 documents)
     """
     chosen = None if name is None else as_text("name", name)
     as_choice("name_by", name_by, NAMINGS)
@@ -113,6 +118,11 @@ def read_qrels(
         The part of a file that holds several.
     download
         Whether what is not on this machine may be fetched: ``https://…``, or a dataset.
+
+    Examples
+    --------
+    >>> confir.read_qrels("sample/qrels.txt")
+    Qrels(50 topics, 10079 judged documents)
     """
     reading = _as_reading(subset, split, download)
     return read_judgements(RunSource(as_path("path", path), None, reading), as_intents(intents))

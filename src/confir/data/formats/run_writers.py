@@ -19,6 +19,10 @@ def write_run(run: Any, path: PathLike) -> None:
         A run, or what `as_run` makes one of.
     path
         The file, compressed as its ending says.
+
+    Examples
+    --------
+    >>> confir.write_run({"1": {"d1": 2.0}}, "bm25.run")
     """
     target = as_path("path", path)
     format_named_by(target).write_run(as_run(run), target)
@@ -34,6 +38,10 @@ def write_qrels(qrels: Any, path: PathLike) -> None:
     path
         The file, compressed as its ending says. JSON has no place for subtopics: qrels that judge
         a document for several are an error there.
+
+    Examples
+    --------
+    >>> confir.write_qrels({"1": {"d1": 1}}, "qrels.txt")
     """
     target = as_path("path", path)
     format_named_by(target).write_qrels(as_qrels(qrels), target)

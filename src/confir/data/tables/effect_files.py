@@ -111,6 +111,12 @@ def read_effects(files: PathLike | Sequence[PathLike], *, level: float = LEVEL) 
         One path or several; or NAME=PATH to name a collection.
     level
         Level of limits in tables that do not say theirs.
+
+    Examples
+    --------
+    >>> confir.read_effects("effects.csv").effects  # its columns are study, effect and se
+    array([[0.1],
+           [0.2]])
     """
     level = as_level(level)
     listed = [files] if isinstance(files, str | os.PathLike) else as_list("files", files)

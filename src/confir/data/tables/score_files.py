@@ -121,6 +121,13 @@ def read_scores(
         names do not say it: ``{"topic": "qid", "value": ["nDCG@10", "AP"]}``, or the text
         ``topic=qid,value=nDCG@10,value=AP``. Of lines without a header, the columns in order:
         ``run,measure,topic,value``.
+
+    Examples
+    --------
+    >>> confir.write_scores({"a": [0.3, 0.5], "b": [0.2, 0.5]}, "scores.csv")
+    >>> confir.read_scores("scores.csv").mean()
+    array([[0.4 ],
+           [0.35]])
     """
     roles = as_column_roles(columns)
     run, measure = (
@@ -174,6 +181,10 @@ def write_scores(scores: Any, path: PathLike, *, layout: Layout = "long") -> Non
     layout
         "long" writes a row per score; "wide", for CSV and TSV of one measure, a row per topic and
         a column per run. A wide table does not hold the measure's name.
+
+    Examples
+    --------
+    >>> confir.write_scores({"a": [0.3, 0.5], "b": [0.2, 0.5]}, "scores.csv")
     """
     from confir.data.tables.score_objects import make_scores  # which reads files by this module
 

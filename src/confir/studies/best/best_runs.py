@@ -140,6 +140,12 @@ def find_best(
         Confidence level; or several, which give a list.
     replicates, rng
         Number of replicates, and seed or generator.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.find_best(scores).in_set.ravel()
+    array([ True,  True])
     """
     scores = as_rated(scores)
     levels = as_levels(level)

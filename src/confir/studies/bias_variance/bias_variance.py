@@ -192,6 +192,12 @@ def decompose_error(
         Runs that differ in one parameter, as `read_sweeps` reads them; one text or several.
     level, method, replicates, rng
         Confidence level, method, replicates and seed of the intervals over topics.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.decompose_error(scores)
+    BiasVariance(run: 2, measure: 1, target='perfect', variable='score', level=0.95, method='bootstrap-t')
     """
     scores = as_scores(scores)
     refuse_design(scores.design, "the study of bias and variance")

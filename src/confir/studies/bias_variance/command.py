@@ -84,7 +84,11 @@ def bias_variance_command(
 ) -> None:
     """Split the error of runs into bias (effectiveness) and variance (stability over topics).
 
-    Example: `confir bias-variance qrels.txt runs/ -m AP --target best --baseline bm25`
+    For example:
+
+    - `confir bias-variance qrels.txt runs/ -m AP`
+    - `confir bias-variance qrels.txt runs/ -m AP --target best --baseline bm25`
+    - `confir bias-variance --scores scores.csv -o stability.svg`
     """
     from confir.cli.terminal import Answer
     from confir.intervals.catalogue import find_method

@@ -67,8 +67,11 @@ def chance_command(
 ) -> None:
     """Compare runs with the expected score of a random ranking.
 
-    Examples: `confir chance --documents 1000 --relevant 10` and
-    `confir chance qrels.txt bm25.run --documents 528155 --depth 1000`
+    For example:
+
+    - `confir chance --documents 1000 --relevant 10`
+    - `confir chance qrels.txt bm25.run --documents 528155 --depth 1000`
+    - `confir chance qrels.txt runs/ --documents 528155 -m AP -o chance.svg`
     """
     from confir.measures.catalogue import DEFAULT_MEASURES
     from confir.studies.chance.random_baseline import describe_chance

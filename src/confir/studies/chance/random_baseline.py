@@ -69,6 +69,11 @@ def describe_chance(
         Length of the list; by default all documents are ranked.
     rel
         Lowest gain that counts as relevant: the gain of the relevant documents.
+
+    Examples
+    --------
+    >>> confir.describe_chance(1000, 10, ["AP", "P@10"]).expected.round(4)
+    array([[0.0164, 0.01  ]])
     """
     wanted = _measures(measures, rel)
     documents = as_integer("documents", documents, highest=MOST_DOCUMENTS)
@@ -111,6 +116,13 @@ def compare_with_chance(
     draws, rng
         Random rankings per topic for the p-value of a run's AP, and seed or generator; with 0
         draws there is no p-value.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> scores = confir.evaluate(sample.qrels, sample.runs[:1], "AP")
+    >>> confir.compare_with_chance(sample.qrels, scores, documents=60_000, draws=99)
+    Chance(topic: 50, measure: 1, run: 1, documents=60000, depth=60000)
     """
     as_integer("draws", draws, lowest=0)
     documents = as_integer("documents", documents, highest=MOST_DOCUMENTS)

@@ -34,7 +34,7 @@ MeasuresOption = Annotated[
         "-m",
         "--measure",
         metavar="NAME",
-        help="A measure in [0, 1] (repeatable; confir measures lists them). Default AP.",
+        help="Measures in [0, 1] (repeatable; confir measures lists them); by default AP.",
         callback=options.split_measures,
         panel="Input",
     ),

@@ -169,6 +169,13 @@ def compare_on_collection(
         variance components, and t replaces z.
     epsilon
         Distance from 0 and 1 to which scores are clipped before the logit.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> drawn = confir.resample_documents(sample.qrels, sample.runs[2:4], "AP", replicates=50)
+    >>> confir.compare_on_collection(drawn, "dense")
+    CollectionDifferences(run: 1, measure: 1, variant: 5, baseline='dense', level=0.95)
     """
     check_request(sample, epsilon)
     sample.run_place(baseline)

@@ -123,6 +123,13 @@ def summarise_means(
         Names in SUMMARIES: MAP is "mean", L-MAP "logit-mean", GMAP "geometric-mean".
     small_r, epsilon
         As in `summarise_topics`.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> drawn = confir.resample_documents(sample.qrels, sample.runs[2:4], "AP", replicates=50)
+    >>> confir.summarise_means(drawn)
+    CollectionMeans(run: 2, measure: 1, summary: 3, method: 1, level=0.95)
     """
     check_request(sample, epsilon)
     as_flag("small_r", small_r)

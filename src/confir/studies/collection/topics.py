@@ -112,6 +112,13 @@ def summarise_topics(
         Whether to correct AP near 0 and 1 for few relevant documents.
     epsilon
         Distance from 0 and 1 to which scores are clipped before the logit.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> drawn = confir.resample_documents(sample.qrels, sample.runs[2:4], "AP", replicates=50)
+    >>> confir.summarise_topics(drawn)
+    CollectionTopics(run: 2, topic: 50, measure: 1, level=0.95, method='logit')
     """
     check_request(sample, epsilon)
     as_flag("small_r", small_r)

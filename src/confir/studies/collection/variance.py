@@ -82,6 +82,13 @@ def decompose_variance(
         Names in SUMMARIES.
     epsilon
         Distance from 0 and 1 to which scores are clipped before the logit.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> drawn = confir.resample_documents(sample.qrels, sample.runs[2:4], "AP", replicates=50)
+    >>> confir.decompose_variance(drawn)
+    CollectionVariance(run: 2, measure: 1, summary: 2, baseline=None)
     """
     check_request(sample, epsilon)
     summaries = as_choices("summaries", summaries, SUMMARIES, "summary")

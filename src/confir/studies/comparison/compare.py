@@ -88,6 +88,12 @@ def compare_runs(
     replicates, rng
         Number of replicates, by default 9,999 (999 where a summary is resampled); seed or
         generator.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.compare_runs(scores, baseline="b")
+    Comparison(The difference between a and b in score is inconclusive (+0.175, 95% CI [-0.064, +0.414], p = .102))
     """
     scores = as_rated(scores)
     sample = as_sample(scores)

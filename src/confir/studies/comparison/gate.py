@@ -115,6 +115,12 @@ def judge_gate(
         A loss up to this does not matter.
     require
         What a candidate must fulfil; see `Gate`.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.judge_gate(confir.compare_runs(scores, baseline="a"), "score").sentence()
+    'gate open: by score, no candidate is significantly worse than a'
     """
     baseline, margin = check_gate(comparison, measure, margin, require)
     m = comparison.measures.index(measure)

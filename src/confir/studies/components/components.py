@@ -162,6 +162,12 @@ def decompose_scores(
     level, rng
         Confidence level of the limits, and the seed or generator of the mean squares drawn for those
         of Φ, and of Eρ² with judges or repeats; those of Eρ² of systems × topics are exact.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.decompose_scores(scores).share.round(2)
+    array([0.35, 0.33, 0.32])
     """
     level = as_level(level)
     generator = as_generator(rng)

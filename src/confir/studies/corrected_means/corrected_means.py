@@ -148,6 +148,14 @@ def correct_judgements(
         calibrated-beta, as for people's judgements alone, where the model has no weight; t for others.
     replicates, rng
         Number of replicates, and seed or generator, for methods that resample.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> people = dict(list(sample.qrels.to_dict().items())[:20])
+    >>> sampled = {"human": people, "human_sample": "random-topics"}
+    >>> confir.correct_judgements(sample.qrels, sample.runs[:1], "AP", **sampled)
+    CorrectedMeans(run: 1, measure: 1, human_topics=20, model_topics=30, level=0.95)
     """
     level = as_level(level)
     check_replicates(replicates)

@@ -97,7 +97,11 @@ def coverage_command(
 ) -> None:
     """Estimate the coverage of intervals on these scores (Soboroff 2014).
 
-    Example: `confir coverage --scores scores.csv -m AP --method t --method logit-t`
+    For example:
+
+    - `confir coverage qrels.txt runs/ -m AP`
+    - `confir coverage --scores scores.csv -m AP --method t --method logit-t`
+    - `confir coverage --scores scores.csv --samples 5000 -o coverage.svg`
     """
     from confir.cli.terminal import Answer, Progress
     from confir.report.tables import with_design_note
@@ -168,7 +172,11 @@ def type_one_command(
 ) -> None:
     """Estimate how often intervals from few topics miss the mean over all topics (Park 2011).
 
-    Example: `confir type-one --scores robust2004_ap.csv --topics 10 --method percentile`
+    For example:
+
+    - `confir type-one qrels.txt runs/ -m AP`
+    - `confir type-one --scores robust2004_ap.csv --topics 10 --method percentile`
+    - `confir type-one --scores scores.csv --topics 5 --topics 25 -o errors.csv`
     """
     from confir.cli.terminal import Answer, Progress
     from confir.measures.parsing import parse_measures

@@ -140,6 +140,12 @@ def estimate_coverage(
         Samples drawn from the population, and bootstrap replicates of each.
     rng, jobs, progress, resume
         Seed or generator; number of threads; called after each part; folder that stores parts.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.estimate_coverage(scores, methods="t", samples=200)
+    Coverage(run: 2, measure: 1, method: 1, level=0.95)
     """
     scores = as_scores(scores)
     level = as_level(level)

@@ -144,6 +144,12 @@ def estimate_type_one_error(
         Samples of each size, and bootstrap replicates of each.
     rng, jobs, progress, resume
         Seed or generator; number of threads; called after each part; folder that stores parts.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.estimate_type_one_error(scores, methods="t", topics=3, samples=200)
+    TypeOneError(column: 2, method: 1, topics: 1, level: 10, sampling='without')
     """
     scores = as_scores(scores)
     refuse_design(scores.design, "the study of the Type I error")

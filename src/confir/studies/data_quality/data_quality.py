@@ -148,6 +148,13 @@ def inspect_data(
         Cutoff or cutoffs for the share of unjudged documents.
     rel
         Lowest gain that counts as relevant.
+
+    Examples
+    --------
+    >>> qrels = {"1": {"d1": 1, "d2": 0}, "2": {"d3": 2}}
+    >>> runs = {"a": {"1": {"d1": 2.0, "d9": 1.0}, "2": {"d3": 1.0}}}
+    >>> confir.inspect_data(qrels, runs)
+    DataQuality(run: 1, cutoff: 5, rel=1)
     """
     ranks = as_integers("cutoffs", cutoffs)
     experiment = as_experiment(qrels, runs, ReadingRules(rel))

@@ -27,7 +27,11 @@ def measures_command(
 ) -> None:
     """List the measures; with --power, show which of them separates runs best.
 
-    Example: `confir measures --power qrels.txt runs/ -m AP,nDCG@10,P@10`
+    For example:
+
+    - `confir measures`
+    - `confir measures --power qrels.txt runs/ -m AP,nDCG@10,P@10`
+    - `confir measures --power --scores scores.csv -o power.csv`
     """
     if not power:
         if inputs.files():

@@ -104,6 +104,13 @@ def compare_measures(
         Splits of the topics in two halves.
     replicates, rng
         Of the family of all pairs; seed or generator, of the splits too.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> scores = confir.evaluate(sample.qrels, sample.runs[2:5], ["AP", "RR"])
+    >>> confir.compare_measures(scores, splits=20)
+    Discrimination(measure: 2, runs=3, pairs=3, level=0.95)
     """
     scores = as_scores(scores)
     level, splits = as_level(level), as_integer("splits", splits)

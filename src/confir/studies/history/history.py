@@ -73,6 +73,11 @@ def read_history(path: PathLike) -> GateHistory:
     ----------
     path
         The file, JSON Lines.
+
+    Examples
+    --------
+    >>> confir.read_history("history.jsonl")  # written by confir compare --history
+    GateHistory(entry: 1)
     """
     name = as_path("path", path)
     records = parse_looks(read_bytes(name), name)

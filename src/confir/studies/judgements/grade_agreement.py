@@ -129,6 +129,12 @@ def measure_agreement(
         As in `compare_judgements`.
     level, replicates, rng
         Confidence level; number of replicates, and seed or generator.
+
+    Examples
+    --------
+    >>> judge = {"1": {"d": 1, "e": 0}, "2": {"d": 1, "e": 0}}
+    >>> confir.measure_agreement({"first": judge, "second": judge}, replicates=99)
+    GradeAgreement(judge_pair: 1, topics=2, level=0.95)
     """
     level = as_level(level)
     check_replicates(replicates)

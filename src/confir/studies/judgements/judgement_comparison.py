@@ -164,6 +164,13 @@ def compare_judgements(
         the mapped grades, too.
     level, replicates, rng
         Confidence level; number of replicates, and seed or generator.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> judges = {"first": sample.qrels, "second": sample.qrels}
+    >>> confir.compare_judgements(judges, sample.runs[2:5], "AP", replicates=99).tau
+    array([[1.]])
     """
     level = as_level(level)
     check_replicates(replicates)

@@ -32,7 +32,7 @@ _MeasureOption = Annotated[
         "-m",
         "--measure",
         metavar="NAME",
-        help="The measure. By default nDCG@10 of runs; for score tables, the one in them.",
+        help="The measure; by default nDCG@10 of runs, and for score tables the one in them.",
         callback=options.split_measures,
         complete=among(measure_names),
         panel=options.INPUT_PANEL,

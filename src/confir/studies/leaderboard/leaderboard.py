@@ -226,6 +226,12 @@ def make_leaderboard(
         0 and standard deviation 1.
     level, replicates, rng
         Confidence level; number of replicates, and seed or generator.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.make_leaderboard({"first": confir.as_scores(scores), "second": confir.as_scores(scores)})
+    Leaderboard(run: 2, dataset: 2, measure='score', sampling='fixed', level=0.95)
     """
     if measure is not None:
         as_text("measure", measure)

@@ -105,8 +105,13 @@ def meta_command(
 ) -> None:
     """Pool the effects of several topics or collections, and estimate their heterogeneity.
 
-    Examples: `confir meta trec7.json trec8.json -o forest.svg`, files that `confir compare` wrote;
-    `confir meta qrels.txt bm25.run dense.run -m AP --baseline bm25`, over topics
+    Effects of collections are files that `confir compare` wrote; those of topics follow from runs.
+
+    For example:
+
+    - `confir meta trec7.json trec8.json -o forest.svg`
+    - `confir meta qrels.txt bm25.run dense.run -m AP --baseline bm25`
+    - `confir meta effects.csv --format json`
     """
     from confir.cli.input import check_choice
     from confir.intervals.interval import check_level

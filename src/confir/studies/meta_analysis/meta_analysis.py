@@ -262,6 +262,11 @@ def pool_effects(
         "baseline" where groups are several runs against one, else "none".
     studies, groups
         Names of the studies, and what each column is about.
+
+    Examples
+    --------
+    >>> confir.pool_effects([0.1, 0.2, 0.4], [0.1, 0.1, 0.2])
+    PooledEffect(0.1778 [-0.1010, 0.4565], level=0.95, i2=0.00, model='paule-mandel+hartung-knapp')
     """
     chosen = choose_model(model, tau2, interval)
     return pool_models(

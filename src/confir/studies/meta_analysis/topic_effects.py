@@ -82,6 +82,13 @@ def collection_effects(
         run, variances are added always: replicates do not show that doubt.
     small_r, level, epsilon
         As in `summarise_topics`; the correction depends on the level.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> drawn = confir.resample_documents(sample.qrels, sample.runs[2:4], "AP", replicates=50)
+    >>> confir.collection_effects(drawn, baseline="dense").effects.shape
+    (50, 1)
     """
     check_sample(sample)
     chosen = ("logit" if baseline is None else "logit-difference") if effect is None else effect

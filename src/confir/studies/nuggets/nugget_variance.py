@@ -92,6 +92,11 @@ def estimate_nugget_variance(paths: PathLike | Sequence[PathLike]) -> NuggetVari
     ----------
     paths
         Files of nuggetizer's assignments, or folders of these.
+
+    Examples
+    --------
+    >>> confir.estimate_nugget_variance("answers.jsonl")
+    NuggetVariance(run: 1, measure: 4)
     """
     if isinstance(paths, Mapping):
         raise invalid("paths", paths, "a path, or a list of these")

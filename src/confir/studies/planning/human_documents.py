@@ -113,6 +113,16 @@ def plan_human_documents(
         Documents of a topic that people judge; by default as many as in the pilot.
     human_cost, model_cost
         Cost of a judgement, by people and by the model, which judges all: the cheapest mix is returned.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> judged = sample.qrels.to_dict().items()
+    >>> drawn = {t: {d: (g, 0.5) for d, g in list(found.items())[::2]} for t, found in judged}
+    >>> sampled = {"human": drawn, "human_sample": "random-documents"}
+    >>> scores = confir.evaluate(sample.qrels, sample.runs[:1], "P@10", **sampled)
+    >>> confir.plan_human_documents(scores, half_width=0.05).topics_alone
+    array([[168.]])
     """
     sampled = as_sampled(as_scores(scores, human=True))
     if np.isnan(sampled.values).any() or len(sampled.topics) < 2:

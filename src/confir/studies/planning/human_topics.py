@@ -110,6 +110,15 @@ def plan_human_topics(
         With costs it is chosen, too.
     human_cost, model_cost
         Cost of judging a topic, by people and by the model: the cheapest mix is returned.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> people = dict(list(sample.qrels.to_dict().items())[:20])
+    >>> sampled = {"human": people, "human_sample": "random-topics"}
+    >>> scores = confir.evaluate(sample.qrels, sample.runs[:1], "AP", **sampled)
+    >>> confir.plan_human_topics(scores, half_width=0.05)
+    HumanPlan(run: 1, measure: 1, baseline=None, family='none', half_width=0.05, level=0.95, pilot=20)
     """
     judged = as_judged(as_scores(scores, human=True))
     as_real("half_width", half_width, above=0.0)

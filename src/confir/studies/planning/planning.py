@@ -210,6 +210,12 @@ def plan_topics(
     assurance
         Probability that the goal is reached though the pilot's sd is an estimate, such as 0.8; it
         is planned with an upper limit of the sd. By default with the sd itself.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.plan_topics(scores, baseline="b", difference=0.1)
+    Plan(a against b by score: 20 topics to detect a true difference of 0.1 with power 0.8)
     """
     scores = as_scores_or_summary(scores)
     topics = topics_of_budget(topics, judgements, judgements_per_topic)

@@ -143,6 +143,7 @@ def preferences_command(
     For example:
 
     - `confir preferences votes.json --cluster judge`
+    - `confir preferences votes.json --show pairs -o pairs.csv`
     - `confir preferences votes.json --baseline main --fail-if-worse`
     """
     from confir.cli.streams import print_message

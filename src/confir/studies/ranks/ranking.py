@@ -176,6 +176,12 @@ def rank_runs(
     replicates, rng
         Number of replicates, and seed or generator: the same seed draws the same topics as in
         `confidence_interval`.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.rank_runs(scores).rank.ravel()
+    array([1, 2])
     """
     scores = as_rated(scores)
     levels = as_levels(level)

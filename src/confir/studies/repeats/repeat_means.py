@@ -122,6 +122,12 @@ def summarise_repeats(
         The system that the others are compared with, on the same topics.
     level
         Confidence level.
+
+    Examples
+    --------
+    >>> scores = {"a@1": [0.3, 0.5, 0.4], "a@2": [0.2, 0.6, 0.4]}
+    >>> confir.summarise_repeats(scores)
+    RepeatMeans(system: 1, measure: 1, level=0.95)
     """
     scores = as_scores(scores)
     level = as_level(level)

@@ -100,7 +100,11 @@ def reproduce_command(
 ) -> None:
     """Compare runs with the run that they reproduce: lists, scores, and a verdict.
 
-    Example: `confir reproduce bm25.run new/bm25.run --qrels qrels.txt -m AP --margin 0.005`
+    For example:
+
+    - `confir reproduce bm25.run new/bm25.run`
+    - `confir reproduce bm25.run new/bm25.run --qrels qrels.txt -m AP --margin 0.005`
+    - `confir reproduce bm25.run new/*.run --qrels qrels.txt -m AP,nDCG@10 -o reproduced.md`
     """
     from confir.cli.streams import print_message
     from confir.cli.terminal import Answer, Progress

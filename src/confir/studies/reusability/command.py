@@ -58,7 +58,11 @@ def reusability_command(
 ) -> None:
     """Leave each team out of the pool in turn: what would its runs lose?
 
-    Example: `confir reusability qrels.txt runs/ --teams teams.txt --pool-depth 100`
+    For example:
+
+    - `confir reusability qrels.txt runs/ -m AP`
+    - `confir reusability qrels.txt runs/ --teams teams.txt --pool-depth 100`
+    - `confir reusability qrels.txt runs/ -m nDCG@10 -o reusability.svg`
     """
     from confir.cli.explicit_options import refuse_options
     from confir.cli.terminal import Progress, result_answer

@@ -99,7 +99,11 @@ def simulate_command(
 ) -> None:
     """Simulate scores with known true means, or runs and qrels.
 
-    Example: `confir simulate --scores scores.csv --topics 250 -o simulated.csv --truth truth.csv`
+    For example:
+
+    - `confir simulate --scores scores.csv --topics 250 -o simulated.csv --truth truth.csv`
+    - `confir simulate --scores scores.csv --topics 50 --seed 7 -o simulated.csv`
+    - `confir simulate --collection folder --runs 5 --topics 50`
     """
     from confir.cli.terminal import be_quiet, check_output
 

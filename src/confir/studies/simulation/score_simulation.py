@@ -113,6 +113,12 @@ def fit_population(scores: ScoresSource) -> ScorePopulation:
     ----------
     scores
         Real scores on at least two topics; anything that `as_scores` takes.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.fit_population(scores)
+    ScorePopulation(2 runs × 1 measures)
     """
     scores = as_scores(scores)
     refuse_design(scores.design, "a simulation like these scores")
@@ -145,6 +151,12 @@ def simulate_scores(
         Number of topics to draw.
     rng
         Generator or seed.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.simulate_scores(scores, topics=100)
+    Scores(topic: 100, run: 2, measure: 1)
     """
     return fit_population(scores).draw(topics, rng)
 

@@ -50,7 +50,11 @@ def split_half_command(
 ) -> None:
     """Predict each half of the documents from the other, to validate intervals (Cormack 2006).
 
-    Example: `confir split-half qrels.txt runs/ --method linear --method logit`
+    For example:
+
+    - `confir split-half qrels.txt runs/`
+    - `confir split-half qrels.txt runs/ --method linear --method logit`
+    - `confir split-half qrels.txt runs/ -m nDCG@10 -o halves.svg`
     """
     from confir.cli.terminal import Answer, Progress
     from confir.errors import enumerate_names

@@ -173,6 +173,12 @@ def validate_split_half(
         its parity, each further one by the bit before. All have the same replicates.
     progress
         Called with the number of topics that are done since the last call of each half.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> confir.validate_split_half(sample.qrels, sample.runs[:1], "AP", replicates=50)
+    SplitHalf(run: 1, measure='AP', level=0.95)
     """
     level = as_level(level)
     check_replicates(replicates)

@@ -92,6 +92,13 @@ def bound_ties(
     ----------
     qrels, runs, measures, progress, **rules
         As in `evaluate`; ``tie_precision`` says in which precision retrieval scores are equal.
+
+    Examples
+    --------
+    >>> qrels, tied = {"1": {"d1": 1}}, {"1": {"d1": 1.0, "d2": 1.0}}
+    >>> bounds = confir.bound_ties(qrels, {"a": tied}, "RR").to_records()[0]
+    >>> bounds["lowest"], bounds["highest"]
+    (0.5, 1.0)
     """
     return bound_scored_ties(
         read_scored_lists(qrels, runs, measures, ReadingRules(**rules), no_order, progress)

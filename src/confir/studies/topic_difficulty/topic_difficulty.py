@@ -84,6 +84,12 @@ def describe_topics(scores: ScoresSource, *, run: str | None = None) -> TopicDif
         Anything that `as_scores` takes; missing scores are ignored.
     run
         A run to examine: its score, and how far it is below the best.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.describe_topics(scores)
+    TopicDifficulty(measure: 1, topic: 4)
     """
     scores = as_scores(scores, human=True)
     if run is not None:

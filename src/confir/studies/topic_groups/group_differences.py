@@ -185,6 +185,13 @@ def compare_groups(
         As in `compare_runs`; replicates are also the permutations.
     level
         Of the intervals of all groups together; 1 - level is the α of the test.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6, 0.2, 0.8], "b": [0.2, 0.5, 0.1, 0.3, 0.4, 0.5]}
+    >>> long = {"1": "yes", "2": "yes", "3": "yes", "4": "no", "5": "no", "6": "no"}
+    >>> confir.compare_groups(scores, by=long)
+    GroupComparison(group: 2, pair: 1, measure: 1, column='group', level=0.95)
     """
     held = as_listed_scores(scores)
     groups = as_topic_groups(by, held, table)

@@ -27,7 +27,11 @@ def tradeoff_command(
 ) -> None:
     """Show which runs are worth their cost: on the frontier, dominated, or undecided.
 
-    Example: `confir tradeoff qrels.txt runs/ -m nDCG@10 --cost latency.csv`
+    For example:
+
+    - `confir tradeoff qrels.txt runs/ -m nDCG@10 --cost latency.csv`
+    - `confir tradeoff --scores scores.csv --cost latency.csv`
+    - `confir tradeoff qrels.txt runs/ -m nDCG@10 --cost latency.csv -o tradeoff.svg`
     """
     from confir.cli.terminal import Answer
     from confir.data.tables.cost_files import read_costs

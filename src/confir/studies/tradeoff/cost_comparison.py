@@ -174,6 +174,12 @@ def compare_costs(
         frame, or several; or run → cost. Lower is better.
     level, replicates, rng
         Confidence level; number of replicates; seed or generator.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.compare_costs(scores, {"a": 9.0, "b": 1.0}).to_records()[0]["status"]
+    'undecided'
     """
     table = as_listed_scores(scores)
     level = as_level(level)

@@ -102,6 +102,14 @@ def bound_unjudged(
         Documents that any of the runs retrieves down to this rank may turn out relevant, with any
         gain of the qrels; all others stay non-relevant. By default the measure's cutoff, and whole
         lists for a measure without one.
+
+    Examples
+    --------
+    >>> qrels = {"1": {"d1": 1, "d2": 0}, "2": {"d3": 2}}
+    >>> runs = {"a": {"1": {"d1": 2.0, "d9": 1.0}, "2": {"d3": 1.0}}}
+    >>> bounds = confir.bound_unjudged(qrels, runs, "P@2").to_records()[0]
+    >>> bounds["lowest"], bounds["highest"]
+    (0.5, 0.75)
     """
     if pool_depth is not None:
         as_integer("pool_depth", pool_depth)

@@ -122,6 +122,13 @@ def bound_differences(
         Name of the run that all others are compared with.
     pool_depth
         As in `bound_unjudged`.
+
+    Examples
+    --------
+    >>> qrels = {"1": {"d1": 1, "d2": 0}, "2": {"d3": 2}}
+    >>> runs = {"a": {"1": {"d1": 2.0, "d9": 1.0}, "2": {"d3": 1.0}}}
+    >>> confir.bound_differences(qrels, runs | {"b": runs["a"]}, "P@2", baseline="a")
+    UnjudgedDifferences(run: 1, measure: 1, baseline='a')
     """
     if pool_depth is not None:
         as_integer("pool_depth", pool_depth)

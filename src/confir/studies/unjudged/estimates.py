@@ -133,6 +133,13 @@ def estimate_unjudged(
         default the measure's cutoff, and whole lists for a measure without one.
     level, replicates, rng
         Of the interval over drawn judgements.
+
+    Examples
+    --------
+    >>> qrels = {"1": {"d1": 1, "d2": 0}, "2": {"d3": 2}}
+    >>> runs = {"a": {"1": {"d1": 2.0, "d9": 1.0}, "2": {"d3": 1.0}}}
+    >>> confir.estimate_unjudged(qrels, runs, "P@2")
+    UnjudgedEstimate(run: 1, measure: 1, treatment='condensed', level=0.95)
     """
     as_choice("treatment", treatment, TREATMENTS)
     as_level(level)
