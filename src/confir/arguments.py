@@ -123,7 +123,7 @@ def as_choices(
 def as_list(name: str, value: Any, *, least: int = 1) -> list[Any]:
     """Return several values as a list; strings, bytes and masked arrays are rejected."""
     listed = None
-    if isinstance(value, Iterable) and not isinstance(value, str | bytes | np.ma.MaskedArray):
+    if isinstance(value, Iterable) and not (isinstance(value, str | bytes) or _is_masked(value)):
         with suppress(TypeError):  # an array of no dimension, or a class
             listed = list(value)
     if listed is None:

@@ -9,13 +9,18 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from confir.errors import InvalidValueError
-from confir.intervals.quantiles import t_quantile
+from confir.intervals.quantiles import normal_quantile, t_quantile
 
 LEVELS = [0.01, 0.2, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 0.9999]
 
 
 def quantile(df: float, level: float) -> float:
     return float(t_quantile(np.array([df]), level)[0])
+
+
+@pytest.mark.parametrize("tail", [0.5, 0.4999, 0.3, 0.1, 0.025, 5e-4, 1e-10, 1e-100, 1e-300])
+def test_normal_quantiles_against_scipy(tail):
+    assert normal_quantile(tail) == pytest.approx(stats.norm.isf(tail), rel=1e-12, abs=1e-15)
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -5,7 +5,12 @@ import pytest
 
 import confir
 from confir.data.scores import Scores
-from confir.errors import FormatError, InvalidValueError, UnknownNameError
+from confir.errors import (
+    FormatError,
+    InvalidValueError,
+    UnknownNameError,
+    UnsupportedMethodError,
+)
 from confir.intervals.simultaneous import symmetric_bound
 from requirements import required
 
@@ -203,7 +208,7 @@ def test_one_run_and_a_summary_are_refused():
     scores, _, _ = made()
     with pytest.raises(InvalidValueError, match="there is one run"):
         confir.compare_costs(scores.select(run="a"), {"a": 1})
-    with pytest.raises(InvalidValueError, match="needs the score of every topic"):
+    with pytest.raises(UnsupportedMethodError, match="which summaries of scores lack"):
         confir.compare_costs(confir.summarise_scores(scores), {"a": 1})
 
 

@@ -6,11 +6,16 @@ imported here that takes time: from `main` on, Ctrl-C ends the command in one se
 
 from __future__ import annotations
 
+import gc
 import sys
 
 # The exit codes of an error, and of what Ctrl-C stopped.
 FAILED = 2
 INTERRUPTED = 130
+
+# How many objects are made before Python looks for garbage among them, which imports do not make; its
+# default is 700.
+_OBJECTS_PER_COLLECTION = 100_000
 
 
 def main() -> None:
@@ -19,6 +24,7 @@ def main() -> None:
     The code is 0, 1 (a closed gate, and nothing else), 2 (an error), 130 (interrupted) or 141 (the
     reader of a pipe went away).
     """
+    gc.set_threshold(_OBJECTS_PER_COLLECTION)
     sys.unraisablehook = _raise_interrupt_again
     try:
         from confir.cli.start import run

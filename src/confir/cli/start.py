@@ -52,9 +52,6 @@ runs/ -o page.html` writes it all on a page. `confir demo` needs no files."""
 # The exit code of a command whose output nobody reads, as of one that SIGPIPE ended.
 UNREAD = 141
 
-# How many objects are made before Python looks for garbage among them; its default is 700.
-_OBJECTS_PER_COLLECTION = 100_000
-
 # What takes less memory, by the option that says how much is drawn.
 _SMALLER = {
     "replicates": "fewer --replicates need less",
@@ -177,10 +174,9 @@ def find_command(name: str) -> Command:
 def _start_fast() -> None:
     """Skip work that would take a fifth of a short command's time to no effect.
 
-    Imports make many objects and no garbage. And confir keeps matrix products to a thread each
+    Confir keeps matrix products to a thread each
     (`confir.parallel`), so that numpy need not start more.
     """
-    gc.set_threshold(_OBJECTS_PER_COLLECTION)
     atexit.register(gc.freeze)  # or Python would look through all objects once more
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if "numpy" not in sys.modules:

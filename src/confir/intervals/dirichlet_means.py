@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
+from confir.intervals.quantiles import normal_quantile
 from confir.measures.summary import inverse_logit, logit
 
 # A limit is found when a step moves it by no more.
@@ -134,9 +135,7 @@ def is_within(moments: ScoreMoments, tail: float, value: Floats) -> Booleans:
     variance = second / (size * (size + 1.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         skewness = 2.0 * third / (size * (size + 1.0) * (size + 2.0)) / variance**1.5
-    from statistics import NormalDist
-
-    quantile = -NormalDist().inv_cdf(tail)
+    quantile = normal_quantile(tail)
     normal = quantile - skewness / 6.0
     bend = skewness * normal / 6.0
     deviation = normal * (1.0 + bend + np.square(bend) / 3.0) * np.sqrt(variance)

@@ -14,7 +14,7 @@ from confir.resampling.distribution import Resampled, SamplingDistribution
 _NOT_STATED = "not stated"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Use:
     """What a method rests on when it is applied over topics, or over documents.
 
@@ -33,7 +33,7 @@ class Use:
     fails: str = _NOT_STATED
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Method:
     """An interval method, with all that the rest of confir needs to know of it.
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from confir.arrays import Floats, Integers
+from confir.intervals.quantiles import normal_quantile
 from confir.measures.summary import logit
 from confir.order import distinct
 
@@ -142,9 +143,7 @@ def interpolate_rows(logits: Floats, rows: Floats, row: Integers, candidate: Flo
 
 def _normal_place(tail: float) -> float:
     """Return the compressed normal quantile beyond which a tail lies."""
-    from statistics import NormalDist
-
-    return float(compress(np.array(-NormalDist().inv_cdf(tail))))
+    return float(compress(np.array(normal_quantile(tail))))
 
 
 def _dispersion_place(dispersion: Floats) -> Floats:

@@ -37,6 +37,20 @@ def t_quantile(df: Floats, level: float) -> Floats:
     return quantiles[places].reshape(np.shape(df))
 
 
+def normal_quantile(tail: float) -> float:
+    """Return the z ≥ 0 with ``P(Z > z) = tail``, for a tail of at most one half.
+
+    Newton's method, from 0 on: the probability is convex in z, so that no step leads beyond the
+    solution.
+    """
+    z, step = 0.0, math.inf
+    while step > _LAST_STEP * z:
+        excess = math.erfc(z / math.sqrt(2.0)) / 2.0 - tail
+        step = excess * math.sqrt(2.0 * math.pi) * math.exp(z * z / 2.0)
+        z += step
+    return z
+
+
 @lru_cache(maxsize=4096)
 def _t_quantile(df: float, level: float) -> float:
     """Solve for the quantile by Newton's method.
@@ -46,9 +60,7 @@ def _t_quantile(df: float, level: float) -> float:
     """
     if df < 1.0:
         return math.nan
-    from statistics import NormalDist
-
-    t = -NormalDist().inv_cdf((1.0 - level) / 2.0)
+    t = normal_quantile((1.0 - level) / 2.0)
     if math.isinf(df):
         return t
     step = math.inf

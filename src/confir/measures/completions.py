@@ -9,11 +9,10 @@ retrieved. Where a score is a ratio, both of its parts grow with the relevant do
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from confir.data.lists.unjudged_documents import UnjudgedDocuments
 from confir.errors import InvalidValueError
 from confir.measures.binary import share
 from confir.measures.graded import Dcg, dcg_gain, mapped_gain
@@ -21,6 +20,7 @@ from confir.order import TIE
 
 if TYPE_CHECKING:
     from confir.arrays import Booleans, Floats, Integers
+    from confir.data.lists.unjudged_documents import UnjudgedDocuments
     from confir.measures.measure import Measure
 
 # Dinkelbach's iteration takes few steps; each one improves the ratio, by more than rounding does.
@@ -38,8 +38,8 @@ class ScoreBounds(NamedTuple):
     highest: Floats
 
 
-Rule = Callable[[UnjudgedDocuments, "Measure"], ScoreBounds]
-DifferenceRule = Callable[[UnjudgedDocuments, UnjudgedDocuments, "Measure"], ScoreBounds]
+Rule: TypeAlias = "Callable[[UnjudgedDocuments, Measure], ScoreBounds]"
+DifferenceRule: TypeAlias = "Callable[[UnjudgedDocuments, UnjudgedDocuments, Measure], ScoreBounds]"
 
 
 def monotone_bounds(unjudged: UnjudgedDocuments, measure: Measure) -> ScoreBounds:

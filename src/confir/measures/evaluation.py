@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import numpy as np
 
@@ -13,11 +13,11 @@ from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.files import PathLike
 from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import RunSource
-from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import Missing, ReadingOptions, ReadingRules, takes_rules
 from confir.data.run import Run
+from confir.data.run_scores import RunScores
 from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS
 from confir.data.scanning.scanner import Ranked, read_rankings
 from confir.data.scores import Scores
@@ -31,6 +31,9 @@ from confir.measures.run_checks import check_ranked, warn_of_gains_above_one
 from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.parallel import Progress, run_in_threads
 from confir.scheduler import scheduler_in_use
+
+if TYPE_CHECKING:
+    from confir.data.lists.ranked_lists import RankedLists
 
 # Judged documents measured together: enough to spread the cost of a numpy call, few enough for the
 # processor's cache.
@@ -219,11 +222,13 @@ def as_scores_or_summary(source: Any) -> Scores | ScoreSummary:
 def as_rated(source: Any) -> Any:
     """Return what `as_scores_or_summary` does, or strengths: those given, or those of votes."""
     from confir.data.votes import Votes
-    from confir.measures.strengths import Strengths, fit_strengths
+    from confir.measures.strengths import fit_strengths
 
     if isinstance(source, Votes):
         return fit_strengths(source)
-    return source if isinstance(source, Strengths) else as_scores_or_summary(source)
+    if isinstance(source, RunScores):
+        return source.in_id_order()
+    return as_scores_or_summary(source)
 
 
 def chosen_measures(

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from confir.data.lists.tied_lists import TiedRankings, TieGroups, order_ties
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.measures.binary import relevant_within, share
 from confir.measures.graded import (
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from confir.arrays import Floats, Integers
     from confir.data.lists.ranked_lists import RankedLists
     from confir.data.lists.rankings import Rankings
+    from confir.data.lists.tied_lists import TiedRankings, TieGroups
 
 # Cells of a table of groups × ranks: enough to spread the cost of a numpy call.
 _CELLS = 1_000_000
@@ -46,6 +46,8 @@ def extreme_lists(
     gains
         The gains that levels of the qrels have.
     """
+    from confir.data.lists.tied_lists import order_ties
+
     levels, place = np.unique(lists.qrels.gains, return_inverse=True)
     mapped = np.where(levels >= 1, mapped_gain(levels, gains), 0.0)
     worth = np.empty(len(levels), np.int64)

@@ -5,7 +5,6 @@ So are the largest t* of all pairs of runs, which the best run, ranks and pairs 
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 import threading
 from collections.abc import Callable, Iterator
@@ -98,6 +97,8 @@ class KeptMaxima:
 def _digest(pairs: object) -> bytes:
     """Return what equal objects have in common and others have not; arrays are not copied."""
     buffers: list[pickle.PickleBuffer] = []
+    import hashlib
+
     digest = hashlib.blake2b(pickle.dumps(pairs, protocol=5, buffer_callback=buffers.append))
     for buffer in buffers:
         digest.update(buffer.raw())

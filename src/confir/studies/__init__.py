@@ -22,7 +22,7 @@ class Shown(NamedTuple):
     chart: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Study:
     """A question, and where its answer is computed and shown.
 

@@ -45,7 +45,7 @@ def _not_written(_: Run | Qrels, path: str) -> None:
     raise InvalidValueError(f"{path}: this format is only read; expected another ending")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Format:
     """A file format for runs, qrels or scores: an entry of FORMATS.
 
