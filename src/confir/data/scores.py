@@ -147,12 +147,9 @@ class Scores(RunScores, Result):
 
     def in_id_order(self) -> Self:
         """Return the scores with their topics in bytewise order of the ids."""
-        places = sorted(
-            range(len(self.topics)),
-            key=lambda place: self.topics[place].encode(errors="surrogatepass"),
-        )
-        if places == list(range(len(places))):
+        if list(self.topics) == sorted(self.topics):  # by code points, as bytes of UTF-8 are
             return self
+        places = sorted(range(len(self.topics)), key=self.topics.__getitem__)
         topics = tuple(self.topics[place] for place in places)
         moved: dict[str, Any] = {"topics": topics}
         for one in fields(self):
@@ -257,6 +254,15 @@ class Scores(RunScores, Result):
     def all_topics(self) -> tuple[str, ...]:
         """Topics that any judge has scores on: all topics, where there is one judge."""
         return self.topics
+
+    def repeat_tables(self) -> tuple[Scores, ...]:
+        """Return the scores of each repeat of the runs: themselves, where there is one."""
+        return (self,)
+
+    def rescaled(self, shift: Floats, scale: Floats, measures: tuple[str, ...]) -> Scores:
+        """Return the scores less a shift, over a scale, both by topic, by measures of new names."""
+        values = (self.values - shift[:, None, None]) / scale[:, None, None]
+        return Scores(self.topics, self.runs, measures, values, bounded=False, design=self.design)
 
     def on_dataset(self, name: str) -> Self:
         """Return the scores on the topics of one dataset, with the design inside of it."""

@@ -17,6 +17,7 @@ from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import Missing, ReadingOptions, ReadingRules, takes_rules
 from confir.data.run import Run
+from confir.data.run_scores import RunScores
 from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS
 from confir.data.scanning.scanner import Ranked, read_rankings
 from confir.data.scores import Scores
@@ -221,11 +222,13 @@ def as_scores_or_summary(source: Any) -> Scores | ScoreSummary:
 def as_rated(source: Any) -> Any:
     """Return what `as_scores_or_summary` does, or strengths: those given, or those of votes."""
     from confir.data.votes import Votes
-    from confir.measures.strengths import Strengths, fit_strengths
+    from confir.measures.strengths import fit_strengths
 
     if isinstance(source, Votes):
         return fit_strengths(source)
-    return source if isinstance(source, Strengths) else as_scores_or_summary(source)
+    if isinstance(source, RunScores):
+        return source.in_id_order()
+    return as_scores_or_summary(source)
 
 
 def chosen_measures(
