@@ -86,7 +86,10 @@ def test_numbers_are_those_of_the_library(compare, sample_files):
 def test_a_correction_leaves_intervals_as_they_are_and_says_so(compare_whole):
     _, out, _ = compare_whole("--baseline", "bm25", "-m", "AP", "--correction", "holm")
     assert "\nAP       dense  inconclusive  +0.0302 [-0.0090, +0.0693]" in out
-    assert "mean difference from bm25 with 95% confidence interval (CI) by t (of each pair alone), over 50" in out
+    assert (
+        "mean difference from bm25 with 95% confidence interval (CI) by t (of each pair alone), over 50"
+        in out
+    )
     assert "adjusted by Holm's correction for 2 pairs within each measure" in out
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import confir
 from confir.data.formats import run_tables
+from confir.data.long_tables.parquet_scores import ParquetScores
 from confir.data.scores import Scores
-from confir.data.streams.parquet_scores import ParquetScores
 from confir.measures import score_summary
 from parquet_datasets import make_rows, qrels_table, run_table, write_folder
 from requirements import required

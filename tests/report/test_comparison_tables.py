@@ -11,13 +11,12 @@ from confir.report.latex import to_latex
 from confir.report.tables import Cell, to_html, to_text
 from confir.studies.comparison.chart import comparison_chart
 from confir.studies.comparison.table import (
-    comparison_note,
     comparison_table,
     effect_table,
     extreme_table,
     group_table,
-    unjoined_sentence,
 )
+from confir.studies.comparison.wording import comparison_note, unjoined_sentence
 from confir.studies.planning.table import plan_table
 from studies.score_tables import table
 
@@ -75,7 +74,10 @@ def test_the_note_says_how_to_get_the_numbers_again(scores):
         "won, tied, lost"
     )
     every = comparison_table(compare_runs(scores)).note
-    assert "difference between runs with simultaneous 95% confidence interval (CI), all 6 pairs, over" in every
+    assert (
+        "difference between runs with simultaneous 95% confidence interval (CI), all 6 pairs, over"
+        in every
+    )
     single = comparison_table(compare_runs(scores, baseline="a", correction="holm"), seed=7).note
     assert single == (
         "mean difference from a with 95% confidence interval (CI) by t (of each pair alone), over 30 "

@@ -159,7 +159,6 @@ def test_neighbours_are_separable_where_all_pairs_of_the_comparison_say_so():
     assert board.order[0] == 3
     assert board.separable[3]
     assert np.isnan(board.p_next[board.order[-1]])
-    assert "pairs of neighbours" in board.separability()
     from confir.studies.leaderboard.board_sources import board_scores
 
     compared = confir.compare_runs(board_scores(parts, None, None, "error"), rng=3)
@@ -186,6 +185,14 @@ def test_a_comparison_with_the_next_run_near_the_threshold_is_borderline(lead, p
     assert p_next[0] == pytest.approx(p, abs=0.03)
     assert borderline[0] == unclear
     assert make_leaderboard(scores, rng=1, replicates=19).borderline[0] >= unclear
+
+
+@pytest.mark.filterwarnings("ignore::confir.errors.DegenerateSampleWarning")
+def test_a_mean_without_an_interval_is_said_without_limits():
+    values = 0.1 * np.arange(4)[:, None] + np.array([0.1, 0.2])
+    table = Scores(("w", "x", "y", "z"), ("a", "b"), ("AP",), values[:, :, None])
+    said = make_leaderboard(table, standardise=True, rng=1).sentence()
+    assert said.startswith("b has the highest mean standardised AP over 4 datasets, 0.707; each of")
 
 
 def test_means_alone_have_no_fixed_datasets():

@@ -25,7 +25,7 @@ from confir.errors import FormatError, InvalidValueError, ReadingWarning, warn_c
 from confir.order import TIE
 
 if TYPE_CHECKING:
-    from confir.data.sampling.repeats import RepeatedScores
+    from confir.data.sampling.repeated_scores import RepeatedScores
 
 # Scores of a measure in [0, 1] may lie this far outside it, as rounded or printed numbers do.
 RANGE_TOLERANCE = 1e-6
@@ -221,7 +221,7 @@ class Scores(RunScores, Result):
             How repeats are named, such as ``{system}-v{repeat}``; by default ``system@1``,
             ``system_seed1``, ``system-s1`` and the like.
         """
-        from confir.data.sampling.repeats import group_repeats
+        from confir.data.sampling.repeated_scores import group_repeats
 
         return group_repeats(self, pattern)
 

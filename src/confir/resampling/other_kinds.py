@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from confir.data.sampling.judged_scores import JudgedScores
-from confir.data.sampling.repeats import RepeatedScores
+from confir.data.sampling.repeated_scores import RepeatedScores
 from confir.data.votes import Votes
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.sampling.repeats import RepeatedScores
+from confir.data.sampling.repeated_scores import RepeatedScores
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.pair_draws import Moves, PairDraws
 from confir.resampling.sample import Knowledge, MeasureSample, Sample

@@ -25,6 +25,7 @@ from confir.intervals.catalogue import confidence_interval
 from confir.intervals.interval import Interval, Limits
 from confir.intervals.simultaneous import is_significant
 from confir.measures.score_summary import ScoreSummary
+from confir.number_text import NumberText
 from confir.order import TIE
 from confir.resampling.clusters import Clusters, Ratios
 from confir.resampling.pair_draws import draw_normal_means
@@ -53,6 +54,9 @@ from confir.studies.ranks.ranking import Ranking, ranking_of_pairs
 
 # Replicates whose means by dataset are ranked at once: replicates × runs × datasets.
 _NUMBERS_AT_ONCE = 1 << 22
+
+# Decimals of numbers in sentences.
+_SAID_DECIMALS = 3
 
 
 @result
@@ -175,20 +179,12 @@ class Leaderboard(Result):
         members = int(self.may_be_best.sum())
         if members == 1:
             return f"{self.runs[first]} is the best of the {runs} by mean {self.measure} {about}"
-        mean = (
-            f"{self.macro[first]:.3f} [{self.macro_low[first]:.3f}, {self.macro_high[first]:.3f}]"
-        )
+        three = self.macro[first], self.macro_low[first], self.macro_high[first]
+        mean = NumberText.of(*map(float, three), decimals=_SAID_DECIMALS)
         which = "each" if members == len(self.runs) else f"{members:,}"
         return (
             f"{self.runs[first]} has the highest mean {self.measure} over {datasets}, {mean}; {which} of "
             f"the {runs} may be the best {about}"
-        )
-
-    def separability(self) -> str:
-        """Return how many neighbours in the ranking are separable."""
-        return (
-            f"{int(self.separable.sum())} of {counted(len(self.runs) - 1, 'pair')} of neighbours in "
-            f"the ranking are separable on {self.about}"
         )
 
 
