@@ -1,4 +1,4 @@
-"""Which cores are at work? Threads within threads take idle cores only.
+"""The cores at work: threads within threads take idle cores only.
 
 More threads than cores would push each other's arrays out of the processor's caches.
 """

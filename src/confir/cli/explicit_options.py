@@ -1,4 +1,4 @@
-"""Which options did the user give on the command line, and do they apply here?"""
+"""Options that the user gave on the command line, and those that do not apply."""
 
 from __future__ import annotations
 

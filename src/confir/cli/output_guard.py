@@ -1,4 +1,4 @@
-"""Would an output destroy something? Checked for every command, before its work starts.
+"""A guard for inputs: no output may overwrite one; checked for every command, before its work starts.
 
 No output replaces an input of the same command, under whatever name, or another output; and folders
 are written into only where they are new, empty, or of confir's making.

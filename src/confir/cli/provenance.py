@@ -1,4 +1,4 @@
-"""Where does an output come from? Version, seed, command and digests of files, written beside it."""
+"""The provenance of an output: version, seed, command and digests of files, written beside it."""
 
 from __future__ import annotations
 

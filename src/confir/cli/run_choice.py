@@ -1,4 +1,4 @@
-"""Which runs does a command use? Those that --select names, and the baseline."""
+"""The runs that a command uses: those that --select names, and the baseline."""
 
 from __future__ import annotations
 

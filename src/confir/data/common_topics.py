@@ -1,4 +1,4 @@
-"""Do all runs have scores on the same topics? Means over different topics do not compare.
+"""Topics that all runs have scores on: means over different topics do not compare.
 
 A run without any score by a measure has no mean by it, and so takes no topic from the others.
 """

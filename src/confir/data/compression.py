@@ -1,4 +1,4 @@
-"""How are compressed data told from others, read and written? gzip, bzip2, xz and zstandard."""
+"""Compressed data, recognised, read and written: gzip, bzip2, xz and zstandard."""
 
 from __future__ import annotations
 

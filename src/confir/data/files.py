@@ -1,4 +1,4 @@
-"""How are files opened and written? Plain or compressed; written whole or not at all."""
+"""Files, plain or compressed: opened, read, and written whole or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which folders may be written into? New and empty ones, and those that confir wrote alone.
+"""Folders that may be written into: new and empty ones, and those that confir wrote alone.
 
 A folder of several files lists them in ``.confir``, each before it is written. When the folder is
 written again, its files are replaced, and those that are no longer part of it go. Links are never of

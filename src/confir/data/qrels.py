@@ -1,4 +1,4 @@
-"""What do the assessors say? Judged documents of each topic, with gains and subtopics."""
+"""Qrels: judged documents of each topic, with gains and subtopics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can every result do? Named axes and variables: records, columns, frames, a choice of labels.
+"""Results with named axes and variables: records, columns, frames, tables, a choice of labels.
 
 A result is a frozen dataclass whose fields say what they are::
 

@@ -1,4 +1,4 @@
-"""What is a run? One system's ranked list of documents for each topic."""
+"""Runs: one system's ranked list of documents for each topic."""
 
 from __future__ import annotations
 

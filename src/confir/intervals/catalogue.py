@@ -1,4 +1,4 @@
-"""Which interval methods are there? METHODS is the one list; `confidence_interval` applies them.
+"""The interval methods: METHODS is the one list; `confidence_interval` applies them.
 
 A method is declared in the module that computes it; it joins the list by a line here.
 """

@@ -1,4 +1,4 @@
-"""How are the limits of many columns found? Block by block, by the method of each column."""
+"""Limits of many columns, block by block, by the method of each column."""
 
 from __future__ import annotations
 

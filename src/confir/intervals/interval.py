@@ -1,4 +1,4 @@
-"""What is an interval? Two limits for each column, a level, and the method that found them."""
+"""Intervals: two limits for each column, a level, and the method that found them."""
 
 from __future__ import annotations
 

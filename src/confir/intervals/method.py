@@ -1,4 +1,4 @@
-"""What is an interval method? A function to limits, and what must be known to use it."""
+"""Interval methods: a function to limits, and what must be known to use it."""
 
 from __future__ import annotations
 

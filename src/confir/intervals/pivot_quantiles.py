@@ -1,4 +1,4 @@
-"""Where do the quantiles of a pivot stand? Read from a table, between whose points they are linear.
+"""Quantiles of a pivot, read from a table, between whose points they are linear.
 
 The table is made by `tables/pivot_quantiles.py`. Interpolation is linear in all coordinates, so that
 quantiles keep their order in the level.

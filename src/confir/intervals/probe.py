@@ -1,4 +1,4 @@
-"""On which side of an interval does a value lie? Found by counting, without the limits.
+"""The side of an interval on which a value lies, found by counting, without the limits.
 
 Coverage studies ask of millions of intervals only whether they contain the mean. A quantile lies
 above a value just when few enough replicates lie below the value, so that counting replaces sorting.

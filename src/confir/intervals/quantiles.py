@@ -1,4 +1,4 @@
-"""How far from its centre does a share of Student's t lie? Two-sided quantiles.
+"""Two-sided quantiles of Student's t.
 
 Computed without scipy, whose import takes longer than scoring a run does.
 """

@@ -1,4 +1,4 @@
-"""Which measures lie in [0, 1]? By definition, or for unknown measures by their scores."""
+"""Measures that lie in [0, 1], by definition, or for unknown measures by their scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often is a random ranking at least as good? Tail probabilities of its AP.
+"""Tail probabilities of the AP of random rankings.
 
 Exact if the rankings can be enumerated or there is one relevant document, else by simulation, with
 limits for the simulation error. Independent topics are combined by Fisher's method.

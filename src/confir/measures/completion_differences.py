@@ -1,4 +1,4 @@
-"""How far could the difference of two runs move if unjudged documents were judged?
+"""Bounds of the difference of two runs over all judgements of unjudged documents.
 
 One completion serves both runs, so that the bounds are narrower than those of the two scores
 together. Each rule gives the bounds of the first run's score minus the second's, topic by topic, for

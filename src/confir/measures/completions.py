@@ -1,4 +1,4 @@
-"""How far could a score move if unjudged documents were judged? The lowest and the highest score.
+"""The lowest and the highest score over all judgements of unjudged documents.
 
 Each rule gives the exact bounds over all completions of the judgements for the lists of one run,
 as topics. The lists are cut at the measure's cutoff: what stands below it is as good as not

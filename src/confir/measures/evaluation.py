@@ -1,4 +1,4 @@
-"""How well do the runs do? From qrels and runs to scores."""
+"""Evaluation: from qrels and runs to scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well do runs do by a model's judgements, of which people checked some? Scores by both."""
+"""Evaluation by a model's judgements, and by human judgements of some topics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which measures do names stand for? Those of confir, functions of a list, or those of ir_measures."""
+"""Names of measures, parsed: those of confir, functions of a list, or those of ir_measures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do runs, qrels and measures fit together? What is refused, and what is warned of."""
+"""Checks that runs, qrels and measures fit together: what is refused, and what is warned of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well do runs do by people, who judged documents that were drawn at random? A model judged all."""
+"""Scores by human judgements of documents drawn at random, and by a model's judgements of all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of scores on any number of topics? Moments and counts, which verbs take for Scores."""
+"""Summaries of scores on any number of topics: moments and counts, which verbs take for Scores."""
 
 from __future__ import annotations
 

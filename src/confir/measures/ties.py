@@ -1,4 +1,4 @@
-"""What is the expected score of a list whose ties are broken at random (McSherry & Najork 2008)?
+"""Expected scores of lists whose ties are broken at random (McSherry & Najork 2008).
 
 Scores that are sums over ranks need nothing here: `TiedRankings` gives each document its
 probability at each rank. The other expectations are exact, too. ``t`` documents stand above a group

@@ -1,4 +1,4 @@
-"""How are runs evaluated on a cluster? Workers read the files, a run per task, and return its scores."""
+"""Evaluation on a cluster: workers read the files, a run per task, and return its scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where can labels be placed without covering points or each other?"""
+"""Places of labels that cover neither points nor each other."""
 
 from __future__ import annotations
 

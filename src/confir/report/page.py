@@ -1,4 +1,4 @@
-"""Which runs are better, how certain is that, and why? One self-contained HTML page.
+"""The report: one self-contained HTML page.
 
 The page is one file. It loads nothing from the network, and its content security policy allows only
 its own scripts, by their hashes.

@@ -1,4 +1,4 @@
-"""Text in an SVG file is drawn in the reader's fonts: how does it keep the room it was given?
+"""The lengths of text in an SVG file, which readers draw in their own fonts.
 
 A chart is laid out with the fonts of the machine that writes it; a viewer has others, often wider
 ones, in which the first letters of long names would leave the picture. Each text therefore states

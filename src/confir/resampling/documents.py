@@ -1,4 +1,4 @@
-"""The bootstrap over documents ([Cormack2006]): what if the collection had other documents?
+"""The bootstrap over documents ([Cormack2006]).
 
 A replicate is one resampled collection: every document occurs k times, k from Poisson(1), the same
 k in every topic, run and measure. Lists and qrels are not expanded: copies of a document only move

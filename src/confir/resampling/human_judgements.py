@@ -1,4 +1,4 @@
-"""Judgements by a model, and a few by people: how do prediction-powered means vary over topics?
+"""The sampling distribution of prediction-powered means: a model's judgements, and a few human ones.
 
 The topics that people judged and the others are resampled separately; the weight of the model is
 estimated anew in each replicate.

@@ -1,4 +1,4 @@
-"""Which key does each document have? 64 bits of its docid, the same on every machine.
+"""Keys of documents: 64 bits of the docid, the same on every machine.
 
 A key is the BLAKE2b digest of 8 bytes, without a secret (RFC 7693). hashlib computes it docid by
 docid; where there are many, a kernel for numba computes it for many docids at a time.

@@ -1,4 +1,4 @@
-"""Which topics does each replicate of the bootstrap draw, and what are means over them?"""
+"""The topics that each replicate of the bootstrap draws, and means over them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bootstrap over topics: what if other topics had been sampled?
+"""The bootstrap over topics.
 
 All columns share the same replicate weights, so the bootstrap means of all runs and measures are one
 matrix product, and runs stay paired.

@@ -1,4 +1,4 @@
-"""How are documents resampled on a cluster? Workers read the runs' files, and draw by topics."""
+"""The bootstrap over documents on a cluster: workers read the runs' files, and draw by topics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which file formats hold runs and qrels? FORMATS is the one list.
+"""The file formats of runs and qrels: FORMATS is the one list.
 
 A new format is a module beside this one, and a line here.
 """

@@ -1,4 +1,4 @@
-"""How are qrels of ir_datasets read? By ``irds:ID``, from what the package keeps on this machine."""
+"""Qrels of ir_datasets, by ``irds:ID``, from what the package keeps on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are answers of Elasticsearch read? ``_rank_eval``, and the search responses of topics.
+"""Answers of Elasticsearch: ``_rank_eval``, and the search responses of topics.
 
 An answer of ``_rank_eval`` has a score per topic, the documents that were found, and the ratings of
 those that have one: scores, a run, and judgements of retrieved documents alone.

@@ -1,4 +1,4 @@
-"""How do runs, qrels and results become data frames, of pandas, polars or pyarrow?"""
+"""Runs, qrels and results as data frames of pandas, polars or pyarrow."""
 
 from __future__ import annotations
 

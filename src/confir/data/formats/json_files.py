@@ -1,4 +1,4 @@
-"""How are runs and qrels read and written as JSON, {topic: {docid: score or gain}}?"""
+"""Runs and qrels as JSON, {topic: {docid: score or gain}}."""
 
 from __future__ import annotations
 

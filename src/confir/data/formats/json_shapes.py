@@ -1,4 +1,4 @@
-"""Which JSON is it? The keys at the start of a file, its records, and what their values may be."""
+"""Shapes of JSON: the keys at the start of a file, its records, and what their values may be."""
 
 from __future__ import annotations
 

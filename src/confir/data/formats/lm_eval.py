@@ -1,4 +1,4 @@
-"""How are samples of lm-eval read? ``samples_{task}_{date}.jsonl``: a line of JSON per document.
+"""Samples of lm-eval, ``samples_{task}_{date}.jsonl``: a line of JSON per document.
 
 Each line has a ``doc_id``, the ``filter`` of the answers, and the value of every metric; newer
 versions name the metrics.

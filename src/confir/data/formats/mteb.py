@@ -1,4 +1,4 @@
-"""How are predictions and results of MTEB read?
+"""Predictions and results of MTEB.
 
 Predictions, ``{Task}_predictions.json``, hold runs: subset → split → topic → docid → score beside
 ``mteb_model_meta``. Results hold means only, a list of scores per split.

@@ -1,4 +1,4 @@
-"""How do paths and the objects of neighbouring libraries become runs and qrels?
+"""Runs and qrels from paths and from the objects of neighbouring libraries.
 
 The content of a path or an object decides what it is; a run without a name is given one.
 """

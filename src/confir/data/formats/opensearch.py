@@ -1,4 +1,4 @@
-"""How are records of OpenSearch's search relevance workbench read?
+"""Records of OpenSearch's search relevance workbench.
 
 ``evaluation_result`` holds the documents and the metrics of a search configuration on a query, and
 ``judgment`` the ratings of queries: one record, a list, a line each, or hits of a search.

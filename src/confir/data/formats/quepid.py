@@ -1,4 +1,4 @@
-"""How are books of Quepid read? Query-document pairs, each with the judgements of several people."""
+"""Books of Quepid: query-document pairs, each with the judgements of several people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who made a run, and how? Metadata beside it, as ir_metadata defines them (Breuer et al. 2022)."""
+"""Metadata beside a run: who made it, and how, as ir_metadata defines them (Breuer et al. 2022)."""
 
 from __future__ import annotations
 

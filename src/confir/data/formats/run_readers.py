@@ -1,4 +1,4 @@
-"""How are runs and qrels read from files? In whichever format of FORMATS a file holds them."""
+"""Runs and qrels read from files, in whichever format of FORMATS a file holds them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files hold the runs that a user names, and what are the runs called?"""
+"""The files of the runs that a user names, and the names of these runs."""
 
 from __future__ import annotations
 

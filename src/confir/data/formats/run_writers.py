@@ -1,4 +1,4 @@
-"""How are runs and qrels written to files? As TREC lines, or as JSON."""
+"""Runs and qrels written to files, as TREC lines or as JSON."""
 
 from __future__ import annotations
 

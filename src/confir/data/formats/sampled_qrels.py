@@ -1,4 +1,4 @@
-"""Which documents did people judge, drawn at random, and with which probability each?
+"""Qrels of documents that were drawn for human judging, with the probability of each.
 
 A TREC qrels file with a fifth column, the probability with which the document was drawn for judging;
 or a mapping topic → docid → (gain, probability).

@@ -1,4 +1,4 @@
-"""How are predictions of sentence-transformers read?
+"""Predictions of sentence-transformers.
 
 ``InformationRetrievalEvaluator(write_predictions=True)`` writes a line of JSON per topic.
 """

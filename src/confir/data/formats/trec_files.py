@@ -1,4 +1,4 @@
-"""How are TREC runs and qrels read and written?
+"""TREC runs and qrels, read and written.
 
 Regular lines are split a block at a time; at the first irregular thing a file is read again line by
 line, as `confir.data.formats.trec_lines` does.

@@ -1,4 +1,4 @@
-"""How are TREC files read line by line?
+"""TREC files, read line by line.
 
 This is the reference reader: it knows every rule, and its errors name file and line.
 """

@@ -1,4 +1,4 @@
-"""Which documents do several lists of a topic hold, each counted once?"""
+"""The distinct documents of several lists of a topic."""
 
 from __future__ import annotations
 

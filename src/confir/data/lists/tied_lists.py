@@ -1,4 +1,4 @@
-"""Which documents of a list are tied? Equal retrieval scores leave their order open."""
+"""Tied documents of a list, whose order equal retrieval scores leave open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which unjudged documents do the lists hold, and what if some of them were judged?
+"""Unjudged documents of the lists, and lists in which some of them are judged.
 
 A completion gives every document of a pool, the unjudged documents that any of the runs retrieves
 to some depth, a gain; all other unjudged documents stay non-relevant. One completion serves all

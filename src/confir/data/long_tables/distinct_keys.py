@@ -1,4 +1,4 @@
-"""How many different keys are there? In memory that does not grow with them."""
+"""The number of distinct keys, in memory that does not grow with them."""
 
 from __future__ import annotations
 

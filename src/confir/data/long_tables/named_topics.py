@@ -1,4 +1,4 @@
-"""What are the topics of a sample called? Ids are kept of those alone."""
+"""Names of the topics of a sample; ids are kept of those alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How were the topics drawn? Datasets, strata, clusters and weights, where they are no simple sample."""
+"""The design of a sample of topics: datasets, strata, clusters and weights."""
 
 from __future__ import annotations
 

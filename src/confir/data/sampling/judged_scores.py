@@ -1,4 +1,4 @@
-"""What if people judged some of the topics, and a model all of them? Scores by both.
+"""Scores by human judgements of some topics, and by a model's judgements of all.
 
 n topics are judged by people and by the model, N further ones by the model alone. With scores y by
 people and f by the model, the mean is ``mean_n(y - λ(f - mean_N f))`` ([Angelopoulos2023], PPI++), each

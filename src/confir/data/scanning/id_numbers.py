@@ -1,4 +1,4 @@
-"""Which number does a docid in a block have? By a compiled hash table that grows."""
+"""Numbers of the docids in a block, by a compiled hash table that grows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which documents stand in the lists of run files? From bytes to numbers of documents."""
+"""The whole lists of run files: from bytes to numbers of documents."""
 
 from __future__ import annotations
 

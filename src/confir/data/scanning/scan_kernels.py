@@ -1,4 +1,4 @@
-"""Which lines does a block of a run file hold, and which judged documents stand in them?
+"""Compiled kernels for the lines of a run file, and the judged documents in them.
 
 Kernels for numba find out, from bytes alone: they parse, hash, look up and sort. All of them, and
 what they call, are in this one file: numba's cache notices that the file of a kernel has changed,

@@ -1,4 +1,4 @@
-"""Where do the judged documents stand in run files? From bytes to rankings, without text.
+"""Ranks of the judged documents in run files: from bytes to rankings, without text.
 
 The judged docids are put into hash tables, and the bytes of the runs are scanned against them.
 """

@@ -1,4 +1,4 @@
-"""What do runs cost? Tables of latency, tokens or money, per run or per run and topic."""
+"""Costs of runs: tables of latency, tokens or money, per run or per run and topic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What effects does a table hold? Files of effects of studies, with errors or limits.
+"""Tables of effects of studies, with errors or limits.
 
 CSV, TSV, JSON, JSONL or Parquet, a row an effect; of several files each is a collection.
 """

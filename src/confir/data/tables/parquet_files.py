@@ -1,4 +1,4 @@
-"""How is Parquet opened? One file, several, or a folder parted by the values of columns."""
+"""Parquet: one file, several, or a folder partitioned by the values of columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How do samples of inspect become scores? From the columns of ``samples_df`` to those of a table.
+"""Scores from samples of inspect: from the columns of ``samples_df`` to those of a table.
 
 A sample is a topic, and each column ``score_NAME`` a measure. Epochs repeat a sample: they are no
 further topics, but repeats of a run. Columns ``metadata_NAME`` tell what samples have in common.

@@ -1,4 +1,4 @@
-"""What do the columns of a table of scores mean? From columns under a header to entries.
+"""The columns of a score table: from columns under a header to entries.
 
 A table is *long* (one row per score) or *wide* (one row per topic, one column per run; or, where a
 column names the run, one column per measure). Names that confir reserves are never runs.

@@ -1,4 +1,4 @@
-"""How do paths and objects become scores? Tables in files and frames, dicts, arrays by run."""
+"""Scores from paths and objects: tables in files and frames, dicts, arrays by run."""
 
 from __future__ import annotations
 

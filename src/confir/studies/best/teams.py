@@ -1,4 +1,4 @@
-"""Which teams have a run that may be the best? Each team by its best run, among the runs of all."""
+"""Teams by their best runs, among the runs of all, and those that may be the best."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which runs differ in one parameter? Its values, listed or read from the runs' names."""
+"""Runs that differ in one parameter; its values are listed or read from the runs' names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On how many topics is a run worse than a baseline? Robustness index, <Init and R-Loss@k.
+"""Robustness against a baseline: robustness index, <Init and R-Loss@k.
 
 The measures that [Zhang2013] compares with bias and variance (Collins-Thompson 2009, Zighelnic &
 Kurland 2008).

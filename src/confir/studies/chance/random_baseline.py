@@ -1,4 +1,4 @@
-"""Is a score more than chance? The expected score of random rankings ([Bestgen2015])."""
+"""The expected scores of random rankings, and runs compared with them ([Bestgen2015])."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Would one run be better than another on other collections, too? ([Cormack2006] §9)
+"""Differences between runs over similar collections ([Cormack2006] §9).
 
 Differences of means, with documents resampled, or topics and documents.
 """

@@ -1,4 +1,4 @@
-"""How much would a mean change with another collection of the same kind? ([Cormack2006] §8)
+"""Means with intervals over similar collections ([Cormack2006] §8).
 
 MAP, logit MAP and geometric MAP: by the bootstrap of the mean, over new topics as well, or from the
 standard deviations of the single topics.

@@ -1,4 +1,4 @@
-"""On which topics would one run be better than another on other collections?"""
+"""Differences between runs on each topic, over similar collections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much would each topic's score change with another collection of the same kind?
+"""Scores of topics with intervals over similar collections.
 
 [Cormack2006] §5, with the small-R correction of §7.
 """

@@ -1,4 +1,4 @@
-"""How much of the variance of a mean or a difference comes from topics, documents, or both?"""
+"""The variance of a mean or a difference that comes from topics, documents, and both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""May a candidate replace the baseline, when topics arrive and every look counts?
+"""Gates on arriving topics, where every look counts.
 
 The same pair is looked at again and again. A confidence sequence over the topics in their order of
 arrival holds at all looks at once (Waudby-Smith & Ramdas 2023); each topic enters once.

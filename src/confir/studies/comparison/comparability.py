@@ -1,4 +1,4 @@
-"""Can runs be compared as asked, and what should the reader be warned of?"""
+"""Checks that runs can be compared as asked, and warnings for the reader."""
 
 from __future__ import annotations
 

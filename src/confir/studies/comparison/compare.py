@@ -1,4 +1,4 @@
-"""How are runs compared? By paired differences, their intervals, tests and decisions."""
+"""The comparison of runs: paired differences, their intervals, tests and decisions."""
 
 from __future__ import annotations
 

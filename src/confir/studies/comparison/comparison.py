@@ -1,4 +1,4 @@
-"""Is one run better than another? Paired differences with intervals, tests and decisions."""
+"""The result of a comparison: paired differences with intervals, tests and decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How are p-values corrected where many differences are tested at once?"""
+"""Corrections of p-values where many differences are tested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One decision per pair, which every output follows: is the difference significant, and which way?
+"""One decision per pair, which every output follows: whether it is significant, and in which direction.
 
 Where all topics show the same difference, a single pair has neither a t nor an interval: the exact
 sign-flip test decides in their place.

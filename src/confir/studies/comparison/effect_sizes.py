@@ -1,4 +1,4 @@
-"""How large is a difference beside the spread over topics? Cohen's d_z of paired differences."""
+"""Effect sizes: Cohen's d_z of paired differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large are the differences, and between which limits? For all pairs and measures at once."""
+"""Mean differences with their limits, for all pairs and measures at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What do results about pairs of runs share? The pairs of one table of scores, and a choice of them."""
+"""What results about pairs of runs share: the pairs of one table of scores, and a choice of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paired tests: could a difference be due to chance? TESTS is the one list.
+"""Paired tests: TESTS is the one list.
 
 Every test is two-sided, and looks at a pair's own topics and scores only, tukey-hsd excepted: other
 runs change nothing.

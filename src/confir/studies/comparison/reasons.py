@@ -1,4 +1,4 @@
-"""Why is a difference not significant? What intervals and verdicts leave open, in a few words."""
+"""Reasons why differences are not significant, in a few words."""
 
 from __future__ import annotations
 

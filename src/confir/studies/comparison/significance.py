@@ -1,4 +1,4 @@
-"""Is a difference significant? Where test, mean and interval agree."""
+"""Significant differences: those where test, mean and interval agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On which topics is a run better than its baseline, and on which worse?"""
+"""Differences from a baseline on each topic."""
 
 from __future__ import annotations
 

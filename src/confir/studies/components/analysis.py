@@ -1,4 +1,4 @@
-"""How is the variance of a full table of scores split? Balanced analysis of variance, random effects.
+"""Balanced analysis of variance of a full table of scores, with random effects.
 
 A table has an axis per factor: systems, topics and, where there are some, judges and repeats. Repeats are
 nested in systems. A source of variance is a set of factors, and its component what mean squares of it and

@@ -1,4 +1,4 @@
-"""Which intervals from samples of topics miss the mean? Three ways to count, with equal results.
+"""Intervals that miss the mean, counted in three ways with equal results.
 
 By moments where limits have a closed form, by compiled code that keeps no replicates, or by arrays.
 """

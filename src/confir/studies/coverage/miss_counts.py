@@ -1,4 +1,4 @@
-"""How often do intervals miss the mean? The simulation behind coverage and Type I error.
+"""The simulation behind coverage and Type I error: how often intervals miss the mean.
 
 Samples are drawn from a population of topics with a known mean; an interval is computed from each
 by each method, and the intervals that miss the mean are counted, on each side.

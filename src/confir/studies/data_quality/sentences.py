@@ -1,4 +1,4 @@
-"""What should a reader of scores know about the data? Sentences about anything unusual."""
+"""Sentences about anything unusual in the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a further look at a gate cost? Levels of looks, and the records that keep them.
+"""Levels of a gate's looks, and the records that keep them.
 
 New candidates on the same topics: look j of a history is decided at the error 6α/(π²j²). These sum
 to α over all looks ever, so that the chance of ever deciding wrongly stays under α as far as t

@@ -1,4 +1,4 @@
-"""Which of the files are qrels, and which runs? By what they hold."""
+"""The files of `confir judges`, told apart by content: qrels and runs."""
 
 from __future__ import annotations
 

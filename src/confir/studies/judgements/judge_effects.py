@@ -1,4 +1,4 @@
-"""Which runs gain from which judge, and how much of a mean's variance is due to the judge?"""
+"""Effects of judges: runs that gain from one, and the variance of means that is due to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who judged? The qrels of several judges, on the topics that all of them judged, by one scale."""
+"""The qrels of several judges, on the topics that all of them judged, by one scale."""
 
 from __future__ import annotations
 

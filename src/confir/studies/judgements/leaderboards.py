@@ -1,4 +1,4 @@
-"""Do two judges order the runs alike? Kendall's τ_b and the AP correlation, for many samples."""
+"""Correlations of two leaderboards: Kendall's τ_b and the AP correlation, for many samples."""
 
 from __future__ import annotations
 

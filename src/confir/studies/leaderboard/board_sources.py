@@ -1,4 +1,4 @@
-"""Where do the scores of many datasets come from? Folders, tables with a dataset column, means."""
+"""Sources of scores on many datasets: folders, tables with a dataset column, means."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wins on datasets as votes: which runs are best over many datasets, without a common scale?"""
+"""Wins on datasets as votes, which need no common scale."""
 
 from __future__ import annotations
 

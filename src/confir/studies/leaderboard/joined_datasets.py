@@ -1,4 +1,4 @@
-"""How do the scores of several datasets become one table, with one design?"""
+"""The scores of several datasets as one table, with one design."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which effects can be pooled? Effects of studies in columns, checked, with their weights."""
+"""Effects of studies in columns, checked, with their weights."""
 
 from __future__ import annotations
 

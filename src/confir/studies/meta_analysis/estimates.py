@@ -1,4 +1,4 @@
-"""What is the pooled effect, and how well is it known? Weighted means, and Stouffer's test."""
+"""Pooled effects with their errors: weighted means, and Stouffer's test."""
 
 from __future__ import annotations
 

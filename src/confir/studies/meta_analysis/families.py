@@ -1,4 +1,4 @@
-"""Which pooled effects hold together? Runs against one baseline, or pairs of runs, by one measure.
+"""Families of pooled effects: runs against one baseline, or pairs of runs, by one measure.
 
 Pooled effects have no joint replicates: a family of m is held together by Bonferroni's bound, with the
 quantile of each effect's own t or normal distribution at (1 - level)/m.

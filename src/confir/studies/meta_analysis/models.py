@@ -1,4 +1,4 @@
-"""By what models can effects be pooled?"""
+"""Models by which effects are pooled."""
 
 from __future__ import annotations
 

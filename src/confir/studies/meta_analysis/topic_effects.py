@@ -1,4 +1,4 @@
-"""What effect has a run on each topic, and how well is it known? Effects to be pooled over topics.
+"""The effect of a run on each topic with its error, to be pooled over topics.
 
 Each topic is a small study of its own ([Cormack2006] §9): its score, or how a run differs there from
 another, with a standard error from resampled documents.

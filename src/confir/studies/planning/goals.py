@@ -1,4 +1,4 @@
-"""What is planned for? Goals that topics are needed for, and what a budget of topics gives."""
+"""Goals of a plan: what topics are needed for, and what a budget of topics gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many topics, and how many documents of each, must people judge? Planned from a random draw."""
+"""Plans for the human judgement of documents: topics, and documents of each."""
 
 from __future__ import annotations
 

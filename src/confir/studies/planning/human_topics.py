@@ -1,4 +1,4 @@
-"""How many topics must people judge, where a model judges many? Planned from a pilot of both."""
+"""Plans for human topics where a model judges many, from a pilot of both."""
 
 from __future__ import annotations
 

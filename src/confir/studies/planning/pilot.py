@@ -1,4 +1,4 @@
-"""What does a pilot say about the spread of scores over topics, and how far is that certain?"""
+"""The spread of a pilot's scores over topics, and its uncertainty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which of two systems do people prefer, when votes arrive and every look counts?
+"""Shares of wins between two systems while votes arrive, where every look counts.
 
 Votes of interleaving arrive one by one, and whoever looks early stops at a lucky moment. A confidence
 sequence of the share of wins holds at all looks at once (Waudby-Smith & Ramdas 2023).

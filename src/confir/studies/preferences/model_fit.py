@@ -1,4 +1,4 @@
-"""Is one strength per system enough? The votes of all pairs against those that strengths predict."""
+"""Goodness of fit: the votes of all pairs against those that strengths predict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many more votes are needed, and between which systems?
+"""Plans for further votes, and the pairs of systems to ask about.
 
 The variance of a contrast c of strengths is r·cᵀH⁻¹c, where r is by how much votes vary more or less
 than the model says. A vote between two systems adds w·eeᵀ to the information H, w = P(1-P), so that the

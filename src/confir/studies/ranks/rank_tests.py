@@ -1,4 +1,4 @@
-"""Which ranks may a run have? A test of each rank, from the run's comparisons with all others.
+"""Tests of the ranks that a run may have, from its comparisons with all others.
 
 If run i has rank r, then r - 1 runs are better than it and K - r are not (a tied run counts as not
 better). So of each pair only one direction is wrong, and rank r is wrongly rejected only if one of

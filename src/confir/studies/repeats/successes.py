@@ -1,4 +1,4 @@
-"""How often do systems succeed on a topic, if they may try several times, or must every time?
+"""Success over repeats: pass@k, pass^k, and the worst of k.
 
 With n repeats of a system on a topic, c of them successes, the shares of sets of k repeats with a
 success, and with successes alone, are unbiased for k tries (Chen et al. 2021); so is the mean lowest

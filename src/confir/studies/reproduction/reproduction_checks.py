@@ -1,4 +1,4 @@
-"""A gate for continuous integration: is every run reproduced?"""
+"""The gate of `confir reproduce`: every run must be reproduced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well does one half of a collection predict the other? The result of one split of the documents."""
+"""The result of one split of the documents: how well one half predicts the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers in words: does a difference depend on the group, and which groups go the other way?"""
+"""Sentences on differences that depend on the group of topics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far could the difference of two runs move if unjudged documents were judged, once for both?"""
+"""Bounds of differences between runs over unjudged documents, judged once for both."""
 
 from __future__ import annotations
 

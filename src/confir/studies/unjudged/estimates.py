@@ -1,4 +1,4 @@
-"""What would the mean be if unjudged documents were left out, or judged like those of the pool?"""
+"""Means with unjudged documents left out, or judged like those of the pool."""
 
 from __future__ import annotations
 
