@@ -50,12 +50,12 @@ def million_pairs(function: str) -> side_by_side.Prepare:
     """confir, a million pairs up to a million million documents, in one call."""
 
     def prepare() -> side_by_side.Job:
-        from confir.measures import chance
+        from confir.measures import random_rankings
 
         rng = np.random.default_rng(7)
         documents = rng.integers(1, 10**12, PAIRS)
         relevant = (documents * rng.random(PAIRS)).astype(np.int64)
-        return lambda: getattr(chance, function)(documents, relevant)
+        return lambda: getattr(random_rankings, function)(documents, relevant)
 
     return prepare
 

@@ -15,7 +15,16 @@ ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "src"
 LAYERS = ("measures", "resampling", "intervals", "studies")
 SHOWN = {
-    *("__init__", "table", "chart", "section", "command", "sentences", "catalogue"),
+    *(
+        "__init__",
+        "table",
+        "chart",
+        "section",
+        "command",
+        "sentences",
+        "measure_list",
+        "method_list",
+    ),
     *("wording", "parts"),
 }
 

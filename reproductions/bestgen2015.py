@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import gammaln
 
-from confir.measures.chance import excess_over_prevalence, expected_random_ap
+from confir.measures.random_rankings import excess_over_prevalence, expected_random_ap
 from confir.report.charts import save_chart
 from confir.report.tables import Cell, Table, to_markdown, to_text
 from confir.studies.chance.chart import prevalence_gap_chart

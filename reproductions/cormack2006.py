@@ -20,9 +20,9 @@ from confir.data.experiment import Experiment
 from confir.errors import ConfirWarning
 from confir.report.charts import save_chart
 from confir.report.tables import Cell, Table, to_markdown, to_text
-from confir.resampling.documents import resample_documents
+from confir.resampling.document_bootstrap import resample_documents
 from confir.studies.collection.chart import collection_chart
-from confir.studies.collection.means import summarise_means
+from confir.studies.collection.collection_means import summarise_means
 from confir.studies.split_half.chart import half_means_chart, normalised_chart
 from confir.studies.split_half.split_half import SplitHalf, validate_split_half
 from confir.studies.split_half.splits import Shares, Split

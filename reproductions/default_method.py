@@ -31,14 +31,14 @@ from confir.data.scores import Scores
 from confir.data.tables.score_files import read_scores
 from confir.errors import ConfirWarning
 from confir.intervals.beta_logit import PRIOR_TOPICS, beta_logit_interval, equal_scores_limits
-from confir.intervals.catalogue import (
+from confir.intervals.interval import Limits
+from confir.intervals.method import Method
+from confir.intervals.method_list import (
     DEFAULT_BOUNDED_METHOD,
     DEFAULT_METHOD,
     METHODS,
     methods_over,
 )
-from confir.intervals.interval import Limits
-from confir.intervals.method import Method
 from confir.measures.evaluation import evaluate
 from confir.report.charts import COLOURS, INK, import_altair, save_chart, styled
 from confir.report.tables import Cell, Table, to_markdown

@@ -25,7 +25,7 @@ from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.scores import Scores
 from confir.data.tables.score_files import read_scores
 from confir.errors import ConfirWarning
-from confir.intervals.catalogue import DEFAULT_METHOD
+from confir.intervals.method_list import DEFAULT_METHOD
 from confir.measures.evaluation import evaluate
 from confir.report.tables import Cell, Table, to_markdown
 from confir.studies.coverage.miss_counts import MissCounts, count_misses

@@ -23,8 +23,8 @@ from confir.data.sampling.judged_scores import (
     correct_moments,
     left_out_weights,
 )
-from confir.intervals.catalogue import METHODS
 from confir.intervals.interval import Limits
+from confir.intervals.method_list import METHODS
 from confir.report.charts import COLOURS, INK, import_altair, save_chart, styled
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.moments import jackknife_distribution

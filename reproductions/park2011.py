@@ -25,8 +25,8 @@ from confir.data.files import write_whole
 from confir.data.scores import Scores
 from confir.data.tables.score_files import read_scores
 from confir.intervals.bca import corrected_probabilities
-from confir.intervals.catalogue import METHODS
 from confir.intervals.interval import Limits
+from confir.intervals.method_list import METHODS
 from confir.intervals.percentile import defined_replicates
 from confir.order import TIE
 from confir.report.charts import COLOURS, import_altair, save_chart, styled

@@ -9,7 +9,7 @@ import pytest
 
 import confir
 from confir.studies import STUDIES
-from confir.studies.collection.means import MEAN_METHODS
+from confir.studies.collection.collection_means import MEAN_METHODS
 from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "confir"

@@ -14,7 +14,7 @@ import pytest
 
 import confir
 from confir.errors import ConfirError
-from confir.report import page
+from confir.report import report_page
 from foreign_files import assigned
 from requirements import required
 
@@ -282,9 +282,9 @@ def valid(folder):
 @pytest.fixture(autouse=True)
 def nothing_drawn(monkeypatch):
     """What a report checks, it checks before the page is drawn."""
-    monkeypatch.setattr(page, "gather_contents", lambda *_, **__: None)
-    monkeypatch.setattr(page, "render_page", lambda *_, **__: "")
-    monkeypatch.setattr(page, "write_figures", lambda *_, **__: [])
+    monkeypatch.setattr(report_page, "gather_contents", lambda *_, **__: None)
+    monkeypatch.setattr(report_page, "render_page", lambda *_, **__: "")
+    monkeypatch.setattr(report_page, "write_figures", lambda *_, **__: [])
 
 
 def call(verb, keywords):

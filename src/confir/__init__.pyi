@@ -19,33 +19,35 @@ from confir.data.tables.effect_files import read_effects as read_effects
 from confir.data.tables.score_files import read_scores as read_scores
 from confir.data.tables.score_writers import write_scores as write_scores
 from confir.data.votes import read_votes as read_votes
-from confir.intervals.catalogue import METHODS as METHODS
-from confir.intervals.catalogue import confidence_interval as confidence_interval
 from confir.intervals.interval import Interval as Interval
-from confir.measures.catalogue import MEASURES as MEASURES
-from confir.measures.catalogue import parse_measure as parse_measure
-from confir.measures.chance import expected_random_ap as expected_random_ap
-from confir.measures.chance import expected_random_score as expected_random_score
+from confir.intervals.method_list import METHODS as METHODS
+from confir.intervals.method_list import confidence_interval as confidence_interval
 from confir.measures.evaluation import as_scores as as_scores
 from confir.measures.evaluation import evaluate as evaluate
+from confir.measures.measure_list import MEASURES as MEASURES
+from confir.measures.measure_list import parse_measure as parse_measure
 from confir.measures.partitioned_evaluation import summarise_runs as summarise_runs
+from confir.measures.random_rankings import expected_random_ap as expected_random_ap
+from confir.measures.random_rankings import expected_random_score as expected_random_score
 from confir.measures.score_summary import summarise_scores as summarise_scores
 from confir.measures.strengths import fit_strengths as fit_strengths
 from confir.report.charts import chart as chart
 from confir.report.charts import save_chart as save_chart
-from confir.report.page import write_report as write_report
-from confir.resampling.documents import bootstrap_documents as bootstrap_documents
-from confir.resampling.documents import resample_documents as resample_documents
+from confir.report.report_page import write_report as write_report
+from confir.resampling.document_bootstrap import bootstrap_documents as bootstrap_documents
+from confir.resampling.document_bootstrap import resample_documents as resample_documents
 from confir.resampling.kinds import bootstrap_topics as bootstrap_topics
 from confir.scheduler import use_scheduler as use_scheduler
 from confir.studies.best.best_runs import find_best as find_best
 from confir.studies.bias_variance.bias_variance import decompose_error as decompose_error
 from confir.studies.chance.random_baseline import compare_with_chance as compare_with_chance
 from confir.studies.chance.random_baseline import describe_chance as describe_chance
-from confir.studies.collection.differences import compare_on_collection as compare_on_collection
-from confir.studies.collection.means import summarise_means as summarise_means
-from confir.studies.collection.topics import summarise_topics as summarise_topics
-from confir.studies.collection.variance import decompose_variance as decompose_variance
+from confir.studies.collection.collection_differences import (
+    compare_on_collection as compare_on_collection,
+)
+from confir.studies.collection.collection_means import summarise_means as summarise_means
+from confir.studies.collection.collection_topics import summarise_topics as summarise_topics
+from confir.studies.collection.collection_variance import decompose_variance as decompose_variance
 from confir.studies.comparison.compare import compare_runs as compare_runs
 from confir.studies.comparison.gate import judge_gate as judge_gate
 from confir.studies.components.components import decompose_scores as decompose_scores
@@ -79,13 +81,13 @@ from confir.studies.reusability.reusability import estimate_reusability as estim
 from confir.studies.simulation.score_simulation import fit_population as fit_population
 from confir.studies.simulation.score_simulation import simulate_scores as simulate_scores
 from confir.studies.split_half.split_half import validate_split_half as validate_split_half
-from confir.studies.ties.ties import bound_ties as bound_ties
+from confir.studies.ties.tie_bounds import bound_ties as bound_ties
 from confir.studies.topic_difficulty.topic_difficulty import describe_topics as describe_topics
 from confir.studies.topic_groups.group_differences import compare_groups as compare_groups
 from confir.studies.tradeoff.cost_comparison import compare_costs as compare_costs
-from confir.studies.unjudged.bounds import bound_unjudged as bound_unjudged
-from confir.studies.unjudged.differences import bound_differences as bound_differences
-from confir.studies.unjudged.estimates import estimate_unjudged as estimate_unjudged
+from confir.studies.unjudged.unjudged_bounds import bound_unjudged as bound_unjudged
+from confir.studies.unjudged.unjudged_differences import bound_differences as bound_differences
+from confir.studies.unjudged.unjudged_estimates import estimate_unjudged as estimate_unjudged
 
 __version__: str
 __all__: list[str]  # noqa: PYI035 - made of this file

@@ -12,10 +12,12 @@ from confir.resampling.document_replicates import DocumentReplicates as Document
 from confir.studies.best.best_runs import BestRuns as BestRuns
 from confir.studies.bias_variance.bias_variance import BiasVariance as BiasVariance
 from confir.studies.chance.chance import Chance as Chance
-from confir.studies.collection.differences import CollectionDifferences as CollectionDifferences
-from confir.studies.collection.means import CollectionMeans as CollectionMeans
-from confir.studies.collection.topics import CollectionTopics as CollectionTopics
-from confir.studies.collection.variance import CollectionVariance as CollectionVariance
+from confir.studies.collection.collection_differences import (
+    CollectionDifferences as CollectionDifferences,
+)
+from confir.studies.collection.collection_means import CollectionMeans as CollectionMeans
+from confir.studies.collection.collection_topics import CollectionTopics as CollectionTopics
+from confir.studies.collection.collection_variance import CollectionVariance as CollectionVariance
 from confir.studies.comparison.comparison import Comparison as Comparison
 from confir.studies.comparison.gate import Gate as Gate
 from confir.studies.comparison.run_groups import RunGroups as RunGroups
@@ -52,12 +54,12 @@ from confir.studies.reproduction.reproduction import Reproduction as Reproductio
 from confir.studies.reusability.reusability import Reusability as Reusability
 from confir.studies.simulation.score_simulation import ScorePopulation as ScorePopulation
 from confir.studies.split_half.split_half import SplitHalf as SplitHalf
-from confir.studies.ties.ties import TieBounds as TieBounds
+from confir.studies.ties.tie_bounds import TieBounds as TieBounds
 from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty as TopicDifficulty
 from confir.studies.topic_groups.group_differences import GroupComparison as GroupComparison
 from confir.studies.tradeoff.cost_comparison import CostComparison as CostComparison
-from confir.studies.unjudged.bounds import UnjudgedBounds as UnjudgedBounds
-from confir.studies.unjudged.differences import UnjudgedDifferences as UnjudgedDifferences
-from confir.studies.unjudged.estimates import UnjudgedEstimate as UnjudgedEstimate
+from confir.studies.unjudged.unjudged_bounds import UnjudgedBounds as UnjudgedBounds
+from confir.studies.unjudged.unjudged_differences import UnjudgedDifferences as UnjudgedDifferences
+from confir.studies.unjudged.unjudged_estimates import UnjudgedEstimate as UnjudgedEstimate
 
 __all__: list[str]  # noqa: PYI035 - made of this file

@@ -26,7 +26,7 @@ from confir.errors import (
     InvalidValueError,
     MissingDependencyError,
 )
-from confir.measures.catalogue import DEFAULT_MEASURES
+from confir.measures.measure_list import DEFAULT_MEASURES
 from confir.measures.parsing import parse_measures
 from confir.measures.partitioned_evaluation import TopicCounts, TopicScorer, check_parted
 from confir.measures.score_summary import ScoreSummary, summary_of

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import confir
-from confir.intervals.catalogue import methods_over
+from confir.intervals.method_list import methods_over
 from confir.studies.coverage.coverage import estimate_coverage
 from confir.studies.coverage.type_one_error import estimate_type_one_error
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import confir
-from confir.intervals.catalogue import methods_over
+from confir.intervals.method_list import methods_over
 
 
 def test_every_measure_is_listed(confir_command):

@@ -98,7 +98,7 @@ def test_options_reach_the_report(confir_command, sample_files, folder, monkeypa
         seen.update(given, scores=scores)
         return gather_contents(scores, **given)
 
-    monkeypatch.setattr("confir.report.page.gather_contents", gather)
+    monkeypatch.setattr("confir.report.report_page.gather_contents", gather)
     options = ("--rel", 2, "--depth", 100, "--documents", 99_999, "--level", 0.9, "--seed", 3)
     run = sample_files / "runs" / "dense.txt"
     code, _, err = confir_command(
@@ -165,7 +165,7 @@ def test_the_demo_writes_the_page_and_says_where(confir_command, folder, monkeyp
     def write(path, scores, **given):  # what it writes is tested elsewhere, and takes long
         written.update(given, path=path, scores=scores)
 
-    monkeypatch.setattr("confir.report.page.write_report", write)
+    monkeypatch.setattr("confir.report.report_page.write_report", write)
     code, out, err = confir_command("demo", "--report", "demo.html", "--seed", 5)
     assert code == 0
     assert "rerank" in out

@@ -14,8 +14,8 @@ import confir.parallel
 from confir.data.scores import Scores
 from confir.errors import DegenerateSampleWarning
 from confir.intervals import columns as column_blocks
-from confir.intervals.catalogue import METHODS as CATALOGUE
-from confir.intervals.catalogue import confidence_interval, methods_over
+from confir.intervals.method_list import METHODS as CATALOGUE
+from confir.intervals.method_list import confidence_interval, methods_over
 from confir.intervals.probe import Probe, side_of_limits
 from confir.resampling.kinds import bootstrap_topics
 from confir.resampling.statistics import STATISTICS

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import confir
-from confir.data.formats import catalogue
+from confir.data.formats import format_list
 from confir.data.formats.trec_files import read_trec_qrels, write_trec_qrels
 from confir.data.run import build_run
 from samples import short_sample
@@ -29,11 +29,11 @@ def is_toy(path, _=b""):
 
 @pytest.fixture(autouse=True)
 def _toy_format(monkeypatch):
-    toy = catalogue.Format(
+    toy = format_list.Format(
         *("toy", "topic;docid;score", is_toy, is_toy, read_toy_run),
         *(read_trec_qrels, write_toy_run, write_trec_qrels),
     )
-    monkeypatch.setattr(catalogue, "FORMATS", (toy, *catalogue.FORMATS))
+    monkeypatch.setattr(format_list, "FORMATS", (toy, *format_list.FORMATS))
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ import confir
 from confir.cli.lists import methods_command
 from confir.cli.options import Output
 from confir.data.scores import Scores
-from confir.intervals.catalogue import METHODS
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method, Use
-from confir.resampling.documents import bootstrap_documents
+from confir.intervals.method_list import METHODS
+from confir.resampling.document_bootstrap import bootstrap_documents
 from confir.studies.split_half.split_half import validate_split_half
 from samples import short_sample
 

@@ -12,13 +12,13 @@ from confir.data.result import Result
 from confir.data.scores import Scores
 from confir.data.tables.effect_files import Group
 from confir.report.result_table import result_table
-from confir.resampling.documents import resample_documents
+from confir.resampling.document_bootstrap import resample_documents
 from confir.studies import STUDIES, find_function
-from confir.studies.collection.differences import compare_on_collection
-from confir.studies.collection.means import summarise_means
-from confir.studies.collection.topic_differences import compare_topics_on_collection
-from confir.studies.collection.topics import summarise_topics
-from confir.studies.collection.variance import decompose_variance
+from confir.studies.collection.collection_differences import compare_on_collection
+from confir.studies.collection.collection_means import summarise_means
+from confir.studies.collection.collection_topic_differences import compare_topics_on_collection
+from confir.studies.collection.collection_topics import summarise_topics
+from confir.studies.collection.collection_variance import decompose_variance
 from confir.studies.comparison.pair_result import PairResult
 from confir.studies.history.history import GateHistory
 from confir.studies.meta_analysis.meta_analysis import pool_models

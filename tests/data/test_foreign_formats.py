@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 import confir
-from confir.data.formats.catalogue import FORMATS
+from confir.data.formats.format_list import FORMATS
 from confir.data.formats.objects import as_runs
 from confir.data.formats.run_metadata import read_metadata
 from confir.errors import ConfirError, FormatError, InputWarning, UnreadableError

@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 
 import confir
 from confir.data.formats import entries, json_shapes
-from confir.data.formats.catalogue import recognise
 from confir.data.formats.exclusion_files import as_exclusions
+from confir.data.formats.format_list import recognise
 from confir.data.formats.objects import as_runs
 from confir.data.formats.run_metadata import read_metadata
 from confir.data.run import pick
 from confir.data.tables.effect_files import read_effects
 from confir.errors import ConfirError, ConfirWarning
-from confir.measures.catalogue import canonical_name
+from confir.measures.measure_list import canonical_name
 from confir.measures.parsing import parse_measures
 from confir.report.merged_warnings import like
-from confir.report.page import unbroken
+from confir.report.report_page import unbroken
 
 SIZE = 12_000
 

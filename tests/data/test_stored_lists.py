@@ -266,7 +266,7 @@ import os, re, sys
 from pathlib import Path
 from confir.data import experiment
 from confir.measures.evaluation import evaluate_lists
-from confir.studies.unjudged.bounds import bound_unjudged
+from confir.studies.unjudged.unjudged_bounds import bound_unjudged
 
 os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
 experiment._HELD_SIZE = int(sys.argv[2])

@@ -14,13 +14,13 @@ from confir.errors import (
     UnknownNameError,
     UnsupportedMethodError,
 )
-from confir.intervals.catalogue import (
+from confir.intervals.interval import Interval, tail_probabilities
+from confir.intervals.method_list import (
     confidence_interval,
     find_method,
     means_alone,
     methods_over,
 )
-from confir.intervals.interval import Interval, tail_probabilities
 from confir.resampling.kinds import bootstrap_topics
 from confir.resampling.statistics import STATISTICS
 from confir.resampling.topic_weights import topic_weights

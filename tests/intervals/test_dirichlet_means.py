@@ -8,7 +8,6 @@ import pytest
 from scipy import stats
 from scipy.interpolate import BSpline
 
-from confir.intervals.catalogue import confidence_interval
 from confir.intervals.dirichlet_means import (
     FarthestLimits,
     dirichlet_limit,
@@ -16,6 +15,7 @@ from confir.intervals.dirichlet_means import (
     share_above,
 )
 from confir.intervals.interval import Limits
+from confir.intervals.method_list import confidence_interval
 from confir.measures.summary import logit
 
 VALUES = (0.02, 0.2, 0.45, 0.7, 0.93)

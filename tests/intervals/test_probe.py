@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from confir.errors import InvalidValueError
-from confir.intervals.catalogue import METHODS
 from confir.intervals.interval import Limits
+from confir.intervals.method_list import METHODS
 from confir.intervals.probe import (
     ABOVE,
     BELOW,

@@ -8,7 +8,7 @@ import pytest
 from confir.data.scores import Scores
 from confir.errors import FormatError, InputWarning
 from confir.measures import completions
-from confir.measures.bounds import (
+from confir.measures.bounded_measures import (
     assumed_bounded,
     bounded_measures,
     clip_to_range,

@@ -3,7 +3,7 @@
 import pytest
 
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.measures.catalogue import (
+from confir.measures.measure_list import (
     DEFAULT_MEASURES,
     MEASURES,
     canonical_name,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import confir
 from confir.errors import InvalidValueError, UnsupportedMethodError
-from confir.measures.chance import (
+from confir.measures.random_rankings import (
     chance_corrected,
     excess_over_prevalence,
     expected_random_ap,

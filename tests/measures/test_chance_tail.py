@@ -10,7 +10,6 @@ from scipy import stats
 
 from confir.errors import InvalidValueError
 from confir.measures import chance_tail
-from confir.measures.chance import expected_random_ap, random_ap_variance
 from confir.measures.chance_tail import (
     Tail,
     combine_probabilities,
@@ -18,6 +17,7 @@ from confir.measures.chance_tail import (
     random_ap_tail,
     simulate_random_ap,
 )
+from confir.measures.random_rankings import expected_random_ap, random_ap_variance
 
 
 def tail(documents, relevant, observed, depth=None, draws=999, seed=1):

@@ -16,9 +16,9 @@ from confir.errors import (
     TopicWarning,
     UnknownNameError,
 )
-from confir.measures.catalogue import parse_measure
 from confir.measures.evaluation import evaluate, evaluate_lists
-from confir.resampling.documents import resample_documents
+from confir.measures.measure_list import parse_measure
+from confir.resampling.document_bootstrap import resample_documents
 from run_files import make_qrels
 from strategies import VARIANTS, collections, examples
 

@@ -16,8 +16,8 @@ from confir.errors import (
     TopicWarning,
     UnsupportedMethodError,
 )
-from confir.measures.catalogue import parse_measure
 from confir.measures.document_sample import DocumentSample
+from confir.measures.measure_list import parse_measure
 from confir.measures.sampled_scores import Listed, _Spread, precision_sums, score_lists
 from judge_files import noisy_judge
 from samples import short_sample
@@ -274,7 +274,7 @@ def test_the_seed_of_a_report_decides_the_replicates_of_the_draw(tmp_path, monke
         pages.append(contents.scores.document_variance)
         return ""
 
-    monkeypatch.setattr("confir.report.page.render_page", render)
+    monkeypatch.setattr("confir.report.report_page.render_page", render)
     for seed in (5, 5, 6):
         given = {"human": human, "human_sample": "random-documents"}
         experiment = confir.Experiment(BY_MODEL, RUNS[:2], ["nDCG@10"], **given)

@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from confir.measures.chance import (
+from confir.measures.random_rankings import (
     excess_over_prevalence,
     expected_random_ap,
     random_ap_variance,

@@ -17,7 +17,7 @@ from scipy import stats
 
 import confir
 from confir.data.scores import Scores
-from confir.intervals.catalogue import METHODS
+from confir.intervals.method_list import METHODS
 from confir.resampling.kinds import topic_sample
 from confir.studies.meta_analysis.meta_analysis import pool_effects
 from confir.studies.planning.power import Criterion

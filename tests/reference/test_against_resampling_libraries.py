@@ -11,7 +11,7 @@ import pytest
 from arch.bootstrap import IIDBootstrap
 from scipy import stats
 
-from confir.intervals.catalogue import METHODS
+from confir.intervals.method_list import METHODS
 from confir.resampling.kinds import bootstrap_topics
 
 RNG = np.random.default_rng(77)

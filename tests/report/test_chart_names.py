@@ -15,13 +15,13 @@ import confir
 from confir.control_characters import has_controls, without_controls
 from confir.data.formats.objects import as_qrels
 from confir.report.charts import chart, chart_bytes
-from confir.resampling.documents import resample_documents
+from confir.resampling.document_bootstrap import resample_documents
 from confir.studies.bias_variance.chart import total_chart
 from confir.studies.chance.chart import topic_chart as chance_topic_chart
-from confir.studies.collection.differences import compare_on_collection
-from confir.studies.collection.means import summarise_means
-from confir.studies.collection.topics import summarise_topics
-from confir.studies.collection.variance import decompose_variance
+from confir.studies.collection.collection_differences import compare_on_collection
+from confir.studies.collection.collection_means import summarise_means
+from confir.studies.collection.collection_topics import summarise_topics
+from confir.studies.collection.collection_variance import decompose_variance
 from confir.studies.comparison.chart import difference_chart
 from confir.studies.coverage.chart import bias_chart, population_chart, skewness_chart
 from confir.studies.meta_analysis.chart import forest_chart, summary_chart

@@ -8,17 +8,17 @@ import pytest
 from chart_labels import names_of
 from confir.data.simulation import simulate_collection
 from confir.report.charts import chart
-from confir.resampling.documents import resample_documents
+from confir.resampling.document_bootstrap import resample_documents
 from confir.studies.collection.chart import collection_variance_chart
-from confir.studies.collection.differences import compare_on_collection
-from confir.studies.collection.means import summarise_means
+from confir.studies.collection.collection_differences import compare_on_collection
+from confir.studies.collection.collection_means import summarise_means
+from confir.studies.collection.collection_topics import summarise_topics
+from confir.studies.collection.collection_variance import decompose_variance
 from confir.studies.collection.table import (
     collection_difference_table,
     collection_table,
     collection_variance_table,
 )
-from confir.studies.collection.topics import summarise_topics
-from confir.studies.collection.variance import decompose_variance
 
 
 @pytest.fixture(scope="module")

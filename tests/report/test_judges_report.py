@@ -10,7 +10,7 @@ from confir.errors import ConfirError
 from confir.report.charts import chart
 from confir.report.contents import Settings, gather_contents
 from confir.report.methods_text import methods_text
-from confir.report.page import render_page
+from confir.report.report_page import render_page
 from confir.report.script_bundle import ScriptBundle
 from confir.report.sections import conclusions
 from judge_files import noisy_judge

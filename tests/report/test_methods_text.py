@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from confir.data.scores import Scores
-from confir.intervals.catalogue import METHODS
+from confir.intervals.method_list import METHODS
 from confir.measures.evaluation import evaluate
 from confir.references import REFERENCES
 from confir.report.contents import Settings, gather_contents

@@ -15,12 +15,12 @@ from confir.errors import ConfirError
 from confir.report.answer_parts import cut_table
 from confir.report.notebook import notebook_html, table_of
 from confir.report.tables import to_html, to_text
-from confir.resampling.documents import resample_documents
+from confir.resampling.document_bootstrap import resample_documents
 from confir.studies import STUDIES
-from confir.studies.collection.differences import compare_on_collection
-from confir.studies.collection.means import summarise_means
-from confir.studies.collection.topics import summarise_topics
-from confir.studies.collection.variance import decompose_variance
+from confir.studies.collection.collection_differences import compare_on_collection
+from confir.studies.collection.collection_means import summarise_means
+from confir.studies.collection.collection_topics import summarise_topics
+from confir.studies.collection.collection_variance import decompose_variance
 from samples import short_sample
 
 HINT = "to_frame() has all rows"

@@ -30,9 +30,10 @@ from confir.errors import (
 )
 from confir.number_text import p_text
 from confir.order import signed
-from confir.report import page as page_module
+from confir.report import report_page as page_module
 from confir.report.contents import Settings, by_importance, gather_contents, number_of_steps
-from confir.report.page import (
+from confir.report.page_data import level_key, page_data, shown
+from confir.report.report_page import (
     Origin,
     default_title,
     find_documentation,
@@ -41,7 +42,6 @@ from confir.report.page import (
     unbroken,
     write_report,
 )
-from confir.report.page_data import level_key, page_data, shown
 from confir.report.script_bundle import ScriptBundle
 from confir.studies.coverage import section as coverage_section
 from confir.studies.coverage.section import coverage_error

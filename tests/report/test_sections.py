@@ -17,8 +17,8 @@ from confir.report import contents as contents_module
 from confir.report.contents import Settings, gather_contents, number_of_steps
 from confir.report.figures import report_figures
 from confir.report.methods_text import methods_text
-from confir.report.page import render_page
 from confir.report.page_data import page_data
+from confir.report.report_page import render_page
 from confir.report.script_bundle import ScriptBundle
 from confir.report.sections import Sentence, answer_sentences, conclusions, in_order
 from confir.studies import STUDIES, Study, find_sections

@@ -12,7 +12,7 @@ from confir.measures.evaluation import evaluate
 from confir.report.contents import Settings, gather_contents, most_different_topics
 from confir.report.figures import report_figures
 from confir.report.list_excerpts import LIST_DEPTH, list_excerpts
-from confir.report.page import _page_chart
+from confir.report.report_page import _page_chart
 from confir.report.static_figures import draw, static_figures
 from confir.report.static_scales import NotDrawable, Scale, condition
 from samples import short_sample

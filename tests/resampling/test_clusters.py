@@ -18,7 +18,7 @@ from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.clusters import Clusters, Ratios, summed_df
 from confir.resampling.kinds import topic_sample
 from confir.resampling.studentised_maxima import largest_statistics
-from confir.resampling.topics import cluster_counts
+from confir.resampling.topic_bootstrap import cluster_counts
 from requirements import required
 
 

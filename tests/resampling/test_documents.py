@@ -16,9 +16,10 @@ from confir.errors import (
     UnknownNameError,
     UnsupportedMethodError,
 )
-from confir.measures.catalogue import parse_measure
+from confir.measures.measure_list import parse_measure
 from confir.measures.summary import clipped_logit
 from confir.resampling import prepared_lists, topic_documents
+from confir.resampling.document_bootstrap import bootstrap_documents, resample_documents
 from confir.resampling.document_kernels import (
     MOST_COPIES,
     PLAIN_KERNELS,
@@ -26,7 +27,6 @@ from confir.resampling.document_kernels import (
     compile_kernels,
     seeded_keys,
 )
-from confir.resampling.documents import bootstrap_documents, resample_documents
 from confir.resampling.key_kernels import document_keys
 from confir.resampling.prepared_lists import Drawing, PreparedLists
 from confir.resampling.topic_documents import TopicDocuments

@@ -8,7 +8,7 @@ from scipy.special import ndtr
 
 from confir.data.sampling.judged_scores import Judged
 from confir.errors import UnsupportedMethodError
-from confir.intervals.catalogue import METHODS, confidence_interval
+from confir.intervals.method_list import METHODS, confidence_interval
 from confir.resampling.human_judgements import JudgedSample, JudgedWeights
 from judge_files import plain_correction, plain_weight
 

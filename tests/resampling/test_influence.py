@@ -6,7 +6,7 @@ import pytest
 import confir
 from confir.data.scores import Scores
 from confir.errors import UnsupportedMethodError
-from confir.intervals.catalogue import find_method
+from confir.intervals.method_list import find_method
 from confir.measures.strengths import fit_strengths
 from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.influence import InfluenceSample, Wins

@@ -12,8 +12,8 @@ from confir.errors import FormatError, InvalidValueError, UnknownNameError
 from confir.resampling import topic_weights as weights_module
 from confir.resampling.kinds import bootstrap_topics, topic_sample
 from confir.resampling.statistics import STATISTICS
+from confir.resampling.topic_bootstrap import MOST_REPLICATES, check_replicates
 from confir.resampling.topic_weights import draw_topics, resampled_means, topic_weights
-from confir.resampling.topics import MOST_REPLICATES, check_replicates
 
 TOPICS, REPLICATES, SEED = 12, 150, 11
 COMPARING = [name for name, statistic in STATISTICS.items() if statistic.compares]

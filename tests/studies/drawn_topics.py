@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from confir.resampling.topic_bootstrap import own_seed
 from confir.resampling.topic_weights import topic_weights
-from confir.resampling.topics import own_seed
 from confir.studies.best.run_pairs import compare_all_runs
 
 

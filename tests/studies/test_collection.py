@@ -11,17 +11,17 @@ from confir.data.run import build_run
 from confir.data.simulation import simulate_collection
 from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
 from confir.intervals.small_r import silver_bullet_limit
-from confir.resampling.documents import resample_documents
-from confir.studies.collection.differences import (
+from confir.resampling.document_bootstrap import resample_documents
+from confir.studies.collection.collection_differences import (
     VARIANTS,
     Variant,
     compare_on_collection,
     variants_for,
 )
-from confir.studies.collection.means import MEAN_METHODS, MEAN_SUMMARIES, summarise_means
-from confir.studies.collection.topic_differences import compare_topics_on_collection
-from confir.studies.collection.topics import summarise_topics
-from confir.studies.collection.variance import decompose_variance
+from confir.studies.collection.collection_means import MEAN_METHODS, MEAN_SUMMARIES, summarise_means
+from confir.studies.collection.collection_topic_differences import compare_topics_on_collection
+from confir.studies.collection.collection_topics import summarise_topics
+from confir.studies.collection.collection_variance import decompose_variance
 
 Z = stats.norm.ppf(0.975)
 EDGE = 1e-6

@@ -15,14 +15,14 @@ from scipy import stats
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
 from confir.data.scores import Scores
-from confir.intervals.catalogue import confidence_interval
+from confir.intervals.method_list import confidence_interval
 from confir.measures.evaluation import evaluate
 from confir.report.contents import Settings, gather_contents
 from confir.report.sections import conclusions
-from confir.resampling.documents import resample_documents
-from confir.studies.collection.differences import Variant, compare_on_collection
-from confir.studies.collection.means import summarise_means
-from confir.studies.collection.variance import decompose_variance
+from confir.resampling.document_bootstrap import resample_documents
+from confir.studies.collection.collection_differences import Variant, compare_on_collection
+from confir.studies.collection.collection_means import summarise_means
+from confir.studies.collection.collection_variance import decompose_variance
 
 TOPICS, OTHERS, COLLECTIONS = 60, 40, 15
 CASES = [(8, 0.0), (32, 0.0), (8, 1.0), (32, 1.0)]

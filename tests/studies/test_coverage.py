@@ -8,7 +8,7 @@ from scipy import stats
 
 import confir
 from confir.errors import InvalidValueError
-from confir.intervals.catalogue import METHODS, methods_over
+from confir.intervals.method_list import METHODS, methods_over
 from confir.studies.coverage.coverage import estimate_coverage, wilson_interval
 from confir.studies.coverage.miss_counts import count_misses
 from studies.score_tables import table

@@ -9,7 +9,7 @@ from confir.errors import InvalidValueError, UnknownNameError
 from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.kinds import topic_sample
 from confir.resampling.studentised_maxima import NORMAL_TOPICS, largest_statistics
-from confir.resampling.topics import own_seed
+from confir.resampling.topic_bootstrap import own_seed
 from confir.studies.comparison import families
 from confir.studies.comparison.chart import _records
 from confir.studies.comparison.comparison import Place

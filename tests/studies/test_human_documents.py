@@ -8,8 +8,8 @@ from scipy import stats
 
 import confir
 from confir.errors import InvalidValueError
-from confir.measures.catalogue import parse_measure
 from confir.measures.document_sample import DocumentSample
+from confir.measures.measure_list import parse_measure
 from confir.measures.sampled_scores import Listed, score_lists
 from judge_files import noisy_judge
 from samples import short_sample

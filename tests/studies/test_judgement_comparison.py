@@ -8,8 +8,8 @@ from scipy import stats
 
 import confir
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, UnknownNameError
+from confir.resampling.topic_bootstrap import own_seed
 from confir.resampling.topic_weights import topic_weights
-from confir.resampling.topics import own_seed
 from confir.studies.judgements.judge_effects import simultaneous_limits, split_variance
 from judge_files import noisy_judge
 from samples import whole_sample

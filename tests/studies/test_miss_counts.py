@@ -11,10 +11,10 @@ from scipy import stats
 
 import confir.studies.coverage.miss_counter
 from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
-from confir.intervals.catalogue import METHODS, methods_over
 from confir.intervals.count_kernels import compile_kernels
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method, Use
+from confir.intervals.method_list import METHODS, methods_over
 from confir.resampling.kinds import topic_sample
 from confir.resampling.topic_weights import topic_weights
 from confir.studies.coverage.miss_counts import count_misses, number_of_tasks
@@ -331,7 +331,7 @@ def test_small_studies_never_load_numba():
 
 
 def test_methods_that_do_not_resample_draw_no_replicates(monkeypatch):
-    monkeypatch.setattr("confir.resampling.topics.draw_topics", forbidden)
+    monkeypatch.setattr("confir.resampling.topic_bootstrap.draw_topics", forbidden)
     monkeypatch.setattr(confir.studies.coverage.miss_counter, "topic_draws", forbidden)
     methods = [name for name, method in methods_over("topics").items() if not method.resamples]
     assert "t" in methods

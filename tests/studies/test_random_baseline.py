@@ -14,13 +14,13 @@ from confir.errors import (
     UnknownNameError,
     UnsupportedMethodError,
 )
-from confir.intervals.catalogue import confidence_interval
-from confir.measures.chance import (
+from confir.intervals.method_list import confidence_interval
+from confir.measures.chance_tail import combine_probabilities
+from confir.measures.random_rankings import (
     expected_random_ap,
     expected_random_score,
     random_ap_variance,
 )
-from confir.measures.chance_tail import combine_probabilities
 from confir.studies.chance.random_baseline import compare_with_chance, describe_chance
 from confir.studies.chance.table import _text
 from samples import short_sample

@@ -72,13 +72,13 @@ def among(names: Callable[[], Iterable[str]]) -> Completer:
 
 def measure_names() -> Iterable[str]:
     """Return the measures: the usual ones first."""
-    from confir.measures.catalogue import DEFAULT_MEASURES, MEASURES
+    from confir.measures.measure_list import DEFAULT_MEASURES, MEASURES
 
     return dict.fromkeys([*DEFAULT_MEASURES, *MEASURES])
 
 
 def method_names() -> Iterable[str]:
     """Return the interval methods."""
-    from confir.intervals.catalogue import METHODS
+    from confir.intervals.method_list import METHODS
 
     return METHODS

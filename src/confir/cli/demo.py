@@ -47,7 +47,7 @@ def demo_command(
     from confir.cli.terminal import result_answer
     from confir.data.experiment import Experiment
     from confir.data.simulation import sample_collection, write_collection
-    from confir.intervals.catalogue import confidence_interval
+    from confir.intervals.method_list import confidence_interval
     from confir.measures.evaluation import evaluate
 
     out.prepare()
@@ -68,7 +68,7 @@ def _write_report(path: str, experiment: Experiment, seed: int) -> None:
     """Write the page about the sample, and say where it is."""
     from confir.cli.report import command_line_with_seed
     from confir.cli.streams import print_message
-    from confir.report.page import Origin, write_report
+    from confir.report.report_page import Origin, write_report
 
     write_report(
         path,

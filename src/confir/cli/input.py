@@ -194,7 +194,7 @@ class Inputs(InputOptions):
 
     def state_bound(self, scores: AnyScores) -> AnyScores:
         """Return scores whose unknown measures lie in [0, 1] or not, as --bounded says."""
-        from confir.measures.bounds import definition_bound
+        from confir.measures.bounded_measures import definition_bound
 
         if self.bounded is None:
             return scores
@@ -247,7 +247,7 @@ class Inputs(InputOptions):
         """Return the scores of a table that are asked for."""
         from confir.cli.run_choice import fitting_names
         from confir.data.reading_rules import ReadingRules
-        from confir.measures.bounds import clip_to_range
+        from confir.measures.bounded_measures import clip_to_range
 
         named = self.measure if measures is None else measures
         table = select_measures(table, named or [])
@@ -312,7 +312,7 @@ def reading_options() -> tuple[str, ...]:
 
 def select_measures(scores: AnyScores, measures: Sequence[str]) -> AnyScores:
     """Return the scores by some measures, which may go by other names in the table."""
-    from confir.measures.catalogue import canonical_name
+    from confir.measures.measure_list import canonical_name
 
     if not measures:
         return scores

@@ -20,7 +20,7 @@ _OVER: tuple[Resampled, ...] = ("topics", "documents")
 def deliver_measures(out: options.Output) -> None:
     """Print or write the measures: name, parameters, aliases, and definition."""
     from confir.cli.terminal import Answer
-    from confir.measures.catalogue import MEASURES
+    from confir.measures.measure_list import MEASURES
     from confir.report.tables import Cell, Table
 
     prepare_list(out)
@@ -41,7 +41,7 @@ def deliver_measures(out: options.Output) -> None:
 def methods_command(*, out: Annotated[options.Output, Without("quiet")]) -> None:
     """List the interval methods: assumptions, source, cost, and when they fail."""
     from confir.cli.terminal import Answer
-    from confir.intervals.catalogue import (
+    from confir.intervals.method_list import (
         DEFAULT_BOUNDED_METHOD,
         DEFAULT_METHOD,
         DEFAULT_SCORE_METHOD,

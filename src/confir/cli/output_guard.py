@@ -149,7 +149,7 @@ def _guard(context: click.Context, *further: str) -> None:
 
 def may_be_read(context: click.Context, file: str) -> bool:
     """Whether a command may read a file: one that it is given, beside that, or below a folder."""
-    from confir.data.formats.catalogue import files_beside
+    from confir.data.formats.format_list import files_beside
 
     for path in _read_files(context):
         if any(_is_same(file, one) for one in (path, *files_beside(path))):

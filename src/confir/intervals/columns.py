@@ -16,7 +16,7 @@ from confir.parallel import run_blocks, run_in_threads
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.drawn_weights import DrawnWeights
 from confir.resampling.sample import Sample
-from confir.resampling.topics import Rng, own_seed
+from confir.resampling.topic_bootstrap import Rng, own_seed
 
 # Columns resampled together: few enough for the processor's cache, fixed so that the number of
 # threads changes no bit of the result.

@@ -15,7 +15,7 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.errors import InvalidValueError
-from confir.measures.chance import expected_random_ap
+from confir.measures.random_rankings import expected_random_ap
 from confir.order import TIE
 
 # Up to this many rankings are enumerated rather than sampled.

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.measures.catalogue import as_rel, is_from_ir_measures, measure_name, parse_measure
 from confir.measures.foreign import ForeignMeasure, foreign_measure
 from confir.measures.graded import parse_gains
 from confir.measures.measure import ListMeasure, Measure
+from confir.measures.measure_list import as_rel, is_from_ir_measures, measure_name, parse_measure
 
 AnyMeasure = Measure | ListMeasure | ForeignMeasure
 

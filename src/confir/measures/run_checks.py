@@ -23,8 +23,8 @@ from confir.errors import (
     enumerate_names,
     warn_caller,
 )
-from confir.measures.catalogue import parse_measure
 from confir.measures.measure import Measure
+from confir.measures.measure_list import parse_measure
 from confir.measures.parsing import AnyMeasure
 
 

@@ -24,7 +24,7 @@ from confir.errors import (
     enumerate_names,
     warn_caller,
 )
-from confir.measures.bounds import bounded_measures
+from confir.measures.bounded_measures import bounded_measures
 from confir.order import TIE
 
 if TYPE_CHECKING:

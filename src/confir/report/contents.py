@@ -35,9 +35,9 @@ from confir.errors import (
     enumerate_names,
     place_by_importance,
 )
-from confir.intervals.catalogue import find_method
 from confir.intervals.interval import check_level
-from confir.measures.chance import MOST_DOCUMENTS
+from confir.intervals.method_list import find_method
+from confir.measures.random_rankings import MOST_DOCUMENTS
 from confir.measures.score_summary import ScoreSummary
 from confir.order import best_first
 from confir.parallel import Progress, name_stage
@@ -45,7 +45,7 @@ from confir.report.all_measures import compute_for_all, try_again
 from confir.report.merged_warnings import merge_warnings
 from confir.report.sections import Scope, Section
 from confir.resampling.shared_draws import shared_draws
-from confir.resampling.topics import check_replicates
+from confir.resampling.topic_bootstrap import check_replicates
 from confir.studies import find_sections
 
 # The page holds the scores of this many topics, those on which runs differ most.

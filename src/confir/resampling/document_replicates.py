@@ -13,7 +13,7 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.scores import Scores
 from confir.defaults import LOGIT_EPSILON
 from confir.errors import InvalidValueError
-from confir.measures.bounds import bounded_measures
+from confir.measures.bounded_measures import bounded_measures
 from confir.measures.summary import SUMMARIES, Transform, clipped_logit
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.topic_weights import TopicWeights, draw_topics

@@ -20,15 +20,15 @@ from confir.data.sampling.judged_scores import (
     centre,
     correct_moments,
 )
-from confir.measures.bounds import bounded_measures, clip_to_range
+from confir.measures.bounded_measures import bounded_measures, clip_to_range
 from confir.order import TIE
 from confir.resampling.distribution import Resampled, SamplingDistribution
 from confir.resampling.moments import trimmed_fourth_powers
 from confir.resampling.pair_draws import Moves, PairDraws
 from confir.resampling.sample import Knowledge, MeasureSample, Sample
 from confir.resampling.studentised_maxima import sizes_in_memory
+from confir.resampling.topic_bootstrap import extremes_of, signs_of, tie_steps
 from confir.resampling.topic_weights import topic_weights
-from confir.resampling.topics import extremes_of, signs_of, tie_steps
 
 # The fields of a sampling distribution that corrected means have; sample and skewness are people's.
 _PROVIDED = frozenset({"se", "replicates", "replicate_se", "sample", "skewness"})

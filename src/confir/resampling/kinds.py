@@ -17,7 +17,7 @@ from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores, lie_in_unit_interval
 from confir.defaults import REPLICATES, SEED, SUMMARY_REPLICATES
 from confir.errors import FormatError, InvalidValueError, UnsupportedMethodError
-from confir.measures.bounds import bounded_measures, clip_to_range
+from confir.measures.bounded_measures import bounded_measures, clip_to_range
 from confir.measures.evaluation import as_rated, as_scores
 from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.parallel import run_in_threads
@@ -25,7 +25,7 @@ from confir.resampling.clusters import Clusters
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.sample import Knowledge, Sample, names
 from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
-from confir.resampling.topics import (
+from confir.resampling.topic_bootstrap import (
     ClusteredSample,
     Rng,
     ScoresLike,

@@ -18,10 +18,10 @@ from confir.resampling.influence import InfluenceSample
 from confir.resampling.judged_clusters import ClusteredJudgedSample, JudgedClusters
 from confir.resampling.kinds import strength_sample, topic_sample
 from confir.resampling.published_means import PublishedMeans, PublishedSample
-from confir.resampling.repeats import RepeatSample
+from confir.resampling.repeat_sample import RepeatSample
 from confir.resampling.sample import Sample
 from confir.resampling.summarised_topics import SummarisedTopics
-from confir.resampling.topics import ClusteredSample, TopicSample
+from confir.resampling.topic_bootstrap import ClusteredSample, TopicSample
 
 # Every kind of sample of scores, on each of which the contract tests run every verb; strengths by votes
 # have tests of their own.

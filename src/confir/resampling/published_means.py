@@ -16,7 +16,7 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, axis, over, result
 from confir.data.run_scores import RunScores
 from confir.errors import InvalidValueError, UnsupportedMethodError
-from confir.measures.bounds import bounded_measures
+from confir.measures.bounded_measures import bounded_measures
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.pair_draws import PairDraws
 from confir.resampling.sample import Knowledge, MeasureSample, Sample

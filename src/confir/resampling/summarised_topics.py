@@ -18,7 +18,7 @@ from confir.data.long_tables.hashed_ids import Words
 from confir.data.long_tables.pair_totals import PairTotals
 from confir.data.long_tables.score_blocks import TopicBlock
 from confir.errors import InvalidValueError
-from confir.measures.bounds import bounded_measures
+from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_summary import ScoreSummary
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.document_kernels import (

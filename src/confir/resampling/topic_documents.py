@@ -12,8 +12,8 @@ from confir.arrays import Booleans, Bytes, Floats, Integers
 from confir.data.lists.distinct_documents import index_distinct
 from confir.data.lists.rankings import Rankings
 from confir.data.lists.whole_lists import WholeLists
-from confir.measures.catalogue import MEASURES
 from confir.measures.measure import ListMeasure, Measure
+from confir.measures.measure_list import MEASURES
 from confir.resampling.document_kernels import MOST_COPIES, DocumentKernels
 
 # Replicates processed together: the counts of a topic's documents fit the processor's cache.

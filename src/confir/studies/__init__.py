@@ -214,12 +214,14 @@ STUDIES = (
             "summarise_topics",
         ),
         results={
-            "means.CollectionMeans": Shown("collection_table", "collection_chart"),
-            "topics.CollectionTopics": Shown("collection_topic_table", "collection_topic_chart"),
-            "differences.CollectionDifferences": Shown(
+            "collection_means.CollectionMeans": Shown("collection_table", "collection_chart"),
+            "collection_topics.CollectionTopics": Shown(
+                "collection_topic_table", "collection_topic_chart"
+            ),
+            "collection_differences.CollectionDifferences": Shown(
                 "collection_difference_table", "collection_difference_chart"
             ),
-            "variance.CollectionVariance": Shown(
+            "collection_variance.CollectionVariance": Shown(
                 "collection_variance_table", "collection_variance_chart"
             ),
         },
@@ -290,9 +292,9 @@ STUDIES = (
         ("Moffat & Zobel 2008, Sakai 2007, Fröbe et al. 2023", "unjudged.md"),
         verbs=("bound_differences", "bound_unjudged", "estimate_unjudged"),
         results={
-            "bounds.UnjudgedBounds": Shown(chart="unjudged_bounds_chart"),
-            "differences.UnjudgedDifferences": Shown(),
-            "estimates.UnjudgedEstimate": Shown(chart="unjudged_estimate_chart"),
+            "unjudged_bounds.UnjudgedBounds": Shown(chart="unjudged_bounds_chart"),
+            "unjudged_differences.UnjudgedDifferences": Shown(),
+            "unjudged_estimates.UnjudgedEstimate": Shown(chart="unjudged_estimate_chart"),
         },
         section=True,
     ),
@@ -309,7 +311,7 @@ STUDIES = (
         "How far do scores depend on the order of tied documents?",
         ("McSherry & Najork 2008", "unjudged.md#ties"),
         verbs=("bound_ties",),
-        results={"ties.TieBounds": Shown(chart="tie_chart")},
+        results={"tie_bounds.TieBounds": Shown(chart="tie_chart")},
         section=True,
     ),
     Study(

@@ -12,7 +12,6 @@ from typing import Any
 
 from confir.arguments import as_path, as_text, invalid
 from confir.data.files import PathLike
-from confir.data.formats.catalogue import format_named_by
 from confir.data.formats.entries import (
     RUN,
     is_from_ranx,
@@ -24,6 +23,7 @@ from confir.data.formats.entries import (
     runs_from_entries,
     single_run,
 )
+from confir.data.formats.format_list import format_named_by
 from confir.data.formats.json_shapes import as_id
 from confir.data.formats.run_readers import read_judgements, read_runs
 from confir.data.formats.run_sources import NameBy, Reading, RunSource, check_names, find_runs

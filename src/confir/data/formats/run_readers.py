@@ -6,8 +6,8 @@ import os
 
 from confir.arguments import as_choice, as_flag, as_path, as_text
 from confir.data.files import PathLike, read_bytes
-from confir.data.formats.catalogue import format_named_by, recognise
 from confir.data.formats.entries import single_run
+from confir.data.formats.format_list import format_named_by, recognise
 from confir.data.formats.run_sources import DATASET, NAMINGS, NameBy, Reading, RunSource
 from confir.data.formats.run_tables import read_folder_qrels, read_folder_runs
 from confir.data.formats.trec_lines import as_intents

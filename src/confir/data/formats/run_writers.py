@@ -6,7 +6,7 @@ from typing import Any
 
 from confir.arguments import as_path
 from confir.data.files import PathLike
-from confir.data.formats.catalogue import format_named_by
+from confir.data.formats.format_list import format_named_by
 from confir.data.formats.objects import as_qrels, as_run
 
 

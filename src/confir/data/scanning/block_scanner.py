@@ -22,7 +22,7 @@ import numpy as np
 from confir.arrays import Booleans, Bytes, Integers
 from confir.data.compression import COMPRESSION_ENDINGS
 from confir.data.files import BYTE_ORDER_MARK, STDIN, open_bytes
-from confir.data.formats.catalogue import recognise
+from confir.data.formats.format_list import recognise
 from confir.data.formats.run_sources import NameBy, RunSource, name_from_path
 from confir.data.scanning.scan_kernels import (
     NEWLINE,

@@ -16,7 +16,7 @@ import numpy as np
 
 from confir.arguments import as_flag, as_list, as_path, as_text, invalid
 from confir.data.files import PathLike
-from confir.data.formats.catalogue import recognise
+from confir.data.formats.format_list import recognise
 from confir.data.scores import Scores
 from confir.data.tables.column_roles import (
     ColumnRoles,

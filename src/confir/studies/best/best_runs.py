@@ -25,7 +25,7 @@ from confir.order import TIE, best_first
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import needs
 from confir.resampling.sample import Knowledge
-from confir.resampling.topics import Rng
+from confir.resampling.topic_bootstrap import Rng
 from confir.studies.best.mean_limits import mean_limits
 from confir.studies.best.run_pairs import (
     RunPairs,

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from confir.errors import ConfirWarning
-from confir.intervals.catalogue import confidence_interval
 from confir.intervals.interval import Limits
+from confir.intervals.method_list import confidence_interval
 from confir.resampling.kinds import as_sample
-from confir.resampling.topics import Rng
+from confir.resampling.topic_bootstrap import Rng
 
 
 def mean_limits(scores: Any, level: float, replicates: int, rng: Rng) -> Limits:

@@ -34,7 +34,7 @@ from confir.resampling.pair_draws import Maxima
 from confir.resampling.sample import MeasureSample, Sample, names
 from confir.resampling.shared_draws import shared_draws
 from confir.resampling.studentised_maxima import studentised_maxima
-from confir.resampling.topics import Rng, check_replicates, own_seed
+from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
 from confir.studies.comparison.pairs import MOST_NUMBERS
 from confir.studies.ranks.rank_tests import borderline_ranks, marginal_rank_p
 

@@ -21,16 +21,16 @@ from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource, make_scores
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError
-from confir.intervals.catalogue import confidence_interval, find_method
 from confir.intervals.interval import Limits
-from confir.measures.bounds import bounded_measures
+from confir.intervals.method_list import confidence_interval, find_method
+from confir.measures.bounded_measures import bounded_measures
 from confir.measures.evaluation import as_scores
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import needs
 from confir.resampling.sample import Knowledge
 from confir.resampling.statistics import UNIT, Statistic
+from confir.resampling.topic_bootstrap import Rng, TopicSample, check_replicates
 from confir.resampling.topic_weights import TopicWeights, draw_topics
-from confir.resampling.topics import Rng, TopicSample, check_replicates
 from confir.resampling.variance_components import mean_over_topics
 from confir.studies.bias_variance.parameter_sweep import Sweep, read_sweeps
 from confir.studies.bias_variance.robustness import Robustness, measure_robustness

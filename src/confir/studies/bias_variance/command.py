@@ -91,9 +91,9 @@ def bias_variance_command(
     - `confir bias-variance --scores scores.csv -o stability.svg`
     """
     from confir.cli.terminal import Answer
-    from confir.intervals.catalogue import find_method
     from confir.intervals.interval import check_level
-    from confir.measures.catalogue import DEFAULT_MEASURES
+    from confir.intervals.method_list import find_method
+    from confir.measures.measure_list import DEFAULT_MEASURES
     from confir.studies.bias_variance.bias_variance import decompose_error
     from confir.studies.bias_variance.table import bias_variance_table
 
@@ -133,7 +133,7 @@ def bias_variance_command(
 def _precision(scores: Scores, depth: int) -> Scores:
     """Return the scores by P@depth, from which lost documents are counted."""
     from confir.errors import UnknownNameError
-    from confir.measures.catalogue import parse_measure
+    from confir.measures.measure_list import parse_measure
 
     for name in scores.measures:
         try:
@@ -150,7 +150,7 @@ def _precision(scores: Scores, depth: int) -> Scores:
 
 def _without(scores: Scores, precision: Scores, wanted: list[str]) -> Scores:
     """Return the scores without the P@k used only for counting, unless it was requested."""
-    from confir.measures.catalogue import canonical_name, parse_measure
+    from confir.measures.measure_list import canonical_name, parse_measure
 
     depth = parse_measure(precision.measures[0]).cutoff
     if f"P@{depth}" in {canonical_name(name) for name in wanted}:

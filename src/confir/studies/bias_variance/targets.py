@@ -12,7 +12,7 @@ from confir.arrays import Booleans, Floats
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.intervals.interval import Limits
-from confir.measures.bounds import bounded_measures
+from confir.measures.bounded_measures import bounded_measures
 
 Decomposed = Literal["score", "rho"]
 VARIABLES: tuple[Decomposed, ...] = ("score", "rho")

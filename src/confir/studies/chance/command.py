@@ -73,7 +73,7 @@ def chance_command(
     - `confir chance qrels.txt bm25.run --documents 528155 --depth 1000`
     - `confir chance qrels.txt runs/ --documents 528155 -m AP -o chance.svg`
     """
-    from confir.measures.catalogue import DEFAULT_MEASURES
+    from confir.measures.measure_list import DEFAULT_MEASURES
     from confir.studies.chance.random_baseline import describe_chance
 
     out.prepare()

@@ -25,14 +25,18 @@ from confir.errors import (
     counted,
     enumerate_names,
 )
-from confir.measures.catalogue import (
+from confir.measures.chance_tail import random_ap_tail
+from confir.measures.evaluation import as_scores, evaluate
+from confir.measures.measure import Measure
+from confir.measures.measure_list import (
     DEFAULT_MEASURES,
     as_rel,
     canonical_name,
     measure_name,
     parse_measure,
 )
-from confir.measures.chance import (
+from confir.measures.parsing import parse_measures
+from confir.measures.random_rankings import (
     MOST_DOCUMENTS,
     CountsByGain,
     chance_corrected,
@@ -40,12 +44,8 @@ from confir.measures.chance import (
     expected_random_score,
     random_score_variance,
 )
-from confir.measures.chance_tail import random_ap_tail
-from confir.measures.evaluation import as_scores, evaluate
-from confir.measures.measure import Measure
-from confir.measures.parsing import parse_measures
 from confir.parallel import run_in_threads
-from confir.resampling.topics import Rng
+from confir.resampling.topic_bootstrap import Rng
 from confir.studies.chance.chance import ALL_TOPICS, Chance, corrected_name
 
 

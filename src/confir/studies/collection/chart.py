@@ -22,11 +22,11 @@ from confir.report.charts import (
     topic_axis,
 )
 from confir.report.inline_records import inline_records
-from confir.studies.collection.differences import CollectionDifferences
-from confir.studies.collection.means import CollectionMeans
+from confir.studies.collection.collection_differences import CollectionDifferences
+from confir.studies.collection.collection_means import CollectionMeans
+from confir.studies.collection.collection_topics import CollectionTopics
+from confir.studies.collection.collection_variance import CollectionVariance
 from confir.studies.collection.table import summary_name
-from confir.studies.collection.topics import CollectionTopics
-from confir.studies.collection.variance import CollectionVariance
 from confir.studies.comparison.verdicts import BETTER, IDENTICAL, INCONCLUSIVE, WORSE
 
 # Height of an interval if a run has several.

@@ -160,10 +160,10 @@ def check_settings(
     statistics: options.DocumentStatistics, measures: Sequence[str], rel: int
 ) -> None:
     """Raise before any work if a level, epsilon or measure is invalid."""
-    from confir.intervals.documents import check_epsilon
+    from confir.intervals.document_intervals import check_epsilon
     from confir.intervals.interval import check_level
     from confir.measures.parsing import parse_measures
-    from confir.studies.collection.topics import check_bounded_measure
+    from confir.studies.collection.collection_topics import check_bounded_measure
 
     check_level(statistics.level)
     check_epsilon(statistics.epsilon)
@@ -176,8 +176,8 @@ def _check_methods(
 ) -> list[str]:
     """Return the methods requested, or the default; raise or warn before any work."""
     from confir.cli.input import check_choice
-    from confir.intervals.catalogue import DEFAULT_SCORE_METHOD, check_tails, methods_over
-    from confir.studies.collection.means import DEFAULT_MEAN_METHODS, MEAN_METHODS
+    from confir.intervals.method_list import DEFAULT_SCORE_METHOD, check_tails, methods_over
+    from confir.studies.collection.collection_means import DEFAULT_MEAN_METHODS, MEAN_METHODS
 
     if not per_topic:
         for name in methods:
@@ -204,7 +204,7 @@ def resample(
 ) -> DocumentReplicates:
     """Return the scores on resampled collections, as the options of a command say."""
     from confir.cli.terminal import Progress
-    from confir.resampling.documents import resample_documents
+    from confir.resampling.document_bootstrap import resample_documents
 
     if statistics.replicates < LEAST_REPLICATES:
         warn_caller(
@@ -226,7 +226,7 @@ def _means(
     sample: DocumentReplicates, statistics: options.DocumentStatistics, **choices: Any
 ) -> Answer:
     from confir.cli.terminal import Answer
-    from confir.studies.collection.means import summarise_means
+    from confir.studies.collection.collection_means import summarise_means
     from confir.studies.collection.table import collection_note, collection_table
 
     means = summarise_means(sample, level=statistics.level, epsilon=statistics.epsilon, **choices)
@@ -238,8 +238,8 @@ def _topics(
     sample: DocumentReplicates, statistics: options.DocumentStatistics, **choices: Any
 ) -> Answer:
     from confir.cli.terminal import Answer
+    from confir.studies.collection.collection_topics import summarise_topics
     from confir.studies.collection.table import collection_topic_table
-    from confir.studies.collection.topics import summarise_topics
 
     topics = summarise_topics(sample, level=statistics.level, epsilon=statistics.epsilon, **choices)
     note = (
@@ -257,7 +257,7 @@ def _differences(
     pairing: str,
 ) -> Answer:
     from confir.cli.terminal import Answer
-    from confir.studies.collection.differences import compare_on_collection, variants_for
+    from confir.studies.collection.collection_differences import compare_on_collection, variants_for
     from confir.studies.collection.table import collection_difference_table
     from confir.studies.comparison.verdicts import IDENTICAL
 
@@ -283,9 +283,9 @@ def _topic_differences(
     pairing: str,
 ) -> Answer:
     from confir.cli.terminal import Answer
-    from confir.studies.collection.differences import variants_for
+    from confir.studies.collection.collection_differences import variants_for
+    from confir.studies.collection.collection_topic_differences import compare_topics_on_collection
     from confir.studies.collection.table import collection_topic_difference_table
-    from confir.studies.collection.topic_differences import compare_topics_on_collection
 
     level, epsilon = statistics.level, statistics.epsilon
     variants = [variant for variant in variants_for(pairing) if not variant.with_topics]
@@ -304,8 +304,8 @@ def _variance(
 ) -> Answer:
     from confir.cli.terminal import Answer
     from confir.order import best_first
+    from confir.studies.collection.collection_variance import decompose_variance
     from confir.studies.collection.table import collection_variance_table, variance_note
-    from confir.studies.collection.variance import decompose_variance
 
     result = decompose_variance(sample, baseline=baseline, epsilon=statistics.epsilon)
     note = f"{variance_note(result, len(sample.topics))}; {_drawn(sample, statistics.seed)}"

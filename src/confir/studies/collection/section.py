@@ -9,23 +9,23 @@ import numpy as np
 
 from confir.data.sampling.design import refuse_design
 from confir.errors import InvalidValueError
-from confir.measures.bounds import bounded_measures
+from confir.measures.bounded_measures import bounded_measures
 from confir.number_text import share_words
 from confir.order import best_first
 from confir.report.contents import Contents
 from confir.report.names import isolated
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Table
-from confir.resampling.documents import resample_lists, resampled_measures
+from confir.resampling.document_bootstrap import resample_lists, resampled_measures
 from confir.studies.collection.chart import collection_chart, collection_variance_chart
-from confir.studies.collection.means import CollectionMeans, summarise_means
+from confir.studies.collection.collection_means import CollectionMeans, summarise_means
+from confir.studies.collection.collection_variance import CollectionVariance, decompose_variance
 from confir.studies.collection.table import (
     collection_note,
     collection_table,
     collection_variance_table,
     variance_note,
 )
-from confir.studies.collection.variance import CollectionVariance, decompose_variance
 
 # Enough to estimate a share of variance to a few percent.
 COLLECTION_REPLICATES = 400

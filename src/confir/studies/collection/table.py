@@ -21,11 +21,11 @@ from confir.number_text import (
 from confir.order import best_first, is_best
 from confir.report.tables import Cell, Table, topics_column
 from confir.resampling.document_replicates import DocumentReplicates
-from confir.studies.collection.differences import CollectionDifferences
-from confir.studies.collection.means import CollectionMeans
-from confir.studies.collection.topic_differences import CollectionTopicDifferences
-from confir.studies.collection.topics import CollectionTopics
-from confir.studies.collection.variance import CollectionVariance
+from confir.studies.collection.collection_differences import CollectionDifferences
+from confir.studies.collection.collection_means import CollectionMeans
+from confir.studies.collection.collection_topic_differences import CollectionTopicDifferences
+from confir.studies.collection.collection_topics import CollectionTopics
+from confir.studies.collection.collection_variance import CollectionVariance
 from confir.studies.comparison.verdicts import BETTER, WORSE
 
 _SUMMARIES = {"mean": "mean", "logit-mean": "logit mean", "geometric-mean": "geometric mean"}

@@ -16,11 +16,11 @@ from confir.arrays import Floats
 from confir.defaults import BASELINE, NO_FAMILY, SEED
 from confir.errors import InvalidValueError, UnsupportedMethodError, counted
 from confir.intervals.confidence_sequence import confidence_sequence
-from confir.measures.bounds import bounded_measures
+from confir.measures.bounded_measures import bounded_measures
 from confir.order import TIE
 from confir.resampling.kinds import require_knowledge
 from confir.resampling.sample import Knowledge
-from confir.resampling.topics import Rng
+from confir.resampling.topic_bootstrap import Rng
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.decisions import Decision, Family
 from confir.studies.comparison.gate import Candidate, Gate, Requirement, check_gate, passes

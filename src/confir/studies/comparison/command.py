@@ -176,8 +176,8 @@ def compare_command(
     """
     from confir.cli.streams import print_message
     from confir.data.tables.team_files import read_teams
-    from confir.intervals.catalogue import DEFAULT_METHOD
     from confir.intervals.interval import check_level
+    from confir.intervals.method_list import DEFAULT_METHOD
     from confir.studies.comparison.compare import compare_runs
     from confir.studies.comparison.families import choose_family
     from confir.studies.comparison.gate import GateRule
@@ -289,7 +289,7 @@ def _check_tests(
 
 def _with_gates(inputs: Inputs, gates: Sequence[str]) -> list[str]:
     """Return the measures to compute, those of the gates included."""
-    from confir.measures.catalogue import DEFAULT_MEASURES
+    from confir.measures.measure_list import DEFAULT_MEASURES
 
     if inputs.scores and not inputs.measure:
         return []
@@ -425,7 +425,7 @@ def _among_teams(comparison: Comparison, teams: Mapping[str, str]) -> Comparison
 def _unjudged(inputs: JudgedInputs, comparison: Comparison) -> Answer:
     """Return how far the differences could move if unjudged documents were judged."""
     from confir.cli.terminal import result_answer
-    from confir.studies.unjudged.differences import bound_differences
+    from confir.studies.unjudged.unjudged_differences import bound_differences
 
     baseline = str(comparison.baseline)
     experiment = inputs.experiment(comparison.measures, baseline=baseline, example="")

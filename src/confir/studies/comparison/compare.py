@@ -10,12 +10,12 @@ from confir.arguments import as_generator, as_level, as_texts
 from confir.data.experiment import on_its_scheduler
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import ALL_PAIRS, LEVEL, NO_FAMILY, SEED
-from confir.intervals.catalogue import DEFAULT_METHOD
+from confir.intervals.method_list import DEFAULT_METHOD
 from confir.measures.evaluation import as_rated
 from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.kinds import as_sample, default_replicates, needs
 from confir.resampling.sample import Knowledge
-from confir.resampling.topics import Rng, check_replicates, own_seed
+from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
 from confir.studies.comparison.comparability import (
     check_options,
     check_tests,

@@ -8,9 +8,9 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.errors import UnsupportedMethodError
-from confir.intervals.catalogue import check_fit, find_method, methods_over, misfit
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method
+from confir.intervals.method_list import check_fit, find_method, methods_over, misfit
 from confir.parallel import run_blocks, run_in_threads
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.drawn_weights import DrawnWeights

@@ -12,7 +12,7 @@ from confir.arguments import as_choice
 from confir.arrays import Booleans, Floats, Integers
 from confir.errors import InvalidValueError
 from confir.resampling.sample import Sample, names
-from confir.resampling.topics import tie_steps
+from confir.resampling.topic_bootstrap import tie_steps
 
 # Columns and numbers taken together, so that memory does not grow with the topics or the pairs.
 MOST_COLUMNS = 1024

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from confir.errors import counted
-from confir.intervals.catalogue import find_method
+from confir.intervals.method_list import find_method
 from confir.number_text import (
     NumberText,
     number_text,

@@ -34,7 +34,7 @@ from confir.defaults import LEVEL, SEED
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, warn_caller
 from confir.intervals.interval import tail_probabilities
 from confir.measures.evaluation import as_scores, evaluate
-from confir.resampling.topics import Rng
+from confir.resampling.topic_bootstrap import Rng
 from confir.studies.components.analysis import (
     JUDGES,
     REPEATS,

@@ -17,20 +17,20 @@ from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, JudgedScores, c
 from confir.data.table_columns import LIMITS, MEASURE_AND_RUN, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError, counted, enumerate_names
-from confir.intervals.catalogue import (
+from confir.intervals.columns import find_intervals
+from confir.intervals.interval import Interval
+from confir.intervals.method_list import (
     DEFAULT_METHOD,
     METHODS,
     confidence_interval,
     find_method,
 )
-from confir.intervals.columns import find_intervals
-from confir.intervals.interval import Interval
 from confir.measures.evaluation import evaluate
 from confir.number_text import percent
 from confir.parallel import Progress
 from confir.resampling.human_judgements import judged_sample
 from confir.resampling.kinds import as_sample, topic_sample
-from confir.resampling.topics import Rng, check_replicates
+from confir.resampling.topic_bootstrap import Rng, check_replicates
 from confir.studies.corrected_means.sentences import model_notes
 
 

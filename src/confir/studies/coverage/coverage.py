@@ -23,7 +23,7 @@ from confir.measures.evaluation import as_scores
 from confir.parallel import Progress
 from confir.resampling.kinds import needs
 from confir.resampling.sample import Knowledge
-from confir.resampling.topics import Rng
+from confir.resampling.topic_bootstrap import Rng
 from confir.studies.coverage.miss_counts import count_misses
 from confir.studies.coverage.studied_methods import MethodLike
 

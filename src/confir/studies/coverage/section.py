@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from confir.defaults import LEVEL
-from confir.intervals.documents import normal_quantile
+from confir.intervals.document_intervals import normal_quantile
 from confir.number_text import percent_words
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated

@@ -11,13 +11,13 @@ from confir.arguments import as_list, invalid
 from confir.arrays import Integers
 from confir.errors import InvalidValueError
 from confir.intervals.bootstrap_t import BOOTSTRAP_T
-from confir.intervals.catalogue import check_fit, find_method, fits, methods_over
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method, Use
+from confir.intervals.method_list import check_fit, find_method, fits, methods_over
 from confir.intervals.probe import Probe
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.kinds import topic_sample
-from confir.resampling.topics import ScoresLike, TopicSample
+from confir.resampling.topic_bootstrap import ScoresLike, TopicSample
 
 MethodLike = str | Method | Callable[[SamplingDistribution, float], Limits]
 

@@ -13,8 +13,8 @@ from confir.order import TIE
 
 if TYPE_CHECKING:
     from confir.studies.data_quality.data_quality import DataQuality
-    from confir.studies.ties.ties import TieBounds
-    from confir.studies.unjudged.bounds import UnjudgedBounds
+    from confir.studies.ties.tie_bounds import TieBounds
+    from confir.studies.unjudged.unjudged_bounds import UnjudgedBounds
 
 # One of the first ten documents, on average: pooled runs have none, and P@10 could rise by 0.1.
 MUCH_UNJUDGED = 0.10

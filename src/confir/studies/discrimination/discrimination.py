@@ -18,7 +18,7 @@ from confir.order import TIE
 from confir.resampling.clusters import Clusters
 from confir.resampling.kinds import needs
 from confir.resampling.sample import Knowledge
-from confir.resampling.topics import Rng
+from confir.resampling.topic_bootstrap import Rng
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.verdicts import BETTER, WORSE
 

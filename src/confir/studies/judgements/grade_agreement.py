@@ -20,8 +20,8 @@ from confir.intervals.interval import Limits
 from confir.intervals.standard import T
 from confir.order import TIE
 from confir.resampling.moments import jackknife_distribution
+from confir.resampling.topic_bootstrap import Rng, check_replicates
 from confir.resampling.topic_weights import topic_weights
-from confir.resampling.topics import Rng, check_replicates
 from confir.resampling.variance_components import mean_over_topics, spread
 from confir.studies.judgements.judges import GradeMap, Judges, gather_judges
 

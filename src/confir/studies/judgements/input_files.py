@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from confir.data.files import STDIN, open_bytes
-from confir.data.formats.catalogue import recognise
+from confir.data.formats.format_list import recognise
 from confir.data.formats.json_files import has_json_ending
 from confir.data.formats.run_sources import DATASET, RunSource, find_runs
 from confir.data.formats.trec_lines import QRELS_COLUMNS, RUN_COLUMNS, first_fields

@@ -12,12 +12,12 @@ from confir.arrays import Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.errors import ConfirWarning
-from confir.intervals.catalogue import DEFAULT_METHOD, METHODS, confidence_interval
 from confir.intervals.interval import Limits
+from confir.intervals.method_list import DEFAULT_METHOD, METHODS, confidence_interval
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.statistics import STATISTICS
-from confir.resampling.topics import TopicSample
+from confir.resampling.topic_bootstrap import TopicSample
 from confir.resampling.variance_components import estimate_components
 from confir.studies.comparison.verdicts import INCONCLUSIVE, Words
 from confir.studies.judgements.grade_agreement import PAIR_PARTS

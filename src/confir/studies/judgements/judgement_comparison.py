@@ -26,8 +26,8 @@ from confir.measures.evaluation import chosen_measures, score_lists
 from confir.measures.judged_evaluation import by_judge
 from confir.measures.parsing import parse_measures
 from confir.parallel import Progress
+from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
 from confir.resampling.topic_weights import topic_weights
-from confir.resampling.topics import Rng, check_replicates, own_seed
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.verdicts import BETTER, WORSE, Words
 from confir.studies.judgements.grade_agreement import (

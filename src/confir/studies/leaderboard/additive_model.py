@@ -23,7 +23,7 @@ from confir.errors import (
     UnsupportedMethodError,
     enumerate_names,
 )
-from confir.measures.bounds import bounded_measures
+from confir.measures.bounded_measures import bounded_measures
 from confir.order import TIE
 from confir.resampling.clusters import summed_df
 from confir.resampling.distribution import SamplingDistribution

@@ -29,8 +29,8 @@ from confir.errors import (
     counted,
     enumerate_names,
 )
-from confir.measures.catalogue import canonical_name
 from confir.measures.evaluation import as_scores, evaluate
+from confir.measures.measure_list import canonical_name
 from confir.measures.score_summary import ScoreSummary, find_group_summaries, open_summary
 from confir.order import TIE
 from confir.studies.leaderboard.joined_datasets import complete_cells, join_datasets

@@ -239,7 +239,7 @@ def leaderboard_command(
     out.deliver(answer._replace(rows=options.most_rows(rows)))
     if page is not None:
         from confir.cli.report import command_line_with_seed
-        from confir.report.page import Origin, write_report
+        from confir.report.report_page import Origin, write_report
 
         write_report(
             page,

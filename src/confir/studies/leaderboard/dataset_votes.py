@@ -11,8 +11,8 @@ from confir.arrays import Floats
 from confir.data.tables.input_table import encode_ids
 from confir.data.votes import Votes
 from confir.errors import InvalidValueError, enumerate_names
-from confir.measures.catalogue import canonical_name
 from confir.measures.evaluation import as_scores, as_scores_or_summary
+from confir.measures.measure_list import canonical_name
 from confir.order import TIE
 
 

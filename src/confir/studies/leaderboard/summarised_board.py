@@ -20,8 +20,8 @@ from confir.errors import (
     UnsupportedMethodError,
     enumerate_names,
 )
-from confir.intervals.catalogue import confidence_interval
-from confir.measures.bounds import bounded_measures
+from confir.intervals.method_list import confidence_interval
+from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_summary import ScoreSummary, find_summary, summarise_scores
 from confir.resampling.clusters import summed_df
 from confir.resampling.distribution import SamplingDistribution

@@ -125,8 +125,8 @@ def evaluate_command(
     - `confir evaluate qrels.txt bm25.run dense.run.gz -m AP,nDCG@10 -o table.tex`
     - `confir evaluate --scores scores.csv --baseline bm25`
     """
-    from confir.intervals.catalogue import find_method
     from confir.intervals.interval import check_level
+    from confir.intervals.method_list import find_method
 
     out.prepare()
     view = VIEWS.choose(inputs.context, show, topics=topics)
@@ -272,7 +272,7 @@ def mean_answer(
 ) -> Answer:
     """Return means with intervals as records and as a table; one topic gives means alone."""
     from confir.cli.terminal import Answer
-    from confir.intervals.catalogue import confidence_interval, means_alone
+    from confir.intervals.method_list import confidence_interval, means_alone
     from confir.studies.means.table import interval_table
 
     level, replicates, seed = statistics.level, statistics.replicates, statistics.seed

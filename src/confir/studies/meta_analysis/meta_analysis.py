@@ -38,8 +38,6 @@ from confir.studies.meta_analysis.effect_sample import (
     inverse_sum,
     or_nan,
 )
-from confir.studies.meta_analysis.estimates import estimate_mean, stouffer_test
-from confir.studies.meta_analysis.families import adjust_effects, family_of_effects
 from confir.studies.meta_analysis.models import (
     DEFAULT_MODEL,
     HARTUNG_KNAPP,
@@ -49,6 +47,8 @@ from confir.studies.meta_analysis.models import (
     Model,
     choose_model,
 )
+from confir.studies.meta_analysis.pooled_estimates import estimate_mean, stouffer_test
+from confir.studies.meta_analysis.pooled_families import adjust_effects, family_of_effects
 from confir.studies.meta_analysis.tau2 import TAU2_ESTIMATORS
 
 

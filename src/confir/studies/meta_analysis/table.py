@@ -19,9 +19,9 @@ from confir.studies.comparison.significance import (
     Estimates,
     significant_directions,
 )
-from confir.studies.meta_analysis.families import find_blocks
 from confir.studies.meta_analysis.meta_analysis import PooledEffect, PooledModels
 from confir.studies.meta_analysis.models import FIXED, HARTUNG_KNAPP, STOUFFER
+from confir.studies.meta_analysis.pooled_families import find_blocks
 
 # For more groups than this, only the main model is listed, without sentences.
 MOST_IN_FULL = 6

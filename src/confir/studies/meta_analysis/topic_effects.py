@@ -17,13 +17,13 @@ from confir.arrays import Floats
 from confir.data.tables.effect_files import EffectTable, Group
 from confir.defaults import LEVEL, LOGIT_EPSILON
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.intervals.documents import normal_quantile
+from confir.intervals.document_intervals import normal_quantile
 from confir.intervals.quantiles import t_quantile
 from confir.measures.summary import clipped_logit
 from confir.resampling.document_replicates import DocumentReplicates, check_sample, transform_of
 from confir.resampling.variance_components import spread
-from confir.studies.collection.differences import PAIRINGS, Pairing
-from confir.studies.collection.topics import CollectionTopics, summarise_topics
+from confir.studies.collection.collection_differences import PAIRINGS, Pairing
+from confir.studies.collection.collection_topics import CollectionTopics, summarise_topics
 from confir.studies.meta_analysis.effect_sample import or_nan
 
 EFFECTS = ("score", "logit", "difference", "logit-difference", "adjusted")

@@ -9,7 +9,7 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.data.scores import Scores
-from confir.measures.bounds import bounded_measures
+from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_summary import ScoreSummary
 from confir.studies.planning.goals import ACHIEVED_POWER, ACHIEVED_WIDTH, HALF_WIDTH, POWER
 from confir.studies.planning.power import Criterion, fewest_topics

@@ -205,7 +205,7 @@ def _write_page(
     """Write the page about votes; further arguments are those of `preferences_page`."""
     from confir.cli.report import command_line_with_seed
     from confir.data.files import write_whole
-    from confir.report.page import Origin
+    from confir.report.report_page import Origin
     from confir.studies.preferences.page import preferences_page
 
     origin = Origin((votes,), command_line_with_seed(contents["seed"]), tuple(warned))

@@ -14,8 +14,8 @@ from confir.number_text import limits_words, percent_words, score_words, share_t
 from confir.report.charts import chart, chart_bytes
 from confir.report.contents import by_importance
 from confir.report.names import isolated, sentence_case
-from confir.report.page import Origin, page_environment, unbroken
 from confir.report.page_data import level_key, shown
+from confir.report.report_page import Origin, page_environment, unbroken
 from confir.report.tables import to_html
 from confir.studies.best.section import best_gaps
 from confir.studies.comparison.gate import Gate

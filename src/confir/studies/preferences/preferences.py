@@ -16,11 +16,11 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.votes import VoteTable
 from confir.defaults import LEVEL, REPLICATES, SEED
-from confir.intervals.catalogue import find_method
+from confir.intervals.method_list import find_method
 from confir.measures.strengths import Strengths, fit_strengths
 from confir.resampling.kinds import as_sample
 from confir.resampling.shared_draws import shared_draws
-from confir.resampling.topics import Rng
+from confir.resampling.topic_bootstrap import Rng
 from confir.studies.best.best_runs import BestRuns, best_of_pairs
 from confir.studies.best.mean_limits import mean_limits
 from confir.studies.best.run_pairs import compare_all_runs

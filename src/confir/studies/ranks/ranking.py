@@ -26,7 +26,7 @@ from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import needs
 from confir.resampling.sample import Knowledge
-from confir.resampling.topics import Rng
+from confir.resampling.topic_bootstrap import Rng
 from confir.studies.best.run_pairs import RunPairs, compare_all_runs, over_all_runs
 from confir.studies.ranks.rank_tests import borderline_ranks, rank_limits, rank_tests
 

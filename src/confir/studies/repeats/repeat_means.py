@@ -15,11 +15,11 @@ from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL
 from confir.errors import InvalidValueError
-from confir.intervals.catalogue import confidence_interval
+from confir.intervals.method_list import confidence_interval
 from confir.measures.evaluation import as_scores
 from confir.number_text import percent
 from confir.resampling.kinds import against, topic_sample
-from confir.resampling.repeats import RepeatSample
+from confir.resampling.repeat_sample import RepeatSample
 
 
 @result

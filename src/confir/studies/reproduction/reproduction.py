@@ -30,7 +30,7 @@ from confir.errors import (
 )
 from confir.measures.evaluation import evaluate
 from confir.parallel import Progress
-from confir.resampling.topics import Rng
+from confir.resampling.topic_bootstrap import Rng
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.verdicts import EQUIVALENT, IDENTICAL, OPPOSITE, Words
 from confir.studies.reproduction.effect_ratio import EffectRatio, effect_ratio

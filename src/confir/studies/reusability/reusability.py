@@ -29,8 +29,8 @@ from confir.errors import (
     enumerate_names,
     warn_caller,
 )
-from confir.intervals.catalogue import DEFAULT_METHOD, confidence_interval, means_alone
 from confir.intervals.interval import Interval
+from confir.intervals.method_list import DEFAULT_METHOD, confidence_interval, means_alone
 from confir.measures.evaluation import chosen_measures, score_lists
 from confir.measures.parsing import parse_measures
 from confir.measures.scored_lists import with_usable_scores
@@ -44,7 +44,7 @@ from confir.studies.reusability.contributions import (
     read_contributions,
     teams_of,
 )
-from confir.studies.unjudged.bounds import bound_scored_lists, no_rule
+from confir.studies.unjudged.unjudged_bounds import bound_scored_lists, no_rule
 
 
 @result

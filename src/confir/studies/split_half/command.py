@@ -58,7 +58,7 @@ def split_half_command(
     """
     from confir.cli.terminal import Answer, Progress
     from confir.errors import enumerate_names
-    from confir.intervals.catalogue import find_method
+    from confir.intervals.method_list import find_method
     from confir.studies.collection.command import check_settings
     from confir.studies.split_half.split_half import validate_split_half
     from confir.studies.split_half.table import split_half_table

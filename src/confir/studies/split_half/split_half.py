@@ -24,17 +24,17 @@ from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Columns, Result, axis, constant, result
 from confir.defaults import DOCUMENT_REPLICATES, LEVEL, LOGIT_EPSILON, SEED, SPLITS
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, counted, warn_caller
-from confir.intervals.catalogue import fields_needed, methods_over
-from confir.intervals.documents import check_epsilon
+from confir.intervals.document_intervals import check_epsilon
+from confir.intervals.method_list import fields_needed, methods_over
 from confir.measures.evaluation import chosen_measures
 from confir.measures.measure import Measure
 from confir.measures.parsing import parse_measures
 from confir.measures.run_checks import check_topics
+from confir.resampling.document_bootstrap import resample_lists
 from confir.resampling.document_replicates import DocumentReplicates
-from confir.resampling.documents import resample_lists
-from confir.resampling.topics import Rng, check_replicates
-from confir.studies.collection.means import summarise_means
-from confir.studies.collection.topics import is_average_precision, summarise_topics
+from confir.resampling.topic_bootstrap import Rng, check_replicates
+from confir.studies.collection.collection_means import summarise_means
+from confir.studies.collection.collection_topics import is_average_precision, summarise_topics
 from confir.studies.split_half.splits import Shares, Split
 
 # Every bit of an MD5 gives another split.

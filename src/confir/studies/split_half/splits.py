@@ -19,11 +19,11 @@ from confir.data.result import (
     result,
 )
 from confir.errors import InvalidValueError
-from confir.intervals.catalogue import METHODS
-from confir.intervals.documents import normal_quantile
+from confir.intervals.document_intervals import normal_quantile
+from confir.intervals.method_list import METHODS
 from confir.measures.summary import clipped_logit
 from confir.order import TIE
-from confir.studies.collection.means import MEAN_METHODS, CollectionMeans
+from confir.studies.collection.collection_means import MEAN_METHODS, CollectionMeans
 
 HALVES = ("A", "B")
 DIRECTIONS = ("A predicts B", "B predicts A")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from confir.intervals.interval import Interval
-from confir.studies.ties.ties import TieBounds
+from confir.studies.ties.tie_bounds import TieBounds
 from confir.studies.unjudged.chart import range_chart
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from confir.report.contents import Contents, MeasureContents
 from confir.report.sections import Section, Sentence, gather_from_lists
-from confir.studies.ties.ties import no_order, study_ties
+from confir.studies.ties.tie_bounds import no_order, study_ties
 
 _gather, _gather_blocks = gather_from_lists("ties", study_ties, no_order)
 

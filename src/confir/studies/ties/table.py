@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from confir.number_text import limits_text, number_text
 from confir.report.tables import RowBeside
-from confir.studies.ties.ties import TieBounds
+from confir.studies.ties.tie_bounds import TieBounds
 from confir.studies.unjudged.table import texts
 
 

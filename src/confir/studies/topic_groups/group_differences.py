@@ -21,7 +21,7 @@ from confir.intervals.simultaneous import is_significant
 from confir.measures.evaluation import as_listed_scores
 from confir.resampling.kinds import as_sample, needs
 from confir.resampling.sample import Knowledge
-from confir.resampling.topics import Rng, own_seed
+from confir.resampling.topic_bootstrap import Rng, own_seed
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.corrections import adjust_p_values

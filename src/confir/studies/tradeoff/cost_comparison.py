@@ -24,8 +24,8 @@ from confir.errors import (
     collect_warnings,
     enumerate_names,
 )
-from confir.intervals.catalogue import confidence_interval
 from confir.intervals.interval import Limits
+from confir.intervals.method_list import confidence_interval
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.measures.evaluation import as_listed_scores
 from confir.order import TIE
@@ -33,7 +33,7 @@ from confir.resampling.borrowed_variance import BorrowedVariance, median_varianc
 from confir.resampling.kinds import as_sample, needs
 from confir.resampling.sample import Knowledge, Sample
 from confir.resampling.studentised_maxima import largest_statistics
-from confir.resampling.topics import Rng, check_replicates, own_seed
+from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
 from confir.studies.comparison.comparability import check_topics
 from confir.studies.comparison.decisions import count_tested, decide
 from confir.studies.comparison.families import Families

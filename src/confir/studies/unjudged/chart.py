@@ -10,8 +10,8 @@ from confir.intervals.interval import Interval
 from confir.number_text import percent
 from confir.report.charts import COLOURS, INK, tooltips
 from confir.report.interval_chart import LIMITS_LINE, IntervalChart, Mark, dot, draw_intervals
-from confir.studies.unjudged.bounds import UnjudgedBounds
-from confir.studies.unjudged.estimates import UnjudgedEstimate
+from confir.studies.unjudged.unjudged_bounds import UnjudgedBounds
+from confir.studies.unjudged.unjudged_estimates import UnjudgedEstimate
 
 _RANGE = 7  # width of a line: bounds lie behind intervals
 

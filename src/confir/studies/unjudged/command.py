@@ -128,9 +128,9 @@ class Doubts(NamedTuple):
 
     def _objection(self, measure: Measure) -> str | None:
         """Return why a measure does not go with the options; None where it does."""
-        from confir.studies.ties.ties import no_order
-        from confir.studies.unjudged.bounds import no_rule
-        from confir.studies.unjudged.estimates import sees_judged
+        from confir.studies.ties.tie_bounds import no_order
+        from confir.studies.unjudged.unjudged_bounds import no_rule
+        from confir.studies.unjudged.unjudged_estimates import sees_judged
 
         reasons = {"bounds": no_rule, "resample": sees_judged}
         reason = reasons[self.unjudged](measure) if self.unjudged in reasons else None
@@ -141,8 +141,8 @@ class Doubts(NamedTuple):
 
         from confir.defaults import COMPLETIONS
         from confir.studies.unjudged import chart, table
-        from confir.studies.unjudged.bounds import bound_scored_lists
-        from confir.studies.unjudged.estimates import condense, resample
+        from confir.studies.unjudged.unjudged_bounds import bound_scored_lists
+        from confir.studies.unjudged.unjudged_estimates import condense, resample
 
         if self.unjudged == "bounds":
             bounds = bound_scored_lists(scored, self.pool_depth)
@@ -166,7 +166,7 @@ class Doubts(NamedTuple):
     def _of_ties(self, scored: ScoredLists) -> Beside:
         from confir.studies.ties.chart import tie_chart
         from confir.studies.ties.table import tie_rows
-        from confir.studies.ties.ties import TIE_NOTES, bound_scored_ties
+        from confir.studies.ties.tie_bounds import TIE_NOTES, bound_scored_ties
 
         way = str(self.ties)
         ties = bound_scored_ties(scored)

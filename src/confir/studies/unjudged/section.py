@@ -8,8 +8,8 @@ from confir.report.contents import Contents, MeasureContents
 from confir.report.result_table import result_table
 from confir.report.sections import Figure, Section, Sentence, gather_from_lists
 from confir.report.tables import Table
-from confir.studies.unjudged.bounds import UnjudgedBounds, no_rule, study_unjudged
 from confir.studies.unjudged.chart import unjudged_bounds_chart
+from confir.studies.unjudged.unjudged_bounds import UnjudgedBounds, no_rule, study_unjudged
 
 _gather, _gather_blocks = gather_from_lists("unjudged", study_unjudged, no_rule)
 

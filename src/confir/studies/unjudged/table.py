@@ -9,8 +9,8 @@ import numpy as np
 from confir.arrays import Floats
 from confir.number_text import interval_text, limits_text, number_text, share_text
 from confir.report.tables import RowBeside
-from confir.studies.unjudged.bounds import UnjudgedBounds
-from confir.studies.unjudged.estimates import UnjudgedEstimate
+from confir.studies.unjudged.unjudged_bounds import UnjudgedBounds
+from confir.studies.unjudged.unjudged_estimates import UnjudgedEstimate
 
 
 def unjudged_rows(result: UnjudgedBounds | UnjudgedEstimate) -> list[RowBeside]:

@@ -23,7 +23,7 @@ from confir.measures.completion_differences import difference_bounds
 from confir.measures.measure import Measure
 from confir.measures.scored_lists import ScoredLists, read_scored_lists
 from confir.parallel import Progress, run_in_threads
-from confir.studies.unjudged.bounds import no_rule
+from confir.studies.unjudged.unjudged_bounds import no_rule
 
 
 @result

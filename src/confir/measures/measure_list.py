@@ -10,7 +10,7 @@ from typing import Any
 from confir.arguments import HIGHEST_COUNT, as_integer, invalid
 from confir.data.text_numbers import parse_number
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.measures import binary, diversity, graded, ties
+from confir.measures import binary, diversity, graded, tied_scores
 from confir.measures.completion_differences import (
     linear_differences,
     ndcg_differences,
@@ -39,7 +39,7 @@ _ALL = (
         binary.average_precision,
         synonyms=("map", "map_cut", "average_precision"),
         completions=average_precision_bounds,
-        tied=ties.expected_average_precision,
+        tied=tied_scores.expected_average_precision,
     ),
     Definition(
         "P",
@@ -70,7 +70,7 @@ _ALL = (
         synonyms=("recip_rank", "mrr"),
         completions=monotone_bounds,
         differences=reciprocal_differences,
-        tied=ties.expected_reciprocal,
+        tied=tied_scores.expected_reciprocal,
     ),
     Definition(
         "nDCG",
@@ -84,10 +84,10 @@ _ALL = (
         "ERR",
         graded.expected_reciprocal_rank,
         completions=monotone_bounds,
-        tied=ties.expected_err,
+        tied=tied_scores.expected_err,
     ),
     Definition(
-        "nERR", graded.normalised_err, completions=_IDEAL, tied=ties.expected_normalised_err
+        "nERR", graded.normalised_err, completions=_IDEAL, tied=tied_scores.expected_normalised_err
     ),
     Definition(
         "RBP",
@@ -108,7 +108,7 @@ _ALL = (
         graded.q_measure,
         synonyms=("Q-measure",),
         completions=_IDEAL,
-        tied=ties.expected_q_measure,
+        tied=tied_scores.expected_q_measure,
     ),
     Definition(
         "Bpref",
@@ -116,7 +116,7 @@ _ALL = (
         needs="judged",
         synonyms=("bpref",),
         completions=_RATIO,
-        tied=ties.expected_preference,
+        tied=tied_scores.expected_preference,
     ),
     Definition(
         "Success",
@@ -124,7 +124,7 @@ _ALL = (
         synonyms=("success", "hit_rate"),
         completions=monotone_bounds,
         differences=success_differences,
-        tied=ties.expected_success,
+        tied=tied_scores.expected_success,
     ),
     Definition(
         "Judged",

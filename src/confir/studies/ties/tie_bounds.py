@@ -21,7 +21,7 @@ from confir.data.run import Run
 from confir.data.scores import Scores
 from confir.measures.measure import Compute, Measure
 from confir.measures.scored_lists import BlockStudy, ScoredLists, read_scored_lists
-from confir.measures.ties import extreme_lists
+from confir.measures.tied_scores import extreme_lists
 from confir.parallel import Progress
 from confir.studies.unjudged.compared_means import BoundedMeans
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from confir.arrays import Booleans
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.measures.catalogue import parse_measure
+from confir.measures.measure_list import parse_measure
 
 
 class RangedScores(Protocol):

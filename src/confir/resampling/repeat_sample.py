@@ -17,7 +17,7 @@ from confir.data.sampling.repeated_scores import RepeatedScores
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.pair_draws import Moves, PairDraws
 from confir.resampling.sample import Knowledge, MeasureSample, Sample
-from confir.resampling.topics import TopicSample
+from confir.resampling.topic_bootstrap import TopicSample
 
 # A variance below this share of the squared mean is rounding error.
 _ROUNDING = 1e-13

@@ -15,13 +15,13 @@ from confir.arguments import as_choices, as_flag, as_level
 from confir.arrays import Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.defaults import LEVEL, LOGIT_EPSILON
-from confir.intervals.catalogue import DEFAULT_SCORE_METHOD
-from confir.intervals.documents import linear_interval, normal_quantile
+from confir.intervals.document_intervals import linear_interval, normal_quantile
 from confir.intervals.interval import Limits
+from confir.intervals.method_list import DEFAULT_SCORE_METHOD
 from confir.measures.summary import SUMMARIES
 from confir.resampling.document_replicates import DocumentReplicates, transform_of
 from confir.resampling.variance_components import mean_over_topics
-from confir.studies.collection.topics import check_request, topic_intervals
+from confir.studies.collection.collection_topics import check_request, topic_intervals
 
 
 class MeanMethod(NamedTuple):

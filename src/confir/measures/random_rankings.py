@@ -16,10 +16,10 @@ from confir.arguments import as_integer, as_reals, invalid
 from confir.arrays import Floats
 from confir.errors import InvalidValueError, UnsupportedMethodError, enumerate_names
 from confir.measures import chance_moments
-from confir.measures.catalogue import parse_measure
 from confir.measures.chance_moments import RankedCollection
 from confir.measures.long_sums import harmonic
 from confir.measures.measure import Measure
+from confir.measures.measure_list import parse_measure
 
 Counts = int | Sequence[int] | np.ndarray[Any, Any]
 CountsByGain = Counts | Mapping[int, Counts]

@@ -15,12 +15,17 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.defaults import LEVEL, LOGIT_EPSILON
 from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
-from confir.intervals.catalogue import DEFAULT_SCORE_METHOD, confidence_interval
-from confir.intervals.documents import check_epsilon, logit_limits, logit_spread, normal_quantile
+from confir.intervals.document_intervals import (
+    check_epsilon,
+    logit_limits,
+    logit_spread,
+    normal_quantile,
+)
 from confir.intervals.interval import Limits
+from confir.intervals.method_list import DEFAULT_SCORE_METHOD, confidence_interval
 from confir.intervals.small_r import correct_small_r
-from confir.measures.bounds import bounded_measures, definition_bound
-from confir.measures.catalogue import MEASURES, parse_measure
+from confir.measures.bounded_measures import bounded_measures, definition_bound
+from confir.measures.measure_list import MEASURES, parse_measure
 from confir.measures.summary import clipped_logit
 from confir.resampling.document_replicates import DocumentReplicates, check_sample
 

@@ -13,7 +13,7 @@ from confir.defaults import LOGIT_EPSILON
 from confir.errors import InvalidValueError
 from confir.measures.summary import SUMMARIES
 from confir.resampling.document_replicates import DocumentReplicates
-from confir.studies.collection.topics import check_request
+from confir.studies.collection.collection_topics import check_request
 
 
 @result

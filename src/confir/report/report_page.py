@@ -53,7 +53,7 @@ from confir.report.page_data import level_key, page_data, table_data
 from confir.report.script_bundle import ScriptBundle
 from confir.report.sections import Figure, answer_sentences, conclusions
 from confir.report.static_figures import static_figures
-from confir.resampling.topics import Rng
+from confir.resampling.topic_bootstrap import Rng
 from confir.studies import STUDIES, find_sections
 
 # The parts of the page's own script, which share one scope.

@@ -25,7 +25,7 @@ from confir.measures.scored_lists import ScoredLists, read_scored_lists
 from confir.number_text import percent
 from confir.parallel import Progress, run_in_threads
 from confir.resampling.drawn_judgements import draw_judgements, drawing_depth
-from confir.resampling.topics import Rng
+from confir.resampling.topic_bootstrap import Rng
 from confir.studies.unjudged.compared_means import ComparedMeans
 
 Treatment = Literal["condensed", "resample"]

@@ -37,16 +37,16 @@ from confir.intervals.bootstrap_t import (
 from confir.intervals.bounded import BETTING, GAFFKE
 from confir.intervals.calibrated_beta import CALIBRATED_BETA
 from confir.intervals.columns import Choice, Source, find_intervals
-from confir.intervals.documents import LINEAR, LOGIT
+from confir.intervals.document_intervals import LINEAR, LOGIT
 from confir.intervals.interval import Interval, check_level
 from confir.intervals.percentile import PERCENTILE, STUDENTISED_LOGIT
 from confir.intervals.standard import LOGIT_T, T
-from confir.measures.bounds import assumed_bounded
+from confir.measures.bounded_measures import assumed_bounded
 from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.order import TIE
 from confir.resampling.distribution import Resampled, SamplingDistribution
 from confir.resampling.kinds import as_sample, default_replicates
-from confir.resampling.topics import Rng, ScoresLike, check_replicates
+from confir.resampling.topic_bootstrap import Rng, ScoresLike, check_replicates
 
 if TYPE_CHECKING:
     from confir.data.scores import Scores

@@ -17,7 +17,7 @@ from confir.data.tables.effect_files import Group
 from confir.defaults import ALL_PAIRS, BASELINE, NO_FAMILY
 from confir.errors import InvalidValueError, enumerate_names
 from confir.intervals.simultaneous import ComparisonFamily
-from confir.studies.meta_analysis.estimates import PooledEstimate
+from confir.studies.meta_analysis.pooled_estimates import PooledEstimate
 
 # The families that pooled effects may form; which run is best takes more than pooled effects.
 POOLED_FAMILIES = (BASELINE, ALL_PAIRS, NO_FAMILY)

@@ -12,10 +12,10 @@ from confir.arrays import Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.defaults import LEVEL, LOGIT_EPSILON
 from confir.errors import InvalidValueError
-from confir.intervals.documents import normal_quantile
+from confir.intervals.document_intervals import normal_quantile
 from confir.resampling.document_replicates import DocumentReplicates, transform_of
 from confir.resampling.variance_components import spread
-from confir.studies.collection.differences import (
+from confir.studies.collection.collection_differences import (
     VARIANTS,
     Variant,
     identical_runs,
@@ -23,7 +23,7 @@ from confir.studies.collection.differences import (
     topic_differences,
     two_sided_p,
 )
-from confir.studies.collection.topics import check_request, summarise_topics
+from confir.studies.collection.collection_topics import check_request, summarise_topics
 from confir.studies.comparison.verdicts import Words
 
 
