@@ -18,6 +18,7 @@ import numpy as np
 
 import confir
 from confir.data.files import write_whole
+from confir.data.sampling.design import Datasets
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.errors import ConfirWarning
@@ -79,6 +80,34 @@ def repeats(number: int, spread: float) -> Callable[[np.random.Generator], Made]
     return make
 
 
+def board(datasets: int, topics: int, sampling: Datasets) -> Callable[[np.random.Generator], Made]:
+    """Return a function to scores of 3 repeats of each system on all datasets, which are fixed or random.
+
+    A repeat moves a system on all datasets, and on each dataset by itself.
+    """
+    member = np.repeat(np.arange(datasets), topics)
+    fixed = np.linspace(-0.2, 0.2, datasets)
+
+    def make(rng: np.random.Generator) -> Made:
+        level = fixed if sampling == "fixed" else 0.2 * rng.normal(size=datasets)
+        values = level[member][:, None, None] + 0.1 * rng.normal(size=(len(member), 1, 1))
+        if sampling == "random":
+            values = values + 0.05 * rng.normal(size=(datasets, RUNS, 1))[member]
+        values = values + 0.05 * rng.normal(size=(1, RUNS, 3))
+        values = values + 0.03 * rng.normal(size=(datasets, RUNS, 3))[member]
+        values = values + 0.1 * rng.normal(size=(len(member), RUNS, 3))
+        names = tuple(f"r{r}@{k}" for r in range(RUNS) for k in range(3))
+        runs = table(values.reshape(len(member), -1), names)
+        columns = {"topic": runs.topics, "dataset": [f"d{one}" for one in member]}
+        scores = runs.with_design(columns, datasets=sampling).with_repeats()
+        plain = Scores(
+            scores.topics, scores.runs, scores.measures, scores.values, design=scores.design
+        )
+        return scores, plain
+
+    return make
+
+
 def judged(people: int) -> Callable[[np.random.Generator], Made]:
     """Return a function to scores of 200 topics by a model, some of them by people too."""
 
@@ -117,6 +146,8 @@ CASES: dict[str, Callable[[np.random.Generator], Made]] = {
     "3 repeats on 25 topics, sd of a repeat .05": repeats(3, 0.05),
     "3 repeats, sd .15": repeats(3, 0.15),
     "2 repeats, sd .05": repeats(2, 0.05),
+    "leaderboard, 3 repeats on 5 datasets of 12 topics": board(5, 12, "fixed"),
+    "leaderboard, 3 repeats on 10 similar datasets": board(10, 12, "random"),
     "20 of 200 topics judged by people": judged(20),
     "10 of 200 topics judged by people": judged(10),
     "15 of 60 clusters of 5 topics judged by people": judged_clusters,
@@ -125,6 +156,10 @@ CASES: dict[str, Callable[[np.random.Generator], Made]] = {
 
 def rates(scores: Any) -> tuple[float, bool]:
     """Return the share of intervals that hold 0, and whether any pair is called significant."""
+    if scores.datasets:
+        found = confir.make_leaderboard(scores, replicates=REPLICATES, rng=1)
+        held = float(np.mean((found.macro_low <= 0) & (found.macro_high >= 0)))
+        return held, bool(found.significant)
     interval = confir.confidence_interval(scores)
     held = float(np.mean((interval.low <= 0) & (interval.high >= 0)))
     compared = confir.compare_runs(scores, replicates=REPLICATES, rng=1)
@@ -135,6 +170,7 @@ def main() -> None:
     """Print a row per kind."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--samples", type=int, default=300)
+    parser.add_argument("--case", default="", help="only kinds whose name begins so")
     parser.add_argument("--output", type=Path, help="folder for the page")
     parser.add_argument("--data", type=Path, help="not used: everything is simulated")
     given = parser.parse_args()
@@ -148,6 +184,8 @@ def main() -> None:
         "|---|---|---|---|",
     ]
     for name, make in CASES.items():
+        if not name.startswith(given.case):
+            continue
         rng = np.random.default_rng(SEED)
         found = [[rates(one) for one in make(rng) if one is not None] for _ in range(samples)]
         shown = [f"{number:.3f}".lstrip("0") for number in np.mean(found, axis=0).reshape(-1)]

@@ -32,10 +32,6 @@ from confir.studies.ranks.ranking import ranking_of_pairs
 
 SEED = 1952
 LEVEL = 0.95
-SAMPLES = 400
-# Fewer of many systems, of which each sample has more intervals and takes longer.
-SAMPLES_OF_MANY = 200
-MANY = 50
 REPLICATES = 399
 # A share may be this many Monte-Carlo errors below the level, and .01, before the script ends with an error.
 ERRORS = 3.0
@@ -54,6 +50,7 @@ class Case(NamedTuple):
     ties: float = 0.0
     judges: int = 0
     taste: float = 0.0  # sd of a judge's own strengths about the common ones
+    samples: int = 400  # fewer where a sample takes longer
 
     @property
     def strength(self) -> np.ndarray:
@@ -89,10 +86,6 @@ class Case(NamedTuple):
         judges = Ids([f"j{number:04}" for number in range(self.judges)], judge)
         return Votes(names, left, right, winner, judge=judges if self.judges else None)
 
-    def samples(self, divisor: int) -> int:
-        """Return how many samples are drawn: all, or a tenth for a first look."""
-        return (SAMPLES_OF_MANY if self.systems >= MANY else SAMPLES) // divisor
-
     def words(self) -> str:
         """What is drawn, in words."""
         parts = [f"{self.systems} systems, {self.votes:,} votes"]
@@ -116,18 +109,18 @@ CASES = (
     Case(20, 2_000, spread=0.0),
     Case(20, 10_000, uneven=1.2, ties=0.5),
     Case(20, 100_000),
-    Case(50, 1_000),
-    Case(50, 5_000),
-    Case(50, 20_000, spread=0.0),
-    Case(50, 20_000, uneven=1.05, ties=0.5),
-    Case(50, 100_000, uneven=1.05, ties=0.5),
+    Case(50, 1_000, samples=100),
+    Case(50, 5_000, samples=100),
+    Case(50, 20_000, spread=0.0, samples=100),
+    Case(50, 20_000, uneven=1.05, ties=0.5, samples=40),
+    Case(50, 100_000, uneven=1.05, ties=0.5, samples=40),
     Case(5, 1_000, judges=20, taste=0.7),
     Case(5, 1_000, judges=100, taste=0.7),
     Case(10, 2_000, spread=0.0, judges=50, taste=0.7),
     Case(10, 10_000, judges=50, taste=0.7, ties=0.5, uneven=1.2),
     Case(20, 100_000, judges=500, taste=0.7),
-    Case(50, 20_000, judges=100, taste=0.7),
-    Case(50, 100_000, judges=500, taste=0.7, ties=0.5, uneven=1.05),
+    Case(50, 20_000, judges=100, taste=0.7, samples=40),
+    Case(50, 100_000, judges=500, taste=0.7, ties=0.5, uneven=1.05, samples=40),
 )
 
 
@@ -209,7 +202,7 @@ def row(case: Case, unit: str, one: Rates) -> str:
     naive = bool(case.judges) and unit == "vote"
     name = "– naive: as if votes were independent" if naive else case.words()
     return (
-        f"| {name} | {one.strengths:.3f} | {one.pairs:.3f} | {one.best:.3f} | {one.size:.1f} | "
+        f"| {name} | {one.samples} | {one.strengths:.3f} | {one.pairs:.3f} | {one.best:.3f} | {one.size:.1f} | "
         f"{one.ranks:.3f} | {one.refused:.3f} |"
     ).replace(" nan ", " – ")
 
@@ -221,10 +214,9 @@ def page(rows: list[str]) -> str:
         "",
         (
             "Made by `python reproductions/preferences.py --output docs/reproductions`. Votes are simulated from "
-            f"known strengths, equally spaced over 1. {SAMPLES} samples of each case ({SAMPLES_OF_MANY} of "
-            f"{MANY} systems), seed {SEED}, level {LEVEL:g}, {REPLICATES} replicates; the Monte-Carlo standard error "
-            f"of a share near .95 is {_error(SAMPLES):.3f} ({_error(SAMPLES_OF_MANY):.3f}), and less for strengths, of "
-            "which a sample has several. "
+            f"known strengths, equally spaced over 1; seed {SEED}, level {LEVEL:g}, {REPLICATES} replicates. The "
+            f"Monte-Carlo standard error of a share near .95 is {_error(400):.3f} of 400 samples, {_error(100):.3f} of 100 "
+            f"and {_error(40):.3f} of 40, and less for strengths, of which a sample has several. "
             "Unbalanced: each system is asked about 1.05 to 2 times as often as the next. Judges: each has a taste "
             "of its own for every system, sd 0.7; the truth is then what the judges' average predicts."
         ),
@@ -238,8 +230,8 @@ def page(rows: list[str]) -> str:
             "the level where strengths differ: an error needs a significant difference in the wrong direction."
         ),
         "",
-        "| votes | strengths | pairs | best | size | ranks | refused |",
-        "|---|---:|---:|---:|---:|---:|---:|",
+        "| votes | samples | strengths | pairs | best | size | ranks | refused |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
         *rows,
     ]
     return "\n".join(lines) + "\n"
@@ -269,7 +261,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     given = parser.parse_args()
-    samples = [case.samples(10 if given.quick else 1) for case in CASES]
+    samples = [case.samples // (10 if given.quick else 1) for case in CASES]
     rows: list[str] = []
     wrong: list[str] = []
     with ProcessPoolExecutor(given.jobs) as pool:

@@ -224,7 +224,7 @@ def test_no_character_is_named_in_a_string():
 
 # Orders whose ties change no result, by module: each call, and why its ties do not matter.
 UNSTABLE_SORTS = {
-    "data/streams/blocks.py": {
+    "data/long_tables/score_blocks.py": {
         "np.argpartition(mixed, count - 1)": "keys differ, and what is sampled is a set",
     },
 }

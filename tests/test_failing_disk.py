@@ -13,9 +13,9 @@ import pytest
 import confir
 from confir.data.files import write_whole
 from confir.data.formats.run_sources import RunSource
+from confir.data.long_tables import documents_by_topic, row_group_scores, scores_by_topic
 from confir.data.output_folder import OutputFolder
 from confir.data.scanning import stored_lists
-from confir.data.streams import parted_rows, score_pieces, spilled_rows
 from confir.errors import InputWarning, UnreadableError
 from confir.parallel import run_tasks
 from confir.studies.history.history_file import FIELDS, OpenHistory, read_looks
@@ -268,8 +268,8 @@ def room(tmp_path, monkeypatch):
 @BOTH
 def test_rows_that_are_put_into_order_leave_nothing_behind(tmp_path, room, monkeypatch, lasting):
     pa, pq = required("pyarrow"), required("pyarrow.parquet")
-    monkeypatch.setattr(score_pieces, "_ROWS_AT_LEAST", 40)
-    monkeypatch.setattr(spilled_rows, "_ROWS_AT_ONCE", 40)
+    monkeypatch.setattr(row_group_scores, "_ROWS_AT_LEAST", 40)
+    monkeypatch.setattr(scores_by_topic, "_ROWS_AT_ONCE", 40)
     topics = [f"q{place}" for place in range(30)]
     rows = {"run": ["a"] * 30 + ["b"] * 30, "topic": topics + topics[::-1], "score": range(60)}
     path = tmp_path / "scores.parquet"
@@ -293,8 +293,8 @@ def test_rows_of_runs_leave_nothing_behind(tmp_path, room, monkeypatch):
         write_folder(qrels_table(judged), tmp_path / "qrels"),
         write_folder(run_table(retrieved), tmp_path / "runs", "run"),
     )
-    monkeypatch.setattr(parted_rows, "_ROWS_AT_ONCE", 300)
-    monkeypatch.setattr(parted_rows, "_BATCH", 100)
+    monkeypatch.setattr(documents_by_topic, "_ROWS_AT_ONCE", 300)
+    monkeypatch.setattr(documents_by_topic, "_BATCH", 100)
     monkeypatch.setattr("confir.data.formats.run_tables.MOST_HELD_DOCUMENTS", 0)
 
     # what Arrow opens itself is out of reach of a disk that fails here

@@ -17,7 +17,7 @@ from confir.data.scores import Scores as Scores
 from confir.data.simulation import sample_collection as sample_collection
 from confir.data.tables.effect_files import read_effects as read_effects
 from confir.data.tables.score_files import read_scores as read_scores
-from confir.data.tables.score_files import write_scores as write_scores
+from confir.data.tables.score_writers import write_scores as write_scores
 from confir.data.votes import read_votes as read_votes
 from confir.intervals.catalogue import METHODS as METHODS
 from confir.intervals.catalogue import confidence_interval as confidence_interval

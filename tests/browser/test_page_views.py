@@ -506,10 +506,8 @@ def test_drawn_intervals_are_as_wide_as_their_scale_and_ticks_do_not_overlap(sho
         )
         assert bar["width"] > 90
         assert (bar["x"], bar["width"]) == pytest.approx((scale["x"], scale["width"]), abs=1)
-        boxes = [
-            tick.bounding_box()
-            for tick in page.locator("#leaderboard-table thead .scale").first.locator("span").all()
-        ]
+        ticks = page.locator("#leaderboard-table thead .scale").first.locator("span:visible").all()
+        boxes = [tick.bounding_box() for tick in ticks]
         ends = [(box["x"], box["x"] + box["width"]) for box in boxes]
         assert len(ends) > 1
         assert all(end + 3 < start for (_, end), (start, _) in itertools.pairwise(ends))

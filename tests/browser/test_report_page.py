@@ -231,19 +231,20 @@ def test_filtering_keeps_the_runs_that_match_in_table_and_charts(show, sample):
 def verdict_numbers(record):
     """What the page says of a pair, as the command's JSON has it."""
     p = record["p_adjusted"]
-    return (
-        f"difference {record['difference']:+.4f}, simultaneous 95% interval "
+    numbers = (
+        f"({record['difference']:+.4f}, simultaneous 95% CI "
         f"[{record['simultaneous_low']:+.4f}, {record['simultaneous_high']:+.4f}], "
-        f"adjusted p {'<0.0001' if p < 0.00005 else f'{p:.4f}'}; "
-        f"topics won {record['wins']}, tied {record['ties']}, lost {record['losses']}"
+        f"adjusted p {'<0.0001' if p < 0.00005 else f'{p:.4f}'}); "
     )
+    won = f"topics won {record['wins']}, tied {record['ties']}, lost {record['losses']}"
+    return numbers.replace("-", "−") + won
 
 
 PAIRS = {
     ("hybrid", "bm25"): "hybrid is significantly better than bm25",
     ("bm25", "hybrid"): "bm25 is significantly worse than hybrid",
     ("tfidf", "dense"): "tfidf is significantly worse than dense",
-    ("dense", "dense-tuned"): "the difference between dense and dense-tuned is inconclusive",
+    ("dense", "dense-tuned"): "The difference between dense and dense-tuned in AP is inconclusive",
 }
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import confir
 from confir.data.formats import run_tables
+from confir.data.long_tables.parquet_scores import ParquetScores
 from confir.data.scores import Scores
-from confir.data.streams.parquet_scores import ParquetScores
 from confir.measures import score_summary
 from parquet_datasets import make_rows, qrels_table, run_table, write_folder
 from requirements import required
@@ -113,7 +113,7 @@ def test_a_report_of_a_long_table_shows_a_sample_and_says_so(long_table, confir_
     assert "5,500 topics, a random sample of 2,000 topics is shown here" in page
     assert "<td>&lt;script&gt;</td>" in page
     assert "<td><script>" not in page
-    assert "needs the score of every topic" in page
+    assert "which summaries of scores lack" in page
 
 
 @pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")

@@ -3,8 +3,10 @@
 import importlib
 import inspect
 import pkgutil
+import re
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +16,13 @@ import confir.resampling
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.resampling.influence import InfluenceSample
-from confir.resampling.kinds import as_sample
+from confir.resampling.kinds import as_sample, kind_of, need_of
+from confir.resampling.published_means import PublishedMeans
 from confir.resampling.sample import Knowledge, Sample, names
+from confir.studies.comparison.gate import GateRule
 from confir.studies.comparison.paired_tests import TESTS
+from confir.studies.history.gate_looks import begin_look
+from confir.studies.history.looks import Look
 
 RUNS, TOPICS, MEASURES = ("a", "b", "c", "d"), 24, ("AP", "P@10")
 
@@ -71,6 +77,12 @@ def in_datasets(sampling="fixed", scores=None):
     return scores.with_design({"topic": list(scores.topics), "dataset": dataset}, datasets=sampling)
 
 
+def published():
+    scores = plain()
+    se = scores.values.std(axis=0, ddof=1) / np.sqrt(TOPICS)
+    return PublishedMeans(RUNS, MEASURES, scores.mean(), se, scores.topic_counts())
+
+
 EXAMPLES = {
     "plain": plain,
     "missing scores": gappy,
@@ -86,24 +98,100 @@ EXAMPLES = {
         scores=plain(tuple(f"{run}@{number}" for run in RUNS for number in (1, 2)))
     ).with_repeats(),
     "summary": lambda: confir.summarise_scores(plain()),
+    "published means": published,
 }
 
+GROUPS = {f"t{place:02}": "ab"[place % 2] for place in range(TOPICS)}
+COSTS = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}
+
+
+def look(scores, looks, path="history.jsonl"):
+    """Return the gate of a first look, and keep it."""
+    compared = confir.compare_runs(scores, baseline="a", replicates=199, rng=1)
+    rule = GateRule(margin=0.1, require="not-worse")
+    gates, waiting = begin_look(
+        path, compared, ["AP"], rule, Look(None, "2026-01-01T00:00:00+00:00", looks), seed=1
+    )
+    waiting.append()
+    waiting.close()
+    assert len(confir.read_history(path).looks) == 3
+    Path(path).unlink()
+    return gates[0]
+
+
+# What each verb needs, and the verb.
 VERBS = {
-    "confidence_interval": lambda s: confir.confidence_interval(s, rng=1),
-    "compare_runs": lambda s: confir.compare_runs(s, replicates=199, rng=1),
-    "compare_runs with a baseline": lambda s: confir.compare_runs(
-        s, baseline="b", margin=0.05, replicates=199, rng=1
+    "confidence_interval": (None, lambda s: confir.confidence_interval(s, rng=1)),
+    "compare_runs": (
+        need_of(confir.compare_runs),
+        lambda s: confir.compare_runs(s, replicates=199, rng=1),
     ),
-    "groups": lambda s: confir.compare_runs(s, replicates=199, rng=1).group_runs(),
-    "find_best": lambda s: confir.find_best(s, replicates=199, rng=1),
-    "rank_runs": lambda s: confir.rank_runs(s, replicates=199, rng=1),
-    "plan_topics, usual goals": confir.plan_topics,
-    "plan_topics, usual goals from a baseline": lambda s: confir.plan_topics(s, baseline="b"),
-    "plan_topics, half width": lambda s: confir.plan_topics(s, half_width=0.2),
-    "plan_topics, best": lambda s: confir.plan_topics(s, half_width=0.2, family="best"),
-    "plan_topics, power": lambda s: confir.plan_topics(s, baseline="b", difference=0.3),
-    "judge_gate": lambda s: confir.judge_gate(
-        confir.compare_runs(s, baseline="a", replicates=199, rng=1), "AP", margin=0.1
+    "compare_runs with a baseline": (
+        need_of(confir.compare_runs),
+        lambda s: confir.compare_runs(s, baseline="b", margin=0.05, replicates=199, rng=1),
+    ),
+    "groups": (
+        need_of(confir.compare_runs),
+        lambda s: confir.compare_runs(s, replicates=199, rng=1).group_runs(),
+    ),
+    "find_best": (need_of(confir.find_best), lambda s: confir.find_best(s, replicates=199, rng=1)),
+    "rank_runs": (need_of(confir.rank_runs), lambda s: confir.rank_runs(s, replicates=199, rng=1)),
+    "plan_topics, usual goals": (need_of(confir.plan_topics), confir.plan_topics),
+    "plan_topics, usual goals from a baseline": (
+        need_of(confir.plan_topics),
+        lambda s: confir.plan_topics(s, baseline="b"),
+    ),
+    "plan_topics, half width": (
+        need_of(confir.plan_topics),
+        lambda s: confir.plan_topics(s, half_width=0.2),
+    ),
+    "plan_topics, best": (
+        need_of(confir.plan_topics),
+        lambda s: confir.plan_topics(s, half_width=0.2, family="best"),
+    ),
+    "plan_topics, power": (
+        need_of(confir.plan_topics),
+        lambda s: confir.plan_topics(s, baseline="b", difference=0.3),
+    ),
+    "judge_gate": (
+        need_of(confir.compare_runs),
+        lambda s: confir.judge_gate(
+            confir.compare_runs(s, baseline="a", replicates=199, rng=1), "AP", margin=0.1
+        ),
+    ),
+    "history of candidates": (need_of(confir.compare_runs), lambda s: look(s, "candidates")),
+    "history of topics": (
+        (need_of(confir.compare_runs), Knowledge.VALUES),
+        lambda s: look(s, "topics"),
+    ),
+    "compare_groups": (
+        need_of(confir.compare_groups),
+        lambda s: confir.compare_groups(s, by=GROUPS, replicates=99, rng=1),
+    ),
+    "compare_costs": (
+        need_of(confir.compare_costs),
+        lambda s: confir.compare_costs(s, COSTS, replicates=99, rng=1),
+    ),
+    "describe_topics": (need_of(confir.describe_topics), confir.describe_topics),
+    "estimate_coverage": (
+        need_of(confir.estimate_coverage),
+        lambda s: confir.estimate_coverage(s, samples=9, replicates=99, rng=1),
+    ),
+    "compare_measures": (
+        need_of(confir.compare_measures),
+        lambda s: confir.compare_measures(s, splits=9, replicates=99, rng=1),
+    ),
+    "estimate_type_one_error": (
+        need_of(confir.estimate_type_one_error),
+        lambda s: confir.estimate_type_one_error(s, samples=9, topics=5, replicates=99, rng=1),
+    ),
+    "fit_population": (
+        need_of(confir.fit_population),
+        lambda s: confir.fit_population(s).draw(9, 1),
+    ),
+    "decompose_error": (
+        need_of(confir.decompose_error),
+        lambda s: confir.decompose_error(s, replicates=99, rng=1),
     ),
 }
 
@@ -113,12 +201,19 @@ def scores(request):
     return EXAMPLES[request.param]()
 
 
+@pytest.fixture(params=[kind for kind in EXAMPLES if kind != "published means"])
+def comparable(request):
+    """Scores of every kind of which differences are known."""
+    return EXAMPLES[request.param]()
+
+
 def kinds(above=Sample):
     """Return the names of the classes of samples in all modules of the layer."""
     for module in pkgutil.iter_modules(confir.resampling.__path__, "confir.resampling."):
         importlib.import_module(module.name)
     below = above.__subclasses__()
-    own = {kind.__name__ for kind in below if not inspect.isabstract(kind)}
+    layer = [kind for kind in below if kind.__module__.startswith("confir.resampling.")]
+    own = {kind.__name__ for kind in layer if not inspect.isabstract(kind)}
     return own.union(*map(kinds, below))
 
 
@@ -129,17 +224,76 @@ def test_there_is_an_example_of_every_kind():
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_answers_for_every_kind_and_twice_the_same(scores, verb):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", confir.errors.ConfirWarning)
-        first, second = (VERBS[verb](scores) for _ in range(2))
+@pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
+def test_every_verb_answers_for_every_kind_that_has_what_it_needs_and_twice_the_same(
+    scores, verb, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    declared, ask = VERBS[verb]
+    kind = kind_of(scores)
+    assert kind is type(as_sample(scores))
+    needed = declared if isinstance(declared, tuple) else (declared,)
+    lacking = [need for need in needed if need is not None and need not in kind.knowledge]
+    if lacking:
+        said = f"needs {lacking[0]}, which {kind.kind} lack; expected"
+        with pytest.raises(confir.errors.UnsupportedMethodError, match=re.escape(said)):
+            ask(scores)
+        return
+    first, second = (ask(scores) for _ in range(2))
     assert type(first) is type(second)
     records = [one.to_records() for one in (first, second) if hasattr(one, "to_records")]
     assert not records or repr(records[0]) == repr(records[1])
 
 
-def test_a_contrast_is_the_difference_of_the_estimates(scores):
-    sample = as_sample(scores)
+def test_every_verb_that_declares_what_it_needs_is_tried():
+    public = {name: getattr(confir, name) for name in confir.__all__}
+    declared = {name for name, one in public.items() if isinstance(need_of(one), Knowledge)}
+    asked = {verb.partition(",")[0].partition(" ")[0] for verb in VERBS}
+    assert declared <= asked
+
+
+@pytest.mark.parametrize("kind", [k for k in EXAMPLES if k != "summary" and "judge" not in k])
+@pytest.mark.parametrize("datasets", ["fixed", "random"])
+@pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
+def test_leaderboards_take_every_kind_by_topic_of_one_judge(kind, datasets):
+    scores = EXAMPLES[kind]()
+    if kind == "published means":
+        with pytest.raises(confir.errors.ConfirError, match="sources is PublishedMeans"):
+            confir.make_leaderboard(scores, measure="AP", rng=1)
+        return
+    dataset = [str(place % 6) for place in range(TOPICS)]
+    design = {"topic": list(scores.topics), "dataset": dataset}
+    board = scores.with_design(design, datasets=datasets)
+    first, second = (
+        confir.make_leaderboard(board, measure="AP", replicates=99, rng=1) for _ in range(2)
+    )
+    assert first.runs == RUNS
+    assert repr(first.to_records()) == repr(second.to_records())
+    means = confir.confidence_interval(board.select(measure="AP"))
+    np.testing.assert_array_equal(first.macro_low, means.low.reshape(-1))
+
+
+def test_a_leaderboard_of_human_and_model_judgements_is_refused():
+    with pytest.raises(confir.errors.InvalidValueError, match="by a model and by people"):
+        confir.make_leaderboard(judged(), measure="AP", rng=1)
+
+
+def test_a_contrast_of_published_means_is_refused_for_a_statistical_reason():
+    sample = as_sample(published())
+    with pytest.raises(confir.errors.UnsupportedMethodError, match="variance of every difference"):
+        sample.contrast(np.array([0]), np.array([2]))
+
+
+def test_published_means_have_the_interval_of_the_scores_that_they_are_of():
+    found = confir.confidence_interval(published(), method="t")
+    expected = confir.confidence_interval(plain(), method="t")
+    np.testing.assert_allclose(found.low, expected.low, rtol=1e-12)
+    np.testing.assert_allclose(found.high, expected.high, rtol=1e-12)
+    assert confir.confidence_interval(published()).methods[0] == "logit-t"
+
+
+def test_a_contrast_is_the_difference_of_the_estimates(comparable):
+    sample = as_sample(comparable)
     runs, measures = names(sample)
     assert (runs, measures) == (RUNS, MEASURES)
     numbers = np.arange(sample.columns).reshape(sample.shape)
@@ -148,16 +302,16 @@ def test_a_contrast_is_the_difference_of_the_estimates(scores):
     found = apart.distribution(slice(None), None, ("se",))
     assert (found.se > 0).all()
     means = sample.distribution(slice(None), None, ("se",)).estimate.reshape(sample.shape)
-    complete = not np.isnan(getattr(scores, "values", np.zeros(1))).any()
+    complete = not np.isnan(getattr(comparable, "values", np.zeros(1))).any()
     if complete and not isinstance(
-        scores, JudgedScores
+        comparable, JudgedScores
     ):  # weights of the model are each pair's own
         expected = (means[1:] - means[:1]).reshape(-1)
         np.testing.assert_allclose(found.estimate, expected, atol=1e-12)
 
 
-def test_a_contrast_the_other_way_round_has_the_other_sign(scores):
-    sample = as_sample(scores)
+def test_a_contrast_the_other_way_round_has_the_other_sign(comparable):
+    sample = as_sample(comparable)
     first, second = np.array([0, 3]), np.array([4, 7])
     one, other = (
         sample.contrast(*pair).distribution(slice(None), None, ("se",))
@@ -170,8 +324,8 @@ def test_a_contrast_the_other_way_round_has_the_other_sign(scores):
     np.testing.assert_array_equal(high - low, turned_high - turned_low)
 
 
-def test_replicates_spread_as_the_standard_error_says(scores):
-    sample = as_sample(scores)
+def test_replicates_spread_as_the_standard_error_says(comparable):
+    sample = as_sample(comparable)
     drawn = sample.draw(4_000, np.random.default_rng(1), ("replicates",))
     found = sample.distribution(slice(None), drawn, ("replicates",))
     # means of n resampled units vary by √((n-1)/n) less
@@ -179,8 +333,8 @@ def test_replicates_spread_as_the_standard_error_says(scores):
     np.testing.assert_allclose(found.replicates.mean(axis=0), found.estimate, atol=0.01)
 
 
-def test_what_is_known_is_declared(scores):
-    sample = as_sample(scores)
+def test_what_is_known_is_declared(comparable):
+    sample = as_sample(comparable)
     assert Knowledge.COVARIANCE in sample.knowledge
     assert (Knowledge.VALUES in sample.knowledge) <= (Knowledge.SIGNS in sample.knowledge)
     for test in ("t", "randomisation", "sign", "wilcoxon", "bootstrap-shift", "tukey-hsd"):
@@ -188,9 +342,9 @@ def test_what_is_known_is_declared(scores):
         if needed in sample.knowledge:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", confir.errors.ConfirWarning)
-                if test == "randomisation" and np.isnan(getattr(scores, "values", [0.0])).any():
+                if test == "randomisation" and np.isnan(getattr(comparable, "values", [0.0])).any():
                     continue
-                confir.compare_runs(scores, test=test, replicates=99, rng=1)
+                confir.compare_runs(comparable, test=test, replicates=99, rng=1)
         else:
             with pytest.raises(confir.errors.UnsupportedMethodError, match="lack; tests that fit"):
-                confir.compare_runs(scores, test=test, replicates=99, rng=1)
+                confir.compare_runs(comparable, test=test, replicates=99, rng=1)

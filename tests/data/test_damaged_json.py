@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -134,3 +136,20 @@ def test_texts_in_lines_of_json_may_hold_other_line_ends(tmp_path):
     whole = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     (tmp_path / name).write_text(whole, encoding="utf-8")
     assert list(confir.read_run(tmp_path / name).topics) == ["q 1", "q2"]
+
+
+@pytest.mark.parametrize("content", ['{"a": "' + "x" * 400_000, '["' + '\\"' * 200_000])
+def test_a_string_without_an_end_does_not_take_minutes(tmp_path, content):
+    """Time that grows with the square of the length would be an hour."""
+    (tmp_path / "text.json").write_text(content)
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n2 0 a 1\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "confir", "evaluate", "qrels.txt", "text.json"],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "not JSON (Unterminated string starting at)" in done.stderr

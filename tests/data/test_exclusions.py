@@ -11,10 +11,10 @@ from confir.cli import start
 from confir.data import experiment as experiment_module
 from confir.data.exclusions import Exclusions
 from confir.data.formats import run_tables
+from confir.data.long_tables import documents_by_topic
 from confir.data.sampling.judged_scores import JudgedScores, SampledScores
-from confir.data.scanning import blocks
+from confir.data.scanning import block_scanner
 from confir.data.scanning.scan_kernels import load_kernels
-from confir.data.streams import parted_rows
 from confir.errors import (
     FormatError,
     InputWarning,
@@ -80,16 +80,16 @@ def give_objects(_, qrels, runs, __):
 
 
 def give_files(folder, qrels, runs, monkeypatch):
-    monkeypatch.setattr(blocks, "COLD_BREAK_EVEN", 1 << 40)
-    monkeypatch.setattr(blocks, "WARM_BREAK_EVEN", 1 << 40)
+    monkeypatch.setattr(block_scanner, "COLD_BREAK_EVEN", 1 << 40)
+    monkeypatch.setattr(block_scanner, "WARM_BREAK_EVEN", 1 << 40)
     return write_trec(folder, qrels, runs)
 
 
 def give_scanned_files(folder, qrels, runs, monkeypatch):
     if load_kernels() is None:
         pytest.skip("needs numba")
-    monkeypatch.setattr(blocks, "COLD_BREAK_EVEN", 0)
-    monkeypatch.setattr(blocks, "WARM_BREAK_EVEN", 0)
+    monkeypatch.setattr(block_scanner, "COLD_BREAK_EVEN", 0)
+    monkeypatch.setattr(block_scanner, "WARM_BREAK_EVEN", 0)
     return write_trec(folder, qrels, runs)
 
 
@@ -102,7 +102,7 @@ def give_json(folder, qrels, runs, _):
 def give_parquet(folder, qrels, runs, monkeypatch):
     pa, pq = required("pyarrow"), required("pyarrow.parquet")
     monkeypatch.setattr(run_tables, "MOST_HELD_DOCUMENTS", 0)
-    monkeypatch.setattr(parted_rows, "_ROWS_AT_ONCE", 60)
+    monkeypatch.setattr(documents_by_topic, "_ROWS_AT_ONCE", 60)
     for part, held in (("qrels", {"": qrels}), ("runs", runs)):
         rows = [
             (name, topic, one, value)

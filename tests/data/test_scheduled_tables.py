@@ -8,8 +8,8 @@ import pytest
 import confir
 import confir.scheduler
 from confir.data.formats import run_tables
-from confir.data.streams import parted_rows, score_pieces, spilled_rows
-from confir.data.streams.moments import Moments
+from confir.data.long_tables import documents_by_topic, row_group_scores, scores_by_topic
+from confir.data.long_tables.column_moments import Moments
 from confir.errors import FormatError, InputWarning, SchedulerError
 from confir.measures import partitioned_evaluation
 from confir.scheduler import use_scheduler
@@ -24,7 +24,7 @@ RUNS = ("a", "b", "c")
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
-    monkeypatch.setattr(score_pieces, "_ROWS_AT_LEAST", 700)
+    monkeypatch.setattr(row_group_scores, "_ROWS_AT_LEAST", 700)
     monkeypatch.setattr(run_tables, "MOST_HELD_DOCUMENTS", 0)
 
 
@@ -85,7 +85,7 @@ def test_workers_read_the_tables_themselves(cluster, tmp_path, monkeypatch, orde
     write_table(tmp_path / "x.AP@10.parquet", make_columns(order))
     monkeypatch.chdir(tmp_path)
     expected = confir.summarise_scores("x.AP@10.parquet").mean()
-    monkeypatch.setattr(score_pieces, "scan_batches", None)  # not in this process
+    monkeypatch.setattr(row_group_scores, "scan_batches", None)  # not in this process
     with use_scheduler(cluster):
         there = confir.summarise_scores("x.AP@10.parquet")
         assert there.mean().tobytes() == expected.tobytes()
@@ -94,7 +94,7 @@ def test_workers_read_the_tables_themselves(cluster, tmp_path, monkeypatch, orde
 
 
 def test_rows_put_into_order_here_are_summed_up_on_workers(cluster, tmp_path, monkeypatch):
-    monkeypatch.setattr(spilled_rows, "_ROWS_AT_ONCE", 500)
+    monkeypatch.setattr(scores_by_topic, "_ROWS_AT_ONCE", 500)
     path = write_table(tmp_path / "x.AP@10.parquet", make_columns("by run"))
     expected = confir.summarise_scores(path).mean()
     monkeypatch.setattr(Moments, "of", None)  # not in this process
@@ -173,7 +173,7 @@ def datasets(tmp_path_factory):
 
 
 def test_parts_of_run_datasets_are_scored_to_the_bit_on_workers(cluster, datasets, monkeypatch):
-    monkeypatch.setattr(parted_rows, "_ROWS_AT_ONCE", 30)
+    monkeypatch.setattr(documents_by_topic, "_ROWS_AT_ONCE", 30)
 
     def evaluated(**options):
         with warnings.catch_warnings(record=True) as caught:

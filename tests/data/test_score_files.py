@@ -26,7 +26,8 @@ import confir
 from confir.data.scores import Scores
 from confir.data.tables.input_table import is_summary
 from confir.data.tables.measure_names import find_measures
-from confir.data.tables.score_files import read_scores, write_scores
+from confir.data.tables.score_files import read_scores
+from confir.data.tables.score_writers import write_scores
 from confir.errors import (
     ConfirError,
     FormatError,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from confir.data.scores import Scores
-from confir.data.tables.score_files import write_scores
+from confir.data.tables.score_writers import write_scores
 from confir.errors import ConfirError, FormatError, InputWarning, InvalidValueError
 from confir.measures.evaluation import as_scores
 from requirements import required

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from confir.data.scores import Scores
 from confir.data.tables.effect_files import read_effects
-from confir.data.tables.score_files import read_scores, write_scores
+from confir.data.tables.score_files import read_scores
+from confir.data.tables.score_writers import write_scores
 from confir.errors import FormatError, InputWarning
 
 NAMES = ("run", "measure", "topic", "score")

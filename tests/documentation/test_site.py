@@ -16,7 +16,7 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 SEARCHED = {
     "jupyter": "notebooks.md",
     "colab": "notebooks.md",
-    "(ci)": "gate.md",
+    "(ci, pytest)": "gate.md",
     "p-value": "compare.md",
     "significance": "which-test.md",
     "t-test": "which-test.md",

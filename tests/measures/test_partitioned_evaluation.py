@@ -14,9 +14,9 @@ from confir.data.formats import run_tables
 from confir.data.formats.entries import QRELS, RUN
 from confir.data.formats.objects import find_run_datasets
 from confir.data.lists.rankings import JudgedPositions, stack_rankings
-from confir.data.streams import parted_rows, spill_folder
-from confir.data.streams.document_rows import RowColumns, qrels_of_rows, rank_rows
-from confir.data.streams.parted_rows import ParquetRows
+from confir.data.long_tables import documents_by_topic, spill_folder
+from confir.data.long_tables.arrow_documents import RowColumns, qrels_of_rows, rank_rows
+from confir.data.long_tables.documents_by_topic import ParquetRows
 from confir.errors import (
     FormatError,
     InvalidValueError,
@@ -35,8 +35,8 @@ MEASURES = ["AP", "nDCG@10", "P@5", "RR", "ERR@20", "bpref", "alpha_nDCG@5"]
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    monkeypatch.setattr(parted_rows, "_ROWS_AT_ONCE", 60)
-    monkeypatch.setattr(parted_rows, "_BATCH", 17)
+    monkeypatch.setattr(documents_by_topic, "_ROWS_AT_ONCE", 60)
+    monkeypatch.setattr(documents_by_topic, "_BATCH", 17)
     monkeypatch.setattr(run_tables, "MOST_HELD_DOCUMENTS", 0)
 
 
@@ -250,8 +250,8 @@ import re, sys
 from pathlib import Path
 import confir
 from confir.data.formats import run_tables
-from confir.data.streams import parted_rows
-parted_rows._ROWS_AT_ONCE = 1 << 16
+from confir.data.long_tables import documents_by_topic
+documents_by_topic._ROWS_AT_ONCE = 1 << 16
 run_tables.MOST_HELD_DOCUMENTS = 1000
 summary = confir.summarise_runs(sys.argv[1], sys.argv[2], ["AP", "nDCG@10"])
 confir.confidence_interval(summary)

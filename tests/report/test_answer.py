@@ -204,13 +204,13 @@ def test_the_pages_of_a_baseline_hold_the_family_of_its_pairs_alone():
     assert words.count("better") == 2
     sentences = answer_sentences(contents)
     assert sentences[0] == (
-        "Of 3 other runs, 2 are significantly better than run0, 1 is inconclusive by AP."
+        "Of 3 other runs, 2 are significantly better than run0 and 1 is inconclusive by AP."
     )
     assert sentences[1].startswith("run1 is significantly better than run0 in AP (+0.")
     means = scores.mean()[:, 0]
     assert sentences[1].endswith(f"): run0 {means[0]:.3f} → run1 {means[1]:.3f}.")
     assert sentences[2].startswith("run1 gains most on topics ")
-    assert sentences[3] == "By other measures: RR 2 better, 0 worse."
+    assert sentences[3] == "By other measures, 2 runs better and 0 worse in RR."
     table = board_table(first, settings)
     assert table.columns == ("run", "AP", "difference from run0", "verdict")
     shown = {row[0].text: row[-1].text for row in table.rows}

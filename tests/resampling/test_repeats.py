@@ -46,10 +46,14 @@ def plain_variance(values):
 def test_standard_errors_are_those_of_loops():
     values = simulated(np.random.default_rng(1), 3, 4, 0.1)
     found = as_sample(made(values).with_repeats()).distribution(slice(None), None, ("se",))
+    usual = sum(plain_variance(values[:, system])[1] for system in range(3)) / 3
     for system in range(3):
         parts = plain_variance(values[:, system])
         assert found.se[system] ** 2 == pytest.approx(sum(parts), rel=1e-12)
-        df = sum(parts) ** 2 / (parts[0] ** 2 / (TOPICS - 1) + parts[1] ** 2 / 3)
+        df = min(
+            (parts[0] + part) ** 2 / (parts[0] ** 2 / (TOPICS - 1) + part**2 / 3)
+            for part in (parts[1], usual)
+        )
         assert found.df[system] == pytest.approx(df, rel=1e-12)
         assert found.estimate[system] == pytest.approx(values[:, system].mean(), rel=1e-12)
 
@@ -61,6 +65,25 @@ def test_a_difference_has_the_repeats_of_both_systems_and_the_topics_of_their_me
     over_topics = stats.tstd(means[:, 1] - means[:, 0]) ** 2 / TOPICS
     parts = sum(plain_variance(values[:, system])[1] for system in range(2))
     assert compared.se[0, 0] ** 2 == pytest.approx(over_topics + parts, rel=1e-12)
+
+
+def test_variances_of_differences_rest_on_as_many_units_as_topics_and_repeats_give():
+    """1/n = (1 - s)²/T + s²/K, s the repeats' share of the mean variance over all pairs, by loops."""
+    values = simulated(np.random.default_rng(5), 4, 3, 0.1)
+    sample = as_sample(made(values).with_repeats())
+    means = values.mean(axis=2)
+    pairs = [(one, other) for one in range(4) for other in range(one)]
+    of_topics = np.mean(
+        [stats.tstd(means[:, one] - means[:, other]) ** 2 / TOPICS for one, other in pairs]
+    )
+    own = [plain_variance(values[:, system])[1] for system in range(4)]
+    of_repeats = np.mean([own[one] + own[other] for one, other in pairs])
+    share = of_repeats / (of_topics + of_repeats)
+    expected = 1.0 / ((1.0 - share) ** 2 / TOPICS + share**2 / 3)
+    assert 3 < expected < TOPICS
+    contrast = sample.contrast(np.array([1, 2]), np.array([0, 3]))
+    np.testing.assert_allclose(contrast.unit_counts(np.array([TOPICS] * 2)), expected, rtol=1e-12)
+    np.testing.assert_allclose(sample.unit_counts(np.array([TOPICS])), expected, rtol=1e-12)
 
 
 def test_expected_mean_squares_against_statsmodels():

@@ -187,6 +187,14 @@ def test_a_comparison_with_the_next_run_near_the_threshold_is_borderline(lead, p
     assert make_leaderboard(scores, rng=1, replicates=19).borderline[0] >= unclear
 
 
+@pytest.mark.filterwarnings("ignore::confir.errors.DegenerateSampleWarning")
+def test_a_mean_without_an_interval_is_said_without_limits():
+    values = 0.1 * np.arange(4)[:, None] + np.array([0.1, 0.2])
+    table = Scores(("w", "x", "y", "z"), ("a", "b"), ("AP",), values[:, :, None])
+    said = make_leaderboard(table, standardise=True, rng=1).sentence()
+    assert said.startswith("b has the highest mean standardised AP over 4 datasets, 0.707; each of")
+
+
 def test_means_alone_have_no_fixed_datasets():
     table = Scores(("x", "y"), RUNS, ("AP",), np.random.default_rng(1).random((2, 4, 1)))
     with pytest.raises(UnsupportedMethodError, match="expected datasets 'random'"):

@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 import confir
+from confir.data.long_tables.hashed_ids import hash_names
+from confir.data.long_tables.parquet_scores import ParquetScores
 from confir.data.scores import Scores
-from confir.data.streams.hashed_ids import hash_names
-from confir.data.streams.parquet_scores import ParquetScores
 from confir.errors import (
     DegenerateSampleWarning,
     InvalidValueError,

@@ -12,6 +12,7 @@ from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
     UnknownNameError,
+    UnsupportedMethodError,
 )
 from confir.studies.topic_groups.heterogeneity import LEAST_TESTED, check_groups, welch_f
 
@@ -308,7 +309,7 @@ def test_no_table_and_a_summary_are_refused():
     scores = two_way()
     with pytest.raises(InvalidValueError, match="no table of topics with a column 'length'"):
         confir.compare_groups(scores, by="length")
-    with pytest.raises(InvalidValueError, match="needs the score of every topic"):
+    with pytest.raises(UnsupportedMethodError, match="which summaries of scores lack"):
         confir.compare_groups(confir.summarise_scores(scores), by={})
 
 

@@ -5,7 +5,12 @@ import pytest
 
 import confir
 from confir.data.scores import Scores
-from confir.errors import FormatError, InvalidValueError, UnknownNameError
+from confir.errors import (
+    FormatError,
+    InvalidValueError,
+    UnknownNameError,
+    UnsupportedMethodError,
+)
 from confir.intervals.simultaneous import symmetric_bound
 from requirements import required
 
@@ -203,7 +208,7 @@ def test_one_run_and_a_summary_are_refused():
     scores, _, _ = made()
     with pytest.raises(InvalidValueError, match="there is one run"):
         confir.compare_costs(scores.select(run="a"), {"a": 1})
-    with pytest.raises(InvalidValueError, match="needs the score of every topic"):
+    with pytest.raises(UnsupportedMethodError, match="which summaries of scores lack"):
         confir.compare_costs(confir.summarise_scores(scores), {"a": 1})
 
 
@@ -232,3 +237,38 @@ def test_wrong_verdicts_are_as_rare_as_stated_by_simulation(topics):
         wrong += ((status == "dominated") & ~below).any(), ((status == "frontier") & ~on).any()
     error = 3 * np.sqrt(0.05 * 0.95 / samples)
     assert (wrong / samples <= 0.05 + error).all(), wrong / samples
+
+
+def panels_of(found):
+    """Return the panels of the chart: the scale of the costs, and records with their labels."""
+    required("altair")
+    spec = confir.chart(found).to_dict()
+    for panel in spec["concat"]:
+        x = next(layer["encoding"]["x"] for layer in panel["layer"] if "x" in layer["encoding"])
+        data = panel.get("data") or spec.get("data") or panel["layer"][0]["data"]
+        yield x["scale"], data.get("values") or spec["datasets"][data["name"]]
+
+
+def test_chart_has_a_logarithmic_axis_where_costs_differ_by_orders_of_magnitude():
+    scores, _, _ = made()
+    costs = {
+        "run": RUNS,
+        "price": (1, 2, 5, 5),
+        "latency": (1, 20, 300, 4000),
+        "free": (0, 1, 2, 90),
+    }
+    found = confir.compare_costs(scores, frame(costs), replicates=99, rng=1)
+    scales = [scale for scale, _ in panels_of(found)]
+    assert [scale.get("type") for scale in scales] == [None, "log", None]
+    low, high = scales[1]["domain"]
+    assert 0 < low < 1
+    assert 4000 < high < 10_000
+
+
+def test_names_of_runs_in_the_chart_do_not_share_a_place():
+    scores, _, _ = made(quality=(0.5, 0.5, 0.5, 0.5), spread=1e-3)
+    found = confir.compare_costs(scores, dict.fromkeys(RUNS, 2.0), replicates=99, rng=1)
+    ((_, records),) = panels_of(found)
+    places = [(one["label_x"], one["label_y"]) for one in records if one["align"]]
+    assert len(places) > 1
+    assert len(set(places)) == len(places)

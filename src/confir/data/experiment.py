@@ -24,8 +24,8 @@ from confir.scheduler import check_address, use_scheduler
 
 if TYPE_CHECKING:
     from confir.data.formats.run_metadata import RunMetadata
-    from confir.data.lists.ranked_lists import RankedLists
-    from confir.data.lists.topic_lists import TopicLists
+    from confir.data.lists.lists_by_topic import ListsByTopic
+    from confir.data.lists.whole_lists import WholeLists
 
 Part = TypeVar("Part")
 P = ParamSpec("P")
@@ -190,7 +190,7 @@ class Experiment:
         """Whether the lists are stored on disk, to be looked at some topics at a time."""
         return self._kept.get("stored_lists") is not None
 
-    def lists(self, progress: Callable[[int], None] | None = None) -> RankedLists:
+    def lists(self, progress: Callable[[int], None] | None = None) -> WholeLists:
         """Return the whole lists of all runs; ``progress`` is called with 1 after each run."""
         from confir.data.scanning.list_scanner import scan_sources
 
@@ -207,7 +207,7 @@ class Experiment:
             ),
         )
 
-    def lists_by_topic(self, progress: Callable[[int], None] | None = None) -> TopicLists:
+    def lists_by_topic(self, progress: Callable[[int], None] | None = None) -> ListsByTopic:
         """Return the whole lists for work on some topics at a time: from disk where they are long.
 
         ``progress`` is called with 1 after each run.
@@ -248,7 +248,7 @@ class Experiment:
     @property
     def _size_of_files(self) -> int:
         """How many bytes the runs in files have, decompressed, about."""
-        from confir.data.scanning.blocks import content_size
+        from confir.data.scanning.block_scanner import content_size
 
         return sum(map(content_size, self._files))
 

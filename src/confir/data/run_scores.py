@@ -85,7 +85,7 @@ class RunScores:
         return "dataset" if len(self.datasets) == len(self.dataset_design.topics) else "topic"
 
     def sampling_note(self, _seed: int | None = None) -> str:
-        """Return which documents people judged, where these were drawn at random; else nothing."""
+        """Return how runs and documents were sampled, in words, where they were; else nothing."""
         return ""
 
     def with_design(
@@ -94,6 +94,13 @@ class RunScores:
         """Return the scores with a design of their topics; raise where single topics are not known."""
         del design, datasets, columns
         raise UnsupportedMethodError("a summary of a long table takes no design; expected none")
+
+    def with_repeats(self, pattern: str | None = None) -> Any:
+        """Return the scores of systems, whose repeats the runs are; raise for a summary."""
+        del pattern
+        raise UnsupportedMethodError(
+            "a summary of a long table has no repeats, which need the score on each topic; expected none"
+        )
 
     def in_id_order(self) -> Self:
         """Return the scores with their topics in bytewise order of the ids.

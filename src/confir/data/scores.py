@@ -25,7 +25,7 @@ from confir.errors import FormatError, InvalidValueError, ReadingWarning, warn_c
 from confir.order import TIE
 
 if TYPE_CHECKING:
-    from confir.data.sampling.repeats import RepeatedScores
+    from confir.data.sampling.repeated_scores import RepeatedScores
 
 # Scores of a measure in [0, 1] may lie this far outside it, as rounded or printed numbers do.
 RANGE_TOLERANCE = 1e-6
@@ -147,12 +147,9 @@ class Scores(RunScores, Result):
 
     def in_id_order(self) -> Self:
         """Return the scores with their topics in bytewise order of the ids."""
-        places = sorted(
-            range(len(self.topics)),
-            key=lambda place: self.topics[place].encode(errors="surrogatepass"),
-        )
-        if places == list(range(len(places))):
+        if list(self.topics) == sorted(self.topics):  # by code points, as bytes of UTF-8 are
             return self
+        places = sorted(range(len(self.topics)), key=self.topics.__getitem__)
         topics = tuple(self.topics[place] for place in places)
         moved: dict[str, Any] = {"topics": topics}
         for one in fields(self):
@@ -224,7 +221,7 @@ class Scores(RunScores, Result):
             How repeats are named, such as ``{system}-v{repeat}``; by default ``system@1``,
             ``system_seed1``, ``system-s1`` and the like.
         """
-        from confir.data.sampling.repeats import group_repeats
+        from confir.data.sampling.repeated_scores import group_repeats
 
         return group_repeats(self, pattern)
 
@@ -257,6 +254,15 @@ class Scores(RunScores, Result):
     def all_topics(self) -> tuple[str, ...]:
         """Topics that any judge has scores on: all topics, where there is one judge."""
         return self.topics
+
+    def repeat_tables(self) -> tuple[Scores, ...]:
+        """Return the scores of each repeat of the runs: themselves, where there is one."""
+        return (self,)
+
+    def rescaled(self, shift: Floats, scale: Floats, measures: tuple[str, ...]) -> Scores:
+        """Return the scores less a shift, over a scale, both by topic, by measures of new names."""
+        values = (self.values - shift[:, None, None]) / scale[:, None, None]
+        return Scores(self.topics, self.runs, measures, values, bounded=False, design=self.design)
 
     def on_dataset(self, name: str) -> Self:
         """Return the scores on the topics of one dataset, with the design inside of it."""

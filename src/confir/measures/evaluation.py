@@ -14,9 +14,11 @@ from confir.data.files import PathLike
 from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import RunSource
 from confir.data.lists.rankings import Rankings, stack_rankings
+from confir.data.lists.whole_lists import WholeLists
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import Missing, ReadingOptions, ReadingRules, takes_rules
 from confir.data.run import Run
+from confir.data.run_scores import RunScores
 from confir.data.scanning.scanner import Ranked, read_rankings
 from confir.data.scores import Scores
 from confir.defaults import SEED
@@ -31,7 +33,7 @@ from confir.parallel import Progress, run_in_threads
 from confir.scheduler import scheduler_in_use
 
 if TYPE_CHECKING:
-    from confir.data.lists.ranked_lists import RankedLists
+    from confir.data.lists.whole_lists import WholeLists
 
 # Judged documents measured together: enough to spread the cost of a numpy call, few enough for the
 # processor's cache.
@@ -158,7 +160,7 @@ def evaluate_lists(experiment: Experiment, progress: Progress | None = None) -> 
     return evaluate(experiment)
 
 
-def score_lists(lists: RankedLists, measures: Any, rules: ReadingRules) -> Scores:
+def score_lists(lists: WholeLists, measures: Any, rules: ReadingRules) -> Scores:
     """Return the scores of lists that were read already, by the judgements that they have."""
     experiment = Experiment(lists.qrels, (), measures, **rules.keywords())
     experiment.kept.update(lists=lists, sources=())
@@ -174,7 +176,8 @@ def as_scores(source: Any, *, human: bool = False) -> Scores:
         Scores; an `Experiment`, which is evaluated; a path, or several, as `read_scores` takes
         them; a pandas, polars or Arrow frame with the columns run, measure, topic, score, or topic
         and a column per run; a mapping run → measure → topic → score or run → topic → score; or a
-        mapping run → array of scores, all on the same topics, which are then numbered. Results of
+        mapping run → array of scores, all on the same topics, which are then numbered; an array of
+        xarray over topic, run and measure. Results of
         other libraries: scores of ``ir_measures.iter_calc``, what pytrec_eval returns, runs of
         ranx after ``ranx.evaluate``, or a mapping run → any of these.
     human
@@ -221,11 +224,13 @@ def as_scores_or_summary(source: Any) -> Scores | ScoreSummary:
 def as_rated(source: Any) -> Any:
     """Return what `as_scores_or_summary` does, or strengths: those given, or those of votes."""
     from confir.data.votes import Votes
-    from confir.measures.strengths import Strengths, fit_strengths
+    from confir.measures.strengths import fit_strengths
 
     if isinstance(source, Votes):
         return fit_strengths(source)
-    return source if isinstance(source, Strengths) else as_scores_or_summary(source)
+    if isinstance(source, RunScores):
+        return source.in_id_order()
+    return as_scores_or_summary(source)
 
 
 def chosen_measures(

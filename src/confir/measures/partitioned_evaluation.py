@@ -14,20 +14,20 @@ from confir.data.exclusions import relevant_topics, warn_of_identical, warn_of_r
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.formats.entries import QRELS, RUN
 from confir.data.formats.run_sources import check_names
-from confir.data.qrels import Qrels
-from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
-from confir.data.scores import Scores
-from confir.data.streams.blocks import TopicBlock
-from confir.data.streams.document_rows import (
+from confir.data.long_tables.arrow_documents import (
     count_identical,
     counting_rows,
     qrels_of_rows,
     rank_rows,
     text_array,
 )
-from confir.data.streams.hashed_ids import hash_names
-from confir.data.streams.parted_rows import HeldRows, ParquetRows, PartedRows
-from confir.data.streams.stored_scores import StoredScores
+from confir.data.long_tables.documents_by_topic import HeldRows, ParquetRows, PartitionedRows
+from confir.data.long_tables.hashed_ids import hash_names
+from confir.data.long_tables.score_blocks import TopicBlock
+from confir.data.long_tables.stored_scores import StoredScores
+from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
+from confir.data.scores import Scores
 from confir.errors import (
     FormatError,
     InvalidValueError,
@@ -194,7 +194,7 @@ class PartitionedEvaluation:
     What is called ``progress`` is called with 1 after each part.
     """
 
-    def __init__(self, scorer: TopicScorer, rows: PartedRows) -> None:
+    def __init__(self, scorer: TopicScorer, rows: PartitionedRows) -> None:
         self._scorer = scorer
         self._rows = rows
 
@@ -282,7 +282,7 @@ def evaluate_partitions(
     names = tuple(name for rows in runs for name in rows.runs)
     sources = qrels.source, runs[0].source
     scorer = TopicScorer(names, tuple(measures), experiment.rules, sources, warned=folder is None)
-    return PartitionedEvaluation(scorer, PartedRows(runs, qrels))
+    return PartitionedEvaluation(scorer, PartitionedRows(runs, qrels))
 
 
 @on_its_scheduler

@@ -29,9 +29,9 @@ from confir.order import TIE
 
 if TYPE_CHECKING:
     from confir.arrays import Floats, Integers
-    from confir.data.streams.blocks import Known, ScoreBlocks, TopicBlock
-    from confir.data.streams.moments import Moments, SampledTopics
-    from confir.data.streams.pair_totals import Comoments, PairTotals
+    from confir.data.long_tables.column_moments import Moments, SampledTopics
+    from confir.data.long_tables.pair_totals import Comoments, PairTotals
+    from confir.data.long_tables.score_blocks import Known, ScoreBlocks, TopicBlock
     from confir.data.tables.score_objects import ScoresSource
 
 # Parquet files of more scores are summed up rather than read.
@@ -45,7 +45,7 @@ class _ColumnTotals(NamedTuple):
     sample: SampledTopics
 
     def merge(self, other: _ColumnTotals, /) -> _ColumnTotals:
-        from confir.data.streams.named_topics import NAMED_TOPICS
+        from confir.data.long_tables.named_topics import NAMED_TOPICS
 
         return _ColumnTotals(
             self.moments.merge(other.moments), self.sample.merge(other.sample, NAMED_TOPICS)
@@ -130,7 +130,7 @@ class ScoreSummary(RunScores, Result):
     @property
     def moments(self) -> Moments:
         """Moments of the scores: runs × measures, flattened."""
-        from confir.data.streams.moments import Moments
+        from confir.data.long_tables.column_moments import Moments
 
         if self._common:
             key = ("common", self.runs, self.measures, self._clipped)
@@ -214,7 +214,7 @@ class ScoreSummary(RunScores, Result):
 
     def pair_totals(self, first: Integers, second: Integers) -> PairTotals:
         """Return what is known of pairs of runs, by their numbers; one pass at most."""
-        from confir.data.streams.pair_totals import PairTotals
+        from confir.data.long_tables.pair_totals import PairTotals
 
         by_run = self._by_run
         runs = (self.runs, self.measures, first.tobytes(), second.tobytes(), self._common)
@@ -261,7 +261,7 @@ class ScoreSummary(RunScores, Result):
 
     def _view(self) -> Callable[[TopicBlock], TopicBlock]:
         """Return a function from the table's blocks to these columns, as far as they count."""
-        from confir.data.streams.blocks import TopicBlock
+        from confir.data.long_tables.score_blocks import TopicBlock
 
         places, clipped, common = self._column_places, self._clipped, self._common
         by_run = self._by_run
@@ -315,7 +315,7 @@ class ScoreSummary(RunScores, Result):
 
     def _clip(self) -> Callable[[TopicBlock], _ColumnTotals]:
         """Return a function from blocks to their moments, with these columns as they count."""
-        from confir.data.streams.blocks import TopicBlock
+        from confir.data.long_tables.score_blocks import TopicBlock
 
         view, places = replace(self, _common=False)._view(), self._column_places  # noqa: SLF001
 
@@ -389,10 +389,10 @@ def summarise_scores(
         return scores if bounded is None else replace(scores, bounded=bounded)
     paths = _parquet_paths(scores)
     if paths:
-        from confir.data.streams.parquet_scores import ParquetScores
+        from confir.data.long_tables.parquet_scores import ParquetScores
 
         return summary_of(ParquetScores(paths), bounded)
-    from confir.data.streams.blocks import HeldScores
+    from confir.data.long_tables.score_blocks import HeldScores
     from confir.measures.evaluation import as_scores  # which takes long tables by this module
 
     held = as_scores(scores)
@@ -418,7 +418,7 @@ def find_summary(source: Any) -> Any:
 
 def open_summary(path: PathLike) -> ScoreSummary | None:
     """Return the summary of a Parquet folder, or of a file with many scores; None of others."""
-    from confir.data.streams.parquet_scores import open_if_long
+    from confir.data.long_tables.parquet_scores import open_if_long
 
     table = open_if_long(os.fspath(path), MOST_HELD_SCORES)
     return None if table is None else summary_of(table, None)
@@ -426,7 +426,7 @@ def open_summary(path: PathLike) -> ScoreSummary | None:
 
 def find_group_summaries(path: str, column: str) -> dict[str, ScoreSummary]:
     """Return summaries by the values of a column of a long Parquet table; of any other, none."""
-    from confir.data.streams.parquet_scores import open_groups_if_long
+    from confir.data.long_tables.parquet_scores import open_groups_if_long
 
     tables = open_groups_if_long(path, column, MOST_HELD_SCORES) or {}
     return {name: summary_of(table) for name, table in tables.items()}
@@ -460,7 +460,7 @@ def _shape_by_run(runs: int, measures: int, values: Floats) -> Floats:
 
 
 def _columns(block: TopicBlock) -> _ColumnTotals:
-    from confir.data.streams.moments import Moments, SampledTopics
-    from confir.data.streams.named_topics import NAMED_TOPICS
+    from confir.data.long_tables.column_moments import Moments, SampledTopics
+    from confir.data.long_tables.named_topics import NAMED_TOPICS
 
     return _ColumnTotals(Moments.of(block.values), SampledTopics.of(block, NAMED_TOPICS))

@@ -12,9 +12,9 @@ import numpy as np
 from confir.arguments import as_function
 from confir.arrays import Floats
 from confir.data.experiment import Experiment, as_experiment
-from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.lists_by_topic import ListsByTopic, topic_blocks
 from confir.data.lists.rankings import Rankings, stack_rankings
-from confir.data.lists.topic_lists import TopicLists, topic_blocks
+from confir.data.lists.whole_lists import WholeLists
 from confir.data.reading_rules import ReadingRules
 from confir.data.scores import Scores
 from confir.errors import UnsupportedMethodError
@@ -44,17 +44,17 @@ class ScoredLists:
         How the lists were read, and the depth at which they are cut.
     """
 
-    lists: TopicLists
+    lists: ListsByTopic
     scores: Scores
     measures: tuple[Measure, ...]
     rules: ReadingRules
 
     @cached_property
-    def cut_lists(self) -> RankedLists:
+    def cut_lists(self) -> WholeLists:
         """The lists of all topics, cut at the depth of the rules."""
         return self.cut(self.lists.of_topics(0, len(self.lists.qrels.topics)))
 
-    def cut(self, lists: RankedLists) -> RankedLists:
+    def cut(self, lists: WholeLists) -> WholeLists:
         """Return some of the lists, cut at the depth of the rules."""
         return lists if self.rules.depth is None else lists.cut(self.rules.depth)
 
@@ -116,8 +116,8 @@ class BlockStudy(NamedTuple):
         Returns the result from the numbers about all topics.
     """
 
-    lists: TopicLists
-    compute: Callable[[RankedLists], Floats]
+    lists: ListsByTopic
+    compute: Callable[[WholeLists], Floats]
     finish: Callable[[Floats], Any]
 
     def result(self) -> Any:
@@ -174,7 +174,7 @@ def read_scored_lists(
 
 
 def scored_lists(
-    lists: TopicLists, scores: Scores, rules: ReadingRules, objection: Objection
+    lists: ListsByTopic, scores: Scores, rules: ReadingRules, objection: Objection
 ) -> ScoredLists:
     """Return lists with their scores; raise where a measure cannot be used."""
     return ScoredLists(lists, scores, check_measures(scores.measures, rules, objection), rules)
@@ -188,7 +188,7 @@ def check_measures(
 
 
 def with_usable_scores(
-    lists: TopicLists, scores: Scores, rules: ReadingRules, objection: Objection
+    lists: ListsByTopic, scores: Scores, rules: ReadingRules, objection: Objection
 ) -> ScoredLists:
     """Return lists with their scores by those measures that can be used."""
     measures = dict(zip(scores.measures, parse_measures(scores.measures, rules.rel), strict=True))

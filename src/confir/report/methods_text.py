@@ -35,6 +35,8 @@ def methods_text(contents: Contents) -> MethodsText:
             Sentence(_LAST, f"The seed of all random numbers was {contents.settings.seed}."),
         ]
     )
+    unit = contents.scores.unit_name
+    parts = [part._replace(text=part.text.replace("topic", unit)) for part in parts]
     paragraph = " ".join(sentence.text for sentence in parts)
     latex = " ".join(map(_in_latex, parts))
     cited = dict.fromkeys(key for sentence in parts for key in sentence.cites)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
-from confir.data.lists.topic_lists import TopicLists
+from confir.data.lists.lists_by_topic import ListsByTopic
 from confir.data.qrels import Qrels
 from confir.data.scores import Scores
 from confir.errors import ConfirError, InvalidValueError
@@ -95,7 +95,7 @@ class Scope:
     scores: Scores | ScoreSummary
     settings: Settings
     qrels: Qrels | None
-    lists: TopicLists | None
+    lists: ListsByTopic | None
     documents: int | None
     results: Mapping[str, Any]
     measures: tuple[MeasureContents, ...] = ()
@@ -112,7 +112,7 @@ class Scope:
         """Return this measure's part of what a section computed of all measures."""
         return self.found(study).select(measure=self.scores.measures)
 
-    def require_lists(self, *, human: bool = False) -> TopicLists:
+    def require_lists(self, *, human: bool = False) -> ListsByTopic:
         """Return qrels and runs; raise if only the scores are known.
 
         Lists are by the qrels: where people judged some topics beside a model, they raise unless

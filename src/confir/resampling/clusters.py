@@ -218,7 +218,8 @@ class Ratios:
     def moves(self, counts: Floats, strata: Sequence[int] | None = None) -> Floats:
         """Return how far replicates move the mean of the first variable: replicates × columns.
 
-        Of all strata, or of some of them as if they were all.
+        Of all strata, or of some of them as if they were all; NaN where a column has no score on the
+        topics drawn of a stratum.
         """
         chosen = range(len(self.clusters.share)) if strata is None else strata
         shares = self.clusters.share[list(chosen)]
@@ -227,7 +228,8 @@ class Ratios:
         for number, share in zip(chosen, shares.tolist(), strict=True):
             block = self.clusters.blocks[number]
             drawn = counts[:, block]
-            total += share * (drawn @ self.residuals[0][block]) / (drawn @ self.mass[block])
+            with np.errstate(invalid="ignore"):
+                total += share * (drawn @ self.residuals[0][block]) / (drawn @ self.mass[block])
         return total
 
     def influence(self, slopes: Sequence[Floats]) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 
 from confir.arguments import as_choice, as_flag, as_function, as_generator
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
-from confir.data.lists.topic_lists import TopicLists
+from confir.data.lists.lists_by_topic import ListsByTopic
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.defaults import DOCUMENT_REPLICATES, SEED
 from confir.errors import InvalidValueError, UnsupportedMethodError
@@ -186,7 +186,7 @@ def resample_documents(
 
 
 def resample_lists(
-    whole: TopicLists,
+    whole: ListsByTopic,
     measures: Sequence[Measure | ListMeasure],
     *,
     replicates: int,

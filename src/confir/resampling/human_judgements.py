@@ -69,7 +69,7 @@ class JudgedSample(Sample):
     support: Booleans
     tie: Floats | float = TIE
 
-    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.DRAWS})
+    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.DRAWS})
     kind: ClassVar = "scores by human and model judgements"
 
     @property

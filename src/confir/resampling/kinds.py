@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
@@ -14,12 +17,12 @@ from confir.data.scores import Scores, lie_in_unit_interval
 from confir.defaults import REPLICATES, SEED, SUMMARY_REPLICATES
 from confir.errors import FormatError, InvalidValueError, UnsupportedMethodError
 from confir.measures.bounds import bounded_measures, clip_to_range
-from confir.measures.evaluation import as_scores
+from confir.measures.evaluation import as_rated, as_scores
 from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.parallel import run_in_threads
 from confir.resampling.clusters import Clusters
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.sample import Sample, names
+from confir.resampling.sample import Knowledge, Sample, names
 from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
 from confir.resampling.topics import (
     ClusteredSample,
@@ -34,6 +37,9 @@ if TYPE_CHECKING:
     from confir.data.votes import Votes
     from confir.measures.strengths import Strengths
     from confir.resampling.influence import InfluenceSample
+
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
 
 
 def as_sample(
@@ -57,20 +63,17 @@ def as_sample(
     if type(scores) is Scores:  # the usual kind: the modules of others are not loaded for it
         return topic_sample(scores, statistic=statistic, baseline=baseline)
     from confir.data.sampling.judged_scores import JudgedScores
-    from confir.data.sampling.repeats import RepeatedScores
     from confir.data.votes import Votes
-    from confir.measures.strengths import Strengths, fit_strengths
-    from confir.resampling.human_judgements import judged_sample
-    from confir.resampling.judged_clusters import ClusteredJudgedSample, JudgedClusters
-    from confir.resampling.repeats import RepeatSample
-    from confir.resampling.summarised_topics import SummarisedTopics
+    from confir.measures.strengths import fit_strengths
+    from confir.resampling.other_kinds import MAKERS
 
     given: Any = find_summary(scores)
     if isinstance(given, Votes):
         given = fit_strengths(given)
     if isinstance(given, Experiment | JudgedScores):
         given = as_scores(given, human=True)
-    if not isinstance(given, JudgedScores | ScoreSummary | RepeatedScores | Strengths):
+    kind = kind_of(given)
+    if kind not in MAKERS:
         return topic_sample(given, statistic=statistic, baseline=baseline)
     if statistic not in _LINEAR:
         raise UnsupportedMethodError(
@@ -79,19 +82,76 @@ def as_sample(
         )
     if (statistic == "difference") != (baseline is not None):
         raise InvalidValueError(f"the statistic is {statistic!r} and the baseline {baseline!r}")
-    sample: Sample
-    if isinstance(given, ScoreSummary):
-        sample = SummarisedTopics.of_means(given)
-    elif isinstance(given, Strengths):
-        sample = strength_sample(given)
-    elif isinstance(given, RepeatedScores):
-        sample = RepeatSample.of(topic_sample(given), given)
-    elif given.model.design is not None:
-        clusters = JudgedClusters.of(given, given.model.design)
-        sample = ClusteredJudgedSample(**judged_sample(given).fields(), clusters=clusters)
-    else:
-        sample = judged_sample(given)
+    sample = MAKERS[kind](given)
     return sample if baseline is None else against(sample, baseline)
+
+
+def kind_of(scores: Any) -> type[Sample]:
+    """Return the kind of sample that scores make, without making it; plain of all else."""
+    if type(scores) is not Scores:
+        from confir.resampling.other_kinds import GIVEN
+
+        for given, kind in GIVEN.items():
+            if isinstance(scores, given):
+                return kind(scores)
+    return TopicSample if getattr(scores, "design", None) is None else ClusteredSample
+
+
+def require_knowledge(scores: Any, need: Knowledge, what: str) -> None:
+    """Raise where scores are of a kind that lacks what a study needs.
+
+    Parameters
+    ----------
+    scores
+        Scores of any kind.
+    need
+        What is needed.
+    what
+        What needs it: "the study of the Type I error".
+    """
+    kind = kind_of(scores)
+    if need not in kind.knowledge:
+        from confir.resampling.other_kinds import KINDS
+
+        fitting = [one.kind for one in KINDS if need in one.knowledge]
+        raise UnsupportedMethodError(
+            f"{what} needs {need}, which {kind.kind} lack; expected {' or '.join(fitting)}"
+        )
+
+
+def needs(need: Knowledge, what: str) -> Callable[[Callable[Given, Found]], Callable[Given, Found]]:
+    """Return what declares that a verb needs something of the scores, its first argument.
+
+    The verb gets what `as_rated` makes of them. Its attribute ``needs`` is what it needs, for the
+    table of verbs and kinds.
+
+    Parameters
+    ----------
+    need, what
+        As in `require_knowledge`.
+    """
+
+    def declare(verb: Callable[Given, Found]) -> Callable[Given, Found]:
+        first = next(iter(inspect.signature(verb).parameters))
+
+        @wraps(verb)
+        def asked(*given: Given.args, **keywords: Given.kwargs) -> Found:
+            found = inspect.signature(verb).bind_partial(*given, **keywords)
+            if first in found.arguments:  # else the verb says that it is missing
+                found.arguments[first] = as_rated(found.arguments[first])
+                require_knowledge(found.arguments[first], need, what)
+            return verb(*found.args, **found.kwargs)
+
+        cast("Any", asked).needs = need
+        return asked
+
+    return declare
+
+
+def need_of(verb: Callable[..., Any]) -> Knowledge | None:
+    """Return what a verb declares that it needs; None where every kind will do."""
+    need: Knowledge | None = getattr(verb, "needs", None)
+    return need
 
 
 def topic_sample(

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.sampling.repeats import RepeatedScores
+from confir.data.sampling.repeated_scores import RepeatedScores
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.pair_draws import Moves, PairDraws
 from confir.resampling.sample import Knowledge, MeasureSample, Sample
@@ -56,6 +56,10 @@ class RepeatSample(Sample):
         Variance MS_e/(T·K) that topics and repeats have together, a part of that over topics.
     spare
         Degrees of freedom of each: K - 1.
+    usual
+        The mean of ``parts`` over systems, by measure.
+    shares
+        Share of the repeats in the variance of differences between systems, on average, by measure.
     plus, minus
         Which of these each column adds, and which it subtracts; the latter None for means.
     """
@@ -64,10 +68,12 @@ class RepeatSample(Sample):
     parts: Floats
     residuals: Floats
     spare: Floats
+    usual: Floats
+    shares: Floats
     plus: Integers
     minus: Integers | None = None
 
-    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.DRAWS})
+    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.DRAWS})
     kind: ClassVar = "means over repeats"
 
     @classmethod
@@ -80,7 +86,9 @@ class RepeatSample(Sample):
         ]
         parts, residuals = np.stack(found, axis=1).reshape(2, -1)
         spare = np.repeat(counts - 1.0, len(scores.measures))
-        return cls(over_topics, parts, residuals, spare, np.arange(len(parts)))
+        usual = np.tile(parts.reshape(len(counts), -1).mean(axis=0), len(counts))
+        shares = _repeat_shares(over_topics, parts, scores)
+        return cls(over_topics, parts, residuals, spare, usual, shares, np.arange(len(parts)))
 
     @property
     def labels(self) -> tuple[tuple[str, str], ...]:
@@ -161,15 +169,23 @@ class RepeatSample(Sample):
     def distribution(
         self, columns: slice, weights: RepeatDraws | None, needs: Collection[str] = _PROVIDED
     ) -> SamplingDistribution:
-        """Return the sampling distribution of some columns; df by Satterthwaite (1946)."""
+        """Return the sampling distribution of some columns; df by Satterthwaite (1946).
+
+        Few repeats may seem to vary hardly, by chance: df are at most those with the mean variance of
+        the repeats of all systems.
+        """
         drawn = None if weights is None else weights.topics
         own = self.over_topics.distribution(columns, drawn, needs)
         part = self.repeat_variance()[columns]
         of_topics = np.square(own.require("se"))
         total = of_topics + part
-        of_repeats = self._over_both(np.square(self.parts) / self.spare)
         with np.errstate(divide="ignore", invalid="ignore"):
-            df = np.square(total) / (np.square(of_topics) / own.df + of_repeats[columns])
+            df = np.minimum(
+                *(
+                    self._degrees(of_topics, own.df, each, columns)
+                    for each in (self.parts, self.usual)
+                )
+            )
         replicates, replicate_se = own.replicates, own.replicate_se
         if weights is not None and replicates is not None:
             moved = self._over_both(weights.effects, -1.0)[:, columns]
@@ -191,6 +207,13 @@ class RepeatSample(Sample):
             independent=False,
             effective=own.effective,
         )
+
+    def _degrees(self, of_topics: Floats, df: Floats, parts: Floats, columns: slice) -> Floats:
+        """Return the degrees of freedom of some columns whose repeats add these variances."""
+        total = of_topics + self._over_both(parts)[columns]
+        of_repeats = self._over_both(np.square(parts) / self.spare)[columns]
+        degrees: Floats = np.square(total) / (np.square(of_topics) / df + of_repeats)
+        return degrees
 
     def chosen(self, columns: Any) -> Self:
         """Return some columns of means, as a one-dimensional sample."""
@@ -219,8 +242,16 @@ class RepeatSample(Sample):
         return self.over_topics.wins()
 
     def unit_counts(self, counts: Integers) -> Floats:
-        """Return the number of independent units of topics."""
-        return self.over_topics.unit_counts(counts)
+        """Return how many independent units, topics and repeats, variances of differences rest on.
+
+        ``1/n = (1 - s)²/T + s²/K`` with the share s of the repeats in them, T topics or clusters and K
+        repeats: few repeats estimate most of a variance badly, however many the topics are.
+        """
+        topics = self.over_topics.unit_counts(counts)
+        share = self.shares[self.plus]
+        repeats = 1.0 + 1.0 / float(np.mean(1.0 / self.spare))
+        units: Floats = 1.0 / (np.square(1.0 - share) / topics + np.square(share) / repeats)
+        return units
 
     def by_measure(self, what: str) -> list[MeasureSample]:
         """Return the systems by each measure; none lacks a topic."""
@@ -235,9 +266,10 @@ class RepeatSample(Sample):
         self, replicates: int, rng: np.random.Generator
     ) -> Iterator[tuple[PairDraws, int]]:
         """Yield differences between all columns in replicates, and how many these are."""
+        units = float(self.unit_counts(np.array([self.topics]))[0])
         for pairs, size in self.over_topics.pair_draws(replicates, rng):
             effects, parts = (each[:, self.plus].T for each in self._draw_repeats(size, rng))
-            yield RepeatedPairDraws(pairs, effects, parts), size
+            yield RepeatedPairDraws(pairs, effects, parts, units), size
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -250,11 +282,14 @@ class RepeatedPairDraws(PairDraws):
         Differences of the means over repeats.
     effects, parts
         How far repeats move each system, and their estimated variance: systems × replicates.
+    units
+        Number of independent units that the variances rest on.
     """
 
     over_topics: PairDraws
     effects: Floats
     parts: Floats
+    units: float
 
     @property
     def runs(self) -> int:
@@ -269,7 +304,7 @@ class RepeatedPairDraws(PairDraws):
         varies = found.varies | np.any(deviation != 0, axis=1)
         deviation[found.varies] += found.deviation
         variance[found.varies] += found.variance
-        return found._replace(varies=varies, deviation=deviation[varies], variance=variance[varies])
+        return Moves(varies, deviation[varies], variance[varies], self.units, 1.0 / self.units)
 
 
 def _repeat_variances(over_topics: TopicSample, values: Floats) -> Floats:
@@ -298,3 +333,21 @@ def _repeat_variances(over_topics: TopicSample, values: Floats) -> Floats:
     effect = means.var(axis=0, ddof=1) - residual
     rounding = _ROUNDING * np.square(means).max(axis=0)
     return np.stack([np.where(effect > rounding, effect, 0.0), residual])
+
+
+def _repeat_shares(over_topics: TopicSample, parts: Floats, scores: RepeatedScores) -> Floats:
+    """Return the share of repeats in the variance of differences between systems, for each column.
+
+    The variance over topics of a difference is on average 2S/(S-1) times that of deviations from the
+    mean of all S systems.
+    """
+    systems, measures = len(scores.runs), len(scores.measures)
+    values = over_topics.values[0].reshape(-1, systems, measures)
+    apart = values - values.mean(axis=1, keepdims=True)
+    found = replace(over_topics, values=(np.ascontiguousarray(apart.reshape(len(apart), -1)),))
+    squares = np.square(found.distribution(slice(None), None, ("se",)).require("se"))
+    of_topics = squares.reshape(systems, measures).sum(axis=0) / max(systems - 1, 1)
+    of_repeats = parts.reshape(systems, measures).mean(axis=0)
+    total = of_topics + of_repeats
+    share = np.divide(of_repeats, total, out=np.zeros(measures), where=total > 0)
+    return np.tile(share, systems)

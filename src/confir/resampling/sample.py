@@ -28,6 +28,7 @@ class Knowledge(StrEnum):
     """What is known of a sample; methods, tests and studies declare what they need of it."""
 
     COVARIANCE = "the variance of every difference between runs"
+    TOPICS = "the score on each topic"
     UNITS = "the scores of independent topics or clusters"
     DRAWS = "replicates of the estimates"
     SIGNS = "the number of topics won and lost, of one simple random sample"

@@ -13,10 +13,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.streams.blocks import TopicBlock
-from confir.data.streams.hashed_ids import Words
-from confir.data.streams.moments import Moments
-from confir.data.streams.pair_totals import PairTotals
+from confir.data.long_tables.column_moments import Moments
+from confir.data.long_tables.hashed_ids import Words
+from confir.data.long_tables.pair_totals import PairTotals
+from confir.data.long_tables.score_blocks import TopicBlock
 from confir.errors import InvalidValueError
 from confir.measures.bounds import bounded_measures
 from confir.measures.score_summary import ScoreSummary

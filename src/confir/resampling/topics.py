@@ -271,7 +271,9 @@ class ClusteredSample(TopicSample):
 
     clusters: Clusters = field(kw_only=True)
 
-    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.UNITS, Knowledge.DRAWS})
+    knowledge: ClassVar = frozenset(
+        {Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.UNITS, Knowledge.DRAWS}
+    )
     kind: ClassVar = "scores with a design"
 
     @property

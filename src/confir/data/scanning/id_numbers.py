@@ -9,7 +9,7 @@ import numpy as np
 
 from confir.arrays import Bytes, Integers
 from confir.data.lists.docids import Docids
-from confir.data.scanning.blocks import Column
+from confir.data.scanning.block_scanner import Column
 from confir.data.scanning.scan_kernels import WORD, IdTable, ScanKernels
 
 

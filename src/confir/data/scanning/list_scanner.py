@@ -16,18 +16,18 @@ from confir.data.formats.objects import as_runs
 from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import NAMINGS, NameBy, Reading, RunSource
 from confir.data.lists.docids import Docids
-from confir.data.lists.ranked_lists import (
+from confir.data.lists.rankings import TIE_PRECISIONS, TiePrecision
+from confir.data.lists.whole_lists import (
     DocumentNumbers,
     Numbering,
-    RankedLists,
     RunLists,
+    WholeLists,
     build_lists,
     number_lists,
 )
-from confir.data.lists.rankings import TIE_PRECISIONS, TiePrecision
 from confir.data.qrels import Qrels
 from confir.data.run import Run
-from confir.data.scanning.blocks import (
+from confir.data.scanning.block_scanner import (
     BlockScanner,
     Column,
     choose_kernels,
@@ -49,7 +49,7 @@ def read_lists(
     tie_precision: TiePrecision = "double",
     progress: Callable[[int], None] | None = None,
     exclusions: Exclusions = Exclusions(),  # noqa: B008 - frozen
-) -> RankedLists:
+) -> WholeLists:
     """Return the whole lists of runs for the topics of the qrels.
 
     Parameters
@@ -78,7 +78,7 @@ def scan_sources(
     tie_precision: TiePrecision,
     progress: Callable[[int], None] | None = None,
     exclusions: Exclusions = Exclusions(),  # noqa: B008 - frozen
-) -> RankedLists:
+) -> WholeLists:
     """Return what `read_lists` does, of runs that are found already, by files' own exclusions."""
     made = build_lists(qrels, *_numbered_lists(qrels, sources, name_by, progress, exclusions))
     if len(made.documents) >= _MANY:

@@ -19,7 +19,7 @@ from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.lists.rankings import JudgedPositions, Rankings, TiePrecision, empty_rankings
 from confir.data.qrels import Qrels
 from confir.data.run import Run
-from confir.data.scanning.blocks import (
+from confir.data.scanning.block_scanner import (
     BLOCK_SIZE,
     BlockScanner,
     Scanned,

@@ -18,10 +18,12 @@ from confir.arrays import Bytes, Floats, Integers
 from confir.data.exclusions import Exclusions, warn_of_identical
 from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.lists.docids import Docids
-from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings, TiePrecision
+from confir.data.lists.whole_lists import WholeLists
+from confir.data.long_tables.distinct_keys import DistinctKeys
+from confir.data.long_tables.spill_folder import close_unneeded
 from confir.data.qrels import Qrels
-from confir.data.scanning.blocks import Column, content_size, scan_files
+from confir.data.scanning.block_scanner import Column, content_size, scan_files
 from confir.data.scanning.id_numbers import IdNumbers
 from confir.data.scanning.scan_kernels import (
     NEWLINE,
@@ -32,8 +34,6 @@ from confir.data.scanning.scan_kernels import (
     load_kernels,
 )
 from confir.data.scanning.scanner import JudgedScanner, Wanted
-from confir.data.streams.distinct_keys import DistinctKeys
-from confir.data.streams.spill_folder import close_unneeded
 from confir.errors import UnreadableError
 
 
@@ -44,7 +44,7 @@ class StoredLists:
     Attributes
     ----------
     qrels, runs, depth, unknown, mentioned
-        As in `RankedLists`.
+        As in `WholeLists`.
     """
 
     qrels: Qrels
@@ -68,14 +68,14 @@ class StoredLists:
         scores: Floats = self._files.scores.read(places, self.depth[:, start:stop])
         return scores
 
-    def of_topics(self, start: int, stop: int, depth: Integers | None = None) -> RankedLists:
+    def of_topics(self, start: int, stop: int, depth: Integers | None = None) -> WholeLists:
         """Return the lists of some consecutive topics, or the tops of these lists."""
         depth = self.depth[:, start:stop] if depth is None else depth
         first, last = self.qrels.offsets[[start, stop]].tolist()
         numbers = IdNumbers(self._kernels)
         judged = numbers.number(self._docids[first:last])
         documents = numbers.number_in(*self._read_docids(start, stop, depth)).astype(np.int32)
-        lists = RankedLists(
+        lists = WholeLists(
             qrels=self.qrels.of_topics(start, stop),
             runs=self.runs,
             docids=numbers.docids(),

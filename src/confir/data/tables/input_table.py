@@ -321,7 +321,7 @@ class InputTable:
         )
         return min(found, default=None)
 
-    def _listed_numbers(self, place: int, expected: str, *, commas: bool) -> list[float]:
+    def _listed_numbers(self, place: int, expected: str, *, commas: bool) -> Floats:
         cells = self.cells(place)
         texts = [cell.replace(",", ".") for cell in cells] if commas else cells
         plain = _plain_numbers(texts)
@@ -335,7 +335,7 @@ class InputTable:
                 + (f"; {expected}" if expected else ""),
                 row,
             )
-        return [number for number in numbers if number is not None]
+        return np.array(numbers, np.float64)
 
 
 def drop_summaries(table: InputTable, place: int) -> tuple[InputTable, Ids]:
@@ -415,16 +415,14 @@ def _is_arrow(column: Any) -> bool:
     return hasattr(column, "to_pylist")
 
 
-def _plain_numbers(column: Sequence[Any]) -> list[float] | None:
+def _plain_numbers(column: Sequence[Any]) -> Floats | None:
     """Return a column's numbers at once where all are finite and nothing needs a closer look."""
     kinds = set(map(type, column))
-    if kinds == {str}:
-        text = "".join(column)
-        kinds = {float} if text.isascii() and "_" not in text else kinds
-    if not kinds <= {float, int}:
+    text = "".join(column) if kinds == {str} else ""
+    if not kinds <= {float, int} and (not text.isascii() or "_" in text or kinds != {str}):
         return None
     try:
-        values = list(map(float, column))
+        values = np.array(list(map(float, column)) if text else column, np.float64)
     except (ValueError, OverflowError):
         return None
     return None if np.isinf(values).any() else values

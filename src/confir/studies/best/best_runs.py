@@ -23,6 +23,8 @@ from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.order import TIE, best_first
 from confir.parallel import run_in_threads
+from confir.resampling.kinds import needs
+from confir.resampling.sample import Knowledge
 from confir.resampling.topics import Rng
 from confir.studies.best.mean_limits import mean_limits
 from confir.studies.best.run_pairs import (
@@ -117,6 +119,7 @@ def find_best(
 
 
 @on_its_scheduler
+@needs(Knowledge.COVARIANCE, "the set of the best runs")
 def find_best(
     scores: ScoresSource,
     *,

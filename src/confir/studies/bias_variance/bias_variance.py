@@ -17,7 +17,6 @@ import numpy as np
 from confir.arguments import as_choice, as_generator, as_level, as_texts
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
-from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource, make_scores
 from confir.defaults import LEVEL, REPLICATES, SEED
@@ -27,6 +26,8 @@ from confir.intervals.interval import Limits
 from confir.measures.bounds import bounded_measures
 from confir.measures.evaluation import as_scores
 from confir.parallel import run_in_threads
+from confir.resampling.kinds import needs
+from confir.resampling.sample import Knowledge
 from confir.resampling.statistics import UNIT, Statistic
 from confir.resampling.topic_weights import TopicWeights, draw_topics
 from confir.resampling.topics import Rng, TopicSample, check_replicates
@@ -160,6 +161,7 @@ class BiasVariance(Result):
             yield Variable("parameter_value", ("run",), [value for _, value in found])
 
 
+@needs(Knowledge.VALUES, "the study of bias and variance")
 def decompose_error(
     scores: ScoresSource,
     *,
@@ -200,7 +202,6 @@ def decompose_error(
     BiasVariance(run: 2, measure: 1, target='perfect', variable='score', level=0.95, method='bootstrap-t')
     """
     scores = as_scores(scores)
-    refuse_design(scores.design, "the study of bias and variance")
     precision = None if precision is None else make_scores(precision, "precision")
     _check_request(scores, variable, baseline, precision)
     level = as_level(level)

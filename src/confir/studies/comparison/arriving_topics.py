@@ -18,6 +18,8 @@ from confir.errors import InvalidValueError, UnsupportedMethodError, counted
 from confir.intervals.confidence_sequence import confidence_sequence
 from confir.measures.bounds import bounded_measures
 from confir.order import TIE
+from confir.resampling.kinds import require_knowledge
+from confir.resampling.sample import Knowledge
 from confir.resampling.topics import Rng
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.decisions import Decision, Family
@@ -60,6 +62,9 @@ def judge_arriving(
         Seed or generator of the order of new topics.
     """
     baseline, margin = check_gate(comparison, measure, margin, require)
+    require_knowledge(
+        comparison.scores, Knowledge.VALUES, "a confidence sequence over arriving topics"
+    )
     if not bounded_measures(comparison.scores)[comparison.measures.index(measure)]:
         raise UnsupportedMethodError(
             f"{measure} has scores outside [0, 1]; limits for arriving topics need scores in it"

@@ -178,7 +178,7 @@ def topic_chart(
             x=alt.X(
                 "topic_number:N",
                 sort=None,
-                title="topic",
+                title=differences.scores.unit_name,
                 axis=alt.Axis(
                     labels=labelled,
                     labelExpr=label_names(topics),

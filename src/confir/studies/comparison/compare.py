@@ -13,7 +13,8 @@ from confir.defaults import ALL_PAIRS, LEVEL, NO_FAMILY, SEED
 from confir.intervals.catalogue import DEFAULT_METHOD
 from confir.measures.evaluation import as_rated
 from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
-from confir.resampling.kinds import as_sample, default_replicates
+from confir.resampling.kinds import as_sample, default_replicates, needs
+from confir.resampling.sample import Knowledge
 from confir.resampling.topics import Rng, check_replicates, own_seed
 from confir.studies.comparison.comparability import (
     check_options,
@@ -49,6 +50,7 @@ from confir.studies.comparison.verdicts import INCONCLUSIVE
 
 
 @on_its_scheduler
+@needs(Knowledge.COVARIANCE, "a comparison of runs")
 def compare_runs(
     scores: ScoresSource,
     *,

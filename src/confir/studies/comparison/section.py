@@ -303,10 +303,10 @@ def _baseline_answer(contents: Contents, comparison: Comparison) -> Iterator[Sen
     others = [part for part in contents.measures[1:] if part["comparison"] is not None]
     if others:
         said = [
-            f"{part.measure} {_short_counts(part['comparison'][contents.settings.level])}"
+            f"{_short_counts(part['comparison'][contents.settings.level])} in {part.measure}"
             for part in others
         ]
-        yield Sentence(40, f"By other measures: {'; '.join(said)}.")
+        yield Sentence(40, f"By other measures, {'; '.join(said)}.")
 
 
 def _counts_sentence(comparison: Comparison, words: Any) -> str:
@@ -322,12 +322,14 @@ def _counts_sentence(comparison: Comparison, words: Any) -> str:
     (alike, *more) = (word for word, count in counts.items() if count)
     if not more and alike in _ALL_AGAINST_BASELINE:
         return f"{_ALL_AGAINST_BASELINE[alike].format(others, name)} by {comparison.measures[0]}"
-    return f"Of {others}, {enumerate_names(said, len(said))} by {comparison.measures[0]}"
+    listed = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
+    return f"Of {others}, {listed} by {comparison.measures[0]}"
 
 
 def _short_counts(comparison: Comparison) -> str:
     words = np.array(pair_verdicts(comparison))
-    return f"{int(np.sum(words == BETTER)):,} better, {int(np.sum(words == WORSE)):,} worse"
+    better, worse = (counted(int(np.sum(words == word)), "run") for word in (BETTER, WORSE))
+    return f"{better} better and {worse.split()[0]} worse"
 
 
 def _from_baseline(comparison: Comparison, pair: int) -> str:

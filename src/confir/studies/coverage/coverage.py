@@ -21,6 +21,8 @@ from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.intervals.interval import tail_probabilities
 from confir.measures.evaluation import as_scores
 from confir.parallel import Progress
+from confir.resampling.kinds import needs
+from confir.resampling.sample import Knowledge
 from confir.resampling.topics import Rng
 from confir.studies.coverage.miss_counts import count_misses
 from confir.studies.coverage.studied_methods import MethodLike
@@ -113,6 +115,7 @@ class Coverage(Result):
 
 
 @on_its_scheduler
+@needs(Knowledge.UNITS, "the study of coverage")
 def estimate_coverage(
     scores: ScoresSource,
     *,

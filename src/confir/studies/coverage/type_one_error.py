@@ -17,13 +17,14 @@ from confir.arguments import as_generator, as_integers, as_path
 from confir.arrays import Floats
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
-from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.errors import InvalidValueError
 from confir.measures.evaluation import as_scores
 from confir.parallel import Progress
+from confir.resampling.kinds import needs
+from confir.resampling.sample import Knowledge
 from confir.resampling.topics import Rng
 from confir.studies.coverage.miss_counter import Sampling
 from confir.studies.coverage.miss_counts import check_size, count_misses
@@ -114,6 +115,7 @@ class TypeOneError(Result):
 
 
 @on_its_scheduler
+@needs(Knowledge.VALUES, "the study of the Type I error")
 def estimate_type_one_error(
     scores: ScoresSource,
     *,
@@ -152,7 +154,6 @@ def estimate_type_one_error(
     TypeOneError(column: 2, method: 1, topics: 1, level: 10, sampling='without')
     """
     scores = as_scores(scores)
-    refuse_design(scores.design, "the study of the Type I error")
     sizes = tuple(dict.fromkeys(as_integers("topics", topics, lowest=0)))
     folder = None if resume is None else Path(as_path("resume", resume))
     if resume is not None and rng is None:

@@ -16,6 +16,8 @@ from confir.errors import InvalidValueError
 from confir.measures.evaluation import as_scores
 from confir.order import TIE
 from confir.resampling.clusters import Clusters
+from confir.resampling.kinds import needs
+from confir.resampling.sample import Knowledge
 from confir.resampling.topics import Rng
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.verdicts import BETTER, WORSE
@@ -83,6 +85,7 @@ class Discrimination(Result):
 
 
 @on_its_scheduler
+@needs(Knowledge.UNITS, "the comparison of measures")
 def compare_measures(
     scores: ScoresSource,
     *,

@@ -10,7 +10,7 @@ import numpy as np
 from confir.arguments import as_generator, as_level
 from confir.arrays import Floats, Integers
 from confir.data.experiment import Experiment
-from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.whole_lists import WholeLists
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.sampling.design import refuse_design
@@ -193,7 +193,7 @@ def compare_judgements(
 
 def compare_judged_lists(
     judges: Judges,
-    lists: RankedLists,
+    lists: WholeLists,
     measures: Any,
     *,
     rules: ReadingRules,

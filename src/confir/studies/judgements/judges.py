@@ -19,7 +19,7 @@ from confir.data.formats.quepid import is_book, read_judges
 from confir.data.formats.run_readers import read_content_qrels
 from confir.data.formats.run_sources import Reading, RunSource, find_runs, name_from_path
 from confir.data.formats.trec_lines import HIGHEST_GAIN
-from confir.data.lists.ranked_lists import DocumentNumbers
+from confir.data.lists.whole_lists import DocumentNumbers
 from confir.data.qrels import Intents, Qrels
 from confir.errors import (
     FormatError,

@@ -30,7 +30,7 @@ from confir.errors import (
     enumerate_names,
 )
 from confir.measures.catalogue import canonical_name
-from confir.measures.evaluation import evaluate
+from confir.measures.evaluation import as_scores, evaluate
 from confir.measures.score_summary import ScoreSummary, find_group_summaries, open_summary
 from confir.order import TIE
 from confir.studies.leaderboard.joined_datasets import complete_cells, join_datasets
@@ -228,11 +228,16 @@ def with_designs(
 
 
 def board_scores(
-    sources: BoardSource, measure: str | None, datasets: str | None, incomplete: str
+    sources: BoardSource,
+    measure: str | None,
+    datasets: str | None,
+    incomplete: str,
+    repeats: bool | str = False,
 ) -> Scores:
     """Return scores by one measure on the topics of all datasets, with their design.
 
-    The parameters are those of `make_leaderboard`.
+    The parameters are those of `make_leaderboard`. A repeat is one run on all datasets: repeats are
+    grouped when these are joined.
     """
     as_choice("incomplete", incomplete, INCOMPLETE)
     if datasets is not None:
@@ -246,14 +251,16 @@ def board_scores(
             scores = _of_means(scores, datasets)
         elif datasets is not None:
             scores = replace(scores, design=replace(scores.dataset_design, datasets=datasets))
-    return scores if incomplete == MODEL else complete_cells(scores, incomplete)
+    scores = scores if incomplete == MODEL else complete_cells(scores, incomplete)
+    if repeats is False:
+        return scores
+    return scores.with_repeats(repeats if isinstance(repeats, str) else None)
 
 
 def standardise_scores(scores: Scores) -> Scores:
     """Return scores by one measure, whose means have mean 0 and sd 1 over the runs of each dataset."""
-    design = scores.dataset_design
-    values = scores.values.copy()
-    labels = np.array(design.dataset)
+    labels = np.array(scores.dataset_design.dataset)
+    shift, scale = np.zeros(len(labels)), np.ones(len(labels))
     for name in scores.datasets:
         inside = labels == name
         mean = scores.on_dataset(name).mean()[:, 0]
@@ -264,14 +271,15 @@ def standardise_scores(scores: Scores) -> Scores:
                 f"the runs have the same mean on dataset {name!r}, or there is one: it cannot be "
                 "standardised; expected runs that differ on every dataset"
             )
-        values[inside] = (values[inside] - known.mean()) / spread
+        shift[inside], scale[inside] = known.mean(), spread
     named = tuple(f"standardised {measure}" for measure in scores.measures)
-    return Scores(scores.topics, scores.runs, named, values, bounded=False, design=design)
+    return scores.rescaled(shift, scale, named)
 
 
 def _scores(source: Any) -> Scores:
-    """Return scores; a message about what is none names the argument."""
-    return evaluate(source) if isinstance(source, Experiment) else make_scores(source, "sources")
+    """Return scores by one judge; a message about what is none names the argument."""
+    made = evaluate(source) if isinstance(source, Experiment) else make_scores(source, "sources")
+    return as_scores(made)
 
 
 def _is_dataset(source: Any) -> bool:

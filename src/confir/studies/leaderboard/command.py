@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -13,6 +14,7 @@ from confir.cli.groups import Instead, Without
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import DESIGN
 from confir.cli.parameters import Argument, Option
+from confir.cli.repeat_option import RepeatsOption, pattern_of
 from confir.cli.views import View, Views
 from confir.defaults import ROWS
 from confir.errors import InvalidValueError, UnreadableError
@@ -134,6 +136,7 @@ def leaderboard_command(
             panel=options.INPUT_PANEL,
         ),
     ] = False,
+    repeats: RepeatsOption = None,
     by_wins: Annotated[
         bool,
         Option(
@@ -167,6 +170,7 @@ def leaderboard_command(
 
     - `confir leaderboard beir/*/ -m nDCG@10`
     - `confir leaderboard --scores scores.csv -m nDCG@10 --rows all`
+    - `confir leaderboard --scores seeds.csv -m nDCG@10 --repeats`
     - `confir leaderboard --means means.csv -m nDCG@10 --select "bge*" -o board.csv`
     """
     from confir.cli.report import check_page
@@ -194,7 +198,7 @@ def leaderboard_command(
     if by_wins:
         refuse_options(
             inputs.context,
-            ("design", "stratum", "cluster", "weight", "datasets", "page"),
+            ("design", "stratum", "cluster", "weight", "datasets", "repeats", "page"),
             "cannot be combined with --by-wins",
         )
         _show_wins(votes_of_datasets(found, measure=measure), prior, statistics, out)
@@ -207,7 +211,14 @@ def leaderboard_command(
         raise InvalidValueError(
             "--page needs the score of every topic; a long table is only summarised"
         )
-    every: Any = summaries or board_scores(found, measure, datasets, incomplete)
+    grouped = pattern_of(repeats) or repeats is not None
+    if summaries and grouped:
+        refuse_options(
+            inputs.context,
+            ["repeats"],
+            "needs the score of every topic; a long table is only summarised",
+        )
+    every: Any = summaries or board_scores(found, measure, datasets, incomplete, grouped)
     if page is not None and incomplete == "model":
         raise InvalidValueError("--page needs all runs on all datasets, not --incomplete model")
     every = _highest(every, inputs.top)
@@ -222,6 +233,8 @@ def leaderboard_command(
     make_table = rank_table if view.name == "ranks" else leaderboard_table
     inside = "" if design is None else every.design_words
     table = with_design_note(make_table(board, statistics.seed), inside)
+    if not summaries and every.sampling_note():
+        table = replace(table, note=f"{table.note}\n{every.sampling_note()}")
     answer = Answer(board.to_records(), table, board, [board_part(board, table)])
     out.deliver(answer._replace(rows=options.most_rows(rows)))
     if page is not None:

@@ -24,6 +24,11 @@ from confir.errors import (
 
 def join_datasets(parts: Mapping[str, Scores], datasets: str) -> Scores:
     """Return the scores of all datasets in one table; topics are named by their dataset."""
+    if any(len(part.repeat_tables()) > 1 for part in parts.values()):
+        raise UnsupportedMethodError(
+            "a repeat is one run on all datasets, and these have repeats of their own; expected scores "
+            "of the runs, which are grouped when datasets are joined (in Python: repeats=True)"
+        )
     measures = dict.fromkeys(part.measures[0] for part in parts.values())
     if len(measures) > 1:
         raise InvalidValueError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from confir.intervals.catalogue import confidence_interval
 from confir.intervals.interval import Interval, Limits
 from confir.intervals.simultaneous import is_significant
 from confir.measures.score_summary import ScoreSummary
+from confir.number_text import NumberText
 from confir.order import TIE
 from confir.resampling.clusters import Clusters, Ratios
 from confir.resampling.pair_draws import draw_normal_means
@@ -53,6 +54,9 @@ from confir.studies.ranks.ranking import Ranking, ranking_of_pairs
 
 # Replicates whose means by dataset are ranked at once: replicates × runs × datasets.
 _NUMBERS_AT_ONCE = 1 << 22
+
+# Decimals of numbers in sentences.
+_SAID_DECIMALS = 3
 
 
 @result
@@ -175,9 +179,8 @@ class Leaderboard(Result):
         members = int(self.may_be_best.sum())
         if members == 1:
             return f"{self.runs[first]} is the best of the {runs} by mean {self.measure} {about}"
-        mean = (
-            f"{self.macro[first]:.3f} [{self.macro_low[first]:.3f}, {self.macro_high[first]:.3f}]"
-        )
+        three = self.macro[first], self.macro_low[first], self.macro_high[first]
+        mean = NumberText.of(*map(float, three), decimals=_SAID_DECIMALS)
         which = "each" if members == len(self.runs) else f"{members:,}"
         return (
             f"{self.runs[first]} has the highest mean {self.measure} over {datasets}, {mean}; {which} of "
@@ -193,6 +196,7 @@ def make_leaderboard(
     datasets: str | None = None,
     incomplete: str = "error",
     standardise: bool = False,
+    repeats: bool | str = False,
     level: float = LEVEL,
     replicates: int = REPLICATES,
     rng: Rng = SEED,
@@ -217,6 +221,9 @@ def make_leaderboard(
     standardise
         Whether scores of each dataset are moved and scaled so that the means of its runs have mean
         0 and standard deviation 1.
+    repeats
+        Whether runs are repeats of systems, which are then ranked: a repeat, such as ``system@1``,
+        is one run on all datasets. Or how they are named, as in `Scores.with_repeats`.
     level, replicates, rng
         Confidence level; number of replicates, and seed or generator.
 
@@ -233,13 +240,14 @@ def make_leaderboard(
     as_choice("incomplete", incomplete, INCOMPLETE)
     as_flag("standardise", standardise)
     parts = find_summaries(sources, measure, datasets, incomplete)
-    if parts and standardise:
+    if parts and (standardise or repeats):
         raise UnsupportedMethodError(
-            "scores of a summary cannot be standardised; expected scores of single topics, or means"
+            "scores of a summary cannot be standardised and have no repeats; expected scores of single "
+            "topics, or means"
         )
     if parts:
         return _summarised(parts, level, replicates, as_generator(rng))
-    scores = board_scores(sources, measure, datasets, incomplete)
+    scores = board_scores(sources, measure, datasets, incomplete, repeats)
     scores = standardise_scores(scores) if standardise else scores
     design, names = scores.dataset_design, scores.datasets
     if incomplete == MODEL and has_gaps(scores):
@@ -542,26 +550,69 @@ def _borda_limits(
     rng: np.random.Generator,
     level: float,
 ) -> Limits:
-    """Return the middle part of the Borda rank over replicates of datasets, or of their topics."""
+    """Return the middle part of the Borda rank over replicates of datasets, or of their topics.
+
+    Repeats of systems are drawn along: they move a system on all datasets at once.
+    """
     design = scores.dataset_design
     clusters = Clusters.of(design)
     ranks = np.empty((replicates, len(scores.runs)), np.int32)
-    if design.random_datasets:
-        each = np.stack([borda_counts(column[:, None]) for column in mean.T])
-        counts = cluster_counts(clusters, replicates, rng)
-        ranks[:] = descending_ranks(counts @ each)
-    else:
-        block = max(1, _NUMBERS_AT_ONCE // mean.size)
-        ratios = Ratios(clusters, (scores.values[:, :, 0],))
-        places = [_strata_of(design, name) for name in names]
-        for start in range(0, replicates, block):
-            drawn = cluster_counts(clusters, min(block, replicates - start), rng)
-            means = np.stack(
-                [mean[:, d] + ratios.moves(drawn, strata) for d, strata in enumerate(places)],
-                axis=-1,
-            )
-            ranks[start : start + block] = descending_ranks(borda_counts(_rounded(means)))
+    block = max(1, _NUMBERS_AT_ONCE // mean.size)
+    ratios = None if design.random_datasets else Ratios(clusters, (scores.values[:, :, 0],))
+    places = [_strata_of(design, name) for name in names]
+    repeats, own = _RepeatMoves.of(scores, names), rng.spawn(1)[0]
+    for start in range(0, replicates, block):
+        drawn = cluster_counts(clusters, min(block, replicates - start), rng)
+        moved = mean + repeats.draw(len(drawn), own)
+        if ratios is None:
+            each = borda_counts(np.moveaxis(moved, -1, -2)[..., None])  # on each dataset
+            counts: Floats = (drawn[:, None, :] @ each)[:, 0]
+        else:
+            # a run without a score on the topics drawn keeps its mean
+            moves = [np.nan_to_num(ratios.moves(drawn, strata)) for strata in places]
+            counts = borda_counts(_rounded(moved + np.stack(moves, axis=-1)))
+        ranks[start : start + block] = descending_ranks(counts)
     return _middle(ranks, level)
+
+
+class _RepeatMoves(NamedTuple):
+    """How far repeats move the means of runs on datasets.
+
+    Attributes
+    ----------
+    apart
+        Means of each repeat, less their mean: repeats × runs × datasets; 0 where there is none.
+    scale
+        √(1/(K(K-1))) of each run with K repeats, so that normal multiples vary as their mean does.
+    """
+
+    apart: Floats
+    scale: Floats
+
+    @staticmethod
+    def of(scores: Scores, names: tuple[str, ...]) -> _RepeatMoves:
+        """Return the moves of scores; none where each run has one repeat."""
+        tables = scores.repeat_tables()
+        if len(tables) == 1:
+            return _RepeatMoves(np.zeros((0, 1, 1)), np.zeros(1))
+        means = np.stack(
+            [
+                np.stack([table.on_dataset(name).mean()[:, 0] for name in names], axis=1)
+                for table in tables
+            ]
+        )
+        count = np.sum(~np.isnan(means[:, :, 0]), axis=0)
+        apart = np.nan_to_num(means - np.nanmean(means, axis=0))
+        return _RepeatMoves(apart, 1.0 / np.sqrt(count * (count - 1.0)))
+
+    def draw(self, replicates: int, rng: np.random.Generator) -> Floats:
+        """Return moves in replicates: replicates × runs × datasets, or 0."""
+        repeats, runs = self.apart.shape[:2]
+        if not repeats:
+            return np.zeros((1, 1, 1))
+        weights = rng.standard_normal((replicates, repeats, runs)) * self.scale
+        moves: Floats = np.einsum("bkr,krd->brd", weights, self.apart)
+        return moves
 
 
 def _strata_of(design: Design, name: str) -> list[int]:

@@ -132,7 +132,7 @@ def _marked_table(contents: MeasureContents, settings: Settings, mark: Mark, how
 def _means_note(contents: MeasureContents, interval: Interval) -> str:
     if len(contents.scores.topics) < 2:
         return f"score of the one {contents.scores.unit_name}"
-    return means_note([interval], contents.scores.topic_counts())
+    return means_note([interval], contents.scores.topic_counts(), contents.scores.unit_name)
 
 
 def _columns(interval: Interval) -> tuple[list[float], list[float], list[float]]:

@@ -66,11 +66,11 @@ def _names_of_rows(intervals: Sequence[Interval]) -> list[str]:
     return [f"{one.method} {one.level:g}" if several else one.method for one in intervals]
 
 
-def means_note(intervals: Sequence[Interval], topics: Integers) -> str:
+def means_note(intervals: Sequence[Interval], topics: Integers, unit: str = "topic") -> str:
     """Return the note on means with intervals: level, methods, topics and assumptions."""
     by = f"{percent(intervals[0].level)} interval by {name_methods(intervals)}"
-    note = f"mean with {by}, over {topics_text(topics)}"
-    if intervals[0].design:
+    note = f"mean with {by}, over {topics_text(topics).replace('topic', unit)}"
+    if intervals[0].design and unit == "topic":
         note += f"; {design_note(intervals)}"
     assumed = list(dict.fromkeys(name for interval in intervals for name in interval.assumed))
     notes = [note, bounds_note(assumed) if assumed else "", *map(outside_note, intervals)]

@@ -18,8 +18,8 @@ from confir.defaults import BEST, DEFAULT_POWER, LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError
 from confir.measures.evaluation import as_scores_or_summary
 from confir.measures.score_summary import ScoreSummary
-from confir.resampling.kinds import as_sample
-from confir.resampling.sample import Sample
+from confir.resampling.kinds import as_sample, needs
+from confir.resampling.sample import Knowledge, Sample
 from confir.studies.planning.criteria import planned_criterion
 from confir.studies.planning.goal_rule import GoalRule, at_topics, largest_difference
 from confir.studies.planning.goals import (
@@ -164,6 +164,7 @@ class Plan(Result):
 
 
 @on_its_scheduler
+@needs(Knowledge.COVARIANCE, "a plan")
 def plan_topics(
     scores: ScoresSource,
     *,

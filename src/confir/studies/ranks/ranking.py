@@ -24,6 +24,8 @@ from confir.measures.strengths import Strengths
 from confir.number_text import percent, topics_text
 from confir.order import TIE
 from confir.parallel import run_in_threads
+from confir.resampling.kinds import needs
+from confir.resampling.sample import Knowledge
 from confir.resampling.topics import Rng
 from confir.studies.best.run_pairs import RunPairs, compare_all_runs, over_all_runs
 from confir.studies.ranks.rank_tests import borderline_ranks, rank_limits, rank_tests
@@ -154,6 +156,7 @@ def rank_runs(
 
 
 @on_its_scheduler
+@needs(Knowledge.COVARIANCE, "a ranking")
 def rank_runs(
     scores: ScoresSource,
     *,

@@ -8,8 +8,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import TiePrecision
+from confir.data.lists.whole_lists import WholeLists
 from confir.data.qrels import Qrels
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.run import Run
@@ -92,7 +92,7 @@ def compare_lists(
     return ListOverlap(lists.qrels.topics, names, identical, overlap, rbo, depth, persistence, ties)
 
 
-def _listed(runs: Sequence[Run], tie_precision: TiePrecision) -> RankedLists:
+def _listed(runs: Sequence[Run], tie_precision: TiePrecision) -> WholeLists:
     """Return the lists of runs for all of their topics, none of which has judgements."""
     topics = tuple(sorted({topic for run in runs for topic in run.topics}))
     none = np.zeros(0, np.int64)

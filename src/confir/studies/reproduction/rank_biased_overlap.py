@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.whole_lists import WholeLists
 
 
 class ListedRun(NamedTuple):
@@ -55,7 +55,7 @@ class Pairing(NamedTuple):
         return np.minimum(self.first.length, self.second.length)
 
 
-def list_run(lists: RankedLists, number: int, *, tied: bool) -> ListedRun:
+def list_run(lists: WholeLists, number: int, *, tied: bool) -> ListedRun:
     """Return the lists of one run; equal scores are ties, or broken as trec_eval breaks them."""
     topics = len(lists.qrels.topics)
     offsets = lists.offsets[number * topics : (number + 1) * topics + 1]

@@ -12,7 +12,7 @@ import numpy as np
 from confir.arguments import invalid
 from confir.arrays import Integers
 from confir.data.formats.trec_lines import read_fields
-from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.whole_lists import WholeLists
 from confir.data.qrels import Qrels
 from confir.data.tables.team_files import read_teams
 from confir.errors import (
@@ -69,7 +69,7 @@ def teams_of(runs: Sequence[str], teams: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(teams[run] for run in runs)
 
 
-def pool_contributions(lists: RankedLists, teams: Sequence[str], depth: int) -> Contributions:
+def pool_contributions(lists: WholeLists, teams: Sequence[str], depth: int) -> Contributions:
     """Return who contributed each judged document to the pool of the first documents of the lists.
 
     Parameters

@@ -13,7 +13,7 @@ from confir.arguments import as_flag, as_function, as_integer, as_level
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import Experiment, as_experiment
 from confir.data.files import PathLike
-from confir.data.lists.ranked_lists import RankedLists
+from confir.data.lists.whole_lists import WholeLists
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Result, Variable, axis, constant, over, result
@@ -258,8 +258,8 @@ def estimate_reusability(
 
 
 def _keep_topics(
-    lists: RankedLists, given: Contributions, teams: Sequence[str], rel: int
-) -> tuple[RankedLists, Contributions, tuple[str, ...]]:
+    lists: WholeLists, given: Contributions, teams: Sequence[str], rel: int
+) -> tuple[WholeLists, Contributions, tuple[str, ...]]:
     """Return lists and contributions of topics that keep relevant documents, and the other topics."""
     kept = _topics_with_relevant(lists.qrels, given, teams, rel)
     dropped = tuple(t for t, keep in zip(lists.qrels.topics, kept, strict=True) if not keep)
@@ -302,7 +302,7 @@ def _say_dropped(dropped: Sequence[str], topics: int) -> None:
 
 
 def _leave_out(
-    lists: RankedLists,
+    lists: WholeLists,
     scores: Scores,
     given: Contributions,
     teams: Sequence[str],

@@ -150,7 +150,8 @@ def _simulate_scores(
 ) -> None:
     from confir.cli.input import select_measures
     from confir.cli.terminal import deliver
-    from confir.data.tables.score_files import read_scores, write_scores
+    from confir.data.tables.score_files import read_scores
+    from confir.data.tables.score_writers import write_scores
     from confir.studies.simulation.score_simulation import fit_population
 
     real = select_measures(read_scores(files), measures)

@@ -17,13 +17,14 @@ import numpy as np
 
 from confir.arguments import as_generator, as_integer
 from confir.arrays import Booleans, Floats
-from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import SEED
 from confir.errors import InvalidValueError
 from confir.measures.evaluation import as_scores
 from confir.parallel import run_in_threads, task_seeds
+from confir.resampling.kinds import needs
+from confir.resampling.sample import Knowledge
 
 # A measure is discrete where fewer than this share of a run's scores between 0 and 1 are distinct:
 # 0.04 to 0.57 for P@10, P@30 and RR on TREC collections, 0.68 and more for P@1000, Rprec and AP.
@@ -104,6 +105,7 @@ class ScorePopulation:
         return chance
 
 
+@needs(Knowledge.VALUES, "a simulation like these scores")
 def fit_population(scores: ScoresSource) -> ScorePopulation:
     """Return a population of topics from which the scores might have been drawn.
 
@@ -121,7 +123,6 @@ def fit_population(scores: ScoresSource) -> ScorePopulation:
     ScorePopulation(2 runs × 1 measures)
     """
     scores = as_scores(scores)
-    refuse_design(scores.design, "a simulation like these scores")
     count = (~np.isnan(scores.values)).sum(axis=0)
     if (count < 2).any():
         run, measure = np.argwhere(count < 2)[0].tolist()

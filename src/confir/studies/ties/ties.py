@@ -11,9 +11,9 @@ import numpy as np
 from confir.arrays import Floats
 from confir.data.experiment import Experiment
 from confir.data.files import PathLike
-from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.lists.tied_lists import TieGroups, count_ties, tie_groups, tied_rankings
+from confir.data.lists.whole_lists import WholeLists
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import axis, over, result
@@ -133,7 +133,7 @@ def _as_bounds(scored: ScoredLists, found: Floats) -> TieBounds:
     return TieBounds(scores.runs, scores.measures, scores, lowest, expected, highest, share[runs])
 
 
-def _score_orders(scored: ScoredLists, lists: RankedLists) -> Floats:
+def _score_orders(scored: ScoredLists, lists: WholeLists) -> Floats:
     """Return lowest, expected and highest scores of some lists: measures × runs × topics."""
     groups = tie_groups(lists, scored.rules.tie_precision)
     tied = tied_rankings(lists, groups, scored.rules.depth)
@@ -153,7 +153,7 @@ def _score_orders(scored: ScoredLists, lists: RankedLists) -> Floats:
 
 
 def _extreme_rankings(
-    lists: RankedLists, groups: TieGroups, gains: str | None, depth: int | None
+    lists: WholeLists, groups: TieGroups, gains: str | None, depth: int | None
 ) -> list[Rankings]:
     """Return rankings with tied documents worst first, and best first."""
     found = (stack_rankings(one.rankings()) for one in extreme_lists(lists, groups, gains))

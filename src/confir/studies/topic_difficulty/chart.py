@@ -38,7 +38,12 @@ def topic_score_chart(
     records = topic_records(topics, chosen_run, chosen_measure)
     axis, width = topic_axis(alt, scores.topics, len(records))
     base = alt.Chart().encode(
-        x=alt.X("topic_number:N", sort=None, title="topic, hardest for all runs first", axis=axis),
+        x=alt.X(
+            "topic_number:N",
+            sort=None,
+            title=f"{scores.unit_name}, hardest for all runs first",
+            axis=axis,
+        ),
         tooltip=tooltips("topic:N", "score:Q", "lowest:Q", "median:Q", "highest:Q", numbers=".4f"),
     )
     ranges = base.mark_rule(color=INK, opacity=0.45, strokeWidth=3).encode(
@@ -50,7 +55,9 @@ def topic_score_chart(
     )
     data = inline_records(numbered(records, topic=scores.topics))
     drawing = layered(ranges, medians, dots, data=data, width=width, height=240)
-    return styled(drawing, f"{chosen_run} on each topic; grey: range and median of all runs")
+    return styled(
+        drawing, f"{chosen_run} on each {scores.unit_name}; grey: range and median of all runs"
+    )
 
 
 def topic_records(topics: TopicDifficulty, run: str, measure: str) -> list[Record]:

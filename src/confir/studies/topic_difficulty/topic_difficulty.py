@@ -12,6 +12,8 @@ from confir.data.result import Result, Variable, axis, over, result
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.measures.evaluation import as_scores
+from confir.resampling.kinds import needs
+from confir.resampling.sample import Knowledge
 
 # A correlation needs at least this many runs.
 _LEAST_RUNS = 3
@@ -75,6 +77,7 @@ class TopicDifficulty(Result):
         return scored
 
 
+@needs(Knowledge.TOPICS, "the difficulty of topics")
 def describe_topics(scores: ScoresSource, *, run: str | None = None) -> TopicDifficulty:
     """Return range and median of the runs' scores on each topic, and its discrimination.
 

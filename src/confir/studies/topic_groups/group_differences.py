@@ -19,7 +19,7 @@ from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import collect_warnings, warn_caller
 from confir.intervals.simultaneous import is_significant
 from confir.measures.evaluation import as_listed_scores
-from confir.resampling.kinds import as_sample
+from confir.resampling.kinds import as_sample, needs
 from confir.resampling.sample import Knowledge
 from confir.resampling.topics import Rng, own_seed
 from confir.studies.comparison.compare import compare_runs
@@ -157,6 +157,7 @@ class _GroupDifferences(NamedTuple):
 
 
 @on_its_scheduler
+@needs(Knowledge.TOPICS, "the comparison of groups of topics")
 def compare_groups(
     scores: ScoresSource,
     *,
@@ -275,7 +276,9 @@ def _test(
 def _objection(scores: Scores, groups: TopicGroups) -> str:
     """Return why labels of topics cannot be permuted; nothing where they can."""
     large = [part for _, part in groups.parts(scores) if len(part.topics) >= LEAST_TOPICS]
-    for sample in map(as_sample, large):
+    whole = as_sample(scores)
+    torn = [whole] if whole.clusters_drawn not in (0, whole.topics) else []  # between groups, too
+    for sample in (*torn, *map(as_sample, large)):
         if Knowledge.VALUES not in sample.knowledge:
             return f"permuting topics needs {Knowledge.VALUES}, which {sample.kind} lack"
     return ""

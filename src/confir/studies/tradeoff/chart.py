@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from confir.data.result import Record
 from confir.number_text import percent
-from confir.report.charts import (
-    COLOURS,
-    INK,
-    import_altair,
-    numbered,
-    panel_facet,
-    styled,
-    tooltips,
-)
+from confir.report.charts import COLOURS, INK, import_altair, styled, tooltips
 from confir.report.inline_records import inline_records
+from confir.report.label_places import LONGEST_NAME, place_labels
 from confir.studies.tradeoff.cost_comparison import (
     DOMINATED,
     FRONTIER,
@@ -27,17 +21,43 @@ from confir.studies.tradeoff.cost_comparison import (
 _COLOURS = {FRONTIER: COLOURS[0], UNDECIDED: INK, DOMINATED: COLOURS[1]}
 # Names of more runs would cover each other.
 _MOST_NAMED = 25
+# Costs that differ by more than this factor have a logarithmic axis.
+_WIDE = 20.0
+# Size of a panel in pixels, and the share of an axis that is left free beyond the outermost marks.
+_PANEL = (360.0, 260.0)
+_MARGIN = 0.06
 
 
 def tradeoff_chart(comparison: CostComparison) -> Any:
     """Return a panel per cost and measure: cost against quality, and the frontier as a line."""
     alt = import_altair()
-    records = _records(comparison)
-    panels = list(dict.fromkeys(record["panel"] for record in records))
-    plain = alt.Chart(inline_records(numbered(records, panel=panels)))
+    panels = [
+        _panel(alt, comparison, cost, measure)
+        for cost in comparison.costs
+        for measure in comparison.measures
+    ]
+    title = f"Quality against cost, with {percent(comparison.level)} intervals; dashed: frontier of the means"
+    return styled(alt.concat(*panels, columns=2), title)
+
+
+def _panel(alt: Any, comparison: CostComparison, cost: str, measure: str) -> Any:
+    """Return the panel of one cost and one measure."""
+    records = _with_limits(comparison.select(cost=cost, measure=measure).to_records())
+    wide = _is_wide(records)
+    across = _extent(records, "cost_low", "cost_high", wide=wide)
+    up = _extent(records, "quality_low", "quality_high")
+    records = _with_labels(records, across, up, wide=wide)
+    ends = [10.0**end if wide else end for end in across]
+    kind = {"type": "log"} if wide else {}
+    plain = alt.Chart(inline_records(records))
+    x = alt.X(
+        "mean_cost:Q",
+        title=[f"mean {cost}"],
+        scale=alt.Scale(domain=ends, nice=False, zero=False, **kind),
+        axis=alt.Axis(tickCount=5),
+    )
+    y = alt.Y("quality:Q", title=[measure], scale=alt.Scale(domain=up, nice=False, zero=False))
     shades = alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values()))
-    x = alt.X("mean_cost:Q", title="mean cost", scale=alt.Scale(zero=False, padding=12))
-    y = alt.Y("quality:Q", title="mean", scale=alt.Scale(zero=False))
     base = plain.encode(
         x=x,
         y=y,
@@ -50,36 +70,89 @@ def tradeoff_chart(comparison: CostComparison) -> Any:
             alt.Tooltip("share_frontier:Q", format=".3f", title="efficient"),
         ],
     )
-    efficient = plain.transform_filter("datum.efficient")
-    layers = [
-        efficient.mark_line(
-            color=INK, strokeDash=[4, 3], interpolate="step-after", strokeWidth=1
-        ).encode(x=x, y=y),
-        base.mark_rule(strokeWidth=1.5).encode(
-            y=alt.Y("quality_low:Q"), y2=alt.Y2("quality_high:Q")
-        ),
-        base.mark_rule(strokeWidth=1.5).encode(x=alt.X("cost_low:Q"), x2=alt.X2("cost_high:Q")),
-        base.mark_point(filled=True, size=50, opacity=1),
-    ]
-    if len(comparison.runs) <= _MOST_NAMED:
-        named = base.mark_text(align="left", dx=6, dy=-6, fontSize=10)
-        layers.append(named.encode(text=alt.Text("run:N")))
-    drawing = (
-        alt.layer(*layers)
-        .properties(width=360, height=260)
-        .facet(facet=panel_facet(alt, "panel", panels), columns=2)
-        .resolve_scale(x="independent", y="independent")
+    line = plain.transform_filter("datum.efficient").mark_line(
+        color=INK, strokeDash=[4, 3], interpolate="step-after", strokeWidth=1
     )
-    title = f"Quality against cost, with {percent(comparison.level)} intervals; dashed: frontier of the means"
-    return styled(drawing, title)
+    rule = base.mark_rule(strokeWidth=1.5)
+    layers = [
+        line.encode(x=x, y=y),
+        rule.encode(y=alt.Y("quality_low:Q"), y2=alt.Y2("quality_high:Q")),
+        rule.encode(x=alt.X("cost_low:Q"), x2=alt.X2("cost_high:Q")),
+        base.mark_point(filled=True, size=50, opacity=1),
+        *_names(alt, base),
+    ]
+    return alt.layer(
+        *layers, width=_PANEL[0], height=_PANEL[1], title=[f"{measure} against {cost}"]
+    )
 
 
-def _records(comparison: CostComparison) -> list[Record]:
-    """Return the records with their panels; a constant cost has no interval."""
+def _names(alt: Any, base: Any) -> list[Any]:
+    """Return the layers of the names, one per alignment."""
+    return [
+        base.transform_filter(f"datum.align == '{align}'")
+        .mark_text(align=align, baseline="middle", fontSize=10, limit=LONGEST_NAME)
+        .encode(x=alt.X("label_x:Q"), y=alt.Y("label_y:Q"), text=alt.Text("run:N"))
+        for align in ("left", "right", "center")
+    ]
+
+
+def _with_limits(records: Sequence[Record]) -> list[Record]:
+    """Return the records; limits that do not exist, as of a constant cost, are the mean."""
     found = []
-    for record in comparison.to_records():
-        constant = math.isnan(record["cost_low"]) or math.isnan(record["cost_high"])
-        limits = dict.fromkeys(("cost_low", "cost_high"), record["mean_cost"])
-        panel = f"{record['measure']} against {record['cost']}"
-        found.append({**record, **(limits if constant else {}), "panel": panel})
+    for record in records:
+        filled = {
+            f"{name}_{end}": record[mean]
+            for name, mean in (("cost", "mean_cost"), ("quality", "quality"))
+            for end in ("low", "high")
+            if math.isnan(record[f"{name}_{end}"])
+        }
+        found.append({**record, **filled})
+    return found
+
+
+def _is_wide(records: Sequence[Record]) -> bool:
+    """Whether costs differ by orders of magnitude, and all limits are above 0."""
+    least = min(record["cost_low"] for record in records)
+    costs = [record["mean_cost"] for record in records]
+    return bool(least > 0.0 and max(costs) > _WIDE * min(costs))
+
+
+def _extent(
+    records: Sequence[Record], low: str, high: str, *, wide: bool = False
+) -> tuple[float, float]:
+    """Return the ends of an axis, on a logarithmic one those of the logarithms."""
+    ends = min(record[low] for record in records), max(record[high] for record in records)
+    first, last = map(math.log10, ends) if wide else ends
+    margin = _MARGIN * (last - first) or max(abs(first), 1.0) * _MARGIN
+    return first - margin, last + margin
+
+
+def _with_labels(
+    records: Sequence[Record],
+    across: tuple[float, float],
+    up: tuple[float, float],
+    *,
+    wide: bool,
+) -> list[Record]:
+    """Return the records, those whose name has room with its position; the frontier comes first."""
+    if len(records) > _MOST_NAMED:
+        return [{**record, "align": ""} for record in records]
+    costs = [math.log10(r["mean_cost"]) if wide else r["mean_cost"] for r in records]
+    points = [
+        (
+            _PANEL[0] * (cost - across[0]) / (across[1] - across[0]),
+            _PANEL[1] * (record["quality"] - up[0]) / (up[1] - up[0]),
+        )
+        for cost, record in zip(costs, records, strict=True)
+    ]
+    first = sorted(range(len(records)), key=lambda n: records[n]["status"] != FRONTIER)
+    places = place_labels(points, {n: records[n]["run"] for n in first}, _PANEL, first_always=True)
+    found = []
+    for n, record in enumerate(records):
+        label: Record = {"align": ""}
+        if n in places:
+            x = across[0] + places[n].x / _PANEL[0] * (across[1] - across[0])
+            y = up[0] + places[n].y / _PANEL[1] * (up[1] - up[0])
+            label = {"label_x": 10.0**x if wide else x, "label_y": y, "align": places[n].align}
+        found.append({**record, **label})
     return found

@@ -30,8 +30,8 @@ from confir.intervals.simultaneous import ComparisonFamily
 from confir.measures.evaluation import as_listed_scores
 from confir.order import TIE
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
-from confir.resampling.kinds import as_sample
-from confir.resampling.sample import Sample
+from confir.resampling.kinds import as_sample, needs
+from confir.resampling.sample import Knowledge, Sample
 from confir.resampling.studentised_maxima import largest_statistics
 from confir.resampling.topics import Rng, check_replicates, own_seed
 from confir.studies.comparison.comparability import check_topics
@@ -151,6 +151,7 @@ class _Quantity(NamedTuple):
 
 
 @on_its_scheduler
+@needs(Knowledge.TOPICS, "the comparison of costs")
 def compare_costs(
     scores: ScoresSource,
     costs: CostSource,

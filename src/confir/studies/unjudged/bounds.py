@@ -12,12 +12,12 @@ from confir.arguments import as_integer
 from confir.arrays import Floats
 from confir.data.experiment import Experiment
 from confir.data.files import PathLike
-from confir.data.lists.ranked_lists import RankedLists
 from confir.data.lists.unjudged_documents import (
     UnjudgedDocuments,
     find_unjudged,
     possible_grades,
 )
+from confir.data.lists.whole_lists import WholeLists
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import axis, over, result
@@ -140,7 +140,7 @@ def study_unjudged(scored: ScoredLists, pool_depth: int | None = None) -> BlockS
         m.cutoff if m.cutoff == d else None for m, d in zip(scored.measures, depths, strict=True)
     ]
 
-    def bound(lists: RankedLists) -> Floats:
+    def bound(lists: WholeLists) -> Floats:
         """Return lowest and highest scores: measures × runs × topics."""
         lists = scored.cut(lists)
         pools = {

@@ -40,7 +40,7 @@ function baselineSentences(run) {
   const how = `${comparison.interval}${levelText()} intervals, all pairs`;
   const better = runs.get("better") || [];
   return [
-    `Of ${counted(order.length - 1, "other run")}, ${listed(parts, 9)} by ${measure().name} (${how}).`,
+    `Of ${counted(order.length - 1, "other run")}, ${[parts.slice(0, -1).join(", "), parts.at(-1)].filter(Boolean).join(" and ")} by ${measure().name} (${how}).`,
     ...(better.length ? [`Significantly better than ${name}: ${listed(better.map((r) => isolated(data.runs[r])))}.`] : []),
     mean,
     own,

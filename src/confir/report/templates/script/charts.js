@@ -9,11 +9,11 @@ function refilled(chart, part) {
   const [a, b] = [isolated(data.runs[state.a]), isolated(data.runs[state.b])];
   if (part === "topics") {
     const spec = { ...chart.spec, data: { values: topicRecords() } };
-    return { spec, caption: `${a} on each topic by ${measure().name}; grey: range and median of ${spreadText()}` };
+    return { spec, caption: `${a} on each ${measure().means.unit} by ${measure().name}; grey: range and median of ${spreadText()}` };
   }
   if (part === "differences") {
     const spec = { ...chart.spec, data: { values: differenceRecords() } };
-    return { spec, caption: `${a} minus ${b} on each topic, by ${measure().name}` };
+    return { spec, caption: `${a} minus ${b} on each ${measure().means.unit}, by ${measure().name}` };
   }
   const few = chart.by_run && !chart.zoomable && shortened(data.runs.length);
   if (!chart.by_run || !(state.filter || few)) return chart;

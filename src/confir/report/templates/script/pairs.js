@@ -43,28 +43,30 @@ function verdict() {
     target.textContent = "";
     return;
   }
+  const { name } = measure();
   const said = {
-    better: `${a} is significantly better than ${b}`,
-    worse: `${a} is significantly worse than ${b}`,
-    equivalent: `${a} and ${b} are equivalent`,
-    identical: `${a} and ${b} are identical`,
-    inconclusive: `the difference between ${a} and ${b} is inconclusive`,
-    "not compared": `${a} and ${b} are not compared, with fewer than 2 topics in common`,
+    better: `${a} is significantly better than ${b} in ${name}`,
+    worse: `${a} is significantly worse than ${b} in ${name}`,
+    equivalent: `${a} and ${b} are equivalent in ${name}`,
+    identical: `${a} and ${b} are identical in ${name}`,
+    inconclusive: `The difference between ${a} and ${b} in ${name} is inconclusive`,
+    "not compared": `${a} and ${b} are not compared in ${name}, with fewer than 2 topics in common`,
   };
   const pair = findPair(state.a, state.b);
   if (!pair) {
     const found = word(state.a, state.b);
     const compared = planned() === null ? "the best runs" : `runs with ${isolated(data.runs[planned()])}`;
     target.textContent = found
-      ? `By ${measure().name}, ${said[found]}; confir compare has the interval of this pair.`
+      ? `${said[found]}; confir compare has the interval of this pair.`
       : `This page compares ${compared} by ${measure().name}, not ${a} with ${b}; confir compare lists all pairs.`;
     return;
   }
-  const limits = pair.limits === none ? "no interval" : `${measure().comparison.interval}${levelText()} interval ${pair.limits}`;
-  const reason = pair.reason ? ` (${pair.reason})` : "";
+  const limits = pair.limits === none ? "no interval" : `${measure().comparison.interval}${levelText()} CI ${pair.limits}`;
+  const reason = pair.reason ? `, ${pair.reason}` : "";
+  const numbers = `${pair.difference}, ${limits}, adjusted p ${pair.p_text}${reason}`.replaceAll("-0.", "−0.");
   target.textContent =
-    `By ${measure().name}, ${said[pair.verdict]}${pair.borderline}${reason}: difference ${pair.difference}, ${limits}, ` +
-    `adjusted p ${pair.p_text}; topics won ${pair.wins}, tied ${pair.ties}, lost ${pair.losses}.`;
+    `${said[pair.verdict]}${pair.borderline} (${numbers}); ` +
+    `${measure().means.unit}s won ${pair.wins}, tied ${pair.ties}, lost ${pair.losses}.`;
 }
 function pairTable() {
   const details = byId("pair-details");

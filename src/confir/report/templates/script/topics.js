@@ -48,12 +48,12 @@ function topics() {
   const hardest = records.slice(0, 5).map((record) => isolated(record.topic));
   const held = data.topics.length;
   byId("topics-explain").textContent =
-    (held < data.all_topics ? `Shown are the ${held} of ${data.all_topics} topics on which runs differ most. ` : "") +
+    (held < data.all_topics ? `Shown are the ${held} of ${data.all_topics} ${measure().means.unit}s on which runs differ most. ` : "") +
     (records.length > 1 ? `Hardest by ${measure().name}, by the median of ${spreadText()}: ${hardest.join(", ")}. ` : "") +
     `Shown: ${isolated(a)} compared with ${spreadText()}${pair ? `, and ${isolated(a)} minus ${isolated(b)}; choose others above` : ""}.` +
     (pair && data.lists ? " Choose a topic in a chart or in the table below them to see both ranked lists." : "");
   const columns = [
-    { title: "topic", value: (row) => row.topic },
+    { title: measure().means.unit, value: (row) => row.topic },
     { title: a, number: true, value: (row) => row.score },
   ];
   if (pair) {

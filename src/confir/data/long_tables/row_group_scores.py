@@ -1,4 +1,4 @@
-"""Pieces of a score table in Parquet: row groups that are read and summed up anywhere.
+"""Scores in the row groups of Parquet: pieces of a table that are read and summed up anywhere.
 
 The files alone decide the pieces, neither threads nor workers. A piece is read in batches; what is
 known of these is merged in their order, and then what is known of the pieces.
@@ -15,9 +15,9 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.data.files import is_address
-from confir.data.streams.blocks import TOPICS_AT_ONCE, TopicBlock
-from confir.data.streams.hashed_ids import Words, hash_column, hash_names
-from confir.data.streams.spilled_rows import Rows, group_rows
+from confir.data.long_tables.hashed_ids import Words, hash_column, hash_names
+from confir.data.long_tables.score_blocks import TOPICS_AT_ONCE, TopicBlock
+from confir.data.long_tables.scores_by_topic import Rows, group_rows
 from confir.data.tables.arrow_columns import id_column, number_column
 from confir.data.tables.input_table import is_summary
 from confir.data.tables.parquet_files import (

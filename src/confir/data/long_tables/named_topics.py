@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from confir.data.streams.hashed_ids import Words, mix_words
+from confir.data.long_tables.hashed_ids import Words, mix_words
 
 # Topics whose ids are kept: those of a sample.
 NAMED_TOPICS = 2_000

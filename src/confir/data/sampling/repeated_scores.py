@@ -6,7 +6,7 @@ Which runs are repeats of one system, their names say: ``system@1``, ``system_se
 from __future__ import annotations
 
 import re
-from dataclasses import field
+from dataclasses import field, fields
 from typing import NamedTuple
 
 import numpy as np
@@ -71,6 +71,29 @@ class RepeatedScores(Scores):
         """Return the scores themselves, which are of systems already."""
         del pattern
         return self
+
+    def repeat_tables(self) -> tuple[Scores, ...]:
+        """Return the scores of each repeat; NaN of systems that have fewer."""
+        return tuple(
+            Scores(
+                self.topics, self.runs, self.measures, self.repeats[:, :, place], design=self.design
+            )
+            for place in range(self.repeats.shape[2])
+        )
+
+    def rescaled(self, shift: Floats, scale: Floats, measures: tuple[str, ...]) -> Scores:
+        """Return the scores and the repeats less a shift, over a scale, both by topic."""
+        by_topic = (slice(None), None, None, None)
+        repeats = (self.repeats - shift[by_topic]) / scale[by_topic]
+        plain = Scores.rescaled(self, shift, scale, measures)
+        kept = {one.name: getattr(plain, one.name) for one in fields(plain)}
+        return RepeatedScores(**kept, repeats=repeats)
+
+    def sampling_note(self, _seed: int | None = None) -> str:
+        """Return how many repeats the systems have, in words."""
+        fewest, most = (int(end(self.repeat_counts)) for end in (np.min, np.max))
+        number = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+        return f"means over {number} repeats of each system, whose variation counts"
 
     @property
     def repeat_counts(self) -> Integers:

@@ -8,8 +8,8 @@ from typing import Self
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.streams.blocks import TopicBlock, smallest_keys
-from confir.data.streams.hashed_ids import Words, mix_words
+from confir.data.long_tables.hashed_ids import Words, mix_words
+from confir.data.long_tables.score_blocks import TopicBlock, smallest_keys
 
 
 @dataclass(frozen=True, slots=True, eq=False)

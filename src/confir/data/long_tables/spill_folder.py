@@ -1,4 +1,4 @@
-"""Where are rows put aside? In a temporary folder, a file per part of the topics."""
+"""Temporary folders in which rows are spilled: a file per part of the topics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from confir.arrays import Integers
-from confir.data.streams.hashed_ids import Words
+from confir.data.long_tables.hashed_ids import Words
 from confir.errors import UnreadableError
 
 # Files that are open at the same time, at most: macOS allows a process 256 of all kinds.

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confir
-from confir.data.streams import score_pieces, spill_folder, spilled_rows
-from confir.data.streams.hashed_ids import hash_names
-from confir.data.streams.moments import Moments
+from confir.data.long_tables import row_group_scores, scores_by_topic, spill_folder
+from confir.data.long_tables.column_moments import Moments
+from confir.data.long_tables.hashed_ids import hash_names
 from confir.errors import FormatError, UnreadableError
 from requirements import ON_UNIX, required
 from strategies import at_most
@@ -56,21 +56,21 @@ def sort_ties_backwards(values, kind=None, _sort=np.argsort):
 
 
 def test_which_repeated_score_is_named_does_not_depend_on_the_processor(monkeypatch):
-    rows = np.zeros(9, spilled_rows._ROW)
+    rows = np.zeros(9, scores_by_topic._ROW)
     rows["key"] = [5, 3, 5, 3, 3, 5, 3, 5, 3]
     rows["column"] = [0, 0, 1, 0, 2, 3, 1, 1, 2]
     monkeypatch.setattr(np, "argsort", sort_ties_backwards)
-    with pytest.raises(spilled_rows.RepeatedScoreError) as caught:
-        spilled_rows.group_part(rows, 4)
+    with pytest.raises(scores_by_topic.RepeatedScoreError) as caught:
+        scores_by_topic.group_part(rows, 4)
     assert (caught.value.key, caught.value.column) == (3, 0)  # the first of topic 3 to come again
 
 
 def test_topics_of_a_part_do_not_depend_on_how_ties_are_sorted(monkeypatch):
-    rows = np.zeros(6, spilled_rows._ROW)
+    rows = np.zeros(6, scores_by_topic._ROW)
     rows["key"], rows["column"], rows["value"] = [5, 3, 3, 5, 9, 5], [0, 2, 0, 2, 1, 1], range(6)
     expected = [[2, 0, np.nan], [np.nan, 5, 4], [1, 3, np.nan]]
     monkeypatch.setattr(np, "argsort", sort_ties_backwards)
-    block = spilled_rows.group_part(rows, 3)
+    block = scores_by_topic.group_part(rows, 3)
     assert block.keys.tolist() == [3, 5, 9]
     np.testing.assert_array_equal(block.values, expected)
 
@@ -143,9 +143,9 @@ def write_parts(folder, columns, key):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(score_pieces, "TOPICS_AT_ONCE", 23)
-    monkeypatch.setattr(score_pieces, "_ROWS_AT_LEAST", 60)
-    monkeypatch.setattr(spilled_rows, "_ROWS_AT_ONCE", 100)
+    monkeypatch.setattr(row_group_scores, "TOPICS_AT_ONCE", 23)
+    monkeypatch.setattr(row_group_scores, "_ROWS_AT_LEAST", 60)
+    monkeypatch.setattr(scores_by_topic, "_ROWS_AT_ONCE", 100)
 
 
 def same_as_whole(path, whole):
@@ -331,8 +331,8 @@ def test_a_disk_too_full_for_the_keys_of_topics_is_named(tmp_path):
     pq.write_table(pa.table({"topic": list(map(str, range(50_000))), "a": [0.5] * 50_000}), path)
     program = (
         "import resource, sys, confir\n"
-        "from confir.data.streams import distinct_keys, score_pieces\n"
-        "distinct_keys._AT_ONCE, score_pieces.TOPICS_AT_ONCE = 2_048, 10_000  # small writes\n"
+        "from confir.data.long_tables import distinct_keys, row_group_scores\n"
+        "distinct_keys._AT_ONCE, row_group_scores.TOPICS_AT_ONCE = 2_048, 10_000  # small writes\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))\n"
         "try:\n    confir.summarise_scores(sys.argv[1]).mean()\n"
         "except confir.errors.UnreadableError as error:\n    print(error)"

@@ -11,8 +11,8 @@ from typing import IO, TypeVar
 
 import numpy as np
 
-from confir.data.streams.hashed_ids import Words
-from confir.data.streams.spill_folder import SpillFolder, close_unneeded
+from confir.data.long_tables.hashed_ids import Words
+from confir.data.long_tables.spill_folder import SpillFolder, close_unneeded
 from confir.parallel import run_in_threads
 
 Found = TypeVar("Found")

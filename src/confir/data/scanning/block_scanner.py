@@ -1,4 +1,4 @@
-"""How are large run files scanned? In blocks of whole topics, by compiled kernels, in threads.
+"""The scanner of large run files: in blocks of whole topics, by compiled kernels, in threads.
 
 Every rule of the reference reader is checked; at the first thing that a kernel does not understand,
 the file is left to `read_source`, which knows every rule and names the line of an error. Small input

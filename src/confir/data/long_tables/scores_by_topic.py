@@ -1,4 +1,4 @@
-"""Rows in any order, brought together by topic: parted on disk by the hash of the topic."""
+"""Scores in rows of any order, grouped by topic: partitioned on disk by the hash of the topic."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from confir.arrays import Floats, Integers
-from confir.data.streams.blocks import TopicBlock
-from confir.data.streams.hashed_ids import Words
-from confir.data.streams.spill_folder import SpillFolder
+from confir.data.long_tables.hashed_ids import Words
+from confir.data.long_tables.score_blocks import TopicBlock
+from confir.data.long_tables.spill_folder import SpillFolder
 from confir.parallel import run_ahead
 
 # Rows of a part, about: they are sorted in memory.

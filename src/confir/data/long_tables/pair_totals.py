@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.streams.moments import Moments
+from confir.data.long_tables.column_moments import Moments
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,16 +9,16 @@ from typing import IO, Any
 
 import numpy as np
 
-from confir.data.streams.blocks import (
+from confir.data.long_tables.hashed_ids import Words
+from confir.data.long_tables.named_topics import NamedTopics
+from confir.data.long_tables.score_blocks import (
     Known,
     ScoreBlocks,
     TopicBlock,
     describe_blocks,
     merge_all,
 )
-from confir.data.streams.hashed_ids import Words
-from confir.data.streams.named_topics import NamedTopics
-from confir.data.streams.spill_folder import close_unneeded, needing_room
+from confir.data.long_tables.spill_folder import close_unneeded, needing_room
 
 
 class StoredScores(ScoreBlocks):

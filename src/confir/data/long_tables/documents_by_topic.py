@@ -1,4 +1,4 @@
-"""Runs and qrels in Parquet datasets, brought together by topic: parted on disk by its hash.
+"""Runs and qrels in Parquet datasets, grouped by topic: partitioned on disk by its hash.
 
 A dataset may be partitioned by run, by topic, in any other way or not at all: a topic's rows need
 not lie in one partition.
@@ -16,10 +16,10 @@ from typing import Any
 from confir.data.formats.entries import QRELS, Kind, check_single
 from confir.data.formats.frames import qrels_to_frame
 from confir.data.formats.run_sources import name_from_path
+from confir.data.long_tables.arrow_documents import RowColumns, row_schema
+from confir.data.long_tables.hashed_ids import hash_column
+from confir.data.long_tables.spill_folder import SpillFolder, count_parts
 from confir.data.qrels import Qrels
-from confir.data.streams.document_rows import RowColumns, row_schema
-from confir.data.streams.hashed_ids import hash_column
-from confir.data.streams.spill_folder import SpillFolder, count_parts
 from confir.data.tables.arrow_columns import id_column
 from confir.data.tables.parquet_files import (
     count_rows,
@@ -105,7 +105,7 @@ class HeldRows:
             yield self._columns.rows(batch)
 
 
-class PartedRows:
+class PartitionedRows:
     """Rows of runs and qrels, put on disk in parts of whole topics where they are asked for."""
 
     def __init__(self, runs: Sequence[ParquetRows], qrels: ParquetRows | HeldRows) -> None:

@@ -12,17 +12,9 @@ from typing import Any
 import numpy as np
 
 from confir.data.formats.run_sources import name_from_path
-from confir.data.streams.blocks import (
-    TOPICS_AT_ONCE,
-    Known,
-    ScoreBlocks,
-    TopicBlock,
-    describe_blocks,
-    merge_all,
-)
-from confir.data.streams.distinct_keys import DistinctKeys
-from confir.data.streams.hashed_ids import Words
-from confir.data.streams.score_pieces import (
+from confir.data.long_tables.distinct_keys import DistinctKeys
+from confir.data.long_tables.hashed_ids import Words
+from confir.data.long_tables.row_group_scores import (
     Noticed,
     Piece,
     PieceReader,
@@ -30,7 +22,20 @@ from confir.data.streams.score_pieces import (
     check_files,
     split_table,
 )
-from confir.data.streams.spilled_rows import RepeatedScoreError, Rows, SpilledRows, group_part
+from confir.data.long_tables.score_blocks import (
+    TOPICS_AT_ONCE,
+    Known,
+    ScoreBlocks,
+    TopicBlock,
+    describe_blocks,
+    merge_all,
+)
+from confir.data.long_tables.scores_by_topic import (
+    RepeatedScoreError,
+    Rows,
+    SpilledRows,
+    group_part,
+)
 from confir.data.tables.arrow_columns import id_column
 from confir.data.tables.input_table import TOPIC_NAMES, InputTable, fold
 from confir.data.tables.parquet_files import (

@@ -1,0 +1,1 @@
+"""Tables of any length, read block by block: scores, runs and qrels."""

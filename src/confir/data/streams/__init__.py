@@ -1,1 +1,0 @@
-"""Score tables of any length, read block by block."""
