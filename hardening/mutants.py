@@ -14,7 +14,10 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "src"
 LAYERS = ("measures", "resampling", "intervals", "studies")
-SHOWN = {"__init__", "table", "chart", "section", "command", "sentences", "catalogue"}
+SHOWN = {
+    *("__init__", "table", "chart", "section", "command", "sentences", "catalogue"),
+    *("wording", "parts"),
+}
 
 ARITHMETIC = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.Pow: "*"}
 COMPARISONS = {

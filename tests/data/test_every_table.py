@@ -148,6 +148,17 @@ def test_text_holds_the_same_however_it_is_written(tmp_path, name, form):
     assert kind.read(path) == kind.read(plain)
 
 
+@pytest.mark.parametrize("name", ["runs", "qrels"])
+def test_row_names_are_neither_subtopics_nor_documents(tmp_path, name):
+    """R and pandas write them as a first column without a name."""
+    kind = KINDS[name]
+    plain = write(tmp_path / "t.csv", as_text(kind.columns))
+    expected = kind.read(plain)
+    assert kind.read(write(plain, as_text({"": [7, 8, 9], **kind.columns}))) == expected
+    if name == "qrels":
+        assert set(confir.as_qrels(plain).subtopics) == {"0"}
+
+
 def records(columns):
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 

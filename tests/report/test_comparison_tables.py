@@ -11,13 +11,12 @@ from confir.report.latex import to_latex
 from confir.report.tables import Cell, to_html, to_text
 from confir.studies.comparison.chart import comparison_chart
 from confir.studies.comparison.table import (
-    comparison_note,
     comparison_table,
     effect_table,
     extreme_table,
     group_table,
-    unjoined_sentence,
 )
+from confir.studies.comparison.wording import comparison_note, unjoined_sentence
 from confir.studies.planning.table import plan_table
 from studies.score_tables import table
 

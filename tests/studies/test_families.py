@@ -13,7 +13,8 @@ from confir.resampling.topics import own_seed
 from confir.studies.comparison import families
 from confir.studies.comparison.chart import _records
 from confir.studies.comparison.comparison import Place
-from confir.studies.comparison.table import comparison_note, comparison_table
+from confir.studies.comparison.table import comparison_table
+from confir.studies.comparison.wording import comparison_note
 from studies.score_tables import table
 
 pytestmark = pytest.mark.filterwarnings("ignore::confir.errors.DegenerateSampleWarning")

@@ -159,7 +159,6 @@ def test_neighbours_are_separable_where_all_pairs_of_the_comparison_say_so():
     assert board.order[0] == 3
     assert board.separable[3]
     assert np.isnan(board.p_next[board.order[-1]])
-    assert "pairs of neighbours" in board.separability()
     from confir.studies.leaderboard.board_sources import board_scores
 
     compared = confir.compare_runs(board_scores(parts, None, None, "error"), rng=3)

@@ -196,6 +196,14 @@ class Result:
         """Return the records as an Arrow table."""
         return self.to_frame("pyarrow")
 
+    def to_xarray(self) -> Any:
+        """Return the records as a dataset of xarray: an array per column, along named dimensions."""
+        from confir.data.formats.labelled_arrays import build_dataset
+
+        columns = self.to_dict()
+        labels = [one.column for one in self.label_variables() if one.column in columns]
+        return build_dataset(columns, labels)
+
     def to_markdown(self, *, decimals: int | None = None) -> str:
         """Return the table of the result in Markdown, as ``--format md`` prints it.
 

@@ -176,7 +176,8 @@ def as_scores(source: Any, *, human: bool = False) -> Scores:
         Scores; an `Experiment`, which is evaluated; a path, or several, as `read_scores` takes
         them; a pandas, polars or Arrow frame with the columns run, measure, topic, score, or topic
         and a column per run; a mapping run → measure → topic → score or run → topic → score; or a
-        mapping run → array of scores, all on the same topics, which are then numbered. Results of
+        mapping run → array of scores, all on the same topics, which are then numbered; an array of
+        xarray over topic, run and measure. Results of
         other libraries: scores of ``ir_measures.iter_calc``, what pytrec_eval returns, runs of
         ranx after ``ranx.evaluate``, or a mapping run → any of these.
     human

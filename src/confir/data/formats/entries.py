@@ -342,12 +342,12 @@ def find_shape(
 
 def _spelt(shape: Shape, known: Mapping[str, Sequence[str]], place: str, line: int | None) -> Shape:
     """Return a shape as its columns are spelt; case does not matter, unless it alone differs."""
-    for name in shape:
-        if len(known.get(name or "", ())) > 1:
+    used = [name for name in shape if name is not None and name in known]
+    for name in used:
+        if len(known[name]) > 1:
             problem = f"two columns are named {name!r}; expected one"
             raise FormatError(problem, path=place, line=line)
-    topic, document, value = (known[name][0] for name in shape.required())
-    return Shape(topic, document, value, next(iter(known.get(shape.subtopic or "", ())), None))
+    return Shape(*(known[name][0] for name in used))
 
 
 def _fitting_shapes(names: Collection[str], kind: Kind) -> list[Shape]:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from confir.arguments import as_path, as_reals, invalid
 from confir.data.formats.entries import is_from_ranx
+from confir.data.formats.labelled_arrays import is_labelled_array, labelled_columns
 from confir.data.formats.mteb import is_mteb_object, mteb_object_rows
 from confir.data.scores import Scores
 from confir.data.tables.frame_tables import has_columns
@@ -24,7 +25,7 @@ from confir.errors import FormatError, InvalidValueError, type_name
 
 _ACCEPTED = (
     "Scores, a path to a table of scores or several, a frame with the columns of one, results of "
-    "ir_measures, pytrec_eval, ranx or MTEB, or a mapping run → topic → score, run → measure → topic → "
+    "ir_measures, pytrec_eval, ranx or MTEB, an array of xarray, or a mapping run → topic → score, run → measure → topic → "
     "score, or run → array, or the columns of a table"
 )
 
@@ -59,12 +60,15 @@ def is_score_source(source: Any) -> bool:
         or _is_table(source)
         or _is_evaluated(source)
         or is_mteb_object(source)
+        or is_labelled_array(source)
     )
 
 
 def _from_source(source: Any, name: str) -> Scores:
     if isinstance(source, Iterator):
         source = list(source)
+    if is_labelled_array(source):
+        return scores_from_table(column_table(labelled_columns(source, name), name, SCORES))
     if isinstance(source, Mapping):
         return _from_mapping(source, name)
     if _is_evaluated(source) or is_mteb_object(source):

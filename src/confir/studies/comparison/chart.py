@@ -27,9 +27,9 @@ from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.group_letters import group_letters
 from confir.studies.comparison.pair_order import turn_record
 from confir.studies.comparison.run_groups import RunGroups
-from confir.studies.comparison.table import interval_name, unjoined_sentence
 from confir.studies.comparison.topic_differences import TopicDifferences
 from confir.studies.comparison.verdicts import OPPOSITE, VERDICTS
+from confir.studies.comparison.wording import interval_name, unjoined_sentence
 
 # Labels of topics do not touch at this width of a bar.
 _BAR = 12

@@ -326,7 +326,7 @@ def _board(
     from confir.studies.best.table import best_table, teams_table
     from confir.studies.best.teams import rank_teams
     from confir.studies.comparison.compare import compare_runs
-    from confir.studies.comparison.table import board_parts, team_parts
+    from confir.studies.comparison.parts import board_parts, team_parts
 
     if len(scores.runs) < 2:
         raise InvalidValueError("there is one run; a comparison needs at least 2")
@@ -351,7 +351,8 @@ def _board(
 def _pairs(comparison: Comparison, gates: Sequence[Gate], seed: int) -> Answer:
     """Return the differences, with verdicts in words."""
     from confir.cli.terminal import Answer
-    from confir.studies.comparison.table import comparison_parts, comparison_table
+    from confir.studies.comparison.parts import comparison_parts
+    from confir.studies.comparison.table import comparison_table
 
     parts = comparison_parts(comparison, gates, seed)
     return Answer(comparison.to_records(), comparison_table(comparison, seed), comparison, parts)

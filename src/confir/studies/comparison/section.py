@@ -21,13 +21,6 @@ from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.group_letters import group_letters
 from confir.studies.comparison.paired_tests import find_test
-from confir.studies.comparison.table import (
-    excluded_sentence,
-    how_compared,
-    is_simultaneous,
-    pairs_sentence,
-    unjoined_sentence,
-)
 from confir.studies.comparison.verdicts import (
     BETTER,
     EQUIVALENT,
@@ -38,6 +31,13 @@ from confir.studies.comparison.verdicts import (
     VERDICTS,
     WORSE,
     pair_verdicts,
+)
+from confir.studies.comparison.wording import (
+    excluded_sentence,
+    how_compared,
+    is_simultaneous,
+    pairs_sentence,
+    unjoined_sentence,
 )
 from confir.studies.ranks.ranking import Ranking
 

@@ -187,13 +187,6 @@ class Leaderboard(Result):
             f"the {runs} may be the best {about}"
         )
 
-    def separability(self) -> str:
-        """Return how many neighbours in the ranking are separable."""
-        return (
-            f"{int(self.separable.sum())} of {counted(len(self.runs) - 1, 'pair')} of neighbours in "
-            f"the ranking are separable on {self.about}"
-        )
-
 
 @on_its_scheduler
 def make_leaderboard(

@@ -151,7 +151,7 @@ def preferences_command(
     from confir.intervals.interval import check_level
     from confir.measures.strengths import STRENGTH
     from confir.studies.comparison.gate import GateRule
-    from confir.studies.comparison.table import comparison_parts
+    from confir.studies.comparison.parts import comparison_parts
     from confir.studies.preferences.early_looks import share_sequence
     from confir.studies.preferences.preferences import rate_preferences
     from confir.studies.preferences.vote_plan import plan_votes

@@ -20,12 +20,8 @@ from confir.report.tables import to_html
 from confir.studies.best.section import best_gaps
 from confir.studies.comparison.gate import Gate
 from confir.studies.comparison.section import baseline_gaps
-from confir.studies.comparison.table import (
-    baseline_sentence,
-    excluded_sentence,
-    group_table,
-    pairs_sentence,
-)
+from confir.studies.comparison.table import group_table
+from confir.studies.comparison.wording import baseline_sentence, excluded_sentence, pairs_sentence
 from confir.studies.means.board import Board, first_board
 from confir.studies.preferences.preferences import Preferences
 from confir.studies.preferences.table import (
