@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 project = "confir"
@@ -51,7 +52,8 @@ _FIELD = re.compile(r"^\s+(\w+)\s*=\s*\{(.*)\},?$", re.MULTILINE)
 
 def setup(app: Any) -> None:
     """Write what comes from confir itself: names, references, a report, and the list of pages."""
-    EXTRA.mkdir(exist_ok=True, parents=True)
+    rmtree(GENERATED, ignore_errors=True)  # pages of names that are gone
+    EXTRA.mkdir(parents=True)
     (GENERATED / "api.md").write_text(_api_page(), encoding="utf-8")
     (GENERATED / "references.md").write_text(_reference_page(), encoding="utf-8")
     app.connect("source-read", _show_outputs)

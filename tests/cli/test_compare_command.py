@@ -59,7 +59,7 @@ def test_a_baseline_gives_differences_intervals_and_words(compare_whole):
     assert rows[0].startswith("AP       dense  inconclusive  +0.0302 [-0.0151, +0.0754]")
     assert rows[1].startswith("AP       tfidf  worse")
     assert (
-        "mean difference from bm25 with simultaneous 95% interval, 2 pairs with bm25, over 50 "
+        "mean difference from bm25 with simultaneous 95% confidence interval (CI), 2 pairs with bm25, over 50 "
         "topics; p by t test, adjusted by the studentised maximum; 9,999 replicates, seed 2006"
     ) in out
     assert "topics most for it" in out
@@ -86,7 +86,10 @@ def test_numbers_are_those_of_the_library(compare, sample_files):
 def test_a_correction_leaves_intervals_as_they_are_and_says_so(compare_whole):
     _, out, _ = compare_whole("--baseline", "bm25", "-m", "AP", "--correction", "holm")
     assert "\nAP       dense  inconclusive  +0.0302 [-0.0090, +0.0693]" in out
-    assert "mean difference from bm25 with 95% interval by t (of each pair alone), over 50" in out
+    assert (
+        "mean difference from bm25 with 95% confidence interval (CI) by t (of each pair alone), over 50"
+        in out
+    )
     assert "adjusted by Holm's correction for 2 pairs within each measure" in out
 
 

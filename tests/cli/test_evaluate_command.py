@@ -31,7 +31,7 @@ def test_prints_a_row_a_run_and_a_column_a_measure_best_first(confir_command, wh
     assert lines[1].startswith("rerank")
     assert "0.3776 [0.3077, 0.4535]" in lines[1]
     assert len(lines) == 11
-    assert "95% interval by calibrated-beta, over 50 topics" in lines[-1]
+    assert "95% confidence interval (CI) by calibrated-beta, over 50 topics" in lines[-1]
     assert "bm25-rm3" in outcome.err
     assert "lacks 1 topic (135)" in outcome.err
 
@@ -188,7 +188,7 @@ def test_the_note_names_the_method_of_each_measure_and_what_is_assumed(confir_co
     (tmp_path / "mixed.csv").write_text(MIXED)
     outcome = confir_command("evaluate", "--scores", tmp_path / "mixed.csv")
     note = outcome.out.splitlines()[-1]
-    assert "interval by calibrated-beta (AP, mine), t (NumRet), over 6 topics; " in note
+    assert "interval (CI) by calibrated-beta (AP, mine), t (NumRet), over 6 topics; " in note
     assert "mine, unknown to confir, is assumed to lie in [0, 1], as all of its scores do" in note
     alone = confir_command("evaluate", "--scores", tmp_path / "mixed.csv", "-m", "AP")
     assert "assumed" not in alone.out
@@ -211,9 +211,9 @@ def test_bounded_and_unbounded_decide_on_unknown_measures(confir_command, tmp_pa
     path = tmp_path / "mixed.csv"
     path.write_text(MIXED)
     note = confir_command("evaluate", "--scores", path, "--unbounded").out.splitlines()[-1]
-    assert note.endswith("interval by calibrated-beta (AP), t (NumRet, mine), over 6 topics")
+    assert note.endswith("interval (CI) by calibrated-beta (AP), t (NumRet, mine), over 6 topics")
     note = confir_command("evaluate", "--scores", path, "--bounded").out.splitlines()[-1]
-    assert note.endswith("interval by calibrated-beta (AP, mine), t (NumRet), over 6 topics")
+    assert note.endswith("interval (CI) by calibrated-beta (AP, mine), t (NumRet), over 6 topics")
     refused = confir_command("evaluate", "--scores", path, "-m", "AP", "--bounded")
     assert refused.code == 2
     assert "--bounded/--unbounded is for measures that confir does not know" in refused.err

@@ -197,7 +197,7 @@ def without_docstrings(tmp_path_factory):
     [
         (("--help",), 0, "evaluate"),
         (("measures",), 0, "nDCG"),
-        (("evaluate", "--scores", "scores.csv"), 0, "mean with 95% interval"),
+        (("evaluate", "--scores", "scores.csv"), 0, "mean with 95% confidence interval"),
         (
             ("evaluate", "--scores", "scores.csv", "-o", "x.svg"),
             2,

@@ -69,15 +69,18 @@ def test_columns_appear_where_they_say_something(scores):
 def test_the_note_says_how_to_get_the_numbers_again(scores):
     plain = comparison_table(compare_runs(scores, baseline="a"), seed=7).note
     assert plain == (
-        "mean difference from a with simultaneous 95% interval, 3 pairs with a, over 30 topics; "
+        "mean difference from a with simultaneous 95% confidence interval (CI), 3 pairs with a, over 30 topics; "
         "p by t test, adjusted by the studentised maximum; 9,999 replicates, seed 7; w/t/l: topics "
         "won, tied, lost"
     )
     every = comparison_table(compare_runs(scores)).note
-    assert "difference between runs with simultaneous 95% interval, all 6 pairs, over" in every
+    assert (
+        "difference between runs with simultaneous 95% confidence interval (CI), all 6 pairs, over"
+        in every
+    )
     single = comparison_table(compare_runs(scores, baseline="a", correction="holm"), seed=7).note
     assert single == (
-        "mean difference from a with 95% interval by t (of each pair alone), over 30 "
+        "mean difference from a with 95% confidence interval (CI) by t (of each pair alone), over 30 "
         "topics; p by t test, adjusted by Holm's correction for 3 pairs within each measure; w/t/l: topics won, tied, lost"
     )
     drawn = compare_runs(scores, baseline="a", method="bca", replicates=999, rng=7)
@@ -147,7 +150,7 @@ def test_what_is_not_known_is_a_dash(scores):
 def test_the_note_names_tests_and_corrections_as_sentences_do(scores):
     several = compare_runs(scores, test=["t", "wilcoxon"], correction="benjamini-hochberg")
     note = comparison_table(several).note
-    assert note.startswith("mean difference between runs with 95% interval by t")
+    assert note.startswith("mean difference between runs with 95% confidence interval (CI) by t")
     assert "; p by t test, Wilcoxon test, adjusted by Benjamini and Hochberg's correction" in note
     alone = comparison_note(compare_runs(scores, correction="none", margin=0.1))
     assert "by t, not adjusted for 6 pairs, over 30 topics; p by t test; equivalence" in alone

@@ -42,7 +42,8 @@ def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
     if is_adjusted(comparison):
         tests += f", adjusted by {by}"
         tests += "" if is_simultaneous(comparison) else f" for {_family_text(comparison)}"
-    parts = [f"mean difference {between} with {interval_name(comparison)}, over {topics}", tests]
+    interval = interval_name(comparison).replace("interval", "confidence interval (CI)", 1)
+    parts = [f"mean difference {between} with {interval}, over {topics}", tests]
     parts += sampling_notes(comparison, seed)
     if comparison.margin is not None:
         adjusted = f", adjusted by {by}" if is_equivalence_adjusted(comparison) else ""

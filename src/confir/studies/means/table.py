@@ -68,7 +68,7 @@ def _names_of_rows(intervals: Sequence[Interval]) -> list[str]:
 
 def means_note(intervals: Sequence[Interval], topics: Integers, unit: str = "topic") -> str:
     """Return the note on means with intervals: level, methods, topics and assumptions."""
-    by = f"{percent(intervals[0].level)} interval by {name_methods(intervals)}"
+    by = f"{percent(intervals[0].level)} confidence interval (CI) by {name_methods(intervals)}"
     note = f"mean with {by}, over {topics_text(topics).replace('topic', unit)}"
     if intervals[0].design and unit == "topic":
         note += f"; {design_note(intervals)}"

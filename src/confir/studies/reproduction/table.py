@@ -93,7 +93,7 @@ def _notes(reproduction: Reproduction, seed: int | None) -> Iterator[str]:
         simultaneous = "simultaneous " if several else ""
         yield (
             f"mean difference from {reproduction.original} with {simultaneous}"
-            f"{percent(reproduction.level)} interval, over "
+            f"{percent(reproduction.level)} confidence interval (CI), over "
             f"{topics_text(reproduction.differences.topics)}; largest difference and its topic"
         )
         if reproduction.margin is not None:
