@@ -41,7 +41,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ),
     ("evaluate", *RUNS, "-m", "AP", "-q"),
     ("compare", *RUNS, "-m", "AP", "--show", "ranks", *FEW),
-    ("evaluate", *RUNS, "-m", "AP", "--show", "unjudged", "--by", "bounds"),
+    ("evaluate", *RUNS, "-m", "AP", "--show", "unjudged", "--treatment", "bounds"),
     ("compare", "qrels.txt", "runs", "-m", "AP,nDCG@10", "--show", "pairs", *FEW),
     ("compare", *RUNS, "-m", "AP,nDCG@10", "--baseline", "bm25", "--test", "wilcoxon", *FEW),
     ("compare", *RUNS, "-m", "AP", "--show", "best", *FEW),

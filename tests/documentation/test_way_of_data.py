@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import confir
-from confir.cli import main
+from confir.cli import main, start
 from confir.data.simulation import write_collection
 from samples import short_sample
 
@@ -42,6 +42,7 @@ def entered(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
             functions.setdefault(f"{module}.{code.co_qualname}")
 
     monkeypatch.setattr(sys, "argv", ["confir", *arguments])
+    start.build_app().commands.clear()  # which other tests keep
     threading.setprofile(watch)
     sys.setprofile(watch)
     try:

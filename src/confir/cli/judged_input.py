@@ -49,10 +49,10 @@ class JudgedInputs(Inputs):
 
     def check_human(self) -> bool:
         """Return whether people's judgements are given; raise where it is not said how."""
-        from confir.data.sampling.judged_scores import HUMAN_SAMPLES, RANDOM_DOCUMENTS, check_sample
-
         if self.human is None and self.human_sample is None:
             return False
+        from confir.data.sampling.judged_scores import HUMAN_SAMPLES, RANDOM_DOCUMENTS, check_sample
+
         if self.human is None:
             raise InvalidValueError(
                 "--human-sample is for people's judgements: expected --human QRELS"

@@ -27,6 +27,7 @@ from confir.errors import InvalidValueError, UnknownNameError
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
+    from confir.report.latex import Paper
 
 INPUT_PANEL = "Input"
 DESIGN_PANEL = "Topics that are not a simple random sample"
@@ -465,12 +466,19 @@ class Output:
     def deliver(self, answer: Answer) -> None:
         """Write an answer to the file that is named, else print it."""
         from confir.cli.terminal import SavedFigure, deliver
-        from confir.report.latex import Paper
 
         deliver(
             answer,
             output=self.output,
             kind=self.kind,
-            paper=Paper(self.width, self.intervals, self.decimals),
+            paper=self._paper(),
             figure=SavedFigure(self.figure_width, self.figure_height, self.figure_title),
         )
+
+    def _paper(self) -> Paper | None:
+        """Return how a table is to look in a paper; None where nothing is said about it."""
+        if self.width is None and self.intervals is None and self.decimals is None:
+            return None
+        from confir.report.latex import Paper
+
+        return Paper(self.width, self.intervals, self.decimals)

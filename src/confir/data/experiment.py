@@ -18,7 +18,6 @@ from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.run import Run
 from confir.data.sampling.design import refuse_design
-from confir.data.sampling.judged_scores import HUMAN_SAMPLES, check_sample
 from confir.defaults import SEED
 from confir.errors import InvalidValueError
 from confir.scheduler import check_address, use_scheduler
@@ -307,6 +306,8 @@ def _checked_human(human: Any, human_sample: str | None) -> tuple[Any, str] | No
     """Return human judgements and how their topics were sampled; raise where only one is given."""
     if human is None and human_sample is None:
         return None
+    from confir.data.sampling.judged_scores import HUMAN_SAMPLES, check_sample
+
     if human is None:
         raise InvalidValueError(
             "human_sample is given without human: expected people's judgements, too"

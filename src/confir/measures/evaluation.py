@@ -19,7 +19,6 @@ from confir.data.qrels import Qrels
 from confir.data.reading_rules import Missing, ReadingOptions, ReadingRules, takes_rules
 from confir.data.run import Run
 from confir.data.run_scores import RunScores
-from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS
 from confir.data.scanning.scanner import Ranked, read_rankings
 from confir.data.scores import Scores
 from confir.defaults import SEED
@@ -108,6 +107,7 @@ def _by_people(
     experiment: Experiment, human: Any, sample: str, measures: Any, progress: Progress | None
 ) -> Scores:
     """Return the scores by a model's judgements, and people's of some topics or documents."""
+    from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS
     from confir.measures.judged_evaluation import evaluate_judged
     from confir.measures.sampled_documents import evaluate_sampled
 

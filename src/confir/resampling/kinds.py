@@ -13,7 +13,6 @@ import numpy as np
 from confir.arguments import as_choice, as_generator, as_reals
 from confir.arrays import Booleans, Floats
 from confir.data.experiment import Experiment
-from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores, lie_in_unit_interval
 from confir.defaults import REPLICATES, SEED, SUMMARY_REPLICATES
 from confir.errors import FormatError, InvalidValueError, UnsupportedMethodError
@@ -63,6 +62,7 @@ def as_sample(
         return scores
     if type(scores) is Scores:  # the usual kind: the modules of others are not loaded for it
         return topic_sample(scores, statistic=statistic, baseline=baseline)
+    from confir.data.sampling.judged_scores import JudgedScores
     from confir.data.votes import Votes
     from confir.measures.strengths import fit_strengths
     from confir.resampling.other_kinds import MAKERS

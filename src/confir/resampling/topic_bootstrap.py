@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
@@ -32,21 +32,13 @@ from confir.resampling.moments import (
     smooth_distribution,
     trimmed_fourth_powers,
 )
-from confir.resampling.pair_draws import (
-    Moves,
-    PairDraws,
-    SharedTopicDraws,
-    UnitDraws,
-)
 from confir.resampling.sample import Knowledge, MeasureSample, Sample, check_common_topics
 from confir.resampling.self_normalised import self_normalised, self_normalised_sums
 from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
-from confir.resampling.studentised_maxima import (
-    NORMAL_TOPICS,
-    RunCovariance,
-    sizes_in_memory,
-)
 from confir.resampling.topic_weights import TopicWeights, draw_topics, topic_weights
+
+if TYPE_CHECKING:
+    from confir.resampling.pair_draws import PairDraws
 
 # With this many replicates the Monte-Carlo error is negligible.
 MOST_REPLICATES = 10_000_000
@@ -232,6 +224,13 @@ class TopicSample(Sample):
         self, replicates: int, rng: np.random.Generator
     ) -> Iterator[tuple[PairDraws, int]]:
         """Yield differences between all columns in replicates, and how many these are."""
+        from confir.resampling.pair_draws import SharedTopicDraws, UnitDraws
+        from confir.resampling.studentised_maxima import (
+            NORMAL_TOPICS,
+            RunCovariance,
+            sizes_in_memory,
+        )
+
         values, topics = self.values[0], self.topics
         if topics >= NORMAL_TOPICS:
             covariance = self.covariance()
@@ -367,6 +366,10 @@ class ClusteredSample(TopicSample):
 
         There are none where replicates have no standard errors, or scores are missing.
         """
+        from confir.resampling.cluster_draws import ClusterDraws
+        from confir.resampling.pair_draws import UnitDraws
+        from confir.resampling.studentised_maxima import NORMAL_TOPICS, sizes_in_memory
+
         clusters, values = self.clusters, self.values[0]
         if np.isnan(values).any() or not clusters.studentises or clusters.count >= NORMAL_TOPICS:
             return
@@ -388,55 +391,6 @@ class ClusteredSample(TopicSample):
         """Return nothing: the spread of topics is not that of clusters."""
         del sd
         return None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ClusterDraws(PairDraws):
-    """Differences between runs in resampled clusters of any weight, where no score is missing.
-
-    Attributes
-    ----------
-    clusters
-        Of the design.
-    residuals
-        Weighted sums of deviations from the stratum's mean: runs × clusters.
-    mass
-        Weight of each cluster.
-    counts
-        How often each is drawn: clusters × replicates.
-    """
-
-    clusters: Clusters
-    residuals: Floats
-    mass: Floats
-    counts: Floats
-
-    @property
-    def runs(self) -> int:
-        """Number of runs."""
-        return len(self.residuals)
-
-    def moves(self, run: int, others: Integers, block: slice) -> Moves:
-        """Return how far the differences of other runs from one move in a block of replicates."""
-        apart = self.residuals[others] - self.residuals[run]
-        varies = np.abs(apart).max(axis=1) > TIE * self.mass.max()
-        apart = apart[varies]
-        deviation: Floats = np.zeros((len(apart), block.stop - block.start))
-        variance: Floats = np.zeros_like(deviation)
-        for inside, share in zip(self.clusters.blocks, self.clusters.share.tolist(), strict=True):
-            counts, mass, own = self.counts[inside, block], self.mass[inside], apart[:, inside]
-            total, drawn = mass @ counts, counts[:, 0].sum()
-            move = (own @ counts) / total
-            part = np.square(own) @ counts - 2.0 * move * ((own * mass) @ counts)
-            part += np.square(move) * (np.square(mass) @ counts)
-            deviation += share * move
-            variance += share**2 * drawn / (drawn - 1.0) * part / np.square(total)
-        units = float(self.clusters.count)
-        if (
-            len(self.clusters.share) == 1
-        ):  # of several strata one less is drawn, which makes up for it
-            deviation *= np.sqrt(units / (units - 1.0))
-        return Moves(varies, deviation, variance, units, 1.0 / units)
 
 
 def tie_steps(scores: Floats, plus: Integers, minus: Integers) -> Floats:
