@@ -15,7 +15,7 @@ functions
     modules; imports and class bodies excluded. Needs the sample collection, which it writes, and
     `--entered`; `--list evaluate` prints them.
 names
-    Modules that share a name outside the pattern of a study (table, chart, command, section,
+    Modules that share a name outside the pattern of a study (table, chart, command, section, page,
     sentences, __init__).
 lines
     Code lines of src without docstrings, comments and blanks; and all lines.
@@ -42,7 +42,7 @@ SAMPLES = {
     *("ClusteredJudgedSample", "InfluenceSample", "SummarisedBoard", "AdditiveSample"),
 }
 ASKED = {"design", "clusters", "judged"}
-STUDY_PARTS = {"table", "chart", "command", "section", "sentences", "__init__"}
+STUDY_PARTS = {"table", "chart", "command", "section", "page", "sentences", "__init__"}
 
 
 def trees() -> dict[Path, ast.Module]:
