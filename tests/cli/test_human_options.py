@@ -191,7 +191,7 @@ def test_documents_drawn_at_random_correct_scores(confir_command, files, tmp_pat
     outcome = confir_command("evaluate", *given, *stated)
     assert outcome.code == 0, outcome.err
     assert f"by people's judgements of {len(drawn):,} of {len(lines):,} documents" in outcome.out
-    assert "interval by t, over 50 topics" in outcome.out
+    assert "by t, over 50 topics" in outcome.out
     outcome = confir_command("compare", *given, *stated, "--replicates", "99")
     assert f"by people's judgements of {len(drawn):,} of" in outcome.out
     refused = confir_command("evaluate", *given, "--human-sample", "random-topics")

@@ -236,7 +236,7 @@ def teams_file(tmp_path, text):
             FormatError,
             r"teams.txt:3: run 'bm25' is of team 'b', and of 'a' before",
         ),
-        ("\n", FormatError, r"no run; expected a run and its team"),
+        ("\n", FormatError, r"the file is empty; expected a run and its team"),
     ],
 )
 def test_wrong_teams_are_named(sample, tmp_path, text, error, message):
