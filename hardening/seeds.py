@@ -109,10 +109,11 @@ def decisions(scores: confir.Scores, seed: int, replicates: int) -> Iterator[tup
 def board_decisions(
     means: confir.Scores, seed: int, replicates: int
 ) -> Iterator[tuple[str, Decisions]]:
-    """Yield ranks and separable neighbours of a leaderboard; limits of Borda counts describe replicates."""
+    """Yield ranks, best set and separable neighbours of a leaderboard; limits of Borda counts describe replicates."""
     board = confir.make_leaderboard(means, replicates=replicates, rng=seed)
     ranks = np.stack([board.rank_low, board.rank_high])
     yield "rank limits", Decisions(ranks, np.stack([board.borderline] * 2))
+    yield "best set", Decisions(board.may_be_best.astype(np.int64), board.best_borderline)
     yield "separable", Decisions(board.separable.astype(np.int64), board.borderline)
 
 

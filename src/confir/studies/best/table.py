@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from confir.errors import counted
 from confir.number_text import NumberText, difference_text, interval_text, topics_text
 from confir.report.names import isolated, joined_names
@@ -13,6 +15,8 @@ from confir.studies.best.teams import TeamBoard
 
 # Decimals of numbers in sentences.
 _SAID_DECIMALS = 3
+
+BORDERLINE_SET = "borderline: other replicates might change the set"
 
 
 def best_table(best: BestRuns, seed: int | None = None) -> Table:
@@ -58,7 +62,7 @@ def _rows(best: BestRuns, measure: int) -> list[tuple[Cell, ...]]:
             Cell(best.runs[run], strong=bool(best.in_set[run, measure])),
             Cell(interval_text(*_mean_and_limits(best, run, measure))),
             Cell(difference_text(*_gap_and_limits(best, run, measure))),
-            Cell(_set_text(best, run, measure)),
+            Cell(set_text(best.in_set[run, measure], best.borderline[run, measure])),
         )
         for run in best.order(measure)
     ]
@@ -76,9 +80,10 @@ def _gap_and_limits(best: BestRuns, run: int, measure: int) -> tuple[float, floa
     return float(best.difference[place]), float(best.lower[place]), float(best.upper[place])
 
 
-def _set_text(best: BestRuns, run: int, measure: int) -> str:
-    said = "yes" if best.in_set[run, measure] else "no"
-    return f"{said}, borderline" if best.borderline[run, measure] else said
+def set_text(in_set: bool | np.bool_, borderline: bool | np.bool_) -> str:
+    """Return whether a run may be the best, and whether other replicates might change that."""
+    said = "yes" if in_set else "no"
+    return f"{said}, borderline" if borderline else said
 
 
 def best_sentence(best: BestRuns, measure: int = 0) -> str:
@@ -175,5 +180,5 @@ def board_note(best: BestRuns, seed: int | None, *, has_gaps: bool = True) -> st
     )
     parts = [mean, *([gap] if has_gaps else []), may_be]
     if best.borderline.any():
-        parts.append("borderline: other replicates might change the set")
+        parts.append(BORDERLINE_SET)
     return "; ".join(parts) + ("" if seed is None else f"; seed {seed}")

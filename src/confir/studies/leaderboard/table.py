@@ -10,6 +10,7 @@ from confir.number_text import NumberText, difference_text, interval_text, numbe
 from confir.order import is_best
 from confir.report.answer_parts import AnswerPart
 from confir.report.tables import Cell, Table
+from confir.studies.best.table import BORDERLINE_SET, set_text
 from confir.studies.leaderboard.leaderboard import Leaderboard
 
 # Decimals of numbers in sentences.
@@ -47,10 +48,7 @@ def _row(
         Cell(board.runs[run]),
         Cell(interval_text(macro[0], macro[1], macro[2]), bool(top[run])),
         Cell(difference_text(gap[0], gap[1], gap[2])),
-        Cell(
-            ("yes" if board.may_be_best[run] else "no")
-            + (", borderline" if board.best_borderline[run] else "")
-        ),
+        Cell(set_text(board.may_be_best[run], board.best_borderline[run])),
         *map(Cell, _gap_texts(board, run)),
         Cell(f"{board.borda[run]:,.10g}", bool(borda[run])),
     ]
@@ -158,7 +156,7 @@ def leaderboard_note(board: Leaderboard, seed: int | None = None) -> str:
             "runs: among those on all datasets, without the model"
         )
     if board.best_borderline.any():
-        parts.append("borderline: other replicates might change the set")
+        parts.append(BORDERLINE_SET)
     return "\n".join(parts)
 
 

@@ -48,10 +48,12 @@ class Preferences(Result):
         Predicted share of wins against the average of the other systems.
     votes, wins, ties, losses
         Votes on each system, and how they ended.
-    rank, rank_low, rank_high
-        Rank by strength, with simultaneous limits, of all ranks at once.
-    may_be_best
-        Whether the system is in the confidence set of the best.
+    rank, rank_low, rank_high, borderline
+        Rank by strength, with simultaneous limits, of all ranks at once, and whether other replicates
+        might change a limit.
+    may_be_best, best_borderline
+        Whether the system is in the confidence set of the best, and whether other replicates might
+        change that.
     units, cluster
         Number of independent units, and what these are: "vote", "judge", "topic" or "dataset".
     level
@@ -75,7 +77,9 @@ class Preferences(Result):
     rank: Integers = over("run")
     rank_low: Integers = over("run")
     rank_high: Integers = over("run")
+    borderline: Booleans = over("run")
     may_be_best: Booleans = over("run")
+    best_borderline: Booleans = over("run")
     units: int = constant()
     cluster: str = constant()
     level: float = constant()
@@ -119,8 +123,8 @@ class PreferencePairs(Result):
         Share of wins, ties half, and the one that strengths predict; NaN without votes.
     difference, low, high
         Difference in strength, with the limits that the verdict rests on.
-    p_adjusted, verdict
-        Of the difference, adjusted for all pairs.
+    p_adjusted, verdict, borderline
+        Of the difference, adjusted for all pairs, and whether other replicates might change it.
     level
         Confidence level.
     """
@@ -137,6 +141,7 @@ class PreferencePairs(Result):
     high: Floats = over("pair")
     p_adjusted: Floats = over("pair")
     verdict: Any = over("pair")
+    borderline: Booleans = over("pair")
     family: str = constant()
     level: float = constant()
 
@@ -212,7 +217,9 @@ def rate_preferences(
         rank=ranking.rank[:, 0],
         rank_low=ranking.simultaneous_low[:, 0],
         rank_high=ranking.simultaneous_high[:, 0],
+        borderline=ranking.borderline[:, 0],
         may_be_best=best.in_set[:, 0],
+        best_borderline=best.borderline[:, 0],
         units=strengths.units,
         cluster=strengths.cluster,
         level=level,
@@ -258,6 +265,7 @@ def pairs_of(comparison: Comparison, strengths: Strengths) -> PreferencePairs:
         high=np.where(turned, -low, high)[order],
         p_adjusted=comparison.p_adjusted[0, :, 0][order],
         verdict=np.array(said, object)[order],
+        borderline=comparison.borderline[0, :, 0][order],
         family=comparison.family,
         level=comparison.level,
     )

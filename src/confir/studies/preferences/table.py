@@ -14,6 +14,8 @@ from confir.number_text import (
 )
 from confir.report.names import list_runs
 from confir.report.tables import Cell, Table
+from confir.studies.best.table import BORDERLINE_SET, set_text
+from confir.studies.comparison.wording import BORDERLINE
 from confir.studies.preferences.early_looks import ShareSequence
 from confir.studies.preferences.preferences import PreferencePairs, Preferences
 from confir.studies.preferences.vote_plan import VotePlan
@@ -31,8 +33,8 @@ def preferences_table(found: Preferences, seed: int | None = None) -> Table:
             Cell(_share(float(found.share[place]))),
             Cell(f"{found.votes[place]:,}"),
             Cell(f"{found.rank[place]}"),
-            Cell(f"{found.rank_low[place]} to {found.rank_high[place]}"),
-            Cell("yes" if found.may_be_best[place] else "no"),
+            Cell(_ranks(found, place)),
+            Cell(set_text(found.may_be_best[place], found.best_borderline[place])),
         )
         for place in found.order
     )
@@ -41,9 +43,19 @@ def preferences_table(found: Preferences, seed: int | None = None) -> Table:
         f"{best_sentence(found)}\n{about_votes(found)}; strength: Bradley-Terry, 0 on average, with its "
         f"{_percent(found.level)} interval; wins: predicted share of wins against the average of the "
         "other systems; ranks: simultaneous limits, of all ranks at once; may be best: confidence "
-        f"set of the best (Hsu 1984)\n{fit_sentence(found)}"
+        f"set of the best (Hsu 1984){_borderline(found)}\n{fit_sentence(found)}"
     )
     return Table(columns, rows, _with_seed(note, seed), bold="may be best")
+
+
+def _ranks(found: Preferences, place: int) -> str:
+    unclear = ", borderline" if found.borderline[place] else ""
+    return f"{found.rank_low[place]} to {found.rank_high[place]}{unclear}"
+
+
+def _borderline(found: Preferences) -> str:
+    marked = (found.borderline | found.best_borderline).any()
+    return "; borderline: other replicates might change the decision" if marked else ""
 
 
 def best_sentence(found: Preferences) -> str:
@@ -80,7 +92,10 @@ def preference_pairs_table(pairs: PreferencePairs, seed: int | None = None) -> T
         (
             Cell(run),
             Cell(against),
-            Cell(pairs.verdict[place], strong=pairs.verdict[place] in ("better", "worse")),
+            Cell(
+                pairs.verdict[place] + ", borderline" * bool(pairs.borderline[place]),
+                strong=pairs.verdict[place] in ("better", "worse"),
+            ),
             Cell(f"{pairs.wins[place]}/{pairs.ties[place]}/{pairs.losses[place]}"),
             Cell(_share(float(pairs.observed[place]))),
             Cell(_share(float(pairs.predicted[place]))),
@@ -96,6 +111,7 @@ def preference_pairs_table(pairs: PreferencePairs, seed: int | None = None) -> T
         f"w/t/l: votes won, tied, lost against each other; observed: share of wins, a tie counting "
         f"half; predicted: by strengths; difference in strength with its {_simultaneous(pairs)}"
         f"{_percent(pairs.level)} interval and p-value, {_family(pairs)}"
+        + (f"; borderline: {BORDERLINE}" if pairs.borderline.any() else "")
     )
     return Table(columns, rows, _with_seed(note, seed), 3, "significant difference")
 
@@ -116,7 +132,7 @@ def preference_best_table(found: Preferences, seed: int | None = None) -> Table:
     rows = tuple(
         (
             Cell(found.runs[place], strong=bool(found.may_be_best[place])),
-            Cell("yes" if found.may_be_best[place] else "no"),
+            Cell(set_text(found.may_be_best[place], found.best_borderline[place])),
             Cell(number_text(found.strength[place])),
             Cell(
                 difference_text(
@@ -133,6 +149,7 @@ def preference_best_table(found: Preferences, seed: int | None = None) -> Table:
         "adjusted for all others (Hsu 1984, one-sided); gap: difference in strength from the best of "
         "the others, with simultaneous limits; p: of no other system being stronger; first: share of "
         f"bootstrap samples of the {found.cluster}s in which it ranks first"
+        + (f"; {BORDERLINE_SET}" if found.best_borderline.any() else "")
     )
     columns = ("system", "in set", "strength", "gap", "p", "first")
     return Table(columns, rows, _with_seed(note, seed), 2, "may be best")
@@ -147,13 +164,14 @@ def preference_ranks_table(found: Preferences, seed: int | None = None) -> Table
             Cell(number_text(found.strength[place])),
             Cell(f"{found.rank[place]}"),
             Cell(f"{ranking.low[place, 0]} to {ranking.high[place, 0]}"),
-            Cell(f"{found.rank_low[place]} to {found.rank_high[place]}"),
+            Cell(_ranks(found, place)),
         )
         for place in found.order
     )
     note = (
         f"{about_votes(found)}; {_percent(found.level)} interval of the rank of each system on its own, and "
         "simultaneous, of all ranks at once"
+        + ("; borderline: other replicates might change a limit" if found.borderline.any() else "")
     )
     columns = ("system", "strength", "rank", "interval", "simultaneous")
     return Table(columns, rows, _with_seed(note, seed))

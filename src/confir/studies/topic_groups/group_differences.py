@@ -17,11 +17,12 @@ from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import collect_warnings, warn_caller
-from confir.intervals.simultaneous import is_significant
+from confir.intervals.simultaneous import MONTE_CARLO_ERRORS, is_significant, monte_carlo_error
 from confir.measures.evaluation import as_listed_scores
+from confir.resampling.further_replicates import FURTHER, can_draw_further
 from confir.resampling.kinds import as_sample, needs
 from confir.resampling.sample import Knowledge
-from confir.resampling.topics import Rng, own_seed
+from confir.resampling.topics import Rng, check_replicates, own_seed
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.corrections import adjust_p_values
@@ -52,12 +53,14 @@ class GroupComparison(PairResult):
         topics are too few. ``open_end`` is as in `Comparison`.
     topics
         Topics of the group that both runs have.
-    verdict
+    verdict, borderline
         better, worse, equivalent, identical or inconclusive by that interval; not compared where
-        both runs have fewer than two topics.
+        both runs have fewer than two topics; and whether other replicates might change it.
     f, df_groups, df_error, p, p_adjusted
         Welch's F that the difference is the same in all groups tested, p by permutation of the
         groups' labels, adjusted by Holm's method for the pairs; NaN where it is not tested.
+    groups_borderline
+        Whether other permutations might change the decision of that test.
     tested
         Which groups are tested: those of five topics or more whose differences vary.
     untested
@@ -79,11 +82,13 @@ class GroupComparison(PairResult):
     open_end: Integers = over("group", "pair", "measure")
     topics: Integers = over("group", "pair", "measure")
     verdict: Words = over("group", "pair", "measure")
+    borderline: Booleans = over("group", "pair", "measure")
     f: Floats = over("pair", "measure")
     df_groups: Floats = over("pair", "measure")
     df_error: Floats = over("pair", "measure")
     p: Floats = over("pair", "measure")
     p_adjusted: Floats = over("pair", "measure")
+    groups_borderline: Booleans = over("pair", "measure")
     tested: Booleans = over("group", "pair", "measure")
     untested: str
     level: float = constant()
@@ -103,6 +108,7 @@ class GroupComparison(PairResult):
         "open",
         "level",
         "verdict",
+        "borderline",
         "overall_difference",
         "overall_low",
         "overall_high",
@@ -112,6 +118,7 @@ class GroupComparison(PairResult):
         "df_error",
         "p_groups",
         "p_groups_adjusted",
+        "groups_borderline",
         "tested",
     )
 
@@ -154,6 +161,7 @@ class _GroupDifferences(NamedTuple):
     open_end: Integers
     topics: Integers
     verdict: Words
+    borderline: Booleans
 
 
 @on_its_scheduler
@@ -197,6 +205,7 @@ def compare_groups(
     held = as_listed_scores(scores)
     groups = as_topic_groups(by, held, table)
     level = as_level(level)
+    check_replicates(replicates)
     seed = own_seed(as_generator(rng))
     drawing: dict[str, Any] = {"replicates": replicates, "rng": seed}
     overall = compare_runs(held, baseline=baseline, level=level, **drawing)
@@ -207,7 +216,7 @@ def compare_groups(
         _compare_group(name, part, overall, {**drawing, "level": own})
         for name, part in groups.parts(held)
     ]
-    tested, reason = _test(held, groups, overall, replicates, seed)
+    tested, reason = _test(held, groups, overall, level, replicates, seed)
     return GroupComparison(
         scores=held,
         column=groups.column,
@@ -237,40 +246,74 @@ def _compare_group(
         apart = scores.values[:, overall.second] - scores.values[:, overall.first]
         mean = np.where(topics > 0, np.nansum(apart, axis=0) / np.maximum(topics, 1), np.nan)
         words = np.full(shape, NOT_COMPARED)
-        return _GroupDifferences(mean, nothing, nothing, np.zeros(shape, int), topics, words)
+        none = np.zeros(shape, int)
+        return _GroupDifferences(mean, nothing, nothing, none, topics, words, none > 0)
     with collect_warnings() as collected:
         found = compare_runs(scores, baseline=overall.baseline, **options)
     for message, category in collected:
         warn_caller(f"{name}: {message}", category)
     words = np.where(found.topics >= LEAST_TOPICS, found.verdict[0], NOT_COMPARED)
     low, high = found.limits
-    return _GroupDifferences(found.difference, low, high, found.open_end, found.topics, words)
+    return _GroupDifferences(
+        found.difference, low, high, found.open_end, found.topics, words, found.borderline[0]
+    )
 
 
 def _test(
-    scores: Scores, groups: TopicGroups, overall: Comparison, replicates: int, seed: int
+    scores: Scores,
+    groups: TopicGroups,
+    overall: Comparison,
+    level: float,
+    replicates: int,
+    seed: int,
 ) -> tuple[dict[str, Any], str]:
-    """Return the test of every pair, as fields of the result, and why there is none."""
+    """Return the test of every pair, as fields of the result, and why there is none.
+
+    Where a decision is borderline, ten times as many permutations are drawn.
+    """
     shape = overall.difference.shape
     reason = _objection(scores, groups)
     if reason:
         none = np.full(shape, np.nan)
         fields = dict.fromkeys(("f", "df_groups", "df_error", "p", "p_adjusted"), none)
-        return {**fields, "tested": np.zeros((len(groups.names), *shape), np.bool_)}, reason
-    pairs = Pairs(as_sample(scores), overall.first, overall.second)
-    numbers = groups.codes(scores.topics)
-    blocks = [
-        check_groups(pairs.contrast(columns).unit_scores(), numbers, replicates, seed)
-        for columns in pairs.blocks()
-    ]
-    joined = Heterogeneity(*(np.concatenate(part, axis=-1) for part in zip(*blocks, strict=True)))
+        empty = np.zeros((len(groups.names), *shape), np.bool_)
+        return {**fields, "groups_borderline": empty[0], "tested": empty}, reason
+    joined = _heterogeneity(scores, groups, overall, replicates, seed)
+    unclear = _is_borderline(joined.p.reshape(shape), level, replicates)
+    if unclear.any() and can_draw_further(len(overall.first), len(scores.topics), replicates):
+        joined = _heterogeneity(scores, groups, overall, FURTHER * replicates, seed)
+        unclear = _is_borderline(joined.p.reshape(shape), level, FURTHER * replicates)
     f, df_groups, df_error, p = (part.reshape(shape) for part in joined[:4])
     tested = joined.tested.reshape(len(groups.names), *shape)
     if np.isnan(p).all():
         reason = "fewer than two groups have five topics or more whose differences vary"
     adjusted = adjust_p_values(p, "holm")
     found = {"f": f, "df_groups": df_groups, "df_error": df_error, "p": p, "p_adjusted": adjusted}
-    return {**found, "tested": tested}, reason
+    return {**found, "groups_borderline": unclear, "tested": tested}, reason
+
+
+def _heterogeneity(
+    scores: Scores, groups: TopicGroups, overall: Comparison, permutations: int, seed: int
+) -> Heterogeneity:
+    """Return the test of all pairs, one column per pair and measure."""
+    pairs = Pairs(as_sample(scores), overall.first, overall.second)
+    numbers = groups.codes(scores.topics)
+    blocks = [
+        check_groups(pairs.contrast(columns).unit_scores(), numbers, permutations, seed)
+        for columns in pairs.blocks()
+    ]
+    return Heterogeneity(*(np.concatenate(part, axis=-1) for part in zip(*blocks, strict=True)))
+
+
+def _is_borderline(p: Floats, level: float, permutations: int) -> Booleans:
+    """Return where other permutations might change whether an adjusted p-value is significant."""
+    error = MONTE_CARLO_ERRORS * monte_carlo_error(p, permutations)
+    lower, upper = (
+        is_significant(adjust_p_values(np.clip(moved, 0.0, 1.0), "holm"), level)
+        for moved in (p - error, p + error)
+    )
+    unclear: Booleans = (lower != upper) & ~np.isnan(p)
+    return unclear
 
 
 def _objection(scores: Scores, groups: TopicGroups) -> str:

@@ -54,7 +54,8 @@ def _dependence(comparison: GroupComparison, pair: int, measure: int) -> str:
         reason = comparison.untested or "too few of its groups vary or have five topics"
         return f"Whether {what} depends on {comparison.column} was not tested: {reason}"
     adjusted = "adjusted p" if len(comparison.first) > 1 else "p"
-    said = f"{adjusted} {_p_words(p)}"
+    unclear = ", borderline" if comparison.groups_borderline[pair, measure] else ""
+    said = f"{adjusted} {_p_words(p)}{unclear}"
     if comparison.significant[pair, measure]:
         return f"{what[:1].upper()}{what[1:]} depends on {comparison.column} ({said})"
     return f"Whether {what} depends on {comparison.column} is inconclusive ({said})"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from confir.arrays import Floats, Integers
 from confir.errors import counted
 from confir.number_text import difference_text, p_text, percent
@@ -47,18 +49,25 @@ def _rows(comparison: GroupComparison, pair: int, measure: int) -> list[tuple[Ce
     names = (comparison.scores.measures[measure], *comparison.pairs[pair])
     p = p_text(float(comparison.p_adjusted[pair, measure]))
     topics = int(overall.topics[pair, measure])
-    texts = [(_ALL, f"{topics:,}", whole, str(overall.verdict[0, pair, measure]), p)]
-    for place, group in enumerate(comparison.groups):
-        cell = place, pair, measure
+    p += _mark(comparison.groups_borderline[pair, measure])
+    place = 0, pair, measure
+    verdict = f"{overall.verdict[place]}{_mark(overall.borderline[place])}"
+    texts = [(_ALL, f"{topics:,}", whole, verdict, p)]
+    for number, group in enumerate(comparison.groups):
+        cell = number, pair, measure
         text = _text(
             comparison.difference, comparison.low, comparison.high, comparison.open_end, cell
         )
-        verdict = str(comparison.verdict[cell])
+        verdict = f"{comparison.verdict[cell]}{_mark(comparison.borderline[cell])}"
         texts.append((group, f"{comparison.topics[cell]:,}", text, verdict, ""))
     return [
         tuple(Cell(text, strong=number == 0) for text in (*names, *row))
         for number, row in enumerate(texts)
     ]
+
+
+def _mark(borderline: np.bool_) -> str:
+    return ", borderline" if borderline else ""
 
 
 def _text(
@@ -81,6 +90,9 @@ def _note(comparison: GroupComparison, seed: int | None) -> str:
         "Welch's F that the difference is the same in all groups of five topics or more, by "
         f"{counted(comparison.replicates, 'permutation')}, Holm's correction for the pairs"
     )
+    marks = comparison.borderline, comparison.groups_borderline, comparison.overall.borderline
+    if any(part.any() for part in marks):
+        note += "; borderline: other replicates or permutations might change the decision"
     return "\n".join([*said, note if seed is None else f"{note}; seed {seed}"])
 
 

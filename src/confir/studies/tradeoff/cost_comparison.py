@@ -30,6 +30,7 @@ from confir.intervals.simultaneous import ComparisonFamily
 from confir.measures.evaluation import as_listed_scores
 from confir.order import TIE
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
+from confir.resampling.further_replicates import FURTHER, can_draw_further
 from confir.resampling.kinds import as_sample, needs
 from confir.resampling.sample import Knowledge, Sample
 from confir.resampling.studentised_maxima import largest_statistics
@@ -68,6 +69,8 @@ class CostComparison(Result):
         "dominated" where another run is significantly better and significantly cheaper, "frontier"
         where the run is significantly better or significantly cheaper than every other one, else
         "undecided".
+    borderline
+        Whether other replicates might change the status.
     dominated_by
         The runs that dominate it, the best one first; empty where none does.
     efficient
@@ -88,6 +91,7 @@ class CostComparison(Result):
     cost_low: Floats = over("cost", "run")
     cost_high: Floats = over("cost", "run")
     status: Words = over("cost", "run", "measure")
+    borderline: Booleans = over("cost", "run", "measure")
     dominated_by: tuple[Any, ...] = over("cost", "run", "measure")
     efficient: Booleans = over("cost", "run", "measure")
     share_frontier: Floats = over("cost", "run", "measure")
@@ -213,6 +217,7 @@ def compare_costs(
         cost_low=low,
         cost_high=high,
         status=np.stack([np.stack([one.status for one in row], axis=1) for row in parts]),
+        borderline=np.stack([np.stack([one.borderline for one in row], axis=1) for row in parts]),
         dominated_by=tuple(
             tuple(zip(*(one.dominated_by for one in row), strict=True)) for row in parts
         ),
@@ -228,6 +233,7 @@ class _Standing(NamedTuple):
     """What is said of all runs by one measure and one cost."""
 
     status: Words
+    borderline: Booleans
     dominated_by: list[tuple[str, ...]]
     efficient: Booleans
     share: Floats
@@ -315,23 +321,30 @@ def _compare(
 ) -> _Standing:
     """Return what quality and cost say of all runs, by one measure."""
     quality, varying = _quantity(scores, level), cost.quantities(level)
-    signs = _significant([quality, *varying], level, replicates, seed)
-    better = _as_matrix(signs[0], len(scores.runs))
-    cheaper, no_dearer, mean_cost = cost.ordered(varying, signs[1:])
-    above = better > 0  # row significantly better than column
-    dominates = above & no_dearer
-    others = ~np.eye(len(scores.runs), dtype=bool)
-    safe = (above | cheaper) | ~others
-    dominated = (dominates & others).any(axis=0)
-    status = np.where(dominated, DOMINATED, np.where(safe.all(axis=1), FRONTIER, UNDECIDED))
+    directions = _directions([quality, *varying], level, replicates, seed)
+    mean_cost = cost.ordered(varying, [one.found for one in directions[1:]]).mean
+    least, (status, dominates), most = (
+        _statuses(_as_matrix(moved[0], len(scores.runs)), cost.ordered(varying, list(moved[1:])))
+        for moved in zip(*directions, strict=True)
+    )
     mean = quality.sample.distribution(slice(None), None, ("se",)).estimate
     order = np.argsort(-np.nan_to_num(mean, nan=-np.inf), kind="stable")
     by = [
-        tuple(scores.runs[one] for one in order.tolist() if dominates[one, run] and one != run)
+        tuple(scores.runs[one] for one in order.tolist() if dominates[one, run])
         for run in range(len(scores.runs))
     ]
     efficient = _efficient(mean[None], mean_cost[None])[0]
-    return _Standing(status, by, efficient, _shares(quality.sample, cost, replicates, seed))
+    share = _shares(quality.sample, cost, replicates, seed)
+    return _Standing(status, least[0] != most[0], by, efficient, share)
+
+
+def _statuses(better: Integers, cost: _Ordered) -> tuple[Words, Booleans]:
+    """Return the status of each run, and which run (row) dominates which (column)."""
+    own = np.eye(len(better), dtype=bool)
+    dominates = (better > 0) & cost.no_dearer & ~own
+    safe = (better > 0) | cost.cheaper | own
+    undominated = np.where(safe.all(axis=1), FRONTIER, UNDECIDED)
+    return np.where(dominates.any(axis=0), DOMINATED, undominated), dominates
 
 
 def _quantity(scores: Scores, level: float) -> _Quantity:
@@ -344,15 +357,41 @@ def _quantity(scores: Scores, level: float) -> _Quantity:
     return _Quantity(sample, means, own)
 
 
-def _significant(
+class _Directions(NamedTuple):
+    """Significant directions of all pairs in one quantity: 1 where the second run's mean is larger.
+
+    Attributes
+    ----------
+    least, found, most
+        Without the directions that other replicates might change, those found, and with all that
+        other replicates might find.
+    """
+
+    least: Integers
+    found: Integers
+    most: Integers
+
+
+def _directions(
     quantities: list[_Quantity], level: float, replicates: int, seed: int
-) -> list[Integers]:
-    """Return the significant directions of all pairs in each quantity: 1 where the second is larger.
+) -> list[_Directions]:
+    """Return the significant directions of all pairs in each quantity.
 
     One family holds all of them: m counts the pairs of all quantities, M is of each by itself, and
-    the largest t* is taken over both, on the same topics.
+    the largest t* is taken over both, on the same topics. Where a decision is borderline, ten times as
+    many replicates are drawn.
     """
     m = int(sum(count_tested(one.means)[0] for one in quantities))
+    found = _drawn_directions(quantities, m, level, replicates, seed)
+    unclear = any((one.least != one.most).any() for one in found)
+    if unclear and can_draw_further(m, int(quantities[0].means.topics.max()), replicates):
+        return _drawn_directions(quantities, m, level, FURTHER * replicates, seed)
+    return found
+
+
+def _drawn_directions(
+    quantities: list[_Quantity], m: int, level: float, replicates: int, seed: int
+) -> list[_Directions]:
     borrowed = [
         BorrowedVariance(m, median_variance(np.square(one.means.se[:, 0]) * one.means.units[:, 0]))
         for one in quantities
@@ -373,8 +412,12 @@ def _significant(
         family = Families((ComparisonFamily.of(m, maxima, borrowed=added),))
         outcome = test.compute(None, one.means, replicates, seed)
         decided = decide([(test, outcome)], one.means, one.own, family, margin=None, level=level)
-        verdict = decided.verdict[0, :, 0]
-        found.append(np.where(verdict == BETTER, 1, np.where(verdict == WORSE, -1, 0)))
+        verdict, unclear = decided.verdict[0, :, 0], decided.borderline[0, :, 0]
+        sign = np.where(verdict == BETTER, 1, np.where(verdict == WORSE, -1, 0))
+        possible = np.sign(one.means.difference[:, 0]).astype(np.int64)
+        found.append(
+            _Directions(np.where(unclear, 0, sign), sign, np.where(unclear, possible, sign))
+        )
     return found
 
 

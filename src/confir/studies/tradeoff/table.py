@@ -5,6 +5,7 @@ from __future__ import annotations
 from confir.errors import counted
 from confir.number_text import NumberText, frequency_text, interval_text, percent
 from confir.report.tables import Cell, Table
+from confir.studies.comparison.wording import BORDERLINE
 from confir.studies.tradeoff.cost_comparison import FRONTIER, CostComparison
 
 
@@ -48,7 +49,7 @@ def _row(comparison: CostComparison, cost: int, run: int, measure: int) -> tuple
         comparison.costs[cost],
         comparison.measures[measure],
         comparison.runs[run],
-        status,
+        f"{status}, borderline" if comparison.borderline[cost, run, measure] else status,
         NumberText.of(*(float(part[cost, run]) for part in spent)),
         interval_text(*(float(part[run, measure]) for part in quality)),
         f"{by[0]}{more}" if by else "",
@@ -66,5 +67,7 @@ def _note(comparison: CostComparison, seed: int | None) -> str:
         "other run; simultaneous over all pairs in quality and in cost, for one measure and one cost; "
         "efficient: share of bootstrap samples of the topics in which no run is better and no dearer"
     )
+    if comparison.borderline.any():
+        note += f"; borderline: {BORDERLINE}"
     lines = [f"{sentence}." for sentence in comparison.sentences()]
     return "\n".join([*lines, note if seed is None else f"{note}; seed {seed}"])
