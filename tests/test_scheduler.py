@@ -146,7 +146,9 @@ def test_document_bootstraps_read_files_on_workers_and_give_the_same_bits(
         return found, [part.tolist() for part in known], said
 
     here, known_here, said_here = resampled()
-    monkeypatch.setattr("confir.data.experiment.scan_sources", None)  # not in this process
+    monkeypatch.setattr(
+        "confir.data.scanning.list_scanner.scan_sources", None
+    )  # not in this process
     steps = []
     with use_scheduler(cluster):
         there, known_there, said_there = resampled(progress=steps.append)
@@ -387,7 +389,7 @@ def test_a_scheduler_that_is_lost_is_an_error():
 
 
 def test_other_versions_are_an_error(cluster, monkeypatch):
-    monkeypatch.setattr("confir.scheduler.version", lambda _: "9.8")
+    monkeypatch.setattr("importlib.metadata.version", lambda _: "9.8")
     message = f"{cluster}: the scheduler has .*, and this process has .* 9.8; expected"
     with use_scheduler(cluster), pytest.raises(SchedulerError, match=message):
         run_blocks(abs, [1])

@@ -6,13 +6,20 @@ The stub, ``X.pyi`` beside ``X.py``, is the one list of public names. Type check
 
 from __future__ import annotations
 
-from functools import cache
 from importlib import import_module
 
+# What was found in stubs; functools would take longer to load than all else here.
+_listed: dict[str, dict[str, str]] = {}
 
-@cache
+
 def listed_names(stub: str) -> dict[str, str]:
     """Return the module of each name that a stub of confir imports, in alphabetical order."""
+    if stub not in _listed:
+        _listed[stub] = _read_names(stub)
+    return _listed[stub]
+
+
+def _read_names(stub: str) -> dict[str, str]:
     import ast
     import pkgutil
 

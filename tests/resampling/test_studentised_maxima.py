@@ -9,7 +9,6 @@ import pytest
 import confir.parallel
 from confir.resampling import pair_draws as module
 from confir.resampling import studentised_maxima as sizes
-from confir.resampling import topic_bootstrap
 from confir.resampling.borrowed_variance import NOTHING_BORROWED, BorrowedVariance
 from confir.resampling.kinds import topic_sample
 from confir.resampling.pair_draws import draw_normal_means
@@ -191,7 +190,6 @@ def test_many_topics_take_the_normal_limit_of_what_resampling_gives(monkeypatch)
     resampled = largest_statistics(
         topic_sample(values), 4_000, np.random.default_rng(1), NOTHING_BORROWED
     )
-    monkeypatch.setattr(topic_bootstrap, "NORMAL_TOPICS", 600)
     monkeypatch.setattr(sizes, "NORMAL_TOPICS", 600)
     normal = largest_statistics(
         topic_sample(values), 4_000, np.random.default_rng(1), NOTHING_BORROWED
@@ -206,7 +204,6 @@ def test_many_topics_take_the_normal_limit_of_what_resampling_gives(monkeypatch)
 
 def test_the_normal_limit_has_the_covariance_of_the_scores(monkeypatch):
     values = np.random.default_rng(8).random((6, 2))
-    monkeypatch.setattr(topic_bootstrap, "NORMAL_TOPICS", 6)
     monkeypatch.setattr(sizes, "NORMAL_TOPICS", 6)
     borrowed = BorrowedVariance(2, 10.0)
     found = largest_statistics(topic_sample(values), 30, np.random.default_rng(1), borrowed)
