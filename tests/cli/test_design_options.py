@@ -50,7 +50,7 @@ def test_design_prints_what_the_topics_are_worth(confir_command, files, topics):
     )
     assert (outcome.code, outcome.err) == (0, "")
     assert (
-        "95% interval by logit-t, over 50 topics; 50 topics in 13 clusters: as precise as"
+        "95% confidence interval (CI) by logit-t, over 50 topics; 50 topics in 13 clusters: as precise as"
         in outcome.out
     )
     assert "independent topics" in outcome.out

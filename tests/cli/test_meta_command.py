@@ -386,7 +386,7 @@ def test_a_single_topic_has_no_random_effects(confir_command, tmp_path):
     (tmp_path / "x.run").write_text("1 0 a 1 2 x\n1 0 d 2 1 x\n2 0 c 1 1 x\n")
     outcome = confir_command("meta", tmp_path / "qrels", tmp_path / "x.run", "-m", "AP")
     assert outcome.code == 0
-    assert "no relevant document for 1 of 2 topics (2), which are left out" in outcome.err
+    assert "no relevant document for 1 of 2 topics (2), which have no score" in outcome.err
     assert "random effects need 2 studies" in outcome.err
     assert "no interval, over 1 study" in outcome.out
 

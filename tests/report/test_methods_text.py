@@ -111,7 +111,7 @@ def test_the_leaderboard_names_the_method_of_each_measure():
         ("calibrated-beta, over", "t, over", "calibrated-beta, over 20 topics; mine, unk"),
         strict=True,
     ):
-        assert f"95% interval by {said}" in note
+        assert f"95% confidence interval (CI) by {said}" in note
 
 
 def test_measures_with_different_methods_are_told_apart():

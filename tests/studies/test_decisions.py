@@ -172,8 +172,9 @@ def test_only_pairs_that_were_tested_are_counted():
         "adjusted by Holm's correction for at most 2 pairs within each measure"
         in comparison_note(compare_runs(table(wider), baseline="run0", correction="holm"))
     )
-    assert "with simultaneous 95% interval, at most 2 pairs with run0, over" in comparison_note(
-        compare_runs(table(wider), baseline="run0")
+    assert (
+        "with simultaneous 95% confidence interval (CI), at most 2 pairs with run0, over"
+        in comparison_note(compare_runs(table(wider), baseline="run0"))
     )
 
 

@@ -206,8 +206,9 @@ def test_the_gate_follows_the_simultaneous_interval_at_any_margin(scores):
 def test_table_chart_and_sentences_show_the_simultaneous_interval(scores):
     comparison = compare_runs(scores.select(measure="m0"), baseline="a", rng=1)
     low, high = comparison.limits
-    assert "simultaneous 95% interval, 4 pairs with a, over 30 topics" in comparison_note(
-        comparison
+    assert (
+        "simultaneous 95% confidence interval (CI), 4 pairs with a, over 30 topics"
+        in comparison_note(comparison)
     )
     (said,) = [text for text in comparison.sentences() if " e " in text or text.startswith("e ")]
     assert f"[{low[3, 0]:+.3f}, {high[3, 0]:+.3f}]" in said

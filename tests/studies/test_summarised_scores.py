@@ -245,7 +245,7 @@ def test_what_needs_single_topics_is_refused_with_what_fits():
         confir.compare_runs(summary, test="wilcoxon")
     with pytest.raises(UnsupportedMethodError, match="expected the mean, or the difference"):
         confir.confidence_interval(summary, statistic="geometric-mean")
-    with pytest.raises(InvalidValueError, match="every topic"):
+    with pytest.raises(UnsupportedMethodError, match="which summaries of scores lack"):
         confir.estimate_coverage(summary)
     with pytest.raises(InvalidValueError, match="every topic"):
         confir.compare_runs(summary).topic_differences()

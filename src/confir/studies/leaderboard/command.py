@@ -170,7 +170,6 @@ def leaderboard_command(
 
     - `confir leaderboard beir/*/ -m nDCG@10`
     - `confir leaderboard --scores scores.csv -m nDCG@10 --rows all`
-    - `confir leaderboard --scores seeds.csv -m nDCG@10 --repeats`
     - `confir leaderboard --means means.csv -m nDCG@10 --select "bge*" -o board.csv`
     """
     from confir.cli.report import check_page
