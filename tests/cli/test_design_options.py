@@ -353,6 +353,13 @@ def test_results_of_mteb_are_a_leaderboard_of_means(confir_command, tmp_path):
         f"T{t}/{s}" for t in range(3) for s in ("en", "de")
     }
     assert {one["run"] for one in board if one["rank"] == 1} == {"org/b"}
+    folder = ("--means", tmp_path, "-m", "nDCG@10", "--replicates", 99, "--format", "json")
+    found = confir_command("leaderboard", *folder)
+    assert (found.code, found.err) == (0, "")
+    assert [one | {"measure": "main_score"} for one in json.loads(found.out)] == board
+    (tmp_path / "empty").mkdir()
+    wrong = confir_command("leaderboard", "--means", tmp_path / "empty").err
+    assert "no file .json below it; expected results of MTEB" in wrong
 
 
 def write_means(path, runs=25):

@@ -31,6 +31,8 @@ PREDICTIONS = '{"mteb_model_meta": …, subset: {split: {topic: {docid: score}}}
 RESULTS = "means of datasets, without scores per topic"
 
 _META = "mteb_model_meta"
+# The score of a task that its authors chose; results do not say which measure it is.
+MAIN_SCORE = "main_score"
 MODEL_FILE = "model_meta.json"
 _EXPECTED = "expected results of MTEB, scores: {split: [{hf_subset, main_score, …}]}"
 
@@ -59,7 +61,7 @@ def read_mteb_results(content: bytes, source: str) -> InputTable:
     rows = _dataset_scores(held, source)
     _warn_of_means(source)
     datasets, values = (list(column) for column in zip(*rows, strict=True))
-    columns = [[_model(source)] * len(rows), ["main_score"] * len(rows), datasets, values]
+    columns = [[_model(source)] * len(rows), [MAIN_SCORE] * len(rows), datasets, values]
     header = ["run", "measure", "topic", "score"]
     return InputTable(source, header, columns, range(1, len(rows) + 1), "row")
 
@@ -81,7 +83,7 @@ def mteb_object_rows(source: Any, run: str | None, name: str) -> list[tuple[str,
     if not rows:
         raise FormatError("no results of MTEB; expected those of a task or more", path=name)
     _warn_of_means(name)
-    return [(model, "main_score", dataset, score) for dataset, score in rows]
+    return [(model, MAIN_SCORE, dataset, score) for dataset, score in rows]
 
 
 def _warn_of_means(source: str) -> None:
@@ -99,7 +101,7 @@ def _dataset_scores(held: Mapping[str, Any], source: str) -> list[tuple[str, Any
         for entry in as_objects(entries, f"split {split!r}", source, _EXPECTED):
             what = f"an entry of split {split!r}"
             subset = id_held_by(entry, "hf_subset", what, source, _EXPECTED)
-            score = held_by(entry, "main_score", what, source, _EXPECTED)
+            score = held_by(entry, MAIN_SCORE, what, source, _EXPECTED)
             rows.append((_dataset(task, subset, split, len(scores) > 1), score))
     if not rows:
         raise FormatError(f"no scores; {_EXPECTED}", path=source)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +14,13 @@ import numpy as np
 
 from confir.arguments import as_choice
 from confir.data.experiment import Experiment
+from confir.data.formats.mteb import MAIN_SCORE, MODEL_FILE
 from confir.data.reading_rules import ReadingOptions
 from confir.data.run_scores import RunScores
 from confir.data.sampling.design import Design, read_dataset_designs
 from confir.data.scores import Scores
 from confir.data.tables.input_table import InputTable, fold
+from confir.data.tables.parquet_files import is_parquet
 from confir.data.tables.score_files import read_score_table, read_scores, scores_from_table
 from confir.data.tables.score_objects import make_scores
 from confir.errors import (
@@ -152,23 +155,27 @@ def read_means(paths: Sequence[str], column: str = "dataset", measure: str | Non
     Parameters
     ----------
     paths
-        The tables; a single one may have datasets in a column of this name.
+        The tables; a single one may have datasets in a column of this name. A folder stands for the
+        results of MTEB below it.
     column
         Name of the column of datasets.
     measure
         What the means are called where the tables do not name their measure.
     """
-    return _named(_read_means(paths, column), measure)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*results of MTEB are means")  # as was asked for
+        return _named(_read_means(paths, column), measure)
 
 
 def _named(means: Scores, measure: str | None) -> Scores:
     """Return means whose measure has a name, where the table gives none."""
-    if measure is None or means.measures != (_UNNAMED,):
+    if measure is None or means.measures not in ((_UNNAMED,), (MAIN_SCORE,)):
         return means
     return replace(means, measures=(canonical_name(measure),))
 
 
-def _read_means(paths: Sequence[str], column: str) -> Scores:
+def _read_means(given: Sequence[str], column: str) -> Scores:
+    paths = [file for path in given for file in _result_files(path)]
     if len(paths) > 1:
         return read_scores(list(paths))
     table = read_score_table(paths[0])
@@ -180,6 +187,17 @@ def _read_means(paths: Sequence[str], column: str) -> Scores:
             "columns of datasets and of topics; expected means of datasets, or the table without --means"
         )
     return scores_from_table(_as_topics(table, place))
+
+
+def _result_files(path: str) -> list[str]:
+    """Return the results below a folder, as MTEB writes them: MODEL/REVISION/TASK.json."""
+    if not os.path.isdir(path) or is_parquet(path):
+        return [path]
+    found = [os.path.join(home, name) for home, _, names in os.walk(path) for name in names]
+    files = sorted(one for one in found if one.endswith(".json") and not one.endswith(MODEL_FILE))
+    if not files:
+        raise UnreadableError(f"{path}: no file .json below it; expected results of MTEB")
+    return files
 
 
 def _without(table: InputTable, place: int) -> InputTable:

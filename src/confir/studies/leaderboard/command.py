@@ -71,7 +71,7 @@ def leaderboard_command(
         Option(
             metavar="FILE",
             help="A table of means instead: one row per dataset, one column per run; or results of "
-            "MTEB (repeatable). -m names their measure.",
+            "MTEB, also a folder of them (repeatable). -m names their measure.",
             panel=options.INPUT_PANEL,
         ),
     ] = None,
