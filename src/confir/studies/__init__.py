@@ -354,7 +354,7 @@ STUDIES = (
         ("Bradley & Terry 1952", "preferences.md"),
         verbs=("fit_strengths", "plan_votes", "rate_preferences", "share_sequence"),
         results={
-            "preferences.Preferences": Shown("preferences_table", "preferences_chart"),
+            "preferences.Preferences": Shown("strengths_table", "preferences_chart"),
             "preferences.PreferencePairs": Shown(
                 "preference_pairs_table", "preference_pairs_chart"
             ),

@@ -182,8 +182,10 @@ def preferences_command(
         _write_page(out, votes, warned, found=found, gates=judged, seed=statistics.seed)
     else:
         answer = preferences_answer(found, view, statistics.seed)
-        parts = comparison_parts(found.comparison, judged, statistics.seed) if judged else ()
-        out.deliver(answer._replace(parts=parts))
+        if judged:
+            parts = comparison_parts(found.comparison, judged, statistics.seed)
+            answer = answer._replace(parts=parts)
+        out.deliver(answer)
     for gate in [] if out.in_parts and out.output is None else judged:
         print_message(f"confir: {gate.sentence()}")
     if any(gate.closed for gate in judged):
@@ -231,6 +233,7 @@ def _check_gate(
 def preferences_answer(found: Preferences, show: str, seed: int) -> Answer:
     """Return a view of preferences, with its records and its chart."""
     from confir.cli.terminal import Answer
+    from confir.report.answer_parts import AnswerPart
     from confir.studies.comparison.table import group_table
     from confir.studies.preferences import table
 
@@ -242,6 +245,12 @@ def preferences_answer(found: Preferences, show: str, seed: int) -> Answer:
         return Answer(groups.to_records(), group_table(groups, what="system"), groups)
     if show == "ranks":
         return Answer(found.ranking.to_records(), table.preference_ranks_table(found, seed), found)
+    said = table.best_sentence(found)
     if show == "best":
-        return Answer(found.best.to_records(), table.preference_best_table(found, seed), found)
-    return Answer(found.to_records(), table.preferences_table(found, seed), found)
+        best = table.preference_best_table(found, seed)
+        return Answer(
+            found.best.to_records(), best, found, parts=[AnswerPart("Best", (said,), best)]
+        )
+    shown = table.preferences_table(found, seed)
+    parts = [AnswerPart("Strengths", (said, table.fit_sentence(found)), shown)]
+    return Answer(found.to_records(), table.strengths_table(found), found, parts=parts)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from confir.errors import counted
 from confir.number_text import (
+    SENTENCE_DECIMALS,
+    NumberText,
     difference_text,
     frequency_text,
     interval_text,
     number_text,
     p_text,
 )
-from confir.report.names import list_runs
+from confir.report.names import isolated
 from confir.report.tables import Cell, Table
 from confir.studies.best.table import BORDERLINE_SET, set_text
 from confir.studies.comparison.wording import BORDERLINE
@@ -40,12 +43,18 @@ def preferences_table(found: Preferences, seed: int | None = None) -> Table:
     )
     columns = ("system", "strength", "wins", "votes", "rank", "ranks", "may be best")
     note = (
-        f"{best_sentence(found)}\n{about_votes(found)}; strength: Bradley-Terry, 0 on average, with its "
+        f"{about_votes(found)}; strength: Bradley-Terry, 0 on average, with its "
         f"{_percent(found.level)} interval; wins: predicted share of wins against the average of the "
         "other systems; ranks: simultaneous limits, of all ranks at once; may be best: confidence "
-        f"set of the best (Hsu 1984){_borderline(found)}\n{fit_sentence(found)}"
+        f"set of the best (Hsu 1984){_borderline(found)}"
     )
     return Table(columns, rows, _with_seed(note, seed), bold="may be best")
+
+
+def strengths_table(found: Preferences) -> Table:
+    """Return systems, strongest first, with the answer in words below."""
+    table = preferences_table(found)
+    return replace(table, note="\n".join([best_sentence(found), table.note, fit_sentence(found)]))
 
 
 def _ranks(found: Preferences, place: int) -> str:
@@ -60,14 +69,16 @@ def _borderline(found: Preferences) -> str:
 
 def best_sentence(found: Preferences) -> str:
     """Return which systems may be the best, as a sentence without its full stop."""
-    members = [found.runs[place] for place in found.order if found.may_be_best[place]]
-    if len(members) == 1:
-        of = f"{len(found.runs)} systems ({_percent(found.level)} confidence)"
-        return f"{members[0]} is the best of {of}"
-    said = f"{_percent(found.level)} confidence set of the best system"
-    if len(members) == len(found.runs):
-        return f"{said}: all {len(members)}; none can be excluded"
-    return f"{said}: {len(members)} of {len(found.runs)}: {list_runs(members)}"
+    first = found.order[0]
+    top, systems = isolated(found.runs[first]), counted(len(found.runs), "system")
+    sure = f"({_percent(found.level)} confidence)"
+    members = int(found.may_be_best.sum())
+    if members == 1:
+        return f"{top} is the best of the {systems} {sure}"
+    numbers = (float(part[first]) for part in (found.strength, found.low, found.high))
+    strength = NumberText.of(*numbers, decimals=SENTENCE_DECIMALS)
+    which = "each" if members == len(found.runs) else f"{members:,}"
+    return f"{top} has the highest strength, {strength}; {which} of the {systems} may be the best {sure}"
 
 
 def fit_sentence(found: Preferences) -> str:
@@ -145,7 +156,7 @@ def preference_best_table(found: Preferences, seed: int | None = None) -> Table:
         for place in order
     )
     note = (
-        f"{best_sentence(found)}\n{about_votes(found)}; in set: no other system is significantly stronger, "
+        f"{about_votes(found)}; in set: no other system is significantly stronger, "
         "adjusted for all others (Hsu 1984, one-sided); gap: difference in strength from the best of "
         "the others, with simultaneous limits; p: of no other system being stronger; first: share of "
         f"bootstrap samples of the {found.cluster}s in which it ranks first"
