@@ -1,6 +1,6 @@
 """Coverage and family-wise error by kind of scores, where all runs have the same true mean.
 
-    python reproductions/kinds.py [--samples 300]
+    python reproductions/kinds.py [--samples 1000]
 
 Prints, for each kind, how often the 95% interval of a mean holds the true mean, how often any of the
 pairs of a family of all pairs is called significant, and the same where the kind is ignored.
@@ -169,7 +169,7 @@ def rates(scores: Any) -> tuple[float, bool]:
 def main() -> None:
     """Print a row per kind."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--samples", type=int, default=300)
+    parser.add_argument("--samples", type=int, default=1000)
     parser.add_argument("--case", default="", help="only kinds whose name begins so")
     parser.add_argument("--output", type=Path, help="folder for the page")
     parser.add_argument("--data", type=Path, help="not used: everything is simulated")
