@@ -38,7 +38,9 @@ def entered(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def watch(frame, event, _):
         code = frame.f_code
         if event == "call" and code.co_filename.startswith(str(HOME)):
-            module = frame.f_globals["__name__"].removeprefix("confir.")
+            module = frame.f_globals.get("__name__", "").removeprefix(
+                "confir."
+            )  # none in compiled code
             functions.setdefault(f"{module}.{code.co_qualname}")
 
     monkeypatch.setattr(sys, "argv", ["confir", *arguments])
