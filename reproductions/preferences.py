@@ -109,8 +109,8 @@ CASES = (
     Case(20, 2_000, spread=0.0),
     Case(20, 10_000, uneven=1.2, ties=0.5),
     Case(20, 100_000),
-    Case(50, 1_000, samples=100),
-    Case(50, 5_000, samples=100),
+    Case(50, 1_000),
+    Case(50, 5_000),
     Case(50, 20_000, spread=0.0, samples=100),
     Case(50, 20_000, uneven=1.05, ties=0.5, samples=40),
     Case(50, 100_000, uneven=1.05, ties=0.5, samples=40),
@@ -119,7 +119,7 @@ CASES = (
     Case(10, 2_000, spread=0.0, judges=50, taste=0.7),
     Case(10, 10_000, judges=50, taste=0.7, ties=0.5, uneven=1.2),
     Case(20, 100_000, judges=500, taste=0.7),
-    Case(50, 20_000, judges=100, taste=0.7, samples=40),
+    Case(50, 20_000, judges=100, taste=0.7, samples=120),
     Case(50, 100_000, judges=500, taste=0.7, ties=0.5, uneven=1.05, samples=40),
 )
 

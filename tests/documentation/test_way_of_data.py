@@ -38,9 +38,8 @@ def entered(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def watch(frame, event, _):
         code = frame.f_code
         if event == "call" and code.co_filename.startswith(str(HOME)):
-            module = frame.f_globals.get("__name__", "").removeprefix(
-                "confir."
-            )  # none in compiled code
+            name = frame.f_globals.get("__name__", "")  # compiled code may have none
+            module = name.removeprefix("confir.")
             functions.setdefault(f"{module}.{code.co_qualname}")
 
     monkeypatch.setattr(sys, "argv", ["confir", *arguments])
