@@ -1,14 +1,13 @@
 """The way of data in docs/contributing.md is the one that commands take."""
 
 import re
+import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
 import confir
-from confir.cli import main, start
 from confir.data.simulation import write_collection
 from samples import short_sample
 
@@ -31,37 +30,46 @@ def described() -> dict[str, list[str]]:
     return {head: [line.split()[0] for line in lines] for head, *lines in commands}
 
 
-def entered(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:
+# A process of its own, because others may have loaded compiled kernels, which read small files, too.
+WATCHING = """
+import sys, threading
+from pathlib import Path
+import confir
+from confir.cli import main
+
+home, functions = str(Path(confir.__file__).parent), {}
+
+def watch(frame, event, _):
+    code = frame.f_code
+    if event == "call" and code.co_filename.startswith(home):
+        name = frame.f_globals.get("__name__", "")  # compiled code may have none
+        functions.setdefault(f"{name.removeprefix('confir.')}.{code.co_qualname}")
+
+sys.argv[0] = "confir"
+threading.setprofile(watch)
+sys.setprofile(watch)
+try:
+    main()
+except SystemExit as ended:
+    assert not ended.code
+finally:
+    sys.setprofile(None)
+    Path("entered.txt").write_text("\\n".join(functions))
+"""
+
+
+def entered(arguments: list[str], folder: Path) -> list[str]:
     """Return the functions of confir that a command enters, in the order of their first calls."""
-    functions: dict[str, None] = {}
-
-    def watch(frame, event, _):
-        code = frame.f_code
-        if event == "call" and code.co_filename.startswith(str(HOME)):
-            name = frame.f_globals.get("__name__", "")  # compiled code may have none
-            module = name.removeprefix("confir.")
-            functions.setdefault(f"{module}.{code.co_qualname}")
-
-    monkeypatch.setattr(sys, "argv", ["confir", *arguments])
-    start.build_app().commands.clear()  # which other tests keep
-    threading.setprofile(watch)
-    sys.setprofile(watch)
-    try:
-        with pytest.raises(SystemExit) as ended:
-            main()
-    finally:
-        sys.setprofile(None)
-        threading.setprofile(None)
-    assert not ended.value.code
-    return list(functions)
+    command = [sys.executable, "-c", WATCHING, *arguments]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return (folder / "entered.txt").read_text().split("\n")
 
 
 @pytest.mark.parametrize("command", described())
-def test_a_command_enters_the_functions_in_the_order_of_the_page(command, tmp_path, monkeypatch):
+def test_a_command_enters_the_functions_in_the_order_of_the_page(command, tmp_path):
     write_collection(short_sample(), tmp_path)
-    monkeypatch.chdir(tmp_path)
     _, *words = command.split()
-    found = entered([FILES.get(word, word) for word in words] + ["--quiet"], monkeypatch)
+    found = entered([*(FILES.get(word, word) for word in words), "--quiet"], tmp_path)
     named = described()[command]
     assert len(named) > 6
     assert [name for name in named if name not in found] == []
