@@ -219,7 +219,7 @@ def test_verbs_work_on_the_scheduler_of_their_experiment(files, monkeypatch, nam
 
 
 def test_weights_are_drawn_again_rather_than_sent():
-    from confir.resampling.drawn_weights import DrawnWeights
+    from confir.resampling.topic_weights import DrawnWeights
 
     rng = np.random.default_rng(1)
     cloudpickle = required("cloudpickle")

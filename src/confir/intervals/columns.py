@@ -14,9 +14,9 @@ from confir.intervals.interval import Interval, Limits
 from confir.intervals.method import Method
 from confir.parallel import run_blocks, run_in_threads
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.drawn_weights import DrawnWeights
 from confir.resampling.sample import Sample
 from confir.resampling.topic_bootstrap import Rng, own_seed
+from confir.resampling.topic_weights import DrawnWeights
 
 # Columns resampled together: few enough for the processor's cache, fixed so that the number of
 # threads changes no bit of the result.

@@ -5,7 +5,7 @@ The largest t* of many pairs says what chance alone makes of them together, corr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple, Protocol
 
@@ -14,7 +14,7 @@ import numpy as np
 from confir.arrays import Floats
 from confir.parallel import run_blocks
 from confir.resampling.borrowed_variance import BorrowedVariance
-from confir.resampling.pair_draws import Maxima, NormalDraws, PairDraws
+from confir.resampling.pair_draws import Maxima, NormalDraws, PairBlocks, PairDraws
 from confir.resampling.shared_draws import KeptMaxima
 
 # Replicates taken together, so that the t* of one run against all others stay in the cache.
@@ -36,9 +36,7 @@ class DrawsPairs(Protocol):
     def columns(self) -> int:
         """Number of columns."""
 
-    def pair_draws(
-        self, replicates: int, rng: np.random.Generator
-    ) -> Iterator[tuple[PairDraws, int]]:
+    def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield differences between all columns in replicates, and how many these are."""
 
 
@@ -61,9 +59,7 @@ class RunCovariance(NamedTuple):
         """Number of runs."""
         return len(self.matrix)
 
-    def pair_draws(
-        self, replicates: int, rng: np.random.Generator
-    ) -> Iterator[tuple[PairDraws, int]]:
+    def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield differences between runs in normal replicates, where units are many enough."""
         known = not np.isnan(self.matrix).any()
         if known and self.units >= NORMAL_TOPICS and self.columns <= MOST_NORMAL_RUNS:

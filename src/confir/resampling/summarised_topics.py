@@ -6,7 +6,6 @@ keyed by seed, id and replicate: parts of the topics are resampled anywhere, and
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -20,7 +19,7 @@ from confir.data.long_tables.score_blocks import TopicBlock
 from confir.errors import InvalidValueError
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_summary import ScoreSummary
-from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.distribution import Fields, Labels, SamplingDistribution
 from confir.resampling.document_kernels import (
     PLAIN_KERNELS,
     THRESHOLDS,
@@ -28,9 +27,8 @@ from confir.resampling.document_kernels import (
     seeded_keys,
 )
 from confir.resampling.moments import ROUNDING
-from confir.resampling.pair_draws import PairDraws, draw_normal_means
+from confir.resampling.pair_draws import PairBlocks, draw_normal_means
 from confir.resampling.sample import Knowledge, MeasureSample, Sample, check_common_topics
-from confir.resampling.self_normalised import self_normalised_sums
 from confir.resampling.studentised_maxima import NORMAL_TOPICS, RunCovariance
 
 # Topics whose weights are held at once: about a megabyte of counts.
@@ -112,7 +110,7 @@ class SummarisedTopics(Sample):
         Of differences, what is known of pairs of runs, and the place of each column in it.
     """
 
-    labels: tuple[tuple[str, str], ...]
+    labels: Labels
     shape: tuple[int, ...]
     summary: ScoreSummary
     found: Moments | None
@@ -167,14 +165,8 @@ class SummarisedTopics(Sample):
     def chosen(self, columns: Any) -> Self:
         """Return some columns of means, as a one-dimensional sample."""
         places = np.arange(self.columns)[columns]
-        labels = tuple(self.labels[place] for place in places.tolist())
-        return replace(
-            self,
-            labels=labels,
-            shape=(len(labels),),
-            found=self.moments.select(places),
-            plus=self.plus[places],
-        )
+        found, plus = self.moments.select(places), self.plus[places]
+        return self._labelled(places, found=found, plus=plus)
 
     def _contrast(self, plus: Integers, minus: Integers) -> Self:
         """Return the differences between columns of means, by a pass over all pairs of their runs."""
@@ -186,11 +178,8 @@ class SummarisedTopics(Sample):
         first, second = (np.ascontiguousarray(side) for side in keys)
         totals = self.summary.pair_totals(first, second)
         places = pair.reshape(-1) * measures + over % measures
-        labels = tuple(self.labels[place] for place in plus.tolist())
-        return replace(
-            self,
-            labels=labels,
-            shape=(len(labels),),
+        return self._labelled(
+            plus,
             found=totals.differences.select(places),
             plus=over,
             minus=under,
@@ -217,10 +206,6 @@ class SummarisedTopics(Sample):
             raise InvalidValueError("these are means; expected differences between runs")
         return self.pairs
 
-    def self_normalised(self, difference: Floats, se: Floats, units: Floats) -> Floats:
-        """Return the sum of each contrast's differences over the root of the sum of their squares."""
-        return self_normalised_sums(difference, se, units)
-
     def by_measure(self, what: str) -> list[MeasureSample]:
         """Return the runs by each measure, on the topics that all of them have."""
         common = self.summary.over_common_topics()
@@ -242,9 +227,7 @@ class SummarisedTopics(Sample):
         matrix = found.products[measure][np.ix_(runs, runs)] / max(count - 1.0, 1.0)
         return None if np.isnan(matrix).any() else matrix
 
-    def pair_draws(
-        self, replicates: int, rng: np.random.Generator
-    ) -> Iterator[tuple[PairDraws, int]]:
+    def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield differences between all columns in replicates of normal means, and how many."""
         topics = float(self.moments.count.max())
         covariance = self.covariance() if topics >= NORMAL_TOPICS else None
@@ -265,9 +248,7 @@ class SummarisedTopics(Sample):
         del sd
         return self.moments.fourth
 
-    def draw(
-        self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()
-    ) -> PoissonSums:
+    def draw(self, replicates: int, rng: np.random.Generator, needs: Fields = ()) -> PoissonSums:
         """Return the resampled sums of all columns, in one pass."""
         seed = int(rng.integers(2**63))
         powers = 3 if "replicate_skewness" in needs else 2 if "replicate_se" in needs else 1
@@ -283,7 +264,7 @@ class SummarisedTopics(Sample):
         return self.summary.gather(sums)
 
     def distribution(
-        self, columns: slice, weights: PoissonSums | None, needs: Collection[str] = ()
+        self, columns: slice, weights: PoissonSums | None, needs: Fields = ()
     ) -> SamplingDistribution:
         """Return the sampling distribution of some columns; ``weights`` come from `draw`."""
         found = self.moments.select(np.arange(self.columns)[columns])
@@ -314,9 +295,7 @@ class SummarisedTopics(Sample):
         )
 
 
-def _closed_form(
-    moments: Moments, labels: tuple[tuple[str, str], ...], support: Booleans
-) -> SamplingDistribution:
+def _closed_form(moments: Moments, labels: Labels, support: Booleans) -> SamplingDistribution:
     """Return the distribution of means, as far as their moments tell it."""
     n = moments.count
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -329,7 +308,6 @@ def _closed_form(
             count=n.astype(np.int64),
             df=n - 1.0,
             support=support,
-            resampled=frozenset({"topics"}),
             se=np.where(constant, 0.0, se),
             skewness=np.sqrt(n) * moments.third / moments.second**1.5,
             acceleration=moments.third / (6.0 * moments.second**1.5),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -66,6 +68,33 @@ class TopicWeights:
             block = slice(start, start + rows)
             means[:, block] = turned @ (self.counts[block] / np.float64(self.draws)).T
         return means
+
+
+Weights = TypeVar("Weights")
+
+
+class DrawnWeights(Generic[Weights]):
+    """Weights from a generator; pickled as the generator in its state before they were drawn.
+
+    Other processes draw them again, as they may be too large to send.
+
+    Parameters
+    ----------
+    draw
+        From a generator to weights.
+    rng
+        The generator, which has drawn them afterwards.
+    """
+
+    def __init__(
+        self, draw: Callable[[np.random.Generator], Weights], rng: np.random.Generator
+    ) -> None:
+        self._draw = draw
+        self._before = copy.deepcopy(rng)
+        self.weights = draw(rng)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DrawnWeights, (self._draw, self._before)
 
 
 def resampled_means(values: Floats, weights: Floats | TopicWeights) -> Floats:
