@@ -94,27 +94,15 @@ def evaluate(
     if measures is None and "scores" in experiment.kept:
         return cast("Scores", experiment.kept["scores"])
     if experiment.human is not None:
-        scores = _by_people(experiment, *experiment.human, measures, progress)
+        from confir.measures.judged_evaluation import evaluate_by_people
+
+        scores = evaluate_by_people(experiment, chosen_measures(experiment, measures), progress)
     else:
         scores = _evaluate(experiment, wanted, progress, whole=experiment is qrels)
         warn_of_gains_above_one(scores)
     if measures is None:
         experiment.kept["scores"] = scores
     return scores
-
-
-def _by_people(
-    experiment: Experiment, human: Any, sample: str, measures: Any, progress: Progress | None
-) -> Scores:
-    """Return the scores by a model's judgements, and people's of some topics or documents."""
-    from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS
-    from confir.measures.judged_evaluation import evaluate_judged
-    from confir.measures.sampled_documents import evaluate_sampled
-
-    named = chosen_measures(experiment, measures)
-    if sample == RANDOM_DOCUMENTS:
-        return evaluate_sampled(experiment, human, named, progress)
-    return evaluate_judged(experiment, (human, sample), named, progress)
 
 
 def _evaluate(
@@ -287,8 +275,14 @@ def measure_rankings(
     relevant = [batch.at_least(1) for batch in batches]
 
     def scored(measure: AnyMeasure) -> Floats:
-        seen = relevant if _sees_relevant_alone(measure) else batches
-        return _measure(measure, qrels, runs, seen, depth)
+        if isinstance(measure, ForeignMeasure):
+            if depth is not None:
+                raise InvalidValueError(
+                    f"{measure} is computed by ir_measures, which takes no depth; name a cutoff"
+                )
+            return np.stack([measure(qrels, run) for run in runs if isinstance(run, Run)])
+        seen = batches if measure.looks_at_judged else relevant
+        return np.concatenate([measure(batch)[:, :, 0] for batch in seen])
 
     foreign = any(isinstance(measure, ForeignMeasure) for measure in measures)
     few = sum(len(part.documents) for part in parts) < _JUDGED_PER_BATCH
@@ -336,34 +330,13 @@ def rank_sources(
         qrels,
         sources,
         tie_precision=rules.tie_precision,
-        lowest_gain=1 if all(map(_sees_relevant_alone, measures)) else None,
+        lowest_gain=None if any(measure.looks_at_judged for measure in measures) else 1,
         name_by=rules.name_by,
         progress=progress,
         exclusions=rules.exclusions,
         identical=identical,
     )
     return ranked, sources
-
-
-def _measure(
-    measure: AnyMeasure,
-    qrels: Qrels,
-    runs: Sequence[Run | RunSource],
-    batches: Sequence[Rankings],
-    depth: int | None,
-) -> Floats:
-    """Return the scores of all runs by one measure: runs × topics."""
-    if isinstance(measure, ForeignMeasure):
-        if depth is not None:
-            raise InvalidValueError(
-                f"{measure} is computed by ir_measures, which takes no depth; name a cutoff"
-            )
-        return np.stack([measure(qrels, run) for run in runs if isinstance(run, Run)])
-    return np.concatenate([measure(batch)[:, :, 0] for batch in batches])
-
-
-def _sees_relevant_alone(measure: AnyMeasure) -> bool:
-    return isinstance(measure, ForeignMeasure) or not measure.looks_at_judged
 
 
 def _batches(parts: Sequence[Rankings]) -> Iterable[list[Rankings]]:

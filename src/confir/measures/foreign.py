@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -33,6 +33,9 @@ class ForeignMeasure:
     """A measure of ir_measures, such as ``infAP`` or ``IPrec@0.1``."""
 
     measure: Any
+
+    lowest_gain: ClassVar[int] = 1
+    looks_at_judged: ClassVar[bool] = False
 
     def __str__(self) -> str:
         return str(self.measure)
