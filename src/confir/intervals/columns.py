@@ -54,6 +54,8 @@ def find_intervals(
         blocks = _resample(source, choices, levels, replicates, rng)
     # Over documents a standard error comes from replicates, too.
     always = source.over == "documents"
+    known = [block.effective for block in blocks if block.effective is not None]
+    effective = np.concatenate(known).reshape(shape) if known else None
     return [
         Interval(
             labels=source.labels,
@@ -64,7 +66,7 @@ def find_intervals(
             level=level,
             methods=tuple(method.name for method in choice),
             replicates=drawn if always or any(method.resamples for method in choice) else 0,
-            effective=_joined([block.effective for block in blocks], shape),
+            effective=effective,
             design=words,
         )
         for place, (choice, level) in enumerate((c, v) for c in choices for v in levels)
@@ -78,12 +80,6 @@ class _Block(NamedTuple):
     topics: Integers
     limits: list[Limits]
     effective: Floats | None
-
-
-def _joined(parts: Sequence[Floats | None], shape: tuple[int, ...]) -> Floats | None:
-    """Return what blocks have of their columns; None where they have nothing."""
-    known = [part for part in parts if part is not None]
-    return np.concatenate(known).reshape(shape) if known else None
 
 
 def _resample(
@@ -120,26 +116,20 @@ def _resample(
 def _limits(
     distribution: SamplingDistribution, choices: Sequence[Choice], levels: Sequence[float]
 ) -> _Block:
-    """Return the limits of a block of columns by each choice and level."""
+    """Return the limits of a block of columns by each choice and level.
+
+    Equal scores have none unless the method has them: they say little about other topics. A score
+    that no other collection changes is certain.
+    """
     limits = []
     for choice in choices:
         for level in levels:
-            low, high = np.empty((2, len(choice)))
+            low, high = np.full((2, len(choice)), np.nan)
             for method in dict.fromkeys(choice):
                 chosen = np.array([one is method for one in choice])
-                found = _method_limits(method, distribution, level)
-                low, high = np.where(chosen, found.low, low), np.where(chosen, found.high, high)
+                if not (method.any_sample or distribution.over == "documents"):
+                    chosen &= ~distribution.degenerate
+                lower, upper = method.compute(distribution, level)
+                low, high = np.where(chosen, lower, low), np.where(chosen, upper, high)
             limits.append(Limits(low, high))
     return _Block(distribution.estimate, distribution.count, limits, distribution.effective)
-
-
-def _method_limits(method: Method, distribution: SamplingDistribution, level: float) -> Limits:
-    """Return the limits of all columns; none for equal scores unless the method has them.
-
-    Equal scores say little about other topics; one that no other collection changes is certain.
-    """
-    low, high = method.compute(distribution, level)
-    if method.any_sample or distribution.over == "documents":
-        return Limits(low, high)
-    degenerate = distribution.degenerate
-    return Limits(np.where(degenerate, np.nan, low), np.where(degenerate, np.nan, high))
