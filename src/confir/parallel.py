@@ -22,12 +22,7 @@ import numpy as np
 
 from confir.arguments import as_function, as_integer, as_path
 from confir.cores import Cores, Products
-from confir.errors import (
-    CollectedWarning,
-    InvalidValueError,
-    collect_warnings,
-    warn_caller,
-)
+from confir.errors import CollectedWarning, InvalidValueError, collect_warnings, warn_caller
 from confir.scheduler import scheduler_in_use
 
 if TYPE_CHECKING:

@@ -9,11 +9,7 @@ from confir.intervals.interval import Limits, tail_probabilities
 from confir.intervals.method import Method, Use
 from confir.intervals.percentile import defined_replicates
 from confir.intervals.probe import Probe, side_of_quantiles, tie_distance
-from confir.resampling.distribution import (
-    SamplingDistribution,
-    count_below,
-    quantile_of_sorted,
-)
+from confir.resampling.distribution import SamplingDistribution, count_below, quantile_of_sorted
 
 
 def bca_interval(distribution: SamplingDistribution, level: float) -> Limits:

@@ -33,11 +33,7 @@ Choice = tuple[Method, ...]
 
 
 def find_intervals(
-    source: Source,
-    choices: Sequence[Choice],
-    levels: Sequence[float],
-    replicates: int,
-    rng: Rng,
+    source: Source, choices: Sequence[Choice], levels: Sequence[float], replicates: int, rng: Rng
 ) -> list[Interval]:
     """Return an interval for each choice of methods and level, in that order.
 
@@ -83,11 +79,7 @@ class _Block(NamedTuple):
 
 
 def _resample(
-    source: Sample,
-    choices: Sequence[Choice],
-    levels: Sequence[float],
-    replicates: int,
-    rng: Rng,
+    source: Sample, choices: Sequence[Choice], levels: Sequence[float], replicates: int, rng: Rng
 ) -> list[_Block]:
     """Return the limits of columns, block by block, whose topics are resampled here.
 

@@ -56,16 +56,7 @@ class Interval(Result):
     design: str = ""
 
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {"entry": ("run", "measure")}
-    record_columns = (
-        "run",
-        "measure",
-        "topics",
-        "mean",
-        "low",
-        "high",
-        "level",
-        "method",
-    )
+    record_columns = ("run", "measure", "topics", "mean", "low", "high", "level", "method")
 
     def __repr__(self) -> str:
         size = f"{len(self.labels)} columns"

@@ -14,13 +14,7 @@ import numpy as np
 from confir.arrays import Floats
 from confir.data.qrels import Qrels
 from confir.data.run import Run
-from confir.errors import (
-    InvalidValueError,
-    TopicWarning,
-    counted,
-    enumerate_names,
-    warn_caller,
-)
+from confir.errors import InvalidValueError, TopicWarning, counted, enumerate_names, warn_caller
 
 # ir_measures parses names as Python, which runs out of memory over deeply nested text.
 _LONGEST_NAME = 200

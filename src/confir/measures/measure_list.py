@@ -10,21 +10,13 @@ from typing import Any
 from confir.arguments import HIGHEST_COUNT, as_integer, invalid
 from confir.data.text_numbers import parse_number
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.measures import binary, diversity, graded, tied_scores
-from confir.measures.completion_differences import (
-    linear_differences,
-    ndcg_differences,
-    recall_differences,
-    reciprocal_differences,
-    residual_differences,
-    success_differences,
-)
-from confir.measures.completions import (
-    average_precision_bounds,
-    monotone_bounds,
-    ndcg_bounds,
-    recall_bounds,
-    residual_bounds,
+from confir.measures import (
+    binary,
+    completion_differences,
+    completions,
+    diversity,
+    graded,
+    tied_scores,
 )
 from confir.measures.measure import Definition, Measure, Parameter
 
@@ -38,23 +30,23 @@ _ALL = (
         "AP",
         binary.average_precision,
         synonyms=("map", "map_cut", "average_precision"),
-        completions=average_precision_bounds,
+        completions=completions.average_precision_bounds,
         tied=tied_scores.expected_average_precision,
     ),
     Definition(
         "P",
         binary.precision,
         synonyms=("precision",),
-        completions=monotone_bounds,
-        differences=linear_differences,
+        completions=completions.monotone_bounds,
+        differences=completion_differences.linear_differences,
         tied=binary.precision,
     ),
     Definition(
         "R",
         binary.recall,
         synonyms=("recall",),
-        completions=recall_bounds,
-        differences=recall_differences,
+        completions=completions.recall_bounds,
+        differences=completion_differences.recall_differences,
         tied=binary.recall,
     ),
     Definition(
@@ -68,22 +60,22 @@ _ALL = (
         "RR",
         binary.reciprocal_rank,
         synonyms=("recip_rank", "mrr"),
-        completions=monotone_bounds,
-        differences=reciprocal_differences,
+        completions=completions.monotone_bounds,
+        differences=completion_differences.reciprocal_differences,
         tied=tied_scores.expected_reciprocal,
     ),
     Definition(
         "nDCG",
         graded.ndcg,
         synonyms=("ndcg", "ndcg_cut"),
-        completions=ndcg_bounds,
-        differences=ndcg_differences,
+        completions=completions.ndcg_bounds,
+        differences=completion_differences.ndcg_differences,
         tied=graded.ndcg,
     ),
     Definition(
         "ERR",
         graded.expected_reciprocal_rank,
-        completions=monotone_bounds,
+        completions=completions.monotone_bounds,
         tied=tied_scores.expected_err,
     ),
     Definition(
@@ -93,8 +85,8 @@ _ALL = (
         "RBP",
         graded.rank_biased_precision,
         in_gains=True,
-        completions=residual_bounds,
-        differences=residual_differences,
+        completions=completions.residual_bounds,
+        differences=completion_differences.residual_differences,
         tied=graded.rank_biased_precision,
     ),
     Definition(
@@ -122,8 +114,8 @@ _ALL = (
         "Success",
         binary.success,
         synonyms=("success", "hit_rate"),
-        completions=monotone_bounds,
-        differences=success_differences,
+        completions=completions.monotone_bounds,
+        differences=completion_differences.success_differences,
         tied=tied_scores.expected_success,
     ),
     Definition(
@@ -141,11 +133,7 @@ _ALL = (
         completions=_SUBTOPICS,
     ),
     Definition(
-        "ERR_IA",
-        diversity.err_ia,
-        needs="subtopics",
-        synonyms=("ERR-IA",),
-        completions=_SUBTOPICS,
+        "ERR_IA", diversity.err_ia, needs="subtopics", synonyms=("ERR-IA",), completions=_SUBTOPICS
     ),
     Definition(
         "nERR_IA",
@@ -162,11 +150,7 @@ _ALL = (
         completions=_SUBTOPICS,
     ),
     Definition(
-        "D_nDCG",
-        diversity.d_ndcg,
-        needs="subtopics",
-        synonyms=("D-nDCG",),
-        completions=_SUBTOPICS,
+        "D_nDCG", diversity.d_ndcg, needs="subtopics", synonyms=("D-nDCG",), completions=_SUBTOPICS
     ),
     Definition(
         "DS_nDCG",
@@ -180,7 +164,7 @@ _ALL = (
         binary.count_retrieved,
         counts=True,
         synonyms=("num_ret",),
-        completions=monotone_bounds,
+        completions=completions.monotone_bounds,
         tied=binary.count_retrieved,
     ),
     Definition(
@@ -188,7 +172,7 @@ _ALL = (
         binary.count_relevant,
         counts=True,
         synonyms=("num_rel",),
-        completions=monotone_bounds,
+        completions=completions.monotone_bounds,
         tied=binary.count_relevant,
     ),
     Definition(
@@ -196,8 +180,8 @@ _ALL = (
         binary.count_relevant_retrieved,
         counts=True,
         synonyms=("num_rel_ret",),
-        completions=monotone_bounds,
-        differences=linear_differences,
+        completions=completions.monotone_bounds,
+        differences=completion_differences.linear_differences,
         tied=binary.count_relevant_retrieved,
     ),
 )

@@ -14,10 +14,7 @@ from confir.measures.measure_list import as_rel, is_from_ir_measures, measure_na
 AnyMeasure = Measure | ListMeasure | ForeignMeasure
 
 
-def parse_measures(
-    measures: Any,
-    rel: int = 1,
-) -> list[AnyMeasure]:
+def parse_measures(measures: Any, rel: int = 1) -> list[AnyMeasure]:
     """Return the measures that names stand for, each once."""
     if isinstance(measures, str | bytes) or not isinstance(measures, Sequence):
         measures = [measures]

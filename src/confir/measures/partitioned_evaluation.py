@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Unpack
@@ -75,15 +76,8 @@ class TopicCounts(NamedTuple):
 
     def merge(self, other: TopicCounts, /) -> TopicCounts:
         """Return the counts of both."""
-        return TopicCounts(
-            self.topics + other.topics,
-            self.without + other.without,
-            max(self.highest, other.highest),
-            self.lacking + other.lacking,
-            self.unknown + other.unknown,
-            self.identical + other.identical,
-            self.own_relevant + other.own_relevant,
-        )
+        sums = TopicCounts(*map(operator.add, self, other))
+        return sums._replace(highest=max(self.highest, other.highest))
 
 
 class ScoredTopics(NamedTuple):

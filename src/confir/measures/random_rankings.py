@@ -59,14 +59,6 @@ def expected_random_ap(
     return collection.shaped(chance_moments.average_precision(collection).mean)
 
 
-def random_ap_variance(
-    documents: Counts, relevant: Counts, depth: Counts | None = None
-) -> float | Floats:
-    """Return the variance of the AP of a random ranking, exactly; arguments as above."""
-    collection = check_collection(documents, relevant, depth)
-    return collection.shaped(chance_moments.average_precision(collection).variance)
-
-
 def expected_random_score(
     measure: str | Measure, documents: Counts, relevant: CountsByGain, depth: Counts | None = None
 ) -> float | Floats:

@@ -110,10 +110,7 @@ class InfluenceSample(Sample):
         return shares
 
     def distribution(
-        self,
-        columns: slice,
-        weights: Floats | None,
-        needs: Fields = ("replicates", "replicate_se"),
+        self, columns: slice, weights: Floats | None, needs: Fields = ("replicates", "replicate_se")
     ) -> SamplingDistribution:
         """Return the sampling distribution of some columns."""
         estimate, units = self.estimate[columns], float(self.topics)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from confir.arrays import Floats
 from confir.parallel import run_blocks
 from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.pair_draws import Maxima, NormalDraws, PairBlocks, PairDraws
+from confir.resampling.sample import Sample
 from confir.resampling.shared_draws import KeptMaxima
 
 # Replicates taken together, so that the t* of one run against all others stay in the cache.
@@ -27,17 +28,6 @@ _NUMBERS_AT_ONCE = 1 << 24
 # more runs take too long.
 NORMAL_TOPICS = 5_000
 MOST_NORMAL_RUNS = 2_000
-
-
-class DrawsPairs(Protocol):
-    """What gives the differences between its columns in replicates."""
-
-    @property
-    def columns(self) -> int:
-        """Number of columns."""
-
-    def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
-        """Yield differences between all columns in replicates, and how many these are."""
 
 
 class RunCovariance(NamedTuple):
@@ -67,7 +57,7 @@ class RunCovariance(NamedTuple):
 
 
 def studentised_maxima(
-    sample: DrawsPairs,
+    sample: Sample | RunCovariance,
     replicates: int,
     rng: np.random.Generator,
     every: BorrowedVariance,
@@ -98,7 +88,7 @@ def studentised_maxima(
 
 
 def largest_statistics(
-    sample: DrawsPairs,
+    sample: Sample | RunCovariance,
     replicates: int,
     rng: np.random.Generator,
     borrowed: BorrowedVariance,
