@@ -174,6 +174,8 @@ def confidence_interval(
 ) -> Interval | list[Interval]:
     """Return confidence intervals of a statistic, for all runs and measures.
 
+    Topics are a sample: an interval says how far a mean over others like them may lie from this one.
+
     Parameters
     ----------
     scores

@@ -35,7 +35,7 @@ _HIGHEST_EXPONENT = 500
 RankFunction = Callable[[Any, Any], Any]
 
 
-class Moments(NamedTuple):
+class ChanceMoments(NamedTuple):
     """Mean and variance of the scores of a measure over random rankings."""
 
     mean: Floats
@@ -80,7 +80,9 @@ class RankedCollection:
         return float(values[0]) if self.scalar else values
 
 
-def average_precision(c: RankedCollection, *, cutoff: int | None = None, rel: int = 1) -> Moments:
+def average_precision(
+    c: RankedCollection, *, cutoff: int | None = None, rel: int = 1
+) -> ChanceMoments:
     """Return E(AP), ``(H + (R-1)(k-H)/(N-1)) / N`` with H = H_k, and Var(AP).
 
     The variance is a sum over pairs of terms, by the ranks that they share. R·AP = Σ_i X_i/i + Σ_{i<j} X_i X_j/j, with X_i = 1 where rank i holds a relevant document. Two
@@ -108,7 +110,7 @@ def average_precision(c: RankedCollection, *, cutoff: int | None = None, rel: in
     pairs -= ((2.0 * n - 3.0) * (2.0 * r - 3.0) - 3.0) / (n2 * n3) * apart
     value += p2 * left / (n * n1) * pairs
     variance = np.maximum(value, 0.0) / np.maximum(r, 1.0) ** 2
-    return Moments(np.where(r > 0, mean, 0.0), np.where(r > 0, variance, 0.0))
+    return ChanceMoments(np.where(r > 0, mean, 0.0), np.where(r > 0, variance, 0.0))
 
 
 def _found_variance(n: Floats, r: Floats, k: Floats, out_of: Floats | int) -> Floats:
@@ -117,34 +119,36 @@ def _found_variance(n: Floats, r: Floats, k: Floats, out_of: Floats | int) -> Fl
     return variance / np.square(out_of)
 
 
-def precision(c: RankedCollection, *, cutoff: int, rel: int = 1) -> Moments:
+def precision(c: RankedCollection, *, cutoff: int, rel: int = 1) -> ChanceMoments:
     """Return the moments of P@k; the mean is R/N, less where the list is shorter than k."""
     n, r, k = c.documents, c.relevant(rel), c.length(cutoff)
-    return Moments(r / n * k / cutoff, _found_variance(n, r, k, cutoff))
+    return ChanceMoments(r / n * k / cutoff, _found_variance(n, r, k, cutoff))
 
 
-def recall(c: RankedCollection, *, cutoff: int, rel: int = 1) -> Moments:
+def recall(c: RankedCollection, *, cutoff: int, rel: int = 1) -> ChanceMoments:
     """Return the moments of R@k; the mean is k/N."""
     n, r, k = c.documents, c.relevant(rel), c.length(cutoff)
     variance = _found_variance(n, r, k, np.maximum(r, 1.0))
-    return Moments(np.where(r > 0, k / n, 0.0), variance)
+    return ChanceMoments(np.where(r > 0, k / n, 0.0), variance)
 
 
-def r_precision(c: RankedCollection, *, rel: int = 1) -> Moments:
+def r_precision(c: RankedCollection, *, rel: int = 1) -> ChanceMoments:
     """Return the moments of Rprec; the mean is R/N, less where the list is shorter than R."""
     n, r = c.documents, c.relevant(rel)
     k = np.minimum(r, c.depth)
-    return Moments(k / n, _found_variance(n, r, k, np.maximum(r, 1.0)))
+    return ChanceMoments(k / n, _found_variance(n, r, k, np.maximum(r, 1.0)))
 
 
-def success(c: RankedCollection, *, cutoff: int, rel: int = 1) -> Moments:
+def success(c: RankedCollection, *, cutoff: int, rel: int = 1) -> ChanceMoments:
     """Return the moments of Success@k: ``1 - C(N-R, k) / C(N, k)``, and a Bernoulli variance."""
     missed = log_miss_probability(c.documents, c.relevant(rel), c.length(cutoff))
     mean: Floats = -np.expm1(missed)
-    return Moments(mean, mean * np.exp(missed))
+    return ChanceMoments(mean, mean * np.exp(missed))
 
 
-def reciprocal_rank(c: RankedCollection, *, cutoff: int | None = None, rel: int = 1) -> Moments:
+def reciprocal_rank(
+    c: RankedCollection, *, cutoff: int | None = None, rel: int = 1
+) -> ChanceMoments:
     """Return the moments of RR.
 
     The mean is ``R/(N-R+1) (H_N - H_{R-1})`` for a full ranking, else a sum over ranks; the variance
@@ -165,7 +169,7 @@ def reciprocal_rank(c: RankedCollection, *, cutoff: int | None = None, rel: int 
         lambda rank, where: -2.0 * (1.0 / rank - mean[where]) / rank**2,
     )
     missed = np.exp(log_miss_probability(n, some, k))
-    return Moments(mean, np.where(r > 0, found + missed * mean**2, 0.0))
+    return ChanceMoments(mean, np.where(r > 0, found + missed * mean**2, 0.0))
 
 
 def _reciprocal(rank: Any, _: Any) -> Any:
@@ -239,7 +243,7 @@ def _quadrature(group: int) -> Iterator[tuple[Floats, Floats]]:
 
 def _linear(
     c: RankedCollection, gains: Mapping[float, Floats], first: Floats, second: Floats
-) -> Moments:
+) -> ChanceMoments:
     """Return the moments of Σ a_r·gain_r, from Σ a_r and Σ a_r²: sampling without replacement."""
     n, total = c.documents, np.zeros(c.documents.shape)
     for gain, count in gains.items():
@@ -249,7 +253,7 @@ def _linear(
     for gain, count in gains.items():
         spread = spread + count * (gain - mean) ** 2
     variance: Floats = spread / np.maximum(n - 1.0, 1.0) * np.maximum(second - first**2 / n, 0.0)
-    return Moments(mean * first, variance)
+    return ChanceMoments(mean * first, variance)
 
 
 def _dcg_gains(c: RankedCollection, dcg: str, gains: str | None) -> dict[float, Floats]:
@@ -275,12 +279,12 @@ def _ideal_dcg(c: RankedCollection, gains: Mapping[float, Floats], cutoff: int |
 
 def ndcg(
     c: RankedCollection, *, cutoff: int | None = None, dcg: str = "log2", gains: str | None = None
-) -> Moments:
+) -> ChanceMoments:
     """Return the moments of nDCG: those of DCG, over the DCG of the ideal list."""
     counted, k = _dcg_gains(c, dcg, gains), c.length(cutoff)
     gained = _linear(c, counted, discount_sum(k), discount_sum(k, power=2))
     ideal = _ideal_dcg(c, counted, cutoff)
-    return Moments(gained.mean / ideal, gained.variance / ideal**2)
+    return ChanceMoments(gained.mean / ideal, gained.variance / ideal**2)
 
 
 def rank_biased_precision(
@@ -290,7 +294,7 @@ def rank_biased_precision(
     p: float = 0.8,
     rel: int | None = None,
     gains: str | None = None,
-) -> Moments:
+) -> ChanceMoments:
     """Return the moments of RBP: the mean gain times the weight of the ranks of the list."""
     check_rbp(p, rel, gains)
     if rel is None:

@@ -55,6 +55,9 @@ def evaluate(
 ) -> Scores:
     """Return the scores of runs by measures on every topic of the qrels.
 
+    Scores by topic, rather than means, are what all else needs: intervals, comparisons and plans
+    follow from how they vary. Runs and measures are scored together, so that all share the topics.
+
     Parameters
     ----------
     qrels, runs
@@ -157,6 +160,8 @@ def score_lists(lists: WholeLists, measures: Any, rules: ReadingRules) -> Scores
 
 def as_scores(source: Any, *, human: bool = False) -> Scores:
     """Return the scores that an object or a file holds, or that an experiment gives.
+
+    Every function of scores calls it: scores that another tool computed are taken as they are.
 
     Parameters
     ----------

@@ -206,6 +206,8 @@ _MOST_DIGITS = 20
 def parse_measure(name: Any, *, rel: int = 1) -> Measure:
     """Return the measure of a name such as ``nDCG(dcg='exp-log2')@10``.
 
+    Different spellings of a measure become one, whose text is its name in all results.
+
     Parameters
     ----------
     name

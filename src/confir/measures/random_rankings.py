@@ -16,7 +16,7 @@ from confir.arguments import as_integer, as_reals, invalid
 from confir.arrays import Floats
 from confir.errors import InvalidValueError, UnsupportedMethodError, enumerate_names
 from confir.measures import chance_moments
-from confir.measures.chance_moments import Moments, RankedCollection
+from confir.measures.chance_moments import ChanceMoments, RankedCollection
 from confir.measures.long_sums import harmonic
 from confir.measures.measure import Measure
 from confir.measures.measure_list import parse_measure
@@ -43,6 +43,8 @@ def expected_random_ap(
 ) -> float | Floats:
     """Return the expected AP of a random ranking, exactly ([Bestgen2015] in closed form).
 
+    A score is good only in relation to that of chance, which is above R/N for AP.
+
     Parameters
     ----------
     documents, relevant
@@ -63,6 +65,9 @@ def expected_random_score(
     measure: str | Measure, documents: Counts, relevant: CountsByGain, depth: Counts | None = None
 ) -> float | Floats:
     """Return the expected score of a random ranking by a measure, exactly.
+
+    It is what scores of different topics or collections must be compared with: chance does better
+    where more of the documents are relevant.
 
     Parameters
     ----------
@@ -154,7 +159,7 @@ def _check_at_most(part: Floats, whole: Floats, problem: str) -> None:
         raise InvalidValueError(problem.format(*(int(a[wrong][0]) for a in (part, whole))))
 
 
-_MOMENTS: dict[str, Callable[..., Moments]] = {
+_MOMENTS: dict[str, Callable[..., ChanceMoments]] = {
     "AP": chance_moments.average_precision,
     "P": chance_moments.precision,
     "R": chance_moments.recall,
@@ -168,7 +173,7 @@ _MOMENTS: dict[str, Callable[..., Moments]] = {
 
 def _random_moments(
     measure: str | Measure, documents: Counts, relevant: CountsByGain, depth: Counts | None
-) -> tuple[RankedCollection, Moments]:
+) -> tuple[RankedCollection, ChanceMoments]:
     chosen = parse_measure(measure)
     name = chosen.definition.name
     if name not in _MOMENTS:

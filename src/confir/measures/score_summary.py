@@ -366,6 +366,9 @@ def summarise_scores(
 ) -> ScoreSummary:
     """Return a summary of scores on any number of topics, in memory that does not grow with them.
 
+    For logs with millions of topics: moments and counts are all that means, comparisons and plans
+    need, and one or two passes over the table give them.
+
     Parameters
     ----------
     scores

@@ -268,6 +268,9 @@ def bootstrap_topics(
 ) -> SamplingDistribution:
     """Return the distribution of a statistic over resampled topics.
 
+    It says how far the statistic would vary with other topics, also where no formula does; all runs
+    and measures share the topics drawn. `confidence_interval` makes intervals of it.
+
     Parameters
     ----------
     scores
