@@ -7,7 +7,7 @@ keyed by seed, id and replicate: parts of the topics are resampled anywhere, and
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -35,23 +35,17 @@ from confir.resampling.studentised_maxima import NORMAL_TOPICS, RunCovariance
 _TOPICS_AT_ONCE = 1024
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PoissonSums:
-    """Weighted sums over topics: columns × replicates.
+class PoissonSums(NamedTuple):
+    """Weighted sums over topics.
 
     Attributes
     ----------
-    weight
-        Of the topics with a score.
-    first, second, third
-        Of the deviations from the mean, their squares and cubes; None where they were not asked
-        for.
+    powers
+        Of the topics with a score, of their deviations from the mean, and of as many higher powers
+        of these as were asked for: each columns × replicates.
     """
 
-    weight: Floats
-    first: Floats
-    second: Floats | None
-    third: Floats | None
+    powers: tuple[Floats, ...]
 
     @classmethod
     def of(cls, keys: Words, values: Floats, replicates: int, powers: int) -> Self:
@@ -81,16 +75,11 @@ class PoissonSums:
             for place in range(1, powers + 1):
                 power = power * filled
                 totals[place] += power @ weights
-        return cls(*totals, *[None] * (3 - powers))
+        return cls(tuple(totals))
 
-    def merge(self, other: Self) -> Self:
+    def merge(self, other: PoissonSums, /) -> PoissonSums:
         """Return the sums of both."""
-        return type(self)(
-            self.weight + other.weight,
-            self.first + other.first,
-            None if self.second is None else self.second + np.asarray(other.second),
-            None if self.third is None else self.third + np.asarray(other.third),
-        )
+        return PoissonSums(tuple(map(np.add, self.powers, other.powers)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -272,17 +261,16 @@ class SummarisedTopics(Sample):
         if weights is None:
             return known
         with np.errstate(divide="ignore", invalid="ignore"):
-            weight = weights.weight[columns]
-            first = weights.first[columns] / weight
+            weight, *powers = (part[columns] for part in weights.powers)
+            first, *higher = (part / weight for part in powers)
             replicates = (known.estimate[:, None] + first).T
             se = skewness = None
-            if weights.second is not None:
-                variance = weights.second[columns] / weight - np.square(first)
+            if higher:
+                variance = higher[0] - np.square(first)
                 variance[variance <= ROUNDING * np.square(first)] = 0.0
                 se = np.sqrt(variance / np.maximum(weight - 1.0, 1.0)).T
-                if weights.third is not None and "replicate_skewness" in needs:
-                    third = weights.third[columns] / weight
-                    third -= first * (np.square(first) + 3.0 * variance)
+                if len(higher) > 1 and "replicate_skewness" in needs:
+                    third = higher[1] - first * (np.square(first) + 3.0 * variance)
                     skewness = np.nan_to_num(third / variance**1.5, posinf=0.0, neginf=0.0).T
         if not np.isfinite(known.estimate).all():
             replicates = np.where(np.isfinite(known.estimate), replicates, np.nan)
