@@ -181,7 +181,7 @@ def as_scores(source: Any, *, human: bool = False) -> Scores:
     >>> confir.as_scores({"bm25": {"AP": {"1": 0.3, "2": 0.5}}}).mean()
     array([[0.4]])
     """
-    if isinstance(source, ScoreSummary):
+    if getattr(source, "is_summary", False):
         raise InvalidValueError(
             f"this needs the score of every topic, which a summary of {len(source.topics):,} topics "
             "lacks; expected Scores, such as its sample"
@@ -210,8 +210,8 @@ def as_listed_scores(source: Any) -> Scores:
 
 def as_scores_or_summary(source: Any) -> Scores | ScoreSummary:
     """Return what `as_scores` does, or a summary: that given, or that of a long Parquet table."""
-    source = find_summary(source)
-    return source if isinstance(source, ScoreSummary) else as_scores(source, human=True)
+    found: Scores | ScoreSummary = find_summary(source)
+    return found if getattr(found, "is_summary", False) else as_scores(found, human=True)
 
 
 def as_rated(source: Any) -> Any:

@@ -91,6 +91,7 @@ class ScoreSummary(RunScores, Result):
     """
 
     in_memory: ClassVar[bool] = False
+    is_summary: ClassVar[bool] = True
     default_replicates: ClassVar[int] = SUMMARY_REPLICATES
 
     runs: tuple[str, ...] = axis("run")

@@ -37,14 +37,6 @@ class JudgedWeights(NamedTuple):
     model: Floats
 
 
-def judged_weights(judged: Judged, replicates: int, rng: np.random.Generator) -> JudgedWeights:
-    """Return replicate weights: each part of the topics is drawn from itself."""
-    human = topic_weights(len(judged.human), replicates, rng)
-    more = len(judged.rest)
-    rest = topic_weights(more, replicates, rng) if more else np.empty((replicates, 0))
-    return JudgedWeights(human, rest)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedSample(Sample):
     """Scores by people and by a model, prepared for intervals of prediction-powered means.
@@ -81,9 +73,11 @@ class JudgedSample(Sample):
         return len(self.values.human) + len(self.values.rest)
 
     def draw(self, replicates: int, rng: np.random.Generator, needs: Fields = ()) -> JudgedWeights:
-        """Return replicate weights."""
+        """Return replicate weights: each part of the topics is drawn from itself."""
         del needs
-        return judged_weights(self.values, replicates, rng)
+        human, more = topic_weights(self.topics, replicates, rng), len(self.values.rest)
+        rest = topic_weights(more, replicates, rng) if more else np.empty((replicates, 0))
+        return JudgedWeights(human, rest)
 
     def chosen(self, columns: Any) -> Self:
         """Return some columns, as a one-dimensional sample."""
@@ -138,7 +132,7 @@ class JudgedSample(Sample):
     def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield corrected differences between all columns in replicates, and how many these are."""
         for size in sizes_in_memory(replicates, self.rows, self.columns):
-            yield JudgedDraws(self.values, judged_weights(self.values, size, rng)), size
+            yield JudgedDraws(self.values, self.draw(size, rng)), size
 
     def fourth_powers(self, sd: Floats) -> Floats | None:
         """Return sums of fourth powers, of people's scores less the model's, with this sd."""
@@ -221,19 +215,15 @@ def judged_sample(scores: JudgedScores) -> JudgedSample:
     """Return scores by people and by a model as a sample of corrected means."""
     runs = len(scores.runs)
     labels = tuple((run, measure) for run in scores.runs for measure in scores.measures)
-    flat = clip_parts(scores).flat()
+    human, model = clip_to_range(scores.human), clip_to_range(scores.model)
+    clipped = JudgedScores(
+        human.topics, human.runs, human.measures, human.values, human.bounded, model=model
+    )
+    flat = clipped.judged().flat()
     found = flat.corrected()
     kept = (found.weight == 0) | (found.mean > 0.0) & (found.mean < 1.0)  # corrections may leave it
     inside = np.tile(bounded_measures(scores.human), runs) & kept
     return JudgedSample(labels, (runs, len(scores.measures)), flat, inside)
-
-
-def clip_parts(scores: JudgedScores) -> Judged:
-    """Return the scores of both, those of bounded measures in [0, 1]."""
-    human, model = clip_to_range(scores.human), clip_to_range(scores.model)
-    return JudgedScores(
-        human.topics, human.runs, human.measures, human.values, human.bounded, model=model
-    ).judged()
 
 
 def _central(second: Floats, first: Floats) -> Floats:

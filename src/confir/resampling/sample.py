@@ -70,6 +70,10 @@ class Sample(ABC):
         What it is, in words for messages.
     provided
         The fields that its distributions have, unless `provides` says more.
+    over
+        What is resampled.
+    threaded
+        Whether its columns are best taken by threads of this process: little is left to do.
     """
 
     __slots__ = ()
@@ -77,6 +81,8 @@ class Sample(ABC):
     knowledge: ClassVar[frozenset[Knowledge]]
     kind: ClassVar[str]
     provided: ClassVar[frozenset[str]] = frozenset()
+    over: ClassVar[Resampled] = "topics"
+    threaded: ClassVar[bool] = False
 
     if TYPE_CHECKING:  # attributes, or properties
 
@@ -98,11 +104,6 @@ class Sample(ABC):
         return len(self.labels)
 
     @property
-    def over(self) -> Resampled:
-        """What is resampled."""
-        return "topics"
-
-    @property
     def independent(self) -> bool:
         """Whether topics are one simple random sample."""
         return Knowledge.SIGNS in self.knowledge
@@ -121,11 +122,6 @@ class Sample(ABC):
     def rows(self) -> int:
         """Numbers held per column; 0 where memory does not grow with the topics."""
         return self.topics
-
-    @property
-    def threaded(self) -> bool:
-        """Whether its columns are best taken by threads of this process: little is left to do."""
-        return False
 
     def provides(self, need: str) -> bool:
         """Whether the distribution has a field of this name."""

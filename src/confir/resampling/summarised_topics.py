@@ -110,6 +110,7 @@ class SummarisedTopics(Sample):
 
     knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.SIGNS, Knowledge.DRAWS})
     kind: ClassVar = "summaries of scores"
+    threaded: ClassVar = True  # little is left to do after the pass over its file
 
     @classmethod
     def of_means(cls, summary: ScoreSummary) -> Self:
@@ -141,11 +142,6 @@ class SummarisedTopics(Sample):
     def rows(self) -> int:
         """Numbers held per column: none of single topics."""
         return 0
-
-    @property
-    def threaded(self) -> bool:
-        """Whether threads suffice: little is left to do after the pass over its file."""
-        return True
 
     def provides(self, need: str) -> bool:
         """Whether the distribution has a field of this name: not the single scores."""

@@ -122,11 +122,9 @@ def draw_topics(
     return draw_once(rng, size, lambda: _draw(*size, rng))
 
 
-def topic_weights(
-    topics: int, replicates: int, rng: np.random.Generator, draws: int | None = None
-) -> Floats:
+def topic_weights(topics: int, replicates: int, rng: np.random.Generator) -> Floats:
     """Return the weights that `draw_topics` draws, all at once: B × topics."""
-    return draw_topics(topics, replicates, rng, draws).shares()
+    return draw_topics(topics, replicates, rng).shares()
 
 
 def _draw(replicates: int, topics: int, draws: int, rng: np.random.Generator) -> TopicWeights:
