@@ -221,7 +221,7 @@ def parse_measure(name: Any, *, rel: int = 1) -> Measure:
     >>> str(confir.parse_measure("ndcg_cut_10"))
     'nDCG@10'
     """
-    rel = as_rel(rel)
+    as_integer("rel", rel)
     if isinstance(name, Measure):
         return name
     name = measure_name(name)
@@ -278,11 +278,6 @@ def is_from_ir_measures(measure: Any) -> bool:
     """Whether an object is a measure of ir_measures, without importing the package."""
     modules = (base.__module__ for base in type(measure).__mro__)
     return any(module.partition(".")[0] == "ir_measures" for module in modules)
-
-
-def as_rel(rel: Any) -> int:
-    """Return the lowest gain that counts as relevant."""
-    return as_integer("rel", rel)
 
 
 def canonical_name(name: str) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from confir.arguments import as_integer
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.measures.foreign import ForeignMeasure, foreign_measure
 from confir.measures.graded import parse_gains
 from confir.measures.measure import ListMeasure, Measure
-from confir.measures.measure_list import as_rel, is_from_ir_measures, measure_name, parse_measure
+from confir.measures.measure_list import is_from_ir_measures, measure_name, parse_measure
 
 AnyMeasure = Measure | ListMeasure | ForeignMeasure
 
@@ -20,7 +21,7 @@ def parse_measures(measures: Any, rel: int = 1) -> list[AnyMeasure]:
         measures = [measures]
     if not measures:
         raise InvalidValueError("no measure is named; expected at least one, such as 'AP'")
-    rel = as_rel(rel)
+    rel = as_integer("rel", rel)
     parsed = {str(measure): measure for measure in (_parse(entry, rel) for entry in measures)}
     return list(parsed.values())
 
