@@ -25,7 +25,6 @@ from confir.errors import (
     enumerate_names,
     warn_caller,
 )
-from confir.intervals.bca import BCA
 from confir.intervals.beta_logit import BETA_LOGIT
 from confir.intervals.bootstrap_t import (
     BOOTSTRAP_T,
@@ -39,7 +38,7 @@ from confir.intervals.calibrated_beta import CALIBRATED_BETA
 from confir.intervals.columns import Choice, Source, find_intervals
 from confir.intervals.document_intervals import LINEAR, LOGIT
 from confir.intervals.interval import Interval, check_level
-from confir.intervals.percentile import PERCENTILE, STUDENTISED_LOGIT
+from confir.intervals.percentile import BCA, PERCENTILE, STUDENTISED_LOGIT
 from confir.intervals.standard import LOGIT_T, T
 from confir.measures.bounded_measures import assumed_bounded
 from confir.measures.score_summary import ScoreSummary, find_summary

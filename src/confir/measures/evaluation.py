@@ -23,10 +23,9 @@ from confir.data.scanning.scanner import Ranked, read_rankings
 from confir.data.scores import Scores
 from confir.defaults import SEED
 from confir.errors import InvalidValueError
-from confir.measures.foreign import ForeignMeasure
-from confir.measures.measure import Measure
+from confir.measures.measure import AnyMeasure, ForeignMeasure, Measure
 from confir.measures.measure_list import DEFAULT_MEASURES
-from confir.measures.parsing import AnyMeasure, parse_measures
+from confir.measures.parsing import parse_measures
 from confir.measures.run_checks import check_ranked, warn_of_gains_above_one
 from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.parallel import Progress, run_in_threads

@@ -40,8 +40,8 @@ from confir.errors import (
     warn_caller,
 )
 from confir.measures.evaluation import chosen_measures, evaluate, measure_rankings
-from confir.measures.foreign import ForeignMeasure
-from confir.measures.parsing import AnyMeasure, parse_measures
+from confir.measures.measure import AnyMeasure, ForeignMeasure
+from confir.measures.parsing import parse_measures
 from confir.measures.run_checks import warn_of_nothing_relevant
 from confir.measures.score_summary import ScoreSummary, summarise_scores, summary_of
 from confir.parallel import Progress, in_order, iterate_blocks

@@ -22,8 +22,8 @@ from confir.errors import (
     enumerate_names,
     warn_caller,
 )
+from confir.measures.measure import AnyMeasure
 from confir.measures.measure_list import parse_measure
-from confir.measures.parsing import AnyMeasure
 
 
 def check_ranked(

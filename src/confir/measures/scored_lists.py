@@ -20,8 +20,8 @@ from confir.data.scores import Scores
 from confir.errors import UnsupportedMethodError
 from confir.measures.binary import judged_share
 from confir.measures.evaluation import chosen_measures, evaluate
-from confir.measures.measure import Measure
-from confir.measures.parsing import AnyMeasure, parse_measures
+from confir.measures.measure import AnyMeasure, Measure
+from confir.measures.parsing import parse_measures
 from confir.parallel import Progress, run_in_threads
 
 # Returns why a measure of the catalogue cannot be used; nothing where it can.
