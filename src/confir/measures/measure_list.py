@@ -231,7 +231,12 @@ def parse_measure(name: Any, *, rel: int = 1) -> Measure:
     if not match or not definition:
         raise _unknown_measure(name)
     values = _parse_parameters(name, match["parameters"])
-    cutoff = None if digits is None else _parse_cutoff(name, digits)
+    if digits is not None and len(digits) > _MOST_DIGITS:
+        raise InvalidValueError(
+            f"measure '{name[:_MOST_DIGITS]}…': the cutoff has {len(digits):,} digits; expected 1 to "
+            f"{HIGHEST_NUMBER}"
+        )
+    cutoff = None if digits is None else int(digits)
     accepted = definition.parameters
     if "rel" in accepted and rel != 1:
         values.setdefault("rel", rel)
@@ -254,15 +259,6 @@ def _split_cutoff(match: re.Match[str]) -> tuple[str, str | None]:
         return name, None
     shorter = stem[:-3] if stem.casefold().endswith("_at_") else stem
     return shorter.removesuffix("_"), name[len(stem) :]
-
-
-def _parse_cutoff(name: str, digits: str) -> int:
-    if len(digits) > _MOST_DIGITS:
-        raise InvalidValueError(
-            f"measure '{name[:_MOST_DIGITS]}…': the cutoff has {len(digits):,} digits; expected 1 to "
-            f"{HIGHEST_NUMBER}"
-        )
-    return int(digits)
 
 
 def measure_name(measure: Any) -> str:

@@ -121,6 +121,9 @@ class TopicScorer:
                 qrels, [ranked.rankings], self.measures, depth=rules.depth, missing=rules.missing
             )
             values = scores.transpose(1, 0, 2).reshape(values.shape)
+        identical = np.zeros(len(self.runs), np.int64)
+        if excluded.watches:
+            identical = count_identical(retrieved, qrels, self.runs)
         levels, counts = qrels.count_by_gain()
         known = TopicCounts(
             len(qrels.topics),
@@ -128,17 +131,12 @@ class TopicScorer:
             int(levels.max(initial=0)),
             np.sum(~ranked.rankings.present, axis=1),
             ranked.unknown,
-            count_identical(retrieved, qrels, self.runs) if excluded.watches else self._none,
+            identical,
             len(relevant_topics(qrels)) if excluded.identical and not self.warned else 0,
         )
         return ScoredTopics(
             text_array(qrels.topics), TopicBlock(hash_names(qrels.topics), values), known
         )
-
-    @property
-    def _none(self) -> Integers:
-        """As many zeros as there are runs."""
-        return np.zeros(len(self.runs), np.int64)
 
     def score_part(self, part: tuple[Any, Any]) -> ScoredTopics:
         """Return the scores on the topics of a part: rows of qrels, and of runs."""

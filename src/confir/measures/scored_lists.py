@@ -122,7 +122,9 @@ class BlockStudy(NamedTuple):
 
     def result(self) -> Any:
         """Return the result, computed in threads."""
-        return self.join([part for (part,) in run_in_threads(_call, block_tasks([self]))])
+        return self.join(
+            [part for (part,) in run_in_threads(lambda task: task(), block_tasks([self]))]
+        )
 
     def join(self, parts: Sequence[Floats]) -> Any:
         """Return the result from what was computed of all blocks of topics."""
@@ -140,10 +142,6 @@ def block_tasks(studies: Sequence[BlockStudy]) -> list[Callable[[], list[Any]]]:
         return [study.compute(held) for study in studies]
 
     return [partial(compute, *block) for block in topic_blocks(lists.depth)]
-
-
-def _call(task: Callable[[], list[Any]]) -> list[Any]:
-    return task()
 
 
 def read_scored_lists(
