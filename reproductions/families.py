@@ -31,7 +31,7 @@ from confir.measures.evaluation import evaluate
 from confir.report.tables import Cell, Table, to_markdown
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
 from confir.resampling.kinds import topic_sample
-from confir.resampling.self_normalised import self_normalised_sums
+from confir.resampling.sample import self_normalised_sums
 from confir.resampling.studentised_maxima import largest_statistics
 from confir.studies.best.best_runs import find_best
 

@@ -24,10 +24,9 @@ from confir.arrays import Floats
 from confir.data.files import write_whole
 from confir.data.scores import Scores
 from confir.data.tables.score_files import read_scores
-from confir.intervals.bca import corrected_probabilities
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import METHODS
-from confir.intervals.percentile import defined_replicates
+from confir.intervals.percentile import corrected_probabilities, defined_replicates
 from confir.order import TIE
 from confir.report.charts import COLOURS, import_altair, save_chart, styled
 from confir.report.tables import Cell, Table, to_markdown

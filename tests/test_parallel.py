@@ -13,6 +13,7 @@ from confir.cores import Cores
 from confir.errors import ConfirWarning, InvalidValueError, UnreadableError, warn_caller
 from confir.parallel import (
     reuse_memory,
+    run_blocks,
     run_in_threads,
     run_tasks,
     task_seeds,
@@ -282,7 +283,7 @@ def test_callers_in_several_threads_share_the_limit_of_products():
 
 def test_progress_of_threads_is_told_by_the_caller():
     told = []
-    result = run_in_threads(
+    result = run_blocks(
         lambda number: number**2,
         range(6),
         lambda step: told.append((step, threading.current_thread())),

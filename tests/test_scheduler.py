@@ -219,7 +219,7 @@ def test_verbs_work_on_the_scheduler_of_their_experiment(files, monkeypatch, nam
 
 
 def test_weights_are_drawn_again_rather_than_sent():
-    from confir.resampling.drawn_weights import DrawnWeights
+    from confir.resampling.topic_weights import DrawnWeights
 
     rng = np.random.default_rng(1)
     cloudpickle = required("cloudpickle")
@@ -304,12 +304,12 @@ def test_the_error_raised_is_that_of_the_first_task(cluster, tmp_path, sent):
 
 def test_outcomes_of_tasks_are_told_in_the_order_of_the_tasks():
     outcomes = confir.scheduler._OutcomesInOrder()
-    outcomes.warned(1, [("second", InputWarning)])
-    outcomes.failed(3, FormatError("fourth"))
+    outcomes.warned[1] = [("second", InputWarning)]
+    outcomes.failed[3] = FormatError("fourth")
     outcomes.tell([0, 2])
-    outcomes.failed(2, FormatError("third"))
+    outcomes.failed[2] = FormatError("third")
     outcomes.tell([0])
-    outcomes.warned(0, [("first", InputWarning)])
+    outcomes.warned[0] = [("first", InputWarning)]
     with (
         pytest.raises(FormatError, match="third"),
         pytest.warns(InputWarning) as said,

@@ -60,11 +60,13 @@ class NumberText(str):
         """Return the text of numbers: ``0.2175``, ``0.2175 [0.1484, 0.2866]``, ``[0.1, 0.2]``."""
         known = [number for number in (value, low, high) if not math.isnan(number)]
         has_limits = not (math.isnan(low) or math.isnan(high))
-        places = _decimals(*(known if has_limits else [value]), wanted=decimals)
+        # numbers shown together have the same decimals: of large ones, one is enough
+        shown_together = known if has_limits else [value]
+        largest = max((abs(one) for one in shown_together if math.isfinite(one)), default=0.0)
+        wanted = 4 if decimals is None else decimals
+        places = wanted if largest < 10 else min(1, wanted)
         texts = [
-            signed(number, 4 if decimals is None else decimals)
-            if is_signed
-            else _fixed(number, places)
+            signed(number, wanted) if is_signed else _fixed(number, places)
             for number in (value, low, high)
         ]
         limits = bracketed(texts[1], texts[2], open_end)
@@ -208,13 +210,6 @@ def topics_text(counts: Integers, model_topics: int = 0) -> str:
 def runs_differ_in_topics(counts: Integers) -> Booleans:
     """Return for which measures runs have different numbers of topics, from counts runs × measures."""
     return np.array([len(set(column) - {0}) > 1 for column in counts.T.tolist()], bool)
-
-
-def _decimals(*values: float, wanted: int | None = None) -> int:
-    """Return the number of decimals for numbers shown together."""
-    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
-    usual = 4 if largest < 10 else 1
-    return usual if wanted is None else min(usual, wanted) if largest >= 10 else wanted
 
 
 def _fixed(value: float, decimals: int) -> str:

@@ -22,12 +22,7 @@ import numpy as np
 
 from confir.arguments import as_function, as_integer, as_path
 from confir.cores import Cores, Products
-from confir.errors import (
-    CollectedWarning,
-    InvalidValueError,
-    collect_warnings,
-    warn_caller,
-)
+from confir.errors import CollectedWarning, InvalidValueError, collect_warnings, warn_caller
 from confir.scheduler import scheduler_in_use
 
 if TYPE_CHECKING:
@@ -77,16 +72,14 @@ def return_memory() -> None:
         arrow_memory().release_unused()
 
 
-def run_in_threads(
-    function: Callable[[Task], Result], tasks: Sequence[Task], progress: Progress | None = None
-) -> list[Result]:
-    """Return the function's result for every task, in order; progress is called after each.
+def run_in_threads(function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+    """Return the function's result for every task, in order.
 
     For short functions that release the interpreter lock, as numpy does; they see the context
     variables of the caller. Within such a function, only idle cores are used. Matrix products are
     limited to one thread each meanwhile, to avoid oversubscription.
     """
-    return list(_counted(_threaded(function, tasks), progress))
+    return list(_threaded(function, tasks))
 
 
 def _threaded(function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
@@ -146,6 +139,7 @@ def run_blocks(
 ) -> list[Result]:
     """Return what `run_in_threads` does, from the scheduler that is in use, if any.
 
+    Progress is called with 1 after each task.
     For functions without side effects, as their work may be done in other processes.
     """
     return list(in_order(iterate_blocks(function, tasks, progress)))

@@ -171,13 +171,14 @@ class Scheduler:
                 if isinstance(found, BaseException):  # cancelled, as when the scheduler is gone
                     raise found
                 if future.status == "error":
-                    outcomes.failed(number, found[1].with_traceback(found[2]))
+                    outcomes.failed[number] = found[1].with_traceback(found[2])
                 else:
-                    result, warned = found
-                    outcomes.warned(number, warned)
+                    result, outcomes.warned[number] = found
                     yield number, result
                 outcomes.tell(places.values())
-                if at_once is not None and not outcomes.any_failed:
+                if (
+                    at_once is not None and not outcomes.failed
+                ):  # else later tasks are not needed any more
                     finished.update(send(1))
 
     @contextmanager
@@ -207,31 +208,18 @@ class _OutcomesInOrder:
 
     def __init__(self) -> None:
         self._next = 0
-        self._warned: dict[int, list[CollectedWarning]] = {}
-        self._failed: dict[int, BaseException] = {}
-
-    @property
-    def any_failed(self) -> bool:
-        """Whether a task failed: later ones are not needed any more."""
-        return bool(self._failed)
-
-    def warned(self, number: int, warned: list[CollectedWarning]) -> None:
-        """Keep the warnings of a task."""
-        self._warned[number] = warned
-
-    def failed(self, number: int, error: BaseException) -> None:
-        """Keep the error of a task."""
-        self._failed[number] = error
+        self.warned: dict[int, list[CollectedWarning]] = {}
+        self.failed: dict[int, BaseException] = {}
 
     def tell(self, unfinished: Iterable[int]) -> None:
         """Warn of what no unfinished task can precede; raise the first error once it is known."""
-        while self._next in self._warned:
-            for message, category in self._warned.pop(self._next):
+        while self._next in self.warned:
+            for message, category in self.warned.pop(self._next):
                 warn_caller(message, category)
             self._next += 1
-        first = min(self._failed, default=None)
+        first = min(self.failed, default=None)
         if first is not None and not any(number < first for number in unfinished):
-            raise self._failed[first]
+            raise self.failed[first]
 
 
 def _work(function: Callable[[Task], Result], task: Task) -> tuple[Result, list[CollectedWarning]]:

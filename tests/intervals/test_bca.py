@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from confir.intervals.bca import bca_interval
+from confir.intervals.percentile import bca_interval
 from confir.resampling.kinds import bootstrap_topics
 from confir.resampling.topic_weights import topic_weights
 

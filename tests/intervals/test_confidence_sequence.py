@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from confir.intervals.confidence_sequence import confidence_sequence
+from confir.intervals.bounded import confidence_sequence
 
 GRID = np.linspace(0.0, 1.0, 2001)
 

@@ -17,7 +17,7 @@ from confir.resampling.borrowed_variance import (
     median_variance,
 )
 from confir.resampling.kinds import topic_sample
-from confir.resampling.self_normalised import self_normalised, self_normalised_sums
+from confir.resampling.sample import self_normalised, self_normalised_sums
 from confir.resampling.studentised_maxima import largest_statistics
 
 

@@ -17,7 +17,6 @@ from confir.measures.random_rankings import (
     excess_over_prevalence,
     expected_random_ap,
     expected_random_score,
-    random_ap_variance,
     random_score_variance,
 )
 
@@ -152,14 +151,14 @@ def test_ap_is_exact_to_the_last_digits_up_to_a_million_million_documents(docume
             label = f"N={n} R={relevant} depth={depth}"
             found = expected_random_ap(n, relevant, depth)
             assert found == pytest.approx(float(mean), rel=1e-14, abs=0), label
-            spread = random_ap_variance(n, relevant, depth)
+            spread = random_score_variance("AP", n, relevant, depth)
             assert spread == pytest.approx(float(variance), rel=1e-12, abs=1e-75), label
 
 
 def test_a_ranking_of_relevant_documents_alone_has_ap_1_without_variance():
     for documents in (1, 2, 3, 1_000, 10**12):
         assert expected_random_ap(documents, documents) == pytest.approx(1, rel=1e-14)
-        assert random_ap_variance(documents, documents) == 0
+        assert random_score_variance("AP", documents, documents) == 0
 
 
 def added_rr(documents: int, relevant: int, depth: int) -> tuple[float, float]:
@@ -254,7 +253,7 @@ def test_expectations_lie_between_0_and_1_and_grow_with_depth(documents, share, 
     depth = min(documents, max(1, round(part * documents)))
     cut, whole = expected_random_ap(documents, relevant, np.array([depth, documents]))
     assert 0 < cut <= whole * (1 + 1e-14) <= 1 + 1e-12
-    assert random_ap_variance(documents, relevant, depth) >= 0
+    assert random_score_variance("AP", documents, relevant, depth) >= 0
 
 
 def test_numbers_give_a_number_and_arrays_an_array():

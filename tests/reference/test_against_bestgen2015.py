@@ -10,7 +10,7 @@ import pytest
 from confir.measures.random_rankings import (
     excess_over_prevalence,
     expected_random_ap,
-    random_ap_variance,
+    random_score_variance,
 )
 
 
@@ -32,7 +32,7 @@ def test_table_1_lists_every_ranking_of_5_documents_with_2_relevant():
     assert [float(ap) for ap in exact] == pytest.approx(printed, abs=0.0051)
     assert sum(exact) == Fraction(5925, 1000)  # printed 5.93, the sum of rounded numbers
     assert expected_random_ap(5, 2) == pytest.approx(0.5925, abs=1e-15)  # printed 0.593
-    assert random_ap_variance(5, 2) == pytest.approx(0.0442840, abs=5e-8)
+    assert random_score_variance("AP", 5, 2) == pytest.approx(0.0442840, abs=5e-8)
 
 
 def test_table_2_contributions_sum_to_the_expectation():
@@ -55,7 +55,7 @@ def test_table_2_contributions_sum_to_the_expectation():
 
 def test_the_function_call_of_the_paper():
     assert expected_random_ap(10, 4) == pytest.approx(0.5285979, abs=5e-8)
-    assert random_ap_variance(10, 4) == pytest.approx(0.0244394, abs=5e-8)
+    assert random_score_variance("AP", 10, 4) == pytest.approx(0.0244394, abs=5e-8)
 
 
 @pytest.mark.parametrize("documents", [1, 2, 3, 5, 10, 23, 40])

@@ -15,10 +15,9 @@ from confir.data.sampling.design import Design
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, UnsupportedMethodError
 from confir.resampling.borrowed_variance import BorrowedVariance
-from confir.resampling.clusters import Clusters, Ratios, summed_df
+from confir.resampling.clusters import Clusters, Ratios, cluster_counts, summed_df
 from confir.resampling.kinds import topic_sample
 from confir.resampling.studentised_maxima import largest_statistics
-from confir.resampling.topic_bootstrap import cluster_counts
 from requirements import required
 
 

@@ -56,7 +56,7 @@ def test_with_many_topics_the_interval_is_that_of_ppi_python():
 def test_standard_errors_and_degrees_of_freedom_against_the_formulas():
     y, f, g = scores(9, 40, 30, 0.2, seed=3)
     judged = sample(y, f, g)
-    found = judged.corrected()
+    found = judged.values.corrected()
     expected = np.array([plain_correction(y[:, c], f[:, c], g[:, c]) for c in range(30)]).T
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
     assert 0 < (found.weight == 0).sum() < 30
@@ -68,7 +68,7 @@ def test_standard_errors_and_degrees_of_freedom_against_the_formulas():
 def test_each_topic_is_corrected_by_the_weight_of_the_others(n, more):
     """Three topics leave two, which say too little of the weight: there it is that of all."""
     y, f, g = scores(n, more, 40, 0.5, seed=n)
-    found = sample(y, f, g).corrected()
+    found = sample(y, f, g).values.corrected()
     expected = [plain_correction(y[:, c], f[:, c], g[:, c])[0] for c in range(40)]
     np.testing.assert_allclose(found.mean, expected, rtol=1e-10, atol=1e-12)
     same = found.mean == sample(y, f, g).values.with_one_weight().mean
@@ -78,7 +78,7 @@ def test_each_topic_is_corrected_by_the_weight_of_the_others(n, more):
 def test_a_model_that_varies_on_one_topic_alone_has_no_weight_there():
     y = np.array([0.1, 0.5, 0.3, 0.9])
     f, g = np.array([0.0, 0.0, 0.0, 1000.0]), np.zeros(6)
-    found = sample(y, f, g).corrected()
+    found = sample(y, f, g).values.corrected()
     weight = plain_weight(y, f, g)
     assert found.weight[0] == pytest.approx(weight)
     assert found.mean[0] == pytest.approx(y.mean())
@@ -138,12 +138,12 @@ def test_a_model_without_information_leaves_the_mean_of_people():
     y, f, g = scores(12, 50, 4, -0.9)
     judged = sample(y, f, g)
     found = judged.distribution(slice(None), None)
-    assert (judged.corrected().weight == 0).all()
+    assert (judged.values.corrected().weight == 0).all()
     interval = confidence_interval(found, method="t")
     for c in range(4):
         low, high = stats.t.interval(0.95, 11, y[:, c].mean(), stats.sem(y[:, c]))
         assert (interval.low[c], interval.high[c]) == pytest.approx((low, high), abs=1e-12)
-    constant = sample(y, np.ones_like(y), np.ones_like(g)).corrected()
+    constant = sample(y, np.ones_like(y), np.ones_like(g)).values.corrected()
     assert (constant.weight == 0).all()
     np.testing.assert_allclose(constant.mean, y.mean(axis=0))
 

@@ -9,7 +9,7 @@ from confir.data.sampling.joined_judges import join_judges
 from confir.data.sampling.judged_scores import Judged
 from confir.errors import ConfirError, InvalidValueError, TopicMismatchError, UnsupportedMethodError
 from confir.resampling.borrowed_variance import BorrowedVariance
-from confir.resampling.human_judgements import JudgedSample, judged_weights
+from confir.resampling.human_judgements import JudgedSample
 from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
 from judge_files import noisy_judge, plain_correction
 from samples import short_sample
@@ -99,9 +99,9 @@ def test_effect_sizes_are_in_standard_deviations_of_people(scores):
 def test_studentised_maxima_against_loops():
     parts = Judged(*simulated(9, 14, 4, seed=2))
     every, one_run = BorrowedVariance(6, 0.9), BorrowedVariance(3, 0.4)
-    weights = judged_weights(parts, 25, np.random.default_rng(7))
     labels = tuple((run, "AP") for run in "abcd")
     sample = JudgedSample(labels, (4,), parts, np.zeros(4, bool))
+    weights = sample.draw(25, np.random.default_rng(7))
     maxima = studentised_maxima(sample, 25, np.random.default_rng(7), every, one_run)
     largest = largest_statistics(sample, 25, np.random.default_rng(7), every)
     np.testing.assert_array_equal(largest, maxima.largest)

@@ -25,6 +25,8 @@ class RunScores:
     ----------
     in_memory
         Whether the score on each topic is known: a summary of a long table has a sample of them.
+    is_summary
+        Whether they are a summary of a long table.
     corrected
         Whether means are estimated from the scores of two judges; else they are those of the scores.
     by_one_judge
@@ -38,6 +40,7 @@ class RunScores:
     __slots__ = ()
 
     in_memory: ClassVar[bool] = True
+    is_summary: ClassVar[bool] = False
     corrected: ClassVar[bool] = False
     by_one_judge: ClassVar[bool] = True
     in_range: ClassVar[bool] = True

@@ -72,8 +72,11 @@ def pass_into_equal_scores(
     share
         How much they count: 1 unless scores are nearly equal, 0 where they are all equal.
     """
-    equal = equal_scores_limits(distribution, level)
-    return Limits(_blend(share, limits.low, equal.low), _blend(share, limits.high, equal.high))
+    rest, found = 1.0 - share, []
+    for spread, equal in zip(limits, equal_scores_limits(distribution, level), strict=True):
+        between = share * np.where(share > 0, spread, 0.0) + rest * equal
+        found.append(np.where(share < 1.0, between, spread))
+    return Limits(*found)
 
 
 def spread_share(distribution: SamplingDistribution) -> Floats:
@@ -92,12 +95,6 @@ def dispersion(distribution: SamplingDistribution) -> Floats:
     n, m, se = distribution.count, distribution.estimate, distribution.require("se")
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.nan_to_num(n * np.square(se) / (m * (1.0 - m)))
-
-
-def _blend(share: Floats, spread: Floats, equal: Floats) -> Floats:
-    """Return a limit between that of spread and that of equal scores; each alone at its end."""
-    between = share * np.where(share > 0, spread, 0.0) + (1.0 - share) * equal
-    return np.where(share < 1.0, between, spread)
 
 
 def equal_scores_limits(distribution: SamplingDistribution, level: float) -> Limits:

@@ -67,7 +67,10 @@ def hall_logit_interval(distribution: SamplingDistribution, level: float) -> Lim
     ``b = γ/(6√n)``: quantiles of U*, each replicate with its own a and b, are turned back to T.
     """
     u = distribution.ascending(_hall_replicates)
-    a, b = _hall_sample_constants(distribution)
+    n = distribution.count.astype(np.float64)
+    # γ from the acceleration Σd³ / (6 (Σd²)^1.5)
+    skewness = 6.0 * np.sqrt(distribution.count) * distribution.require("acceleration")
+    a, b = _hall_constants(distribution.estimate, distribution.require("se"), skewness, n)
     low, high = (_from_u(q, a, b) for q in _quantiles(u, tail_probabilities(level)))
     return _from_logit_t(distribution, low, high)
 
@@ -96,13 +99,6 @@ def _hall_replicates(distribution: SamplingDistribution) -> Floats:
     return _skewness_removed(distribution.logit_t, a, b)
 
 
-def _hall_sample_constants(distribution: SamplingDistribution) -> tuple[Floats, Floats]:
-    n = distribution.count.astype(np.float64)
-    return _hall_constants(
-        distribution.estimate, distribution.require("se"), _skewness(distribution), n
-    )
-
-
 def _skewness_removed(t: Floats, a: Floats, b: Floats) -> Floats:
     """Return ``U(T) = T + aT² + a²T³/3 + b``; infinite T stay as they are."""
     with np.errstate(invalid="ignore"):
@@ -121,12 +117,6 @@ def _hall_constants(mean: Floats, se: Floats, skewness: Floats, n: Floats) -> tu
     with np.errstate(divide="ignore", invalid="ignore"):
         curvature = (1.0 - 2.0 * mean) * se / (2.0 * mean * (1.0 - mean))
         return skewness / (3.0 * np.sqrt(n)) - curvature, skewness / (6.0 * np.sqrt(n))
-
-
-def _skewness(distribution: SamplingDistribution) -> Floats:
-    """Return the skewness of each column's scores: from ``a = Σd³ / (6 (Σd²)^1.5)``."""
-    skewness: Floats = 6.0 * np.sqrt(distribution.count) * distribution.require("acceleration")
-    return skewness
 
 
 def _from_u(u: Floats, a: Floats, b: Floats) -> Floats:

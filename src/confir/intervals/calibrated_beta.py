@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def calibrated_beta_interval(distribution: SamplingDistribution, level: float) -
     """
     table = pivot_quantiles()
     tail, _ = tail_probabilities(min(level, table.highest_level))
-    sample = SampleColumns.of(distribution)
+    sample = replace(distribution, skewness=sample_skewness(distribution))
     rows = table.rows(sample.count, dispersion(distribution), tail)
     low, high = inverted_limits(sample, table.logits, rows, tail)
     share = share_of_test(distribution)
@@ -70,45 +70,9 @@ def share_of_test(distribution: SamplingDistribution) -> Floats:
     return share
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SampleColumns:
-    """What limits are made of, for each column.
-
-    Attributes
-    ----------
-    count, mean, se, skewness
-        Number of scores, their mean, its standard error, and their skewness.
-    scores
-        The scores, topics × columns, NaN where missing; None in a summary of them.
-    """
-
-    count: Integers
-    mean: Floats
-    se: Floats
-    skewness: Floats
-    scores: Floats | None
-
-    @classmethod
-    def of(cls, distribution: SamplingDistribution) -> SampleColumns:
-        """Return those of a sampling distribution."""
-        return cls(
-            distribution.count,
-            distribution.estimate,
-            distribution.require("se"),
-            sample_skewness(distribution),
-            distribution.sample,
-        )
-
-    def moments(self) -> ScoreMoments:
-        """Return the moments of the scores."""
-        n = self.count
-        second = np.square(self.se) * n * (n - 1.0)
-        with np.errstate(divide="ignore", invalid="ignore"):  # of equal scores
-            third = self.skewness * second * np.sqrt(second / n)
-        return ScoreMoments(n, self.mean, second, third)
-
-
-def inverted_limits(sample: SampleColumns, logits: Floats, rows: Floats, tail: float) -> Limits:
+def inverted_limits(
+    sample: SamplingDistribution, logits: Floats, rows: Floats, tail: float
+) -> Limits:
     """Return the first means rejected on either side, none of them beyond the limits of `gaffke`.
 
     Most follow from the moments of the scores. Where U - q may be flat, or a limit may be beyond
@@ -117,7 +81,7 @@ def inverted_limits(sample: SampleColumns, logits: Floats, rows: Floats, tail: f
     Parameters
     ----------
     sample
-        The columns.
+        The means, with the skewness of the scores; a summary does not have the scores themselves.
     logits, rows
         Logits of the table, and the quantiles of each column there, compressed: columns × logits.
     tail
@@ -125,10 +89,10 @@ def inverted_limits(sample: SampleColumns, logits: Floats, rows: Floats, tail: f
     """
     # Behind the columns of the scores stand, in the same order, those of the scores 1-x.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # by equal scores
-        n, m, se = sample.count, sample.mean, sample.se
-        test = PivotTest.of(n, m, se, sample.skewness, PRIOR_TOPICS).with_mirrored()
+        n, m, se = sample.count, sample.estimate, sample.require("se")
+        test = PivotTest.of(n, m, se, sample.require("skewness"), PRIOR_TOPICS).with_mirrored()
         # The lower limit of `gaffke` is 1 less the upper one of the mirrored scores.
-        mirrored = sample.moments().after_mirrored()
+        mirrored = ScoreMoments.after_mirrored(sample)
         farthest = FarthestLimits.of(mirrored.count, mirrored.mean, tail)
         logarithms = -np.log1p(np.exp(logits))
 
@@ -137,10 +101,10 @@ def inverted_limits(sample: SampleColumns, logits: Floats, rows: Floats, tail: f
 
         found, steep = first_rejected(test, logits, rows, mirrored.count, is_beyond)
         lowest = inverse_logit(found)
-        if sample.scores is not None:
+        if sample.sample is not None:
             sure = steep & is_within(mirrored, tail, 1.0 - lowest)
             doubtful = np.flatnonzero(np.tile(se > 0, 2) & ~sure)
-            bound = _bounds(sample.scores, mirrored, doubtful, tail, np.where(steep, lowest, 0.0))
+            bound = _bounds(sample.sample, mirrored, doubtful, tail, np.where(steep, lowest, 0.0))
             lowest[doubtful] = np.maximum(lowest[doubtful], bound)
             flat = np.flatnonzero(~steep[doubtful])
             columns = doubtful[flat]
@@ -181,16 +145,16 @@ def _bounds(
     return 1.0 - dirichlet_limit(chosen, count, tail, least, outer)
 
 
-def within_gaffke(limits: Limits, sample: SampleColumns, level: float) -> Limits:
+def within_gaffke(limits: Limits, sample: SamplingDistribution, level: float) -> Limits:
     """Return limits of which none is farther out than that of `gaffke`, as far as scores are known."""
-    if sample.scores is None:
+    if sample.sample is None:
         return limits
     tail, _ = tail_probabilities(level)
-    varied = np.flatnonzero(sample.se > 0)
-    mirrored = sample.moments().after_mirrored()
+    varied = np.flatnonzero(sample.require("se") > 0)
+    mirrored = ScoreMoments.after_mirrored(sample)
     both = np.concatenate([limits.low, 1.0 - limits.high])
-    columns = np.concatenate([varied, varied + len(sample.mean)])
-    both[columns] = _bounds(sample.scores, mirrored, columns, tail, both)
+    columns = np.concatenate([varied, varied + len(sample.estimate)])
+    both[columns] = _bounds(sample.sample, mirrored, columns, tail, both)
     low, above = np.split(both, 2)
     return Limits(low, 1.0 - above)
 

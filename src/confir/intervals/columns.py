@@ -14,9 +14,9 @@ from confir.intervals.interval import Interval, Limits
 from confir.intervals.method import Method
 from confir.parallel import run_blocks, run_in_threads
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.drawn_weights import DrawnWeights
 from confir.resampling.sample import Sample
 from confir.resampling.topic_bootstrap import Rng, own_seed
+from confir.resampling.topic_weights import DrawnWeights
 
 # Columns resampled together: few enough for the processor's cache, fixed so that the number of
 # threads changes no bit of the result.
@@ -33,11 +33,7 @@ Choice = tuple[Method, ...]
 
 
 def find_intervals(
-    source: Source,
-    choices: Sequence[Choice],
-    levels: Sequence[float],
-    replicates: int,
-    rng: Rng,
+    source: Source, choices: Sequence[Choice], levels: Sequence[float], replicates: int, rng: Rng
 ) -> list[Interval]:
     """Return an interval for each choice of methods and level, in that order.
 
@@ -54,6 +50,8 @@ def find_intervals(
         blocks = _resample(source, choices, levels, replicates, rng)
     # Over documents a standard error comes from replicates, too.
     always = source.over == "documents"
+    known = [block.effective for block in blocks if block.effective is not None]
+    effective = np.concatenate(known).reshape(shape) if known else None
     return [
         Interval(
             labels=source.labels,
@@ -64,7 +62,7 @@ def find_intervals(
             level=level,
             methods=tuple(method.name for method in choice),
             replicates=drawn if always or any(method.resamples for method in choice) else 0,
-            effective=_joined([block.effective for block in blocks], shape),
+            effective=effective,
             design=words,
         )
         for place, (choice, level) in enumerate((c, v) for c in choices for v in levels)
@@ -80,18 +78,8 @@ class _Block(NamedTuple):
     effective: Floats | None
 
 
-def _joined(parts: Sequence[Floats | None], shape: tuple[int, ...]) -> Floats | None:
-    """Return what blocks have of their columns; None where they have nothing."""
-    known = [part for part in parts if part is not None]
-    return np.concatenate(known).reshape(shape) if known else None
-
-
 def _resample(
-    source: Sample,
-    choices: Sequence[Choice],
-    levels: Sequence[float],
-    replicates: int,
-    rng: Rng,
+    source: Sample, choices: Sequence[Choice], levels: Sequence[float], replicates: int, rng: Rng
 ) -> list[_Block]:
     """Return the limits of columns, block by block, whose topics are resampled here.
 
@@ -120,26 +108,20 @@ def _resample(
 def _limits(
     distribution: SamplingDistribution, choices: Sequence[Choice], levels: Sequence[float]
 ) -> _Block:
-    """Return the limits of a block of columns by each choice and level."""
+    """Return the limits of a block of columns by each choice and level.
+
+    Equal scores have none unless the method has them: they say little about other topics. A score
+    that no other collection changes is certain.
+    """
     limits = []
     for choice in choices:
         for level in levels:
-            low, high = np.empty((2, len(choice)))
+            low, high = np.full((2, len(choice)), np.nan)
             for method in dict.fromkeys(choice):
                 chosen = np.array([one is method for one in choice])
-                found = _method_limits(method, distribution, level)
-                low, high = np.where(chosen, found.low, low), np.where(chosen, found.high, high)
+                if not (method.any_sample or distribution.over == "documents"):
+                    chosen &= ~distribution.degenerate
+                lower, upper = method.compute(distribution, level)
+                low, high = np.where(chosen, lower, low), np.where(chosen, upper, high)
             limits.append(Limits(low, high))
     return _Block(distribution.estimate, distribution.count, limits, distribution.effective)
-
-
-def _method_limits(method: Method, distribution: SamplingDistribution, level: float) -> Limits:
-    """Return the limits of all columns; none for equal scores unless the method has them.
-
-    Equal scores say little about other topics; one that no other collection changes is certain.
-    """
-    low, high = method.compute(distribution, level)
-    if method.any_sample or distribution.over == "documents":
-        return Limits(low, high)
-    degenerate = distribution.degenerate
-    return Limits(np.where(degenerate, np.nan, low), np.where(degenerate, np.nan, high))

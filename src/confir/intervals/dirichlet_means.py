@@ -14,6 +14,7 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.intervals.quantiles import normal_quantile
 from confir.measures.summary import inverse_logit, logit
+from confir.resampling.distribution import SamplingDistribution
 
 # A limit is found when a step moves it by no more.
 _PRECISE = 1e-14
@@ -49,13 +50,18 @@ class ScoreMoments:
     second: Floats
     third: Floats
 
-    def after_mirrored(self) -> ScoreMoments:
-        """Return the moments of the scores 1-x, and after them these."""
-        return ScoreMoments(
-            np.concatenate([self.count, self.count]),
-            np.concatenate([1.0 - self.mean, self.mean]),
-            np.concatenate([self.second, self.second]),
-            np.concatenate([-self.third, self.third]),
+    @classmethod
+    def after_mirrored(cls, sample: SamplingDistribution) -> ScoreMoments:
+        """Return the moments of the scores 1-x of a sample, and after them its own."""
+        n, mean = sample.count, sample.estimate
+        second = np.square(sample.require("se")) * n * (n - 1.0)
+        with np.errstate(divide="ignore", invalid="ignore"):  # of equal scores
+            third = sample.require("skewness") * second * np.sqrt(second / n)
+        return cls(
+            np.concatenate([n, n]),
+            np.concatenate([1.0 - mean, mean]),
+            np.concatenate([second, second]),
+            np.concatenate([-third, third]),
         )
 
 

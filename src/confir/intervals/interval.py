@@ -56,16 +56,7 @@ class Interval(Result):
     design: str = ""
 
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {"entry": ("run", "measure")}
-    record_columns = (
-        "run",
-        "measure",
-        "topics",
-        "mean",
-        "low",
-        "high",
-        "level",
-        "method",
-    )
+    record_columns = ("run", "measure", "topics", "mean", "low", "high", "level", "method")
 
     def __repr__(self) -> str:
         size = f"{len(self.labels)} columns"
@@ -111,6 +102,5 @@ def tail_probabilities(level: float) -> tuple[float, float]:
 
     Half of the error goes into each tail: 0.025 and 0.975 for a level of 0.95.
     """
-    check_level(level)
-    tail = (1.0 - level) / 2.0
+    tail = (1.0 - as_level(level)) / 2.0
     return tail, 1.0 - tail

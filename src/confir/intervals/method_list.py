@@ -25,7 +25,6 @@ from confir.errors import (
     enumerate_names,
     warn_caller,
 )
-from confir.intervals.bca import BCA
 from confir.intervals.beta_logit import BETA_LOGIT
 from confir.intervals.bootstrap_t import (
     BOOTSTRAP_T,
@@ -39,7 +38,7 @@ from confir.intervals.calibrated_beta import CALIBRATED_BETA
 from confir.intervals.columns import Choice, Source, find_intervals
 from confir.intervals.document_intervals import LINEAR, LOGIT
 from confir.intervals.interval import Interval, check_level
-from confir.intervals.percentile import PERCENTILE, STUDENTISED_LOGIT
+from confir.intervals.percentile import BCA, PERCENTILE, STUDENTISED_LOGIT
 from confir.intervals.standard import LOGIT_T, T
 from confir.measures.bounded_measures import assumed_bounded
 from confir.measures.score_summary import ScoreSummary, find_summary
@@ -174,6 +173,8 @@ def confidence_interval(
 ) -> Interval | list[Interval]:
     """Return confidence intervals of a statistic, for all runs and measures.
 
+    Topics are a sample: an interval says how far a mean over others like them may lie from this one.
+
     Parameters
     ----------
     scores
@@ -204,11 +205,18 @@ def confidence_interval(
     replicates = default_replicates(scores, replicates)
     check_replicates(replicates)
     several = not isinstance(level, Real) or not (method is None or isinstance(method, str))
-    source = _source(scores, statistic, baseline)
+    source: Source
+    if isinstance(scores, SamplingDistribution):
+        source = scores
+    else:
+        source = as_sample(scores, statistic=statistic, baseline=baseline)
+        if source.topics < 2:
+            raise InvalidValueError("there is one topic; an interval needs at least 2")
     choices = _choose(source, None if method is None else as_texts("method", method))
     over_topics = source.over == "topics"
     if over_topics and any(one.resamples or one.draws for one in set().union(*choices)):
-        check_tails(_replicates(source, replicates), max(levels))
+        made = getattr(source, "replicates", None)  # of a distribution that is there already
+        check_tails(replicates if made is None else len(made), max(levels))
     intervals = find_intervals(source, choices, levels, replicates, rng)
     if source.uneven:
         _warn_uneven(source, set().union(*choices))
@@ -236,20 +244,6 @@ def means_alone(scores: Scores | ScoreSummary, level: float) -> Interval:
     )
 
 
-def _source(
-    scores: ScoresLike | ScoreSummary | Sample | SamplingDistribution,
-    statistic: str | WeightedStatistic,
-    baseline: str | None,
-) -> Source:
-    """Return what intervals are wanted of; raise where there are too few topics for one."""
-    if isinstance(scores, SamplingDistribution):
-        return scores
-    sample = as_sample(scores, statistic=statistic, baseline=baseline)
-    if sample.topics < 2:
-        raise InvalidValueError("there is one topic; an interval needs at least 2")
-    return sample
-
-
 def _choose(source: Source, names: Sequence[str] | None) -> list[Choice]:
     """Return the method of every column: by each name, else by what the column holds."""
     if names is not None:
@@ -270,12 +264,6 @@ def _choose(source: Source, names: Sequence[str] | None) -> list[Choice]:
             for method, inside in wanted
         )
     ]
-
-
-def _replicates(source: Source, asked: int) -> int:
-    """Return how many replicates there will be: those that are there already, else those asked."""
-    made = source.replicates if isinstance(source, SamplingDistribution) else None
-    return asked if made is None else len(made)
 
 
 def _with_assumed(interval: Interval, assumed: Sequence[str]) -> Interval:

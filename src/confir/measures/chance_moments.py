@@ -1,6 +1,6 @@
 """Mean and variance of each measure for random rankings.
 
-Every function maps a `RankedCollection` to an array of its shape. Closed forms are arranged to avoid
+Every function maps a `RankedCollection` to arrays of its shape. Closed forms are arranged to avoid
 cancellation; a topic without relevant documents scores 0.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,13 @@ _LOG_NEGLIGIBLE = 60.0
 _HIGHEST_EXPONENT = 500
 
 RankFunction = Callable[[Any, Any], Any]
+
+
+class ChanceMoments(NamedTuple):
+    """Mean and variance of the scores of a measure over random rankings."""
+
+    mean: Floats
+    variance: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,22 +80,12 @@ class RankedCollection:
         return float(values[0]) if self.scalar else values
 
 
-def average_precision_mean(
+def average_precision(
     c: RankedCollection, *, cutoff: int | None = None, rel: int = 1
-) -> Floats:
-    """Return ``(H + (R-1)(k-H)/(N-1)) / N`` with H = H_k."""
-    n, r, k = c.documents, c.relevant(rel), c.length(cutoff)
-    h = harmonic(k)
-    mean = (h + (r - 1.0) * (k - h) / np.maximum(n - 1.0, 1.0)) / n
-    return np.where(r > 0, mean, 0.0)
+) -> ChanceMoments:
+    """Return E(AP), ``(H + (R-1)(k-H)/(N-1)) / N`` with H = H_k, and Var(AP).
 
-
-def average_precision_variance(
-    c: RankedCollection, *, cutoff: int | None = None, rel: int = 1
-) -> Floats:
-    """Return Var(AP) as a sum over pairs of terms, by the ranks that they share.
-
-    R·AP = Σ_i X_i/i + Σ_{i<j} X_i X_j/j, with X_i = 1 where rank i holds a relevant document. Two
+    The variance is a sum over pairs of terms, by the ranks that they share. R·AP = Σ_i X_i/i + Σ_{i<j} X_i X_j/j, with X_i = 1 where rank i holds a relevant document. Two
     terms on a and b ranks, u of them distinct, have the covariance p_u - p_a p_b, where p_j is the
     probability that j given ranks are all relevant. Each such difference is written as a multiple
     of N - R: the second moment minus the squared mean would cancel for large R.
@@ -97,6 +94,7 @@ def average_precision_variance(
     h, g = harmonic(k), harmonic_squares(k)
     left = n - r
     n1, n2, n3 = (np.maximum(n - i, 1.0) for i in (1.0, 2.0, 3.0))
+    mean = (h + (r - 1.0) * (k - h) / n1) / n
     p1, p2 = r / n, r * (r - 1.0) / (n * n1)
     # ranks with ranks: the same one, two different ones
     value = p1 * left / n * (g - (h * h - g) / n1)
@@ -111,7 +109,8 @@ def average_precision_variance(
     pairs = (n + r - 1.0) * same + ((n - 2.0) * (r - 2.0) - 2.0) / n2 * shared
     pairs -= ((2.0 * n - 3.0) * (2.0 * r - 3.0) - 3.0) / (n2 * n3) * apart
     value += p2 * left / (n * n1) * pairs
-    return np.where(r > 0, np.maximum(value, 0.0) / np.maximum(r, 1.0) ** 2, 0.0)
+    variance = np.maximum(value, 0.0) / np.maximum(r, 1.0) ** 2
+    return ChanceMoments(np.where(r > 0, mean, 0.0), np.where(r > 0, variance, 0.0))
 
 
 def _found_variance(n: Floats, r: Floats, k: Floats, out_of: Floats | int) -> Floats:
@@ -120,71 +119,48 @@ def _found_variance(n: Floats, r: Floats, k: Floats, out_of: Floats | int) -> Fl
     return variance / np.square(out_of)
 
 
-def precision_mean(c: RankedCollection, *, cutoff: int, rel: int = 1) -> Floats:
-    """Return E(P@k): R/N, less where the list is shorter than k."""
-    mean: Floats = c.relevant(rel) / c.documents * c.length(cutoff) / cutoff
-    return mean
+def precision(c: RankedCollection, *, cutoff: int, rel: int = 1) -> ChanceMoments:
+    """Return the moments of P@k; the mean is R/N, less where the list is shorter than k."""
+    n, r, k = c.documents, c.relevant(rel), c.length(cutoff)
+    return ChanceMoments(r / n * k / cutoff, _found_variance(n, r, k, cutoff))
 
 
-def precision_variance(c: RankedCollection, *, cutoff: int, rel: int = 1) -> Floats:
-    """Return Var(P@k)."""
-    return _found_variance(c.documents, c.relevant(rel), c.length(cutoff), cutoff)
+def recall(c: RankedCollection, *, cutoff: int, rel: int = 1) -> ChanceMoments:
+    """Return the moments of R@k; the mean is k/N."""
+    n, r, k = c.documents, c.relevant(rel), c.length(cutoff)
+    variance = _found_variance(n, r, k, np.maximum(r, 1.0))
+    return ChanceMoments(np.where(r > 0, k / n, 0.0), variance)
 
 
-def recall_mean(c: RankedCollection, *, cutoff: int, rel: int = 1) -> Floats:
-    """Return E(R@k): k/N."""
-    return np.where(c.relevant(rel) > 0, c.length(cutoff) / c.documents, 0.0)
+def r_precision(c: RankedCollection, *, rel: int = 1) -> ChanceMoments:
+    """Return the moments of Rprec; the mean is R/N, less where the list is shorter than R."""
+    n, r = c.documents, c.relevant(rel)
+    k = np.minimum(r, c.depth)
+    return ChanceMoments(k / n, _found_variance(n, r, k, np.maximum(r, 1.0)))
 
 
-def recall_variance(c: RankedCollection, *, cutoff: int, rel: int = 1) -> Floats:
-    """Return Var(R@k)."""
-    r = c.relevant(rel)
-    return _found_variance(c.documents, r, c.length(cutoff), np.maximum(r, 1.0))
-
-
-def r_precision_mean(c: RankedCollection, *, rel: int = 1) -> Floats:
-    """Return E(Rprec): R/N, less where the list is shorter than R."""
-    share: Floats = np.minimum(c.relevant(rel), c.depth) / c.documents
-    return share
-
-
-def r_precision_variance(c: RankedCollection, *, rel: int = 1) -> Floats:
-    """Return Var(Rprec)."""
-    r = c.relevant(rel)
-    return _found_variance(c.documents, r, np.minimum(r, c.depth), np.maximum(r, 1.0))
-
-
-def success_mean(c: RankedCollection, *, cutoff: int, rel: int = 1) -> Floats:
-    """Return E(Success@k): ``1 - C(N-R, k) / C(N, k)``."""
+def success(c: RankedCollection, *, cutoff: int, rel: int = 1) -> ChanceMoments:
+    """Return the moments of Success@k: ``1 - C(N-R, k) / C(N, k)``, and a Bernoulli variance."""
     missed = log_miss_probability(c.documents, c.relevant(rel), c.length(cutoff))
-    return np.negative(np.expm1(missed))
+    mean: Floats = -np.expm1(missed)
+    return ChanceMoments(mean, mean * np.exp(missed))
 
 
-def success_variance(c: RankedCollection, *, cutoff: int, rel: int = 1) -> Floats:
-    """Return Var(Success@k), a Bernoulli variance."""
-    missed = log_miss_probability(c.documents, c.relevant(rel), c.length(cutoff))
-    variance: Floats = -np.expm1(missed) * np.exp(missed)
-    return variance
+def reciprocal_rank(
+    c: RankedCollection, *, cutoff: int | None = None, rel: int = 1
+) -> ChanceMoments:
+    """Return the moments of RR.
 
-
-def reciprocal_rank_mean(c: RankedCollection, *, cutoff: int | None = None, rel: int = 1) -> Floats:
-    """Return E(RR): ``R/(N-R+1) (H_N - H_{R-1})`` for a full ranking, else a sum over ranks."""
+    The mean is ``R/(N-R+1) (H_N - H_{R-1})`` for a full ranking, else a sum over ranks; the variance
+    the mean of (RR - E)², which avoids cancellation.
+    """
     n, r, k = c.documents, c.relevant(rel), c.length(cutoff)
     some = np.maximum(r, 1.0)
     mean = some / (n - some + 1.0) * harmonic_between(some - 1.0, n)
     cut = k < n - some + 1.0
     if cut.any():
         mean = np.where(cut, _first_rank_sum(n, some, k, _reciprocal, _reciprocal_slope), mean)
-    return np.where(r > 0, mean, 0.0)
-
-
-def reciprocal_rank_variance(
-    c: RankedCollection, *, cutoff: int | None = None, rel: int = 1
-) -> Floats:
-    """Return the mean of (RR - E)², which avoids cancellation."""
-    n, r, k = c.documents, c.relevant(rel), c.length(cutoff)
-    mean = reciprocal_rank_mean(c, cutoff=cutoff, rel=rel)
-    some = np.maximum(r, 1.0)
+    mean = np.where(r > 0, mean, 0.0)
     found = _first_rank_sum(
         n,
         some,
@@ -193,7 +169,7 @@ def reciprocal_rank_variance(
         lambda rank, where: -2.0 * (1.0 / rank - mean[where]) / rank**2,
     )
     missed = np.exp(log_miss_probability(n, some, k))
-    return np.where(r > 0, found + missed * mean**2, 0.0)
+    return ChanceMoments(mean, np.where(r > 0, found + missed * mean**2, 0.0))
 
 
 def _reciprocal(rank: Any, _: Any) -> Any:
@@ -265,26 +241,19 @@ def _quadrature(group: int) -> Iterator[tuple[Floats, Floats]]:
         yield places[start : start + group], shares[start : start + group]
 
 
-def _linear_mean(c: RankedCollection, gains: Mapping[float, Floats], first: Floats) -> Floats:
-    """Return the mean of Σ a_r·gain_r: the mean gain times Σ a_r."""
-    total = np.zeros(c.documents.shape)
+def _linear(
+    c: RankedCollection, gains: Mapping[float, Floats], first: Floats, second: Floats
+) -> ChanceMoments:
+    """Return the moments of Σ a_r·gain_r, from Σ a_r and Σ a_r²: sampling without replacement."""
+    n, total = c.documents, np.zeros(c.documents.shape)
     for gain, count in gains.items():
         total = total + gain * count
-    mean: Floats = total / c.documents * first
-    return mean
-
-
-def _linear_variance(
-    c: RankedCollection, gains: Mapping[float, Floats], first: Floats, second: Floats
-) -> Floats:
-    """Return the variance of Σ a_r·gain_r, from Σ a_r and Σ a_r²: sampling without replacement."""
-    n = c.documents
-    mean = _linear_mean(c, gains, np.ones(n.shape))
+    mean = total / n
     spread = (n - c.relevant()) * mean**2
     for gain, count in gains.items():
         spread = spread + count * (gain - mean) ** 2
     variance: Floats = spread / np.maximum(n - 1.0, 1.0) * np.maximum(second - first**2 / n, 0.0)
-    return variance
+    return ChanceMoments(mean * first, variance)
 
 
 def _dcg_gains(c: RankedCollection, dcg: str, gains: str | None) -> dict[float, Floats]:
@@ -308,57 +277,30 @@ def _ideal_dcg(c: RankedCollection, gains: Mapping[float, Floats], cutoff: int |
     return np.where(best > 0, best, 1.0)
 
 
-def ndcg_mean(
+def ndcg(
     c: RankedCollection, *, cutoff: int | None = None, dcg: str = "log2", gains: str | None = None
-) -> Floats:
-    """Return E(nDCG): the mean gain times the discounts, over the DCG of the ideal list."""
-    counted = _dcg_gains(c, dcg, gains)
-    gained = _linear_mean(c, counted, discount_sum(c.length(cutoff)))
-    return gained / _ideal_dcg(c, counted, cutoff)
-
-
-def ndcg_variance(
-    c: RankedCollection, *, cutoff: int | None = None, dcg: str = "log2", gains: str | None = None
-) -> Floats:
-    """Return Var(nDCG)."""
+) -> ChanceMoments:
+    """Return the moments of nDCG: those of DCG, over the DCG of the ideal list."""
     counted, k = _dcg_gains(c, dcg, gains), c.length(cutoff)
-    gained = _linear_variance(c, counted, discount_sum(k), discount_sum(k, power=2))
-    return gained / _ideal_dcg(c, counted, cutoff) ** 2
+    gained = _linear(c, counted, discount_sum(k), discount_sum(k, power=2))
+    ideal = _ideal_dcg(c, counted, cutoff)
+    return ChanceMoments(gained.mean / ideal, gained.variance / ideal**2)
 
 
-def _rbp_gains(
-    c: RankedCollection, p: float, rel: int | None, gains: str | None
-) -> dict[float, Floats]:
-    """Return the number of documents of each gain of RBP."""
+def rank_biased_precision(
+    c: RankedCollection,
+    *,
+    cutoff: int | None = None,
+    p: float = 0.8,
+    rel: int | None = None,
+    gains: str | None = None,
+) -> ChanceMoments:
+    """Return the moments of RBP: the mean gain times the weight of the ranks of the list."""
     check_rbp(p, rel, gains)
-    if rel is not None:
-        return {1.0: c.relevant(rel), 0.0: c.relevant() - c.relevant(rel)}
-    return _dcg_gains(c, "log2", gains)
-
-
-def rbp_mean(
-    c: RankedCollection,
-    *,
-    cutoff: int | None = None,
-    p: float = 0.8,
-    rel: int | None = None,
-    gains: str | None = None,
-) -> Floats:
-    """Return E(RBP): the mean gain times the weight of the ranks of the list."""
-    counted = _rbp_gains(c, p, rel, gains)
-    return _linear_mean(c, counted, np.negative(np.expm1(c.length(cutoff) * np.log(p))))
-
-
-def rbp_variance(
-    c: RankedCollection,
-    *,
-    cutoff: int | None = None,
-    p: float = 0.8,
-    rel: int | None = None,
-    gains: str | None = None,
-) -> Floats:
-    """Return Var(RBP)."""
-    counted = _rbp_gains(c, p, rel, gains)
+    if rel is None:
+        counted = _dcg_gains(c, "log2", gains)
+    else:
+        counted = {1.0: c.relevant(rel), 0.0: c.relevant() - c.relevant(rel)}
     decay = c.length(cutoff) * np.log(p)
     squares = -np.expm1(2.0 * decay) * (1.0 - p) / (1.0 + p)
-    return _linear_variance(c, counted, -np.expm1(decay), squares)
+    return _linear(c, counted, -np.expm1(decay), squares)

@@ -9,13 +9,14 @@ retrieved. Where a score is a ratio, both of its parts grow with the relevant do
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from confir.errors import InvalidValueError
 from confir.measures.binary import share
-from confir.measures.graded import Dcg, dcg_gain, mapped_gain
+from confir.measures.graded import dcg_gain, mapped_gain
 from confir.order import TIE
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ class ScoreBounds(NamedTuple):
 
 
 Rule: TypeAlias = "Callable[[UnjudgedDocuments, Measure], ScoreBounds]"
-DifferenceRule: TypeAlias = "Callable[[UnjudgedDocuments, UnjudgedDocuments, Measure], ScoreBounds]"
+RunPair: TypeAlias = "tuple[UnjudgedDocuments, UnjudgedDocuments]"
+DifferenceRule: TypeAlias = "Callable[[RunPair, Measure], ScoreBounds]"
 
 
 def monotone_bounds(unjudged: UnjudgedDocuments, measure: Measure) -> ScoreBounds:
@@ -126,9 +128,7 @@ def ndcg_bounds(unjudged: UnjudgedDocuments, measure: Measure) -> ScoreBounds:
     v-th gain or a higher one.
     """
     ideal = IdealLists(unjudged, measure)
-    relevant = unjudged.rankings
-    gain = dcg_gain(relevant.gain, ideal.dcg, measure.gain_map)
-    gained = relevant.total(gain[:, None] / np.log2(relevant.before + 2))[0, :, 0]
+    gained = ideal.gained(unjudged)
     topics = np.arange(len(gained))
     score = measure(unjudged.rankings)[0, :, 0]
     topic, discount = unjudged.topics, 1.0 / np.log2(unjudged.before + 2)
@@ -155,10 +155,9 @@ class IdealLists:
                 f"the qrels have {len(pool.grades)} positive gains; expected at most "
                 f"{_MOST_GRADES} for bounds of {measure}, which try each"
             )
-        self.dcg: Dcg = measure.value("dcg")
-        levels = rankings.levels[rankings.levels >= 1]
-        gain = dcg_gain(levels, self.dcg, measure.gain_map)
-        offered = dcg_gain(pool.grades, self.dcg, measure.gain_map)
+        self._gain_of = partial(dcg_gain, dcg=measure.value("dcg"), gains=measure.gain_map)
+        gain = self._gain_of(rankings.levels[rankings.levels >= 1])
+        offered = self._gain_of(pool.grades)
         values = np.unique(np.concatenate((gain, offered)))
         values = values[values > 0]
         # What each value adds to the one below it, and the judged documents that have it or more.
@@ -168,6 +167,13 @@ class IdealLists:
         longest = int(self.counts.max(initial=0) + pool.sizes.max(initial=0))
         ranks = np.arange(longest if measure.cutoff is None else min(longest, measure.cutoff))
         self.discounts = np.concatenate(([0.0], np.cumsum(1.0 / np.log2(ranks + 2))))
+
+    def gained(self, unjudged: UnjudgedDocuments) -> Floats:
+        """Return the discounted gain of the judged documents of a run: topics."""
+        judged = unjudged.rankings
+        gain = self._gain_of(judged.gain)[:, None]
+        gained: Floats = judged.total(gain / np.log2(judged.before + 2))[0, :, 0]
+        return gained
 
     def discounted(self, documents: Integers) -> Floats:
         """Return the sum of the discounts of the first documents."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from confir.errors import InvalidValueError
 from confir.measures.binary import relevant_within, share
 from confir.measures.graded import discounted, mapped_gain, over_copies, share_of_best
 
-Discount = Callable[[Integers], Floats]
+Discount = Callable[[Integers], Any]
 
 
 def alpha_ndcg(
@@ -32,7 +33,7 @@ def alpha_ndcg(
     A document contributes ``Σ_i (1-α)^{c_i}`` over its subtopics, ``c_i`` being the number of
     documents above it that cover subtopic i.
     """
-    return _Novelty(rankings, alpha, rel).normalised(cutoff, _by_logarithm)
+    return _Novelty(rankings, alpha, rel).normalised(cutoff, lambda rank: np.log2(rank + 1.0))
 
 
 def err_ia(
@@ -72,7 +73,7 @@ def subtopic_recall(rankings: Rankings, *, cutoff: int | None = None, rel: int =
     """Share of a topic's intents that the first k documents cover (Zhai et al. 2003)."""
     novelty = _Novelty(rankings, 1.0, rel)
     intents = np.diff(novelty.judgements.offsets)[:, None]
-    return share(novelty.total(cutoff, _undiscounted), intents)
+    return share(novelty.total(cutoff, np.ones_like), intents)
 
 
 def d_ndcg(rankings: Rankings, *, cutoff: int | None = None, gains: str | None = None) -> Floats:
@@ -94,17 +95,8 @@ def d_sharp_ndcg(
     return blend
 
 
-def _by_logarithm(rank: Integers) -> Floats:
-    logarithm: Floats = np.log2(rank + 1.0)
-    return logarithm
-
-
 def _by_rank(rank: Integers) -> Floats:
     return rank.astype(np.float64)
-
-
-def _undiscounted(rank: Integers) -> Floats:
-    return np.ones(rank.shape)
 
 
 def _global_gain(rankings: Rankings, gains: str | None) -> Floats:

@@ -23,10 +23,9 @@ from confir.data.scanning.scanner import Ranked, read_rankings
 from confir.data.scores import Scores
 from confir.defaults import SEED
 from confir.errors import InvalidValueError
-from confir.measures.foreign import ForeignMeasure
-from confir.measures.measure import Measure
+from confir.measures.measure import AnyMeasure, ForeignMeasure, Measure
 from confir.measures.measure_list import DEFAULT_MEASURES
-from confir.measures.parsing import AnyMeasure, parse_measures
+from confir.measures.parsing import parse_measures
 from confir.measures.run_checks import check_ranked, warn_of_gains_above_one
 from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.parallel import Progress, run_in_threads
@@ -54,6 +53,9 @@ def evaluate(
     **rules: Unpack[ReadingOptions],
 ) -> Scores:
     """Return the scores of runs by measures on every topic of the qrels.
+
+    Scores by topic, rather than means, are what all else needs: intervals, comparisons and plans
+    follow from how they vary. Runs and measures are scored together, so that all share the topics.
 
     Parameters
     ----------
@@ -94,27 +96,15 @@ def evaluate(
     if measures is None and "scores" in experiment.kept:
         return cast("Scores", experiment.kept["scores"])
     if experiment.human is not None:
-        scores = _by_people(experiment, *experiment.human, measures, progress)
+        from confir.measures.judged_evaluation import evaluate_by_people
+
+        scores = evaluate_by_people(experiment, chosen_measures(experiment, measures), progress)
     else:
         scores = _evaluate(experiment, wanted, progress, whole=experiment is qrels)
         warn_of_gains_above_one(scores)
     if measures is None:
         experiment.kept["scores"] = scores
     return scores
-
-
-def _by_people(
-    experiment: Experiment, human: Any, sample: str, measures: Any, progress: Progress | None
-) -> Scores:
-    """Return the scores by a model's judgements, and people's of some topics or documents."""
-    from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS
-    from confir.measures.judged_evaluation import evaluate_judged
-    from confir.measures.sampled_documents import evaluate_sampled
-
-    named = chosen_measures(experiment, measures)
-    if sample == RANDOM_DOCUMENTS:
-        return evaluate_sampled(experiment, human, named, progress)
-    return evaluate_judged(experiment, (human, sample), named, progress)
 
 
 def _evaluate(
@@ -170,6 +160,8 @@ def score_lists(lists: WholeLists, measures: Any, rules: ReadingRules) -> Scores
 def as_scores(source: Any, *, human: bool = False) -> Scores:
     """Return the scores that an object or a file holds, or that an experiment gives.
 
+    Every function of scores calls it: scores that another tool computed are taken as they are.
+
     Parameters
     ----------
     source
@@ -188,7 +180,7 @@ def as_scores(source: Any, *, human: bool = False) -> Scores:
     >>> confir.as_scores({"bm25": {"AP": {"1": 0.3, "2": 0.5}}}).mean()
     array([[0.4]])
     """
-    if isinstance(source, ScoreSummary):
+    if getattr(source, "is_summary", False):
         raise InvalidValueError(
             f"this needs the score of every topic, which a summary of {len(source.topics):,} topics "
             "lacks; expected Scores, such as its sample"
@@ -217,8 +209,8 @@ def as_listed_scores(source: Any) -> Scores:
 
 def as_scores_or_summary(source: Any) -> Scores | ScoreSummary:
     """Return what `as_scores` does, or a summary: that given, or that of a long Parquet table."""
-    source = find_summary(source)
-    return source if isinstance(source, ScoreSummary) else as_scores(source, human=True)
+    found: Scores | ScoreSummary = find_summary(source)
+    return found if getattr(found, "is_summary", False) else as_scores(found, human=True)
 
 
 def as_rated(source: Any) -> Any:
@@ -287,8 +279,14 @@ def measure_rankings(
     relevant = [batch.at_least(1) for batch in batches]
 
     def scored(measure: AnyMeasure) -> Floats:
-        seen = relevant if _sees_relevant_alone(measure) else batches
-        return _measure(measure, qrels, runs, seen, depth)
+        if isinstance(measure, ForeignMeasure):
+            if depth is not None:
+                raise InvalidValueError(
+                    f"{measure} is computed by ir_measures, which takes no depth; name a cutoff"
+                )
+            return np.stack([measure(qrels, run) for run in runs if isinstance(run, Run)])
+        seen = batches if measure.looks_at_judged else relevant
+        return np.concatenate([measure(batch)[:, :, 0] for batch in seen])
 
     foreign = any(isinstance(measure, ForeignMeasure) for measure in measures)
     few = sum(len(part.documents) for part in parts) < _JUDGED_PER_BATCH
@@ -336,34 +334,13 @@ def rank_sources(
         qrels,
         sources,
         tie_precision=rules.tie_precision,
-        lowest_gain=1 if all(map(_sees_relevant_alone, measures)) else None,
+        lowest_gain=None if any(measure.looks_at_judged for measure in measures) else 1,
         name_by=rules.name_by,
         progress=progress,
         exclusions=rules.exclusions,
         identical=identical,
     )
     return ranked, sources
-
-
-def _measure(
-    measure: AnyMeasure,
-    qrels: Qrels,
-    runs: Sequence[Run | RunSource],
-    batches: Sequence[Rankings],
-    depth: int | None,
-) -> Floats:
-    """Return the scores of all runs by one measure: runs × topics."""
-    if isinstance(measure, ForeignMeasure):
-        if depth is not None:
-            raise InvalidValueError(
-                f"{measure} is computed by ir_measures, which takes no depth; name a cutoff"
-            )
-        return np.stack([measure(qrels, run) for run in runs if isinstance(run, Run)])
-    return np.concatenate([measure(batch)[:, :, 0] for batch in batches])
-
-
-def _sees_relevant_alone(measure: AnyMeasure) -> bool:
-    return isinstance(measure, ForeignMeasure) or not measure.looks_at_judged
 
 
 def _batches(parts: Sequence[Rankings]) -> Iterable[list[Rankings]]:

@@ -33,11 +33,7 @@ _HIGHEST_EXPONENT = 1000
 
 
 def ndcg(
-    rankings: Rankings,
-    *,
-    cutoff: int | None = None,
-    dcg: Dcg = "log2",
-    gains: str | None = None,
+    rankings: Rankings, *, cutoff: int | None = None, dcg: Dcg = "log2", gains: str | None = None
 ) -> Floats:
     """Gain discounted by log2(rank + 1), over that of the ideal list (Järvelin & Kekäläinen 2002).
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from confir.data.experiment import Experiment
 from confir.data.formats.objects import qrels_called
-from confir.data.qrels import Qrels
 from confir.data.sampling.joined_judges import join_judges, shared_topics
-from confir.data.sampling.judged_scores import JudgedScores
+from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS
+from confir.data.scores import Scores
 from confir.errors import ConfirWarning, enumerate_names, warn_caller
 from confir.measures.evaluation import evaluate
 from confir.parallel import Progress
@@ -20,14 +20,20 @@ from confir.parallel import Progress
 Made = TypeVar("Made")
 
 
-def evaluate_judged(
-    experiment: Experiment, human: tuple[Any, str], measures: Any, progress: Progress | None = None
-) -> JudgedScores:
-    """Return the scores of an experiment that has people's judgements beside a model's."""
-    source, sample = human
+def evaluate_by_people(
+    experiment: Experiment, measures: Any, progress: Progress | None = None
+) -> Scores:
+    """Return the scores by a model's judgements, and people's of some topics or documents."""
+    source, sample = cast("tuple[Any, str]", experiment.human)
+    if sample == RANDOM_DOCUMENTS:
+        from confir.measures.sampled_documents import evaluate_sampled
+
+        return evaluate_sampled(experiment, source, measures, progress)
     reading, judged = experiment.rules, experiment.qrels
     read = qrels_called("human", source, reading.intents, reading.reading)
-    people = _shared_topics(judged, read, sample)
+    shared = set(shared_topics(judged.topics, read.topics, sample))
+    kept = np.array([topic in shared for topic in read.topics])
+    people = read if kept.all() else read.only(kept[read.document_topics])
     lists = experiment.lists(progress)
     kept = np.isin(np.array(judged.topics, object), np.array(people.topics, object))
     parts = (lists.restrict(kept).judged_by(people), lists)
@@ -57,10 +63,3 @@ def by_judge(task: Callable[[Any], Made], names: Sequence[str], given: Sequence[
         else:
             warnings.warn(text, kind, stacklevel=2)
     return made
-
-
-def _shared_topics(model: Qrels, human: Qrels, sample: str) -> Qrels:
-    """Return people's judgements of topics that the model judged, too."""
-    shared = set(shared_topics(model.topics, human.topics, sample))
-    kept = np.array([topic in shared for topic in human.topics])
-    return human if kept.all() else human.only(kept[human.document_topics])

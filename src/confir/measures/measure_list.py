@@ -10,21 +10,13 @@ from typing import Any
 from confir.arguments import HIGHEST_COUNT, as_integer, invalid
 from confir.data.text_numbers import parse_number
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.measures import binary, diversity, graded, tied_scores
-from confir.measures.completion_differences import (
-    linear_differences,
-    ndcg_differences,
-    recall_differences,
-    reciprocal_differences,
-    residual_differences,
-    success_differences,
-)
-from confir.measures.completions import (
-    average_precision_bounds,
-    monotone_bounds,
-    ndcg_bounds,
-    recall_bounds,
-    residual_bounds,
+from confir.measures import (
+    binary,
+    completion_differences,
+    completions,
+    diversity,
+    graded,
+    tied_scores,
 )
 from confir.measures.measure import Definition, Measure, Parameter
 
@@ -38,23 +30,23 @@ _ALL = (
         "AP",
         binary.average_precision,
         synonyms=("map", "map_cut", "average_precision"),
-        completions=average_precision_bounds,
+        completions=completions.average_precision_bounds,
         tied=tied_scores.expected_average_precision,
     ),
     Definition(
         "P",
         binary.precision,
         synonyms=("precision",),
-        completions=monotone_bounds,
-        differences=linear_differences,
+        completions=completions.monotone_bounds,
+        differences=completion_differences.linear_differences,
         tied=binary.precision,
     ),
     Definition(
         "R",
         binary.recall,
         synonyms=("recall",),
-        completions=recall_bounds,
-        differences=recall_differences,
+        completions=completions.recall_bounds,
+        differences=completion_differences.recall_differences,
         tied=binary.recall,
     ),
     Definition(
@@ -68,22 +60,22 @@ _ALL = (
         "RR",
         binary.reciprocal_rank,
         synonyms=("recip_rank", "mrr"),
-        completions=monotone_bounds,
-        differences=reciprocal_differences,
+        completions=completions.monotone_bounds,
+        differences=completion_differences.reciprocal_differences,
         tied=tied_scores.expected_reciprocal,
     ),
     Definition(
         "nDCG",
         graded.ndcg,
         synonyms=("ndcg", "ndcg_cut"),
-        completions=ndcg_bounds,
-        differences=ndcg_differences,
+        completions=completions.ndcg_bounds,
+        differences=completion_differences.ndcg_differences,
         tied=graded.ndcg,
     ),
     Definition(
         "ERR",
         graded.expected_reciprocal_rank,
-        completions=monotone_bounds,
+        completions=completions.monotone_bounds,
         tied=tied_scores.expected_err,
     ),
     Definition(
@@ -93,8 +85,8 @@ _ALL = (
         "RBP",
         graded.rank_biased_precision,
         in_gains=True,
-        completions=residual_bounds,
-        differences=residual_differences,
+        completions=completions.residual_bounds,
+        differences=completion_differences.residual_differences,
         tied=graded.rank_biased_precision,
     ),
     Definition(
@@ -122,8 +114,8 @@ _ALL = (
         "Success",
         binary.success,
         synonyms=("success", "hit_rate"),
-        completions=monotone_bounds,
-        differences=success_differences,
+        completions=completions.monotone_bounds,
+        differences=completion_differences.success_differences,
         tied=tied_scores.expected_success,
     ),
     Definition(
@@ -141,11 +133,7 @@ _ALL = (
         completions=_SUBTOPICS,
     ),
     Definition(
-        "ERR_IA",
-        diversity.err_ia,
-        needs="subtopics",
-        synonyms=("ERR-IA",),
-        completions=_SUBTOPICS,
+        "ERR_IA", diversity.err_ia, needs="subtopics", synonyms=("ERR-IA",), completions=_SUBTOPICS
     ),
     Definition(
         "nERR_IA",
@@ -162,11 +150,7 @@ _ALL = (
         completions=_SUBTOPICS,
     ),
     Definition(
-        "D_nDCG",
-        diversity.d_ndcg,
-        needs="subtopics",
-        synonyms=("D-nDCG",),
-        completions=_SUBTOPICS,
+        "D_nDCG", diversity.d_ndcg, needs="subtopics", synonyms=("D-nDCG",), completions=_SUBTOPICS
     ),
     Definition(
         "DS_nDCG",
@@ -180,7 +164,7 @@ _ALL = (
         binary.count_retrieved,
         counts=True,
         synonyms=("num_ret",),
-        completions=monotone_bounds,
+        completions=completions.monotone_bounds,
         tied=binary.count_retrieved,
     ),
     Definition(
@@ -188,7 +172,7 @@ _ALL = (
         binary.count_relevant,
         counts=True,
         synonyms=("num_rel",),
-        completions=monotone_bounds,
+        completions=completions.monotone_bounds,
         tied=binary.count_relevant,
     ),
     Definition(
@@ -196,8 +180,8 @@ _ALL = (
         binary.count_relevant_retrieved,
         counts=True,
         synonyms=("num_rel_ret",),
-        completions=monotone_bounds,
-        differences=linear_differences,
+        completions=completions.monotone_bounds,
+        differences=completion_differences.linear_differences,
         tied=binary.count_relevant_retrieved,
     ),
 )
@@ -222,6 +206,8 @@ _MOST_DIGITS = 20
 def parse_measure(name: Any, *, rel: int = 1) -> Measure:
     """Return the measure of a name such as ``nDCG(dcg='exp-log2')@10``.
 
+    Different spellings of a measure become one, whose text is its name in all results.
+
     Parameters
     ----------
     name
@@ -235,7 +221,7 @@ def parse_measure(name: Any, *, rel: int = 1) -> Measure:
     >>> str(confir.parse_measure("ndcg_cut_10"))
     'nDCG@10'
     """
-    rel = as_rel(rel)
+    as_integer("rel", rel)
     if isinstance(name, Measure):
         return name
     name = measure_name(name)
@@ -245,7 +231,12 @@ def parse_measure(name: Any, *, rel: int = 1) -> Measure:
     if not match or not definition:
         raise _unknown_measure(name)
     values = _parse_parameters(name, match["parameters"])
-    cutoff = None if digits is None else _parse_cutoff(name, digits)
+    if digits is not None and len(digits) > _MOST_DIGITS:
+        raise InvalidValueError(
+            f"measure '{name[:_MOST_DIGITS]}…': the cutoff has {len(digits):,} digits; expected 1 to "
+            f"{HIGHEST_NUMBER}"
+        )
+    cutoff = None if digits is None else int(digits)
     accepted = definition.parameters
     if "rel" in accepted and rel != 1:
         values.setdefault("rel", rel)
@@ -270,15 +261,6 @@ def _split_cutoff(match: re.Match[str]) -> tuple[str, str | None]:
     return shorter.removesuffix("_"), name[len(stem) :]
 
 
-def _parse_cutoff(name: str, digits: str) -> int:
-    if len(digits) > _MOST_DIGITS:
-        raise InvalidValueError(
-            f"measure '{name[:_MOST_DIGITS]}…': the cutoff has {len(digits):,} digits; expected 1 to "
-            f"{HIGHEST_NUMBER}"
-        )
-    return int(digits)
-
-
 def measure_name(measure: Any) -> str:
     """Return the name of a measure, given as text or as an object of ir_measures."""
     if is_from_ir_measures(measure):
@@ -292,11 +274,6 @@ def is_from_ir_measures(measure: Any) -> bool:
     """Whether an object is a measure of ir_measures, without importing the package."""
     modules = (base.__module__ for base in type(measure).__mro__)
     return any(module.partition(".")[0] == "ir_measures" for module in modules)
-
-
-def as_rel(rel: Any) -> int:
-    """Return the lowest gain that counts as relevant."""
-    return as_integer("rel", rel)
 
 
 def canonical_name(name: str) -> str:

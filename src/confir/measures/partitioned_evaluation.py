@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Unpack
@@ -39,8 +40,8 @@ from confir.errors import (
     warn_caller,
 )
 from confir.measures.evaluation import chosen_measures, evaluate, measure_rankings
-from confir.measures.foreign import ForeignMeasure
-from confir.measures.parsing import AnyMeasure, parse_measures
+from confir.measures.measure import AnyMeasure, ForeignMeasure
+from confir.measures.parsing import parse_measures
 from confir.measures.run_checks import warn_of_nothing_relevant
 from confir.measures.score_summary import ScoreSummary, summarise_scores, summary_of
 from confir.parallel import Progress, in_order, iterate_blocks
@@ -75,15 +76,8 @@ class TopicCounts(NamedTuple):
 
     def merge(self, other: TopicCounts, /) -> TopicCounts:
         """Return the counts of both."""
-        return TopicCounts(
-            self.topics + other.topics,
-            self.without + other.without,
-            max(self.highest, other.highest),
-            self.lacking + other.lacking,
-            self.unknown + other.unknown,
-            self.identical + other.identical,
-            self.own_relevant + other.own_relevant,
-        )
+        sums = TopicCounts(*map(operator.add, self, other))
+        return sums._replace(highest=max(self.highest, other.highest))
 
 
 class ScoredTopics(NamedTuple):
@@ -127,6 +121,9 @@ class TopicScorer:
                 qrels, [ranked.rankings], self.measures, depth=rules.depth, missing=rules.missing
             )
             values = scores.transpose(1, 0, 2).reshape(values.shape)
+        identical = np.zeros(len(self.runs), np.int64)
+        if excluded.watches:
+            identical = count_identical(retrieved, qrels, self.runs)
         levels, counts = qrels.count_by_gain()
         known = TopicCounts(
             len(qrels.topics),
@@ -134,17 +131,12 @@ class TopicScorer:
             int(levels.max(initial=0)),
             np.sum(~ranked.rankings.present, axis=1),
             ranked.unknown,
-            count_identical(retrieved, qrels, self.runs) if excluded.watches else self._none,
+            identical,
             len(relevant_topics(qrels)) if excluded.identical and not self.warned else 0,
         )
         return ScoredTopics(
             text_array(qrels.topics), TopicBlock(hash_names(qrels.topics), values), known
         )
-
-    @property
-    def _none(self) -> Integers:
-        """As many zeros as there are runs."""
-        return np.zeros(len(self.runs), np.int64)
 
     def score_part(self, part: tuple[Any, Any]) -> ScoredTopics:
         """Return the scores on the topics of a part: rows of qrels, and of runs."""

@@ -16,7 +16,7 @@ from confir.arguments import as_integer, as_reals, invalid
 from confir.arrays import Floats
 from confir.errors import InvalidValueError, UnsupportedMethodError, enumerate_names
 from confir.measures import chance_moments
-from confir.measures.chance_moments import RankedCollection
+from confir.measures.chance_moments import ChanceMoments, RankedCollection
 from confir.measures.long_sums import harmonic
 from confir.measures.measure import Measure
 from confir.measures.measure_list import parse_measure
@@ -43,6 +43,8 @@ def expected_random_ap(
 ) -> float | Floats:
     """Return the expected AP of a random ranking, exactly ([Bestgen2015] in closed form).
 
+    A score is good only in relation to that of chance, which is above R/N for AP.
+
     Parameters
     ----------
     documents, relevant
@@ -56,21 +58,16 @@ def expected_random_ap(
     0.5925
     """
     collection = check_collection(documents, relevant, depth)
-    return collection.shaped(chance_moments.average_precision_mean(collection))
-
-
-def random_ap_variance(
-    documents: Counts, relevant: Counts, depth: Counts | None = None
-) -> float | Floats:
-    """Return the variance of the AP of a random ranking, exactly; arguments as above."""
-    collection = check_collection(documents, relevant, depth)
-    return collection.shaped(chance_moments.average_precision_variance(collection))
+    return collection.shaped(chance_moments.average_precision(collection).mean)
 
 
 def expected_random_score(
     measure: str | Measure, documents: Counts, relevant: CountsByGain, depth: Counts | None = None
 ) -> float | Floats:
     """Return the expected score of a random ranking by a measure, exactly.
+
+    It is what scores of different topics or collections must be compared with: chance does better
+    where more of the documents are relevant.
 
     Parameters
     ----------
@@ -88,20 +85,16 @@ def expected_random_score(
     >>> confir.expected_random_score("P@10", 1000, 10)
     0.01
     """
-    chosen = parse_measure(measure)
-    mean, _ = _find(chosen)
-    collection = check_collection(documents, relevant, depth)
-    return collection.shaped(mean(collection, **_settings(chosen)))
+    collection, moments = _random_moments(measure, documents, relevant, depth)
+    return collection.shaped(moments.mean)
 
 
 def random_score_variance(
     measure: str | Measure, documents: Counts, relevant: CountsByGain, depth: Counts | None = None
 ) -> float | Floats:
     """Return the variance of the score of a random ranking by a measure; arguments as above."""
-    chosen = parse_measure(measure)
-    _, variance = _find(chosen)
-    collection = check_collection(documents, relevant, depth)
-    return collection.shaped(variance(collection, **_settings(chosen)))
+    collection, moments = _random_moments(measure, documents, relevant, depth)
+    return collection.shaped(moments.variance)
 
 
 def chance_corrected(score: Floats, expected: Floats) -> Floats:
@@ -166,30 +159,27 @@ def _check_at_most(part: Floats, whole: Floats, problem: str) -> None:
         raise InvalidValueError(problem.format(*(int(a[wrong][0]) for a in (part, whole))))
 
 
-Moment = Callable[..., Floats]
-
-_MOMENTS: dict[str, tuple[Moment, Moment]] = {
-    "AP": (chance_moments.average_precision_mean, chance_moments.average_precision_variance),
-    "P": (chance_moments.precision_mean, chance_moments.precision_variance),
-    "R": (chance_moments.recall_mean, chance_moments.recall_variance),
-    "Rprec": (chance_moments.r_precision_mean, chance_moments.r_precision_variance),
-    "RR": (chance_moments.reciprocal_rank_mean, chance_moments.reciprocal_rank_variance),
-    "nDCG": (chance_moments.ndcg_mean, chance_moments.ndcg_variance),
-    "RBP": (chance_moments.rbp_mean, chance_moments.rbp_variance),
-    "Success": (chance_moments.success_mean, chance_moments.success_variance),
+_MOMENTS: dict[str, Callable[..., ChanceMoments]] = {
+    "AP": chance_moments.average_precision,
+    "P": chance_moments.precision,
+    "R": chance_moments.recall,
+    "Rprec": chance_moments.r_precision,
+    "RR": chance_moments.reciprocal_rank,
+    "nDCG": chance_moments.ndcg,
+    "RBP": chance_moments.rank_biased_precision,
+    "Success": chance_moments.success,
 }
 
 
-def _find(measure: Measure) -> tuple[Moment, Moment]:
-    name = measure.definition.name
+def _random_moments(
+    measure: str | Measure, documents: Counts, relevant: CountsByGain, depth: Counts | None
+) -> tuple[RankedCollection, ChanceMoments]:
+    chosen = parse_measure(measure)
+    name = chosen.definition.name
     if name not in _MOMENTS:
         raise UnsupportedMethodError(
-            f"the expected {measure} of a random ranking is not known; measures with a closed form: "
+            f"the expected {chosen} of a random ranking is not known; measures with a closed form: "
             f"{enumerate_names(_MOMENTS)}"
         )
-    return _MOMENTS[name]
-
-
-def _settings(measure: Measure) -> dict[str, Any]:
-    settings: dict[str, Any] = dict(measure.parameters)
-    return settings if measure.cutoff is None else {**settings, "cutoff": measure.cutoff}
+    collection = check_collection(documents, relevant, depth)
+    return collection, _MOMENTS[name](collection, **chosen.keywords)

@@ -8,7 +8,6 @@ from contextlib import suppress
 import numpy as np
 
 from confir.data.common_topics import name_topics, warn_of_left_out_topics
-from confir.data.lists.rankings import Rankings
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import Missing
 from confir.data.scanning.scanner import Ranked
@@ -23,18 +22,27 @@ from confir.errors import (
     enumerate_names,
     warn_caller,
 )
-from confir.measures.measure import Measure
+from confir.measures.measure import AnyMeasure
 from confir.measures.measure_list import parse_measure
-from confir.measures.parsing import AnyMeasure
 
 
 def check_ranked(
     qrels: Qrels, ranked: Sequence[Ranked], measures: Sequence[AnyMeasure], missing: Missing
 ) -> None:
     """Raise or warn where runs share a name, or where runs, qrels and measures do not fit."""
-    _check_names([part for part, _ in ranked])
+    names = [name for part, _ in ranked for name in part.runs]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise InvalidValueError(
+            f"several runs are named {repeated[0]!r}, by their tags or otherwise; name them as in "
+            "one=PATH other=PATH"
+        )
     check_topics(qrels, ranked, missing)
-    _warn_of_nothing_relevant(qrels, measures)
+    levels, counts = qrels.count_by_gain()
+    without = counts[:, levels >= 1].sum(axis=1) == 0
+    topics = [topic for topic, empty in zip(qrels.topics, without, strict=True) if empty]
+    shares = f"{len(topics)} of {len(qrels.topics)} topics ({enumerate_names(topics)})"
+    warn_of_nothing_relevant(shares if topics else "", int(levels.max(initial=0)), measures)
 
 
 def warn_of_gains_above_one(scores: Scores) -> None:
@@ -50,16 +58,6 @@ def warn_of_gains_above_one(scores: Scores) -> None:
                     f"{measure} is up to {score:.2f} on a topic, above 1: it takes the grades of the qrels for "
                     "gains; expected a gain for each grade, as gains='1:0.5,2:1' gives, or rel"
                 )
-
-
-def _check_names(parts: Sequence[Rankings]) -> None:
-    names = [name for part in parts for name in part.runs]
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise InvalidValueError(
-            f"several runs are named {repeated[0]!r}, by their tags or otherwise; name them as in "
-            "one=PATH other=PATH"
-        )
 
 
 def check_topics(qrels: Qrels, ranked: Sequence[Ranked], missing: Missing) -> None:
@@ -93,15 +91,6 @@ def check_topics(qrels: Qrels, ranked: Sequence[Ranked], missing: Missing) -> No
         )
 
 
-def _warn_of_nothing_relevant(qrels: Qrels, measures: Sequence[AnyMeasure]) -> None:
-    """Warn of topics without relevant documents, and of measures that ask for too high a gain."""
-    levels, counts = qrels.count_by_gain()
-    without = counts[:, levels >= 1].sum(axis=1) == 0
-    names = [topic for topic, empty in zip(qrels.topics, without, strict=True) if empty]
-    shares = f"{len(names)} of {len(qrels.topics)} topics ({enumerate_names(names)})"
-    warn_of_nothing_relevant(shares if names else "", int(levels.max(initial=0)), measures)
-
-
 def warn_of_nothing_relevant(without: str, highest: int, measures: Sequence[AnyMeasure]) -> None:
     """Warn of topics without relevant documents, in words, and of too low a highest gain."""
     if without:
@@ -110,11 +99,7 @@ def warn_of_nothing_relevant(without: str, highest: int, measures: Sequence[AnyM
             "by most measures",
             NothingRelevantWarning,
         )
-    asking = [
-        str(measure)
-        for measure in measures
-        if isinstance(measure, Measure) and measure.lowest_gain > max(highest, 1)
-    ]
+    asking = [str(measure) for measure in measures if measure.lowest_gain > max(highest, 1)]
     if asking:
         warn_caller(
             f"no document has a gain as high as {enumerate_names(asking)} asks for: the highest is "

@@ -226,19 +226,21 @@ def _recall(measure: Measure, sample: DocumentSample, listed: Listed) -> Ratio:
     """Relevant documents found over all, cut to [0, 1]."""
     cutoff = measure.value("cutoff")
     found = listed.within(cutoff).weigh(np.ones(cutoff), len(sample.topics))
-    relevant, by_topic = sample.has_gain(measure.lowest_gain), sample.by_topic()
-
-    def compute(redrawn: Redrawn) -> Floats:
-        total = np.maximum(_count(relevant, redrawn, by_topic), 1.0)
-        scores = found @ relevant.redrawn(redrawn) / total[listed.topics]
-        return np.asarray(np.clip(scores, 0.0, 1.0))
-
-    return compute
+    return _over_relevant(measure, sample, listed, lambda held: found @ held)
 
 
 def _average_precision(measure: Measure, sample: DocumentSample, listed: Listed) -> Ratio:
     """The sum of precisions at relevant documents over the number of these, cut to [0, 1]."""
-    add_up = precision_sums(listed.within(measure.cutoff))
+    return _over_relevant(measure, sample, listed, precision_sums(listed.within(measure.cutoff)))
+
+
+def _over_relevant(
+    measure: Measure,
+    sample: DocumentSample,
+    listed: Listed,
+    add_up: Callable[[Floats], Floats],
+) -> Ratio:
+    """Return what divides a sum over relevant documents of lists by the number of these."""
     relevant, by_topic = sample.has_gain(measure.lowest_gain), sample.by_topic()
 
     def compute(redrawn: Redrawn) -> Floats:

@@ -91,6 +91,7 @@ class ScoreSummary(RunScores, Result):
     """
 
     in_memory: ClassVar[bool] = False
+    is_summary: ClassVar[bool] = True
     default_replicates: ClassVar[int] = SUMMARY_REPLICATES
 
     runs: tuple[str, ...] = axis("run")
@@ -365,6 +366,9 @@ def summarise_scores(
     scores: ScoresSource | ScoreSummary | Sequence[PathLike], *, bounded: bool | None = None
 ) -> ScoreSummary:
     """Return a summary of scores on any number of topics, in memory that does not grow with them.
+
+    For logs with millions of topics: moments and counts are all that means, comparisons and plans
+    need, and one or two passes over the table give them.
 
     Parameters
     ----------

@@ -20,8 +20,8 @@ from confir.data.scores import Scores
 from confir.errors import UnsupportedMethodError
 from confir.measures.binary import judged_share
 from confir.measures.evaluation import chosen_measures, evaluate
-from confir.measures.measure import Measure
-from confir.measures.parsing import AnyMeasure, parse_measures
+from confir.measures.measure import AnyMeasure, Measure
+from confir.measures.parsing import parse_measures
 from confir.parallel import Progress, run_in_threads
 
 # Returns why a measure of the catalogue cannot be used; nothing where it can.
@@ -122,7 +122,9 @@ class BlockStudy(NamedTuple):
 
     def result(self) -> Any:
         """Return the result, computed in threads."""
-        return self.join([part for (part,) in run_in_threads(_call, block_tasks([self]))])
+        return self.join(
+            [part for (part,) in run_in_threads(lambda task: task(), block_tasks([self]))]
+        )
 
     def join(self, parts: Sequence[Floats]) -> Any:
         """Return the result from what was computed of all blocks of topics."""
@@ -140,10 +142,6 @@ def block_tasks(studies: Sequence[BlockStudy]) -> list[Callable[[], list[Any]]]:
         return [study.compute(held) for study in studies]
 
     return [partial(compute, *block) for block in topic_blocks(lists.depth)]
-
-
-def _call(task: Callable[[], list[Any]]) -> list[Any]:
-    return task()
 
 
 def read_scored_lists(

@@ -123,6 +123,9 @@ def fit_strengths(
 ) -> Strengths:
     """Return Bradley-Terry strengths by maximum likelihood, Σβ = 0 (Bradley & Terry 1952).
 
+    Shares of won votes depend on the opponents that a system met; strengths do not. Verbs such as
+    `compare_runs` and `rank_runs` take them in place of scores.
+
     Parameters
     ----------
     votes

@@ -18,7 +18,7 @@ from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingRules
 from confir.data.scores import Scores
 from confir.measures.evaluation import measure_rankings, rank_sources
-from confir.measures.parsing import AnyMeasure
+from confir.measures.measure import AnyMeasure
 from confir.measures.run_checks import check_ranked
 from confir.parallel import Progress, run_blocks
 from confir.scheduler import check_visible

@@ -7,7 +7,7 @@ matrix of counts, replicates × clusters, serves all columns.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -16,11 +16,10 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.sampling.design import Design, Layout
 from confir.errors import InvalidValueError, TopicMismatchError
-from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.distribution import Fields, Labels, SamplingDistribution
+from confir.resampling.moments import ROUNDING, is_constant
 from confir.resampling.statistics import UNIT, Statistic
-
-# A variance below this share of the second moment is rounding error.
-_ROUNDING = 1e-13
+from confir.resampling.topic_weights import draw_topics
 
 # In reproductions/clusters.py, 20 clusters of unequal sizes have an unevenness of 0.043, and 95% intervals
 # by t with CR1 cover 92 to 94%; 50 such clusters have 0.019, and 93 to 95%. The limit lies between.
@@ -279,13 +278,26 @@ def cluster_contributions(clusters: Clusters, values: Floats) -> Floats:
     return contributions
 
 
+def cluster_counts(clusters: Clusters, replicates: int, rng: np.random.Generator) -> Floats:
+    """Return how often each cluster is drawn: B × clusters.
+
+    With one stratum, as many clusters as there are; with several, one less in each (Rao & Wu 1988),
+    as plain resampling would halve the variance of strata with two clusters.
+    """
+    parts = []
+    for size in clusters.sizes.tolist():
+        draws = size if len(clusters.share) == 1 else size - 1
+        parts.append(draw_topics(size, replicates, rng, draws).counts)
+    return np.concatenate(parts, axis=1, dtype=np.float64)
+
+
 def designed_distribution(
     clusters: Clusters,
     statistic: Statistic,
     values: tuple[Floats, ...],
     counts: Floats | None,
-    needs: Collection[str],
-    labels: tuple[tuple[str, str], ...],
+    needs: Fields,
+    labels: Labels,
     support: Booleans,
 ) -> SamplingDistribution:
     """Return the distribution of a smooth function of means, by clusters within strata.
@@ -308,7 +320,7 @@ def designed_distribution(
     with np.errstate(divide="ignore", invalid="ignore"):
         size = sum(np.abs(slope * mean) for slope, mean in zip(slopes, ratios.means, strict=True))
         se = np.sqrt(variance)
-        se = np.where(_constant(values) | (se <= _ROUNDING * size), 0.0, se)
+        se = np.where(is_constant(values) | (se <= ROUNDING * size), 0.0, se)
         squares = np.square(influence).sum(axis=0)
         acceleration = (influence**3).sum(axis=0) / (6.0 * squares**1.5)
         effective = _topic_variance(ratios, values, slopes) / np.square(se)
@@ -319,7 +331,6 @@ def designed_distribution(
         count=present.sum(axis=0),
         df=df,
         support=support,
-        resampled=frozenset({"topics"}),
         se=se,
         acceleration=acceleration,
         replicates=replicates,
@@ -342,13 +353,6 @@ def _check_strata(ratios: Ratios, labels: Sequence[tuple[str, str]]) -> None:
             f"run {run!r} has {measure} on fewer than two clusters {where}; expected at least 2 in "
             "each stratum, or the run left out"
         )
-
-
-def _constant(values: Sequence[Floats]) -> Booleans:
-    """Whether all scores of a column are equal; missing ones are ignored."""
-    varies = [np.fmin.reduce(v, axis=0) < np.fmax.reduce(v, axis=0) for v in values]
-    constant: Booleans = ~np.any(varies, axis=0)
-    return constant
 
 
 def _topic_variance(ratios: Ratios, values: Sequence[Floats], slopes: Sequence[Floats]) -> Floats:
@@ -375,7 +379,7 @@ def _replicates(
     for k, mean in enumerate(ratios.means):
         moved = mean[:, None] + sum(one.share * one.moves[k] for one in drawn)
         whole = np.rint(moved)  # exactly 0 or 1 where all topics drawn score so
-        means.append(np.where(np.abs(moved - whole) <= _ROUNDING, whole, moved))
+        means.append(np.where(np.abs(moved - whole) <= ROUNDING, whole, moved))
     replicates = np.asarray(statistic.value(*means), np.float64).T
     if not studentised or not ratios.clusters.studentises:
         return replicates, None
@@ -412,7 +416,7 @@ class _Stratum:
                     part += move * turn * (np.square(self.mass).T @ self.counts)
                     total = total + slope * other * part
                     second = second + np.abs(slope * other * ((residual * rest).T @ self.counts))
-        total = np.where(total <= _ROUNDING * second, 0.0, total)
+        total = np.where(total <= ROUNDING * second, 0.0, total)
         scale = self.share**2 * drawn / np.maximum(drawn - 1.0, 1.0)
         variance: Floats = scale * total / np.square(self.total)
         return variance

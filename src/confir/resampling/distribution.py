@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -16,6 +16,10 @@ from confir.measures.summary import logit
 from confir.order import TIE
 
 Resampled = Literal["topics", "documents"]
+
+# (run, measure) of each column, and names of fields of a sampling distribution.
+Labels = tuple[tuple[str, str], ...]
+Fields = Collection[str]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,12 +68,12 @@ class SamplingDistribution:
         By a design, how many independent topics give the same standard error (C); else None.
     """
 
-    labels: tuple[tuple[str, str], ...]
+    labels: Labels
     estimate: Floats
     count: Integers
     df: Floats
     support: Booleans
-    resampled: frozenset[Resampled]
+    resampled: frozenset[Resampled] = frozenset({"topics"})
     sample: Floats | None = None
     se: Floats | None = None
     skewness: Floats | None = None

@@ -6,8 +6,7 @@ estimated anew in each replicate.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -22,16 +21,13 @@ from confir.data.sampling.judged_scores import (
 )
 from confir.measures.bounded_measures import bounded_measures, clip_to_range
 from confir.order import TIE
-from confir.resampling.distribution import Resampled, SamplingDistribution
+from confir.resampling.distribution import Fields, Labels, SamplingDistribution
 from confir.resampling.moments import trimmed_fourth_powers
-from confir.resampling.pair_draws import Moves, PairDraws
-from confir.resampling.sample import Knowledge, MeasureSample, Sample
+from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws
+from confir.resampling.sample import Knowledge, Sample
 from confir.resampling.studentised_maxima import sizes_in_memory
-from confir.resampling.topic_bootstrap import extremes_of, signs_of, tie_steps
+from confir.resampling.topic_bootstrap import tie_steps
 from confir.resampling.topic_weights import topic_weights
-
-# The fields of a sampling distribution that corrected means have; sample and skewness are people's.
-_PROVIDED = frozenset({"se", "replicates", "replicate_se", "sample", "skewness"})
 
 
 class JudgedWeights(NamedTuple):
@@ -39,14 +35,6 @@ class JudgedWeights(NamedTuple):
 
     human: Floats
     model: Floats
-
-
-def judged_weights(judged: Judged, replicates: int, rng: np.random.Generator) -> JudgedWeights:
-    """Return replicate weights: each part of the topics is drawn from itself."""
-    human = topic_weights(len(judged.human), replicates, rng)
-    more = len(judged.rest)
-    rest = topic_weights(more, replicates, rng) if more else np.empty((replicates, 0))
-    return JudgedWeights(human, rest)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +51,7 @@ class JudgedSample(Sample):
         Of a contrast, how near two differences of a column are equal.
     """
 
-    labels: tuple[tuple[str, str], ...]
+    labels: Labels
     shape: tuple[int, ...]
     values: Judged
     support: Booleans
@@ -71,6 +59,8 @@ class JudgedSample(Sample):
 
     knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.DRAWS})
     kind: ClassVar = "scores by human and model judgements"
+    # sample and skewness are people's
+    provided: ClassVar = frozenset({"se", "replicates", "replicate_se", "sample", "skewness"})
 
     @property
     def topics(self) -> int:
@@ -82,51 +72,34 @@ class JudgedSample(Sample):
         """Numbers held per column: topics by people and by the model."""
         return len(self.values.human) + len(self.values.rest)
 
-    def fields(self) -> dict[str, Any]:
-        """Return the attributes by name, for a sample that has these and more."""
-        return {one.name: getattr(self, one.name) for one in fields(JudgedSample)}
-
-    def provides(self, need: str) -> bool:
-        """Whether the distribution of the means has a field of this name."""
-        return need in _PROVIDED
-
-    def draw(
-        self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()
-    ) -> JudgedWeights:
-        """Return replicate weights."""
+    def draw(self, replicates: int, rng: np.random.Generator, needs: Fields = ()) -> JudgedWeights:
+        """Return replicate weights: each part of the topics is drawn from itself."""
         del needs
-        return judged_weights(self.values, replicates, rng)
-
-    def corrected(self) -> CorrectedMoments:
-        """Return the corrected means, the weights of the model, and standard errors."""
-        return self.values.corrected()
+        human, more = topic_weights(self.topics, replicates, rng), len(self.values.rest)
+        rest = topic_weights(more, replicates, rng) if more else np.empty((replicates, 0))
+        return JudgedWeights(human, rest)
 
     def chosen(self, columns: Any) -> Self:
         """Return some columns, as a one-dimensional sample."""
-        places = np.arange(self.columns)[columns].tolist()
-        labels = tuple(self.labels[place] for place in places)
-        values, support = self.values.columns(columns), self.support[columns]
-        return replace(self, labels=labels, shape=(len(labels),), values=values, support=support)
+        places, values = np.arange(self.columns)[columns], self.values.columns(columns)
+        return self._labelled(places, values=values, support=self.support[columns])
 
     def distribution(
         self,
         columns: slice,
         weights: JudgedWeights | None,
-        needs: Collection[str] = ("replicates", "replicate_se"),
+        needs: Fields = ("replicates", "replicate_se"),
     ) -> SamplingDistribution:
         """Return the sampling distribution of the corrected means of some columns."""
         values = self.values.columns(columns)
         found = values.corrected()
         drawn = None if weights is None else resample_judged(values, weights)
-        n = len(values.human)
-        resampled: frozenset[Resampled] = frozenset({"topics"})
         return SamplingDistribution(
             labels=self.labels[columns],
             estimate=found.mean,
-            count=np.full(len(found.mean), n),
+            count=np.full(len(found.mean), len(values.human)),
             df=found.df,
             support=self.support[columns],
-            resampled=resampled,
             sample=values.human,
             se=found.se,
             replicates=None if drawn is None else np.asfortranarray(drawn.mean),
@@ -137,13 +110,10 @@ class JudgedSample(Sample):
 
     def _contrast(self, plus: Integers, minus: Integers) -> Self:
         """Return corrected differences between columns, each with the model's weight of its own."""
-        labels = tuple(self.labels[place] for place in plus.tolist())
-        return replace(
-            self,
-            labels=labels,
-            shape=(len(labels),),
+        return self._labelled(
+            plus,
             values=self.values.apart(plus, minus),
-            support=np.zeros(len(labels), np.bool_),
+            support=np.zeros(len(plus), np.bool_),
             tie=tie_steps(self.values.human, plus, minus),
         )
 
@@ -151,42 +121,22 @@ class JudgedSample(Sample):
         """Return people's differences of a contrast as whole multiples of a step."""
         return np.rint(self.values.human / self.tie)
 
-    def extremes(self) -> tuple[Floats, Floats]:
-        """Return people's smallest and largest difference of each column of a contrast."""
-        return extremes_of(self.whole_differences())
-
-    def wins(self) -> tuple[Integers, Integers, Integers]:
-        """Return on how many of people's topics differences of a contrast are above, at and below 0."""
-        return signs_of(self.whole_differences())
-
     def model_weight(self) -> Floats | None:
         """Return the weight of the model in each column."""
-        return self.corrected().weight
+        return self.values.corrected().weight
 
     def simple_columns(self) -> Booleans:
         """Return where the model has no weight, which leaves the mean of people's scores."""
-        return np.equal(self.corrected().weight, 0.0)
+        return np.equal(self.values.corrected().weight, 0.0)
 
-    def by_measure(self, what: str) -> list[MeasureSample]:
-        """Return the runs by each measure; none lacks a topic."""
-        del what
-        runs, measures = self.shape
-        every = np.ones(runs, np.bool_)
-        return [
-            MeasureSample(every, self.of_measure(measure), self.topics)
-            for measure in range(measures)
-        ]
-
-    def pair_draws(
-        self, replicates: int, rng: np.random.Generator
-    ) -> Iterator[tuple[PairDraws, int]]:
+    def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield corrected differences between all columns in replicates, and how many these are."""
         for size in sizes_in_memory(replicates, self.rows, self.columns):
-            yield JudgedDraws(self.values, judged_weights(self.values, size, rng)), size
+            yield JudgedDraws(self.values, self.draw(size, rng)), size
 
     def fourth_powers(self, sd: Floats) -> Floats | None:
         """Return sums of fourth powers, of people's scores less the model's, with this sd."""
-        values = self.values.human - self.corrected().weight * self.values.model
+        values = self.values.human - self.values.corrected().weight * self.values.model
         with np.errstate(divide="ignore", invalid="ignore"):
             scaled: Floats = values * (sd / values.std(axis=0, ddof=1))  # of the same shape
         return trimmed_fourth_powers(scaled)
@@ -265,19 +215,15 @@ def judged_sample(scores: JudgedScores) -> JudgedSample:
     """Return scores by people and by a model as a sample of corrected means."""
     runs = len(scores.runs)
     labels = tuple((run, measure) for run in scores.runs for measure in scores.measures)
-    flat = clip_parts(scores).flat()
+    human, model = clip_to_range(scores.human), clip_to_range(scores.model)
+    clipped = JudgedScores(
+        human.topics, human.runs, human.measures, human.values, human.bounded, model=model
+    )
+    flat = clipped.judged().flat()
     found = flat.corrected()
     kept = (found.weight == 0) | (found.mean > 0.0) & (found.mean < 1.0)  # corrections may leave it
     inside = np.tile(bounded_measures(scores.human), runs) & kept
     return JudgedSample(labels, (runs, len(scores.measures)), flat, inside)
-
-
-def clip_parts(scores: JudgedScores) -> Judged:
-    """Return the scores of both, those of bounded measures in [0, 1]."""
-    human, model = clip_to_range(scores.human), clip_to_range(scores.model)
-    return JudgedScores(
-        human.topics, human.runs, human.measures, human.values, human.bounded, model=model
-    ).judged()
 
 
 def _central(second: Floats, first: Floats) -> Floats:

@@ -6,26 +6,20 @@ variance is G/(G-1)·Σψ² over G units, contrasts are differences of rows, and
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
+from confir.measures.strengths import Strengths
 from confir.order import TIE
-from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.distribution import Fields, Labels, SamplingDistribution
 from confir.resampling.moments import ROUNDING
-from confir.resampling.pair_draws import PairDraws, UnitDraws, draw_normal_means
-from confir.resampling.sample import Knowledge, MeasureSample, Sample
-from confir.resampling.studentised_maxima import (
-    NORMAL_TOPICS,
-    RunCovariance,
-    sizes_in_memory,
-)
+from confir.resampling.pair_draws import PairBlocks, UnitDraws, draw_normal_means
+from confir.resampling.sample import Knowledge, Sample
+from confir.resampling.studentised_maxima import NORMAL_TOPICS, RunCovariance, sizes_in_memory
 from confir.resampling.topic_weights import topic_weights
-
-_PROVIDED = frozenset({"se", "skewness", "acceleration", "replicates", "replicate_se"})
 
 # Sums of so many units that count alike, or as much as these, are normal: nothing is resampled.
 _NORMAL_UNITS = 1_000
@@ -68,7 +62,7 @@ class InfluenceSample(Sample):
         and losses.
     """
 
-    labels: tuple[tuple[str, str], ...]
+    labels: Labels
     shape: tuple[int, ...]
     estimate: Floats
     influence: Floats
@@ -77,6 +71,19 @@ class InfluenceSample(Sample):
 
     knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.DRAWS})
     kind: ClassVar = "estimates with influence values"
+    provided: ClassVar = frozenset({"se", "skewness", "acceleration", "replicates", "replicate_se"})
+
+    @classmethod
+    def of(cls, strengths: Strengths) -> Self:
+        """Return strengths by votes as a sample: one column per system."""
+        return cls(
+            labels=tuple((run, name) for run in strengths.runs for name in strengths.measures),
+            shape=strengths.mean().shape,
+            estimate=strengths.strength,
+            influence=strengths.influence,
+            count=strengths.count,
+            compared=Wins(*strengths.table),
+        )
 
     @property
     def support(self) -> Booleans:
@@ -93,13 +100,7 @@ class InfluenceSample(Sample):
         """Numbers held per column."""
         return len(self.count)
 
-    def provides(self, need: str) -> bool:
-        """Whether the distribution has a field of this name."""
-        return need in _PROVIDED
-
-    def draw(
-        self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()
-    ) -> Floats:
+    def draw(self, replicates: int, rng: np.random.Generator, needs: Fields = ()) -> Floats:
         """Return the share of each row in replicates of the units: replicates × rows."""
         del needs
         units = self.topics
@@ -109,10 +110,7 @@ class InfluenceSample(Sample):
         return shares
 
     def distribution(
-        self,
-        columns: slice,
-        weights: Floats | None,
-        needs: Collection[str] = ("replicates", "replicate_se"),
+        self, columns: slice, weights: Floats | None, needs: Fields = ("replicates", "replicate_se")
     ) -> SamplingDistribution:
         """Return the sampling distribution of some columns."""
         estimate, units = self.estimate[columns], float(self.topics)
@@ -138,7 +136,6 @@ class InfluenceSample(Sample):
             count=np.full(len(estimate), int(units)),
             df=np.full(len(estimate), units - 1.0),
             support=self.support[columns],
-            resampled=frozenset({"topics"}),
             se=np.where(varies, se, 0.0),
             skewness=skewness,
             acceleration=skewness / (6.0 * np.sqrt(units)),
@@ -150,40 +147,27 @@ class InfluenceSample(Sample):
 
     def _contrast(self, plus: Integers, minus: Integers) -> Self:
         """Return differences between columns, whose influence values are differences."""
-        labels = tuple(self.labels[place] for place in plus.tolist())
-        return replace(
-            self,
-            labels=labels,
-            shape=(len(labels),),
+        compared = np.zeros((3, len(plus)), np.int64)  # a contrast of contrasts compares no columns
+        if isinstance(self.compared, Wins):
+            wins, ties = self.compared
+            compared = np.stack([wins[plus, minus], ties[plus, minus], wins[minus, plus]])
+        return self._labelled(
+            plus,
             estimate=self.estimate[plus] - self.estimate[minus],
             influence=self.influence[:, plus] - self.influence[:, minus],
-            compared=self._compared_pairs(plus, minus),
+            compared=compared,
         )
-
-    def _compared_pairs(self, plus: Integers, minus: Integers) -> Integers:
-        """Return wins, ties and losses of the first columns against the others: 3 × columns."""
-        if not isinstance(self.compared, Wins):  # a contrast of contrasts compares no two columns
-            return np.zeros((3, len(plus)), np.int64)
-        wins, ties = self.compared
-        return np.stack([wins[plus, minus], ties[plus, minus], wins[minus, plus]])
 
     def chosen(self, columns: Any) -> Self:
         """Return some columns, as a one-dimensional sample."""
         places = np.arange(self.columns)[columns]
-        labels = tuple(self.labels[place] for place in places.tolist())
         compared: Wins | Integers
         if isinstance(self.compared, Wins):
             compared = Wins(*(part[np.ix_(places, places)] for part in self.compared))
         else:
             compared = self.compared[:, places]
-        return replace(
-            self,
-            labels=labels,
-            shape=(len(labels),),
-            estimate=self.estimate[places],
-            influence=self.influence[:, places],
-            compared=compared,
-        )
+        estimate, influence = self.estimate[places], self.influence[:, places]
+        return self._labelled(places, estimate=estimate, influence=influence, compared=compared)
 
     def extremes(self) -> tuple[Floats, Floats]:
         """Return the smallest and the largest pseudo-value of each column of a contrast."""
@@ -199,17 +183,7 @@ class InfluenceSample(Sample):
         wins, ties, losses = self.compared
         return wins, ties, losses
 
-    def by_measure(self, what: str) -> list[MeasureSample]:
-        """Return the columns of each measure; none lacks a unit."""
-        del what
-        columns, measures = self.shape
-        every = np.ones(columns, np.bool_)
-        return [
-            MeasureSample(every, self.of_measure(measure), self.topics)
-            for measure in range(measures)
-        ]
-
-    def covariance(self) -> Floats | None:
+    def covariance(self) -> Floats:
         """Return the covariance of the columns over units: that of the estimates, times their number."""
         units = float(self.topics)
         weighted = self.influence * self.count[:, None]
@@ -227,15 +201,12 @@ class InfluenceSample(Sample):
             effective = np.square(second) / fourth
         return bool(np.nanmin(effective, initial=np.inf) >= _NORMAL_UNITS)
 
-    def pair_draws(
-        self, replicates: int, rng: np.random.Generator
-    ) -> Iterator[tuple[PairDraws, int]]:
+    def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield differences between all columns in replicates of the units, and how many these are."""
         units = self.topics
         if self._is_normal:
-            covariance = self.covariance()
-            if covariance is not None:
-                yield from RunCovariance(covariance, float(units)).pair_draws(replicates, rng)
+            whole = RunCovariance(self.covariance(), float(units))
+            yield from whole.pair_draws(replicates, rng)
             return
         scaled = np.ascontiguousarray(units * self.influence.T)
         for size in sizes_in_memory(replicates, self.rows, self.columns):
@@ -243,11 +214,9 @@ class InfluenceSample(Sample):
 
     def replicate_means(self, replicates: int, rng: np.random.Generator) -> Floats:
         """Return the estimates of replicates: replicates × columns; normal where units are many."""
-        units, covariance = self.topics, self.covariance()
-        if not self._is_normal or covariance is None:
-            drawn = self.draw(replicates, rng, ("replicates",))
-            return self.distribution(slice(None), drawn, ("replicates",)).require("replicates")
-        moved = draw_normal_means(covariance / units, replicates, rng)
+        if not self._is_normal:
+            return Sample.replicate_means(self, replicates, rng)
+        moved = draw_normal_means(self.covariance() / self.topics, replicates, rng)
         return (self.estimate[:, None] + moved).T
 
 

@@ -7,22 +7,19 @@ one influence value per cluster, whether people judged all of its topics, some o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, Integers
 from confir.data.sampling.design import Design
 from confir.data.sampling.judged_scores import Judged, JudgedScores, centre
 from confir.errors import InvalidValueError, UnsupportedMethodError
-from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.distribution import Fields, SamplingDistribution
 from confir.resampling.human_judgements import JudgedSample
-from confir.resampling.pair_draws import PairDraws
+from confir.resampling.pair_draws import PairBlocks
 from confir.resampling.topic_weights import topic_weights
-
-_PROVIDED = ("se", "replicates", "replicate_se")
 
 # A mean and a weight of the model are estimated from the clusters that people judged.
 _LEAST_CLUSTERS = 3
@@ -108,6 +105,7 @@ class ClusteredJudgedSample(JudgedSample):
     clusters: JudgedClusters = field(kw_only=True)
 
     kind: ClassVar = "scores by human and model judgements in clusters"
+    provided: ClassVar = frozenset({"se", "replicates", "replicate_se"})
 
     @property
     def design_words(self) -> str:
@@ -119,27 +117,23 @@ class ClusteredJudgedSample(JudgedSample):
         """The most degrees of freedom that a difference between columns can have."""
         return self.clusters.judged - 1.0
 
-    def provides(self, need: str) -> bool:
-        """Whether the distribution of the means has a field of this name."""
-        return need in _PROVIDED
-
     def unit_counts(self, counts: Integers) -> Floats:
         """Return the number of clusters with topics that people judged."""
         return np.full(counts.shape, float(self.clusters.judged))
 
-    def simple_columns(self) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    def simple_columns(self) -> Booleans:
         """Return that no column is the mean of a simple random sample."""
         return np.zeros(self.columns, np.bool_)
 
     def draw(  # type: ignore[override]  # clusters, in place of topics of two parts
-        self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()
+        self, replicates: int, rng: np.random.Generator, needs: Fields = ()
     ) -> Floats:
         """Return the share of each cluster in the draws: replicates × clusters."""
         del needs
         return topic_weights(self.clusters.size, replicates, rng)
 
     def distribution(  # type: ignore[override]  # of clusters drawn, as `draw` returns them
-        self, columns: slice, weights: Floats | None, needs: Collection[str] = _PROVIDED
+        self, columns: slice, weights: Floats | None, needs: Fields = ("replicate_se",)
     ) -> SamplingDistribution:
         """Return the sampling distribution of the corrected means of some columns."""
         found = influence_of(self.values.columns(columns), self.clusters)
@@ -157,16 +151,13 @@ class ClusteredJudgedSample(JudgedSample):
             count=np.full(len(found.mean), self.topics),
             df=found.df,
             support=self.support[columns],
-            resampled=frozenset({"topics"}),
             se=np.sqrt(np.square(found.rows).sum(axis=0)),
             replicates=replicates,
             replicate_se=replicate_se,
             independent=False,
         )
 
-    def pair_draws(
-        self, replicates: int, rng: np.random.Generator
-    ) -> Iterator[tuple[PairDraws, int]]:
+    def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield nothing: Bonferroni's t serves.
 
         Linear replicates, with one weight of the model, are too narrow: 10 to 12 judged clusters gave

@@ -14,18 +14,16 @@ from confir.arguments import as_choice, as_generator, as_reals
 from confir.arrays import Booleans, Floats
 from confir.data.experiment import Experiment
 from confir.data.scores import Scores, lie_in_unit_interval
-from confir.defaults import REPLICATES, SEED, SUMMARY_REPLICATES
+from confir.defaults import REPLICATES, SEED
 from confir.errors import FormatError, InvalidValueError, UnsupportedMethodError
 from confir.measures.bounded_measures import bounded_measures, clip_to_range
 from confir.measures.evaluation import as_rated, as_scores
 from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.parallel import run_in_threads
-from confir.resampling.clusters import Clusters
-from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.distribution import Labels, SamplingDistribution
 from confir.resampling.sample import Knowledge, Sample, names
 from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
 from confir.resampling.topic_bootstrap import (
-    ClusteredSample,
     Rng,
     ScoresLike,
     TopicSample,
@@ -36,7 +34,6 @@ from confir.resampling.topic_bootstrap import (
 if TYPE_CHECKING:
     from confir.data.votes import Votes
     from confir.measures.strengths import Strengths
-    from confir.resampling.influence import InfluenceSample
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
@@ -94,7 +91,11 @@ def kind_of(scores: Any) -> type[Sample]:
         for given, kind in GIVEN.items():
             if isinstance(scores, given):
                 return kind(scores)
-    return TopicSample if getattr(scores, "design", None) is None else ClusteredSample
+    if getattr(scores, "design", None) is None:
+        return TopicSample
+    from confir.resampling.clustered_topics import ClusteredSample
+
+    return ClusteredSample
 
 
 def require_knowledge(scores: Any, need: Knowledge, what: str) -> None:
@@ -187,6 +188,9 @@ def topic_sample(
     sample = _prepare(chosen, labels, scores.values.shape[1:], flat, other, support)
     if scores.design is None:
         return sample
+    from confir.resampling.clustered_topics import ClusteredSample
+    from confir.resampling.clusters import Clusters
+
     return ClusteredSample(**sample.fields(), clusters=Clusters.of(scores.design))
 
 
@@ -213,7 +217,7 @@ def _array_sample(scores: Any, statistic: Statistic | WeightedStatistic) -> Topi
 
 def _prepare(
     statistic: Statistic | WeightedStatistic,
-    labels: tuple[tuple[str, str], ...],
+    labels: Labels,
     shape: tuple[int, ...],
     scores: Floats,
     reference: Floats,
@@ -229,20 +233,6 @@ def _prepare(
     missing = np.isnan(scores) | np.isnan(reference)
     values = tuple(np.where(missing, np.nan, variable) for variable in variables)
     return TopicSample(labels, shape, values, statistic, support & statistic.bounded)
-
-
-def strength_sample(strengths: Strengths) -> InfluenceSample:
-    """Return strengths by votes as a sample: one column per system."""
-    from confir.resampling.influence import InfluenceSample, Wins
-
-    return InfluenceSample(
-        labels=tuple((run, measure) for run in strengths.runs for measure in strengths.measures),
-        shape=strengths.mean().shape,
-        estimate=strengths.strength,
-        influence=strengths.influence,
-        count=strengths.count,
-        compared=Wins(*strengths.table),
-    )
 
 
 # Statistics that are means of one variable, whose contrasts are differences.
@@ -265,9 +255,7 @@ def against(sample: AnySample, baseline: str) -> AnySample:
 
 def default_replicates(scores: object, replicates: int | None) -> int:
     """Return the number of replicates: the one given, else the default, fewer for a summary."""
-    if replicates is not None:
-        return replicates
-    return SUMMARY_REPLICATES if isinstance(scores, ScoreSummary) else REPLICATES
+    return getattr(scores, "default_replicates", REPLICATES) if replicates is None else replicates
 
 
 def bootstrap_topics(
@@ -279,6 +267,9 @@ def bootstrap_topics(
     rng: Rng = SEED,
 ) -> SamplingDistribution:
     """Return the distribution of a statistic over resampled topics.
+
+    It says how far the statistic would vary with other topics, also where no formula does; all runs
+    and measures share the topics drawn. `confidence_interval` makes intervals of it.
 
     Parameters
     ----------

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from confir.arguments import as_reals
 from confir.arrays import Booleans, Floats
 from confir.errors import InvalidValueError
-from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.distribution import Fields, Labels, SamplingDistribution
 from confir.resampling.statistics import UNIT, Statistic, WeightedStatistic
 from confir.resampling.topic_weights import TopicWeights, resampled_means
 
@@ -28,8 +29,8 @@ def smooth_distribution(
     statistic: Statistic,
     values: tuple[Floats, ...],
     weights: Floats | TopicWeights | None,
-    needs: Collection[str],
-    labels: tuple[tuple[str, str], ...],
+    needs: Fields,
+    labels: Labels,
     support: Booleans,
 ) -> SamplingDistribution:
     """Return the distribution of a smooth function of means, se by influence values."""
@@ -43,51 +44,41 @@ def smooth_distribution(
         if not complete:
             deviations = [np.where(present, d, 0.0) for d in deviations]
         slopes = statistic.slopes(*means)
-        influence = _influence(slopes, deviations)
+        influence = deviations[0]
+        if slopes[0] is not UNIT:
+            influence = np.zeros_like(influence)
+            for slope, deviation in zip(slopes, deviations, strict=True):
+                influence += slope * deviation
         powers = np.square(influence)
         squares = powers.sum(axis=0)
         powers *= influence
         estimate = np.asarray(statistic.value(*means), np.float64)
-        constant = np.array([_constant(value) for value in values]).all(axis=0)
         se = np.sqrt(squares / (count * (count - 1.0)))
         # Constant differences and ratios may still vary by rounding.
         size = sum(np.abs(slope * mean) for slope, mean in zip(slopes, means, strict=True))
-        se = np.where(constant | (se <= ROUNDING * size), 0.0, se)
+        se = np.where(is_constant(values) | (se <= ROUNDING * size), 0.0, se)
         acceleration = powers.sum(axis=0) / (6.0 * squares**1.5)
-        resampled = _Moments(statistic, means, deviations, present, weights, needs)
-        replicates = resampled.values()
-        undefined = None if replicates is None else np.isnan(replicates)
+        drawn = {}
+        if weights is not None:
+            drawn = _Moments(statistic, means, deviations, present, weights).fields(needs)
         return SamplingDistribution(
             labels=labels,
             estimate=estimate,
             count=count,
             df=count - 1.0,
             support=support,
-            resampled=frozenset({"topics"}),
             sample=values[0] if statistic.linear else None,
             se=se,
             acceleration=acceleration,
-            replicates=replicates,
-            replicate_se=resampled.se(),
-            replicate_skewness=resampled.skewness(),
-            dropped=None if undefined is None else undefined.sum(axis=0),
+            **drawn,
         )
 
 
-def _influence(slopes: Sequence[Floats], deviations: list[Floats]) -> Floats:
-    """Return each topic's influence on the statistic: topics × columns."""
-    if slopes[0] is UNIT:
-        return deviations[0]
-    influence: Floats = np.zeros_like(deviations[0])
-    for slope, d in zip(slopes, deviations, strict=True):
-        influence += slope * d
-    return influence
-
-
-def _constant(value: Floats) -> Booleans:
+def is_constant(values: Sequence[Floats]) -> Booleans:
     """Whether all scores of a column are equal; missing ones are ignored."""
-    varies: Booleans = np.fmin.reduce(value, axis=0) < np.fmax.reduce(value, axis=0)
-    return ~varies
+    varies = [np.fmin.reduce(v, axis=0) < np.fmax.reduce(v, axis=0) for v in values]
+    constant: Booleans = ~np.any(varies, axis=0)
+    return constant
 
 
 class _Moments:
@@ -103,25 +94,33 @@ class _Moments:
         means: list[Floats],
         deviations: list[Floats],
         present: Booleans,
-        weights: Floats | TopicWeights | None,
-        needs: Collection[str],
+        weights: Floats | TopicWeights,
     ) -> None:
         self.statistic = statistic
         self.means = means
         self.deviations = deviations
         self.weights = weights
-        self.needs = needs
         self.topics = len(present)
         # The share of draws of topics with a score, by replicate.
         self.share = None
-        if weights is not None and not present.all():
+        if not present.all():
             self.share = resampled_means(present.astype(np.float64), weights)
-        self.first = [] if weights is None else self._resample(deviations)
+        self.first = self._resample(deviations)
+
+    def fields(self, needs: Fields) -> dict[str, Any]:
+        """Return the fields of the sampling distribution that replicates give, as far as needed."""
+        value = self.statistic.value(*self._replicate_means)
+        replicates = np.asarray(value, np.float64).T
+        skewed = "replicate_skewness" in needs and self.statistic.linear
+        return {
+            "replicates": replicates,
+            "replicate_se": self._se() if "replicate_se" in needs else None,
+            "replicate_skewness": self._skewness() if skewed else None,
+            "dropped": np.isnan(replicates).sum(axis=0),
+        }
 
     def _resample(self, values: list[Floats], columns: slice = slice(None)) -> list[Floats]:
         """Return the means of variables of some columns over replicates: columns × replicates."""
-        if self.weights is None:
-            raise AttributeError("no weights")
         joined = values[0] if len(values) == 1 else np.concatenate(values, axis=1)
         means = np.split(resampled_means(joined, self.weights), len(values))
         return means if self.share is None else [mean / self.share[columns] for mean in means]
@@ -133,15 +132,8 @@ class _Moments:
             for m, d, f in zip(self.means, self.deviations, self.first, strict=True)
         ]
 
-    def values(self) -> Floats | None:
-        if self.weights is None:
-            return None
-        return np.asarray(self.statistic.value(*self._replicate_means), np.float64).T
-
-    def se(self) -> Floats | None:
+    def _se(self) -> Floats:
         """Return the standard error of the statistic on each replicate, by influence values."""
-        if self.weights is None or "replicate_se" not in self.needs:
-            return None
         if len(self.deviations) == 1:
             variance = self.central_second.copy()
             (slope,) = self.statistic.slopes(*self._replicate_means)
@@ -191,11 +183,8 @@ class _Moments:
         total *= ROUNDING
         variance[variance <= total] = 0.0
 
-    def skewness(self) -> Floats | None:
+    def _skewness(self) -> Floats:
         """Return the skewness of each replicate's scores, 0 where they are all equal."""
-        wanted = self.weights is not None and "replicate_skewness" in self.needs
-        if not wanted or not self.statistic.linear:
-            return None
         d, mean = self.deviations[0], self.first[0]
         variance = self.central_second
         # E(x-m)³ = E x³ - 3 m E x² + 2 m³ = E x³ - m (3 Var x + m²)
@@ -234,13 +223,20 @@ def function_distribution(
     function: WeightedStatistic,
     scores: Floats,
     weights: Floats | None,
-    labels: tuple[tuple[str, str], ...],
+    labels: Labels,
     support: Booleans,
 ) -> SamplingDistribution:
     """Return the distribution of a user-defined statistic; se and acceleration by the jackknife."""
 
     def statistic(drawn: Floats) -> Floats:
-        return _apply(function, drawn, scores)
+        result = as_reals("what the statistic returned", function(drawn, scores))
+        if result.shape != (len(drawn), scores.shape[1]):
+            raise InvalidValueError(
+                f"the statistic returned an array of shape {result.shape} for weights of shape "
+                f"{drawn.shape} and scores of shape {scores.shape}; expected "
+                f"{(len(drawn), scores.shape[1])}: replicates × columns"
+            )
+        return result
 
     return jackknife_distribution(statistic, len(scores), weights, labels, support)
 
@@ -249,7 +245,7 @@ def jackknife_distribution(
     statistic: Callable[[Floats], Floats],
     topics: int,
     weights: Floats | None,
-    labels: tuple[tuple[str, str], ...],
+    labels: Labels,
     support: Booleans,
 ) -> SamplingDistribution:
     """Return the distribution of any statistic of weighted topics.
@@ -282,7 +278,6 @@ def jackknife_distribution(
         count=np.full(len(estimate), topics),
         df=np.full(len(estimate), topics - 1.0),
         support=support,
-        resampled=frozenset({"topics"}),
         se=se,
         acceleration=acceleration,
         replicates=replicates,
@@ -290,30 +285,16 @@ def jackknife_distribution(
     )
 
 
-def _apply(function: WeightedStatistic, weights: Floats, scores: Floats) -> Floats:
-    """Return a user-defined statistic for each row of weights; raise if it is none."""
-    result = as_reals("what the statistic returned", function(weights, scores))
-    if result.shape != (len(weights), scores.shape[1]):
-        raise InvalidValueError(
-            f"the statistic returned an array of shape {result.shape} for weights of shape "
-            f"{weights.shape} and scores of shape {scores.shape}; expected "
-            f"{(len(weights), scores.shape[1])}: replicates × columns"
-        )
-    return result
-
-
 def trimmed_fourth_powers(values: Floats) -> Floats:
     """Return sums of fourth powers of deviations from a trimmed mean, by column (Bonett 2006).
 
     ``n/(2√(n-4))`` values are trimmed on either side; NaN for fewer than 5 values.
     """
-    return np.array([_trimmed_fourth_powers(column[~np.isnan(column)]) for column in values.T])
-
-
-def _trimmed_fourth_powers(values: Floats) -> float:
-    topics = len(values)
-    if topics <= _TOO_FEW_TO_TRIM:
-        return np.nan
-    trimmed = int(topics / (2.0 * np.sqrt(topics - 4.0)))
-    centre = np.sort(values)[trimmed : topics - trimmed].mean()
-    return float(((values - centre) ** 4).sum())
+    sums = np.full(values.shape[1], np.nan)
+    for place, column in enumerate(values.T):
+        there = column[~np.isnan(column)]
+        if len(there) > _TOO_FEW_TO_TRIM:
+            trimmed = int(len(there) / (2.0 * np.sqrt(len(there) - 4.0)))
+            centre = np.sort(there)[trimmed : len(there) - trimmed].mean()
+            sums[place] = ((there - centre) ** 4).sum()
+    return sums

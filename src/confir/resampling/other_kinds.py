@@ -13,15 +13,16 @@ from confir.data.sampling.repeated_scores import RepeatedScores
 from confir.data.votes import Votes
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
+from confir.resampling.clustered_topics import ClusteredSample
 from confir.resampling.human_judgements import JudgedSample, judged_sample
 from confir.resampling.influence import InfluenceSample
 from confir.resampling.judged_clusters import ClusteredJudgedSample, JudgedClusters
-from confir.resampling.kinds import strength_sample, topic_sample
+from confir.resampling.kinds import topic_sample
 from confir.resampling.published_means import PublishedMeans, PublishedSample
 from confir.resampling.repeat_sample import RepeatSample
 from confir.resampling.sample import Sample
 from confir.resampling.summarised_topics import SummarisedTopics
-from confir.resampling.topic_bootstrap import ClusteredSample, TopicSample
+from confir.resampling.topic_bootstrap import TopicSample
 
 # Every kind of sample of scores, on each of which the contract tests run every verb; strengths by votes
 # have tests of their own.
@@ -46,7 +47,7 @@ GIVEN: dict[type, Callable[[Any], type[Sample]]] = {
 }
 MAKERS: dict[type[Sample], Callable[[Any], Sample]] = {
     SummarisedTopics: SummarisedTopics.of_means,
-    InfluenceSample: strength_sample,
+    InfluenceSample: InfluenceSample.of,
     PublishedSample: PublishedSample.of,
     RepeatSample: lambda scores: RepeatSample.of(topic_sample(scores), scores),
     JudgedSample: judged_sample,

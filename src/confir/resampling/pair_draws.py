@@ -174,6 +174,10 @@ class PairDraws(ABC):
         return _root(largest)
 
 
+# Differences between all columns in replicates, as many as fit into memory, and how many.
+PairBlocks = Iterator[tuple[PairDraws, int]]
+
+
 @dataclass(frozen=True, eq=False)
 class UnitDraws(PairDraws):
     """Differences between runs that have a score on each of n units that count alike.

@@ -6,7 +6,6 @@ means by topic, over topics, and σ_b²/K of its K repeats. Repeats of different
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -14,15 +13,11 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.sampling.repeated_scores import RepeatedScores
-from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.pair_draws import Moves, PairDraws
-from confir.resampling.sample import Knowledge, MeasureSample, Sample
+from confir.resampling.distribution import Fields, Labels, SamplingDistribution
+from confir.resampling.moments import ROUNDING
+from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws
+from confir.resampling.sample import Knowledge, Sample
 from confir.resampling.topic_bootstrap import TopicSample
-
-# A variance below this share of the squared mean is rounding error.
-_ROUNDING = 1e-13
-
-_PROVIDED = ("se", "replicates", "replicate_se")
 
 
 class RepeatDraws(NamedTuple):
@@ -75,6 +70,7 @@ class RepeatSample(Sample):
 
     knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.DRAWS})
     kind: ClassVar = "means over repeats"
+    provided: ClassVar = frozenset({"se", "replicates", "replicate_se"})
 
     @classmethod
     def of(cls, over_topics: TopicSample, scores: RepeatedScores) -> Self:
@@ -91,7 +87,7 @@ class RepeatSample(Sample):
         return cls(over_topics, parts, residuals, spare, usual, shares, np.arange(len(parts)))
 
     @property
-    def labels(self) -> tuple[tuple[str, str], ...]:
+    def labels(self) -> Labels:
         """(system, measure) of each column."""
         return self.over_topics.labels
 
@@ -144,11 +140,9 @@ class RepeatSample(Sample):
 
     def provides(self, need: str) -> bool:
         """Whether the distribution has a field of this name."""
-        return need in _PROVIDED and self.over_topics.provides(need)
+        return need in self.provided and self.over_topics.provides(need)
 
-    def draw(
-        self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()
-    ) -> RepeatDraws:
+    def draw(self, replicates: int, rng: np.random.Generator, needs: Fields = ()) -> RepeatDraws:
         """Return what the topics draw, and effects of the repeats."""
         return RepeatDraws(
             self.over_topics.draw(replicates, rng, needs), *self._draw_repeats(replicates, rng)
@@ -167,7 +161,10 @@ class RepeatSample(Sample):
         return effects, parts
 
     def distribution(
-        self, columns: slice, weights: RepeatDraws | None, needs: Collection[str] = _PROVIDED
+        self,
+        columns: slice,
+        weights: RepeatDraws | None,
+        needs: Fields = ("se", "replicates", "replicate_se"),
     ) -> SamplingDistribution:
         """Return the sampling distribution of some columns; df by Satterthwaite (1946).
 
@@ -193,19 +190,16 @@ class RepeatSample(Sample):
             if replicate_se is not None:
                 drawn_parts = self._over_both(weights.parts)[:, columns]
                 replicate_se = np.sqrt(np.square(replicate_se) + drawn_parts)
-        return SamplingDistribution(
-            labels=own.labels,
-            estimate=own.estimate,
-            count=own.count,
+        return replace(
+            own,
             df=np.where(total > 0, df, own.df),
-            support=own.support,
-            resampled=own.resampled,
+            sample=None,
             se=np.sqrt(total),
+            acceleration=None,
             replicates=replicates,
             replicate_se=replicate_se,
-            dropped=own.dropped,
+            replicate_skewness=None,
             independent=False,
-            effective=own.effective,
         )
 
     def _degrees(self, of_topics: Floats, df: Floats, parts: Floats, columns: slice) -> Floats:
@@ -253,18 +247,7 @@ class RepeatSample(Sample):
         units: Floats = 1.0 / (np.square(1.0 - share) / topics + np.square(share) / repeats)
         return units
 
-    def by_measure(self, what: str) -> list[MeasureSample]:
-        """Return the systems by each measure; none lacks a topic."""
-        del what
-        every = np.ones(self.shape[0], np.bool_)
-        return [
-            MeasureSample(every, self.of_measure(measure), self.topics)
-            for measure in range(self.shape[1])
-        ]
-
-    def pair_draws(
-        self, replicates: int, rng: np.random.Generator
-    ) -> Iterator[tuple[PairDraws, int]]:
+    def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield differences between all columns in replicates, and how many these are."""
         units = float(self.unit_counts(np.array([self.topics]))[0])
         for pairs, size in self.over_topics.pair_draws(replicates, rng):
@@ -331,7 +314,7 @@ def _repeat_variances(over_topics: TopicSample, values: Floats) -> Floats:
     squares = np.square(apart.require("se")).reshape(repeats, measures)
     residual = squares.sum(axis=0) / (repeats - 1.0)
     effect = means.var(axis=0, ddof=1) - residual
-    rounding = _ROUNDING * np.square(means).max(axis=0)
+    rounding = ROUNDING * np.square(means).max(axis=0)
     return np.stack([np.where(effect > rounding, effect, 0.0), residual])
 
 

@@ -8,8 +8,8 @@ one function that knows which kind it has.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import fields, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
 
@@ -20,8 +20,8 @@ from confir.data.common_topics import LEAST_COMMON_TOPICS
 from confir.errors import TopicMismatchError, UnsupportedMethodError, enumerate_names
 
 if TYPE_CHECKING:
-    from confir.resampling.distribution import Resampled, SamplingDistribution
-    from confir.resampling.pair_draws import PairDraws
+    from confir.resampling.distribution import Fields, Labels, Resampled, SamplingDistribution
+    from confir.resampling.pair_draws import PairBlocks
 
 
 class Knowledge(StrEnum):
@@ -68,17 +68,26 @@ class Sample(ABC):
         What is known of this kind of sample.
     kind
         What it is, in words for messages.
+    provided
+        The fields that its distributions have, unless `provides` says more.
+    over
+        What is resampled.
+    threaded
+        Whether its columns are best taken by threads of this process: little is left to do.
     """
 
     __slots__ = ()
 
     knowledge: ClassVar[frozenset[Knowledge]]
     kind: ClassVar[str]
+    provided: ClassVar[frozenset[str]] = frozenset()
+    over: ClassVar[Resampled] = "topics"
+    threaded: ClassVar[bool] = False
 
     if TYPE_CHECKING:  # attributes, or properties
 
         @property
-        def labels(self) -> tuple[tuple[str, str], ...]:
+        def labels(self) -> Labels:
             """(run, measure) of each column."""
 
         @property
@@ -93,11 +102,6 @@ class Sample(ABC):
     def columns(self) -> int:
         """Number of columns."""
         return len(self.labels)
-
-    @property
-    def over(self) -> Resampled:
-        """What is resampled."""
-        return "topics"
 
     @property
     def independent(self) -> bool:
@@ -119,22 +123,17 @@ class Sample(ABC):
         """Numbers held per column; 0 where memory does not grow with the topics."""
         return self.topics
 
-    @property
-    def threaded(self) -> bool:
-        """Whether its columns are best taken by threads of this process: little is left to do."""
-        return False
-
-    @abstractmethod
     def provides(self, need: str) -> bool:
         """Whether the distribution has a field of this name."""
+        return need in self.provided
 
     @abstractmethod
-    def draw(self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()) -> Any:
+    def draw(self, replicates: int, rng: np.random.Generator, needs: Fields = ()) -> Any:
         """Return what replicates draw; `distribution` takes it."""
 
     @abstractmethod
     def distribution(
-        self, columns: slice, weights: Any, needs: Collection[str] = ...
+        self, columns: slice, weights: Any, needs: Fields = ...
     ) -> SamplingDistribution:
         """Return the sampling distribution of some columns.
 
@@ -169,25 +168,44 @@ class Sample(ABC):
     def chosen(self, columns: Any) -> Self:
         """Return some columns, as a one-dimensional sample."""
 
+    def _labelled(self, places: Integers, /, **changed: Any) -> Self:
+        """Return a one-dimensional sample with the labels of some columns, and other attributes."""
+        labels = tuple(self.labels[place] for place in places.tolist())
+        found = replace(cast("Any", self), labels=labels, shape=(len(labels),), **changed)
+        return cast("Self", found)
+
+    def fields(self) -> dict[str, Any]:
+        """Return the attributes by name, for a sample that has these and more."""
+        return {one.name: getattr(self, one.name) for one in fields(cast("Any", self))}
+
     def of_measure(self, measure: int) -> Self:
         """Return the columns of one measure, one per run."""
         return self.chosen(slice(measure, None, self.shape[1]))
 
     def whole_differences(self) -> Floats:
-        """Return the differences of a contrast as whole multiples of what counts as a tie."""
+        """Return the differences of a contrast as whole multiples of what counts as a tie.
+
+        0.3 - 0.2 and 0.2 - 0.1 differ in the last bit, which would hide ties.
+        """
         raise UnsupportedMethodError(f"this needs {Knowledge.VALUES}, which {self.kind} lack")
 
-    @abstractmethod
     def wins(self) -> tuple[Integers, Integers, Integers]:
         """Return on how many topics the differences of a contrast are above, at and below 0."""
+        apart = self.whole_differences()
+        wins, ties, losses = (np.sum(sign, axis=0) for sign in (apart > 0, apart == 0, apart < 0))
+        return wins, ties, losses
 
-    @abstractmethod
     def extremes(self) -> tuple[Floats, Floats]:
         """Return the smallest and the largest difference of each column of a contrast.
 
         They are whole multiples of what counts as a tie, so that equal ones are equal in every bit:
         a contrast is constant where they are equal, and its runs are identical where both are 0.
+        Missing differences do not count.
         """
+        apart = self.whole_differences()
+        there = ~np.isnan(apart)
+        least = np.where(there, apart, np.inf).min(axis=0)
+        return least, np.where(there, apart, -np.inf).max(axis=0)
 
     def unit_counts(self, counts: Integers) -> Floats:
         """Return the number of independent units of columns, from their numbers of topics."""
@@ -198,12 +216,15 @@ class Sample(ABC):
         """Whether `self_normalised` exists: estimates are means of independent units."""
         return bool(self.knowledge & {Knowledge.UNITS, Knowledge.SIGNS})
 
-    def self_normalised(self, difference: Floats, _se: Floats, _units: Floats) -> Floats:
-        """Return the sum of each contrast's differences over the root of the sum of their squares.
+    def self_normalised(self, difference: Floats, se: Floats, units: Floats) -> Floats:
+        """Return T, the sum of each contrast's differences over the root of the sum of their squares.
 
-        It is 0 where an estimate is no mean of independent differences.
+        Of differences that are symmetric about 0, T bounds the p-value without any variance (Bentkus
+        & Dzindzalieta 2015). It is 0 where an estimate is no mean of independent differences.
         """
-        return np.zeros(difference.shape)
+        if not self.independent:
+            return np.zeros(difference.shape)
+        return self_normalised_sums(difference, se, units)
 
     def unit_scores(self) -> Floats:
         """Return one row of scores per independent unit, which count alike: units × columns."""
@@ -232,17 +253,18 @@ class Sample(ABC):
         """The most degrees of freedom that a difference between columns can have."""
         return self.topics - 1.0
 
-    @abstractmethod
     def by_measure(self, what: str) -> list[MeasureSample]:
-        """Return the runs by each measure, on the topics that all of them have.
+        """Return the runs by each measure, on the topics that all of them have: here, on all topics.
 
         Raises where these are too few; ``what`` is what they are wanted for: "ranks".
         """
+        del what
+        every = np.ones(self.shape[0], np.bool_)
+        parts = map(self.of_measure, range(self.shape[1]))
+        return [MeasureSample(every, part, self.topics) for part in parts]
 
     @abstractmethod
-    def pair_draws(
-        self, replicates: int, rng: np.random.Generator
-    ) -> Iterator[tuple[PairDraws, int]]:
+    def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield differences between all columns in replicates, as many as fit into memory, and how many.
 
         There are none where topics are too many to resample: Bonferroni's t then serves alone.
@@ -269,6 +291,25 @@ class Sample(ABC):
         """Return how many degrees of freedom the estimate takes of its topics; None for clusters."""
         del counts, df
         return None
+
+
+def self_normalised(contributions: Floats) -> Floats:
+    """Return T of what each unit adds to a difference: from units × columns; 0 where all are 0."""
+    size = np.sqrt(np.square(contributions).sum(axis=0))
+    total = contributions.sum(axis=0)
+    sums: Floats = np.divide(total, size, out=np.zeros_like(total), where=size > 0)
+    return sums
+
+
+def self_normalised_sums(difference: Floats, se: Floats, units: Any) -> Floats:
+    """Return T of differences on n equally weighted units, from their mean and its standard error.
+
+    ``T = t·√(n/(n-1+t²))``; where all units show the same difference, whose se is NaN, ±√n.
+    """
+    squares = np.square(difference) + (units - 1.0) * np.square(np.nan_to_num(se))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sums: Floats = np.sqrt(units) * difference / np.sqrt(squares)
+    return np.where(squares > 0, sums, 0.0)
 
 
 def check_common_topics(count: int, measure: str, what: str) -> None:

@@ -5,16 +5,17 @@ The largest t* of many pairs says what chance alone makes of them together, corr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from confir.arrays import Floats
 from confir.parallel import run_blocks
 from confir.resampling.borrowed_variance import BorrowedVariance
-from confir.resampling.pair_draws import Maxima, NormalDraws, PairDraws
+from confir.resampling.pair_draws import Maxima, NormalDraws, PairBlocks, PairDraws
+from confir.resampling.sample import Sample
 from confir.resampling.shared_draws import KeptMaxima
 
 # Replicates taken together, so that the t* of one run against all others stay in the cache.
@@ -27,19 +28,6 @@ _NUMBERS_AT_ONCE = 1 << 24
 # more runs take too long.
 NORMAL_TOPICS = 5_000
 MOST_NORMAL_RUNS = 2_000
-
-
-class DrawsPairs(Protocol):
-    """What gives the differences between its columns in replicates."""
-
-    @property
-    def columns(self) -> int:
-        """Number of columns."""
-
-    def pair_draws(
-        self, replicates: int, rng: np.random.Generator
-    ) -> Iterator[tuple[PairDraws, int]]:
-        """Yield differences between all columns in replicates, and how many these are."""
 
 
 class RunCovariance(NamedTuple):
@@ -61,9 +49,7 @@ class RunCovariance(NamedTuple):
         """Number of runs."""
         return len(self.matrix)
 
-    def pair_draws(
-        self, replicates: int, rng: np.random.Generator
-    ) -> Iterator[tuple[PairDraws, int]]:
+    def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield differences between runs in normal replicates, where units are many enough."""
         known = not np.isnan(self.matrix).any()
         if known and self.units >= NORMAL_TOPICS and self.columns <= MOST_NORMAL_RUNS:
@@ -71,7 +57,7 @@ class RunCovariance(NamedTuple):
 
 
 def studentised_maxima(
-    sample: DrawsPairs,
+    sample: Sample | RunCovariance,
     replicates: int,
     rng: np.random.Generator,
     every: BorrowedVariance,
@@ -102,7 +88,7 @@ def studentised_maxima(
 
 
 def largest_statistics(
-    sample: DrawsPairs,
+    sample: Sample | RunCovariance,
     replicates: int,
     rng: np.random.Generator,
     borrowed: BorrowedVariance,

@@ -6,9 +6,8 @@ keyed by seed, id and replicate: parts of the topics are resampled anywhere, and
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from confir.data.long_tables.score_blocks import TopicBlock
 from confir.errors import InvalidValueError
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_summary import ScoreSummary
-from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.distribution import Fields, Labels, SamplingDistribution
 from confir.resampling.document_kernels import (
     PLAIN_KERNELS,
     THRESHOLDS,
@@ -28,32 +27,25 @@ from confir.resampling.document_kernels import (
     seeded_keys,
 )
 from confir.resampling.moments import ROUNDING
-from confir.resampling.pair_draws import PairDraws, draw_normal_means
+from confir.resampling.pair_draws import PairBlocks, draw_normal_means
 from confir.resampling.sample import Knowledge, MeasureSample, Sample, check_common_topics
-from confir.resampling.self_normalised import self_normalised_sums
 from confir.resampling.studentised_maxima import NORMAL_TOPICS, RunCovariance
 
 # Topics whose weights are held at once: about a megabyte of counts.
 _TOPICS_AT_ONCE = 1024
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PoissonSums:
-    """Weighted sums over topics: columns × replicates.
+class PoissonSums(NamedTuple):
+    """Weighted sums over topics.
 
     Attributes
     ----------
-    weight
-        Of the topics with a score.
-    first, second, third
-        Of the deviations from the mean, their squares and cubes; None where they were not asked
-        for.
+    powers
+        Of the topics with a score, of their deviations from the mean, and of as many higher powers
+        of these as were asked for: each columns × replicates.
     """
 
-    weight: Floats
-    first: Floats
-    second: Floats | None
-    third: Floats | None
+    powers: tuple[Floats, ...]
 
     @classmethod
     def of(cls, keys: Words, values: Floats, replicates: int, powers: int) -> Self:
@@ -83,16 +75,11 @@ class PoissonSums:
             for place in range(1, powers + 1):
                 power = power * filled
                 totals[place] += power @ weights
-        return cls(*totals, *[None] * (3 - powers))
+        return cls(tuple(totals))
 
-    def merge(self, other: Self) -> Self:
+    def merge(self, other: PoissonSums, /) -> PoissonSums:
         """Return the sums of both."""
-        return type(self)(
-            self.weight + other.weight,
-            self.first + other.first,
-            None if self.second is None else self.second + np.asarray(other.second),
-            None if self.third is None else self.third + np.asarray(other.third),
-        )
+        return PoissonSums(tuple(map(np.add, self.powers, other.powers)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,7 +99,7 @@ class SummarisedTopics(Sample):
         Of differences, what is known of pairs of runs, and the place of each column in it.
     """
 
-    labels: tuple[tuple[str, str], ...]
+    labels: Labels
     shape: tuple[int, ...]
     summary: ScoreSummary
     found: Moments | None
@@ -123,6 +110,7 @@ class SummarisedTopics(Sample):
 
     knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.SIGNS, Knowledge.DRAWS})
     kind: ClassVar = "summaries of scores"
+    threaded: ClassVar = True  # little is left to do after the pass over its file
 
     @classmethod
     def of_means(cls, summary: ScoreSummary) -> Self:
@@ -155,11 +143,6 @@ class SummarisedTopics(Sample):
         """Numbers held per column: none of single topics."""
         return 0
 
-    @property
-    def threaded(self) -> bool:
-        """Whether threads suffice: little is left to do after the pass over its file."""
-        return True
-
     def provides(self, need: str) -> bool:
         """Whether the distribution has a field of this name: not the single scores."""
         return need != "sample"
@@ -167,14 +150,8 @@ class SummarisedTopics(Sample):
     def chosen(self, columns: Any) -> Self:
         """Return some columns of means, as a one-dimensional sample."""
         places = np.arange(self.columns)[columns]
-        labels = tuple(self.labels[place] for place in places.tolist())
-        return replace(
-            self,
-            labels=labels,
-            shape=(len(labels),),
-            found=self.moments.select(places),
-            plus=self.plus[places],
-        )
+        found, plus = self.moments.select(places), self.plus[places]
+        return self._labelled(places, found=found, plus=plus)
 
     def _contrast(self, plus: Integers, minus: Integers) -> Self:
         """Return the differences between columns of means, by a pass over all pairs of their runs."""
@@ -186,11 +163,8 @@ class SummarisedTopics(Sample):
         first, second = (np.ascontiguousarray(side) for side in keys)
         totals = self.summary.pair_totals(first, second)
         places = pair.reshape(-1) * measures + over % measures
-        labels = tuple(self.labels[place] for place in plus.tolist())
-        return replace(
-            self,
-            labels=labels,
-            shape=(len(labels),),
+        return self._labelled(
+            plus,
             found=totals.differences.select(places),
             plus=over,
             minus=under,
@@ -217,10 +191,6 @@ class SummarisedTopics(Sample):
             raise InvalidValueError("these are means; expected differences between runs")
         return self.pairs
 
-    def self_normalised(self, difference: Floats, se: Floats, units: Floats) -> Floats:
-        """Return the sum of each contrast's differences over the root of the sum of their squares."""
-        return self_normalised_sums(difference, se, units)
-
     def by_measure(self, what: str) -> list[MeasureSample]:
         """Return the runs by each measure, on the topics that all of them have."""
         common = self.summary.over_common_topics()
@@ -242,9 +212,7 @@ class SummarisedTopics(Sample):
         matrix = found.products[measure][np.ix_(runs, runs)] / max(count - 1.0, 1.0)
         return None if np.isnan(matrix).any() else matrix
 
-    def pair_draws(
-        self, replicates: int, rng: np.random.Generator
-    ) -> Iterator[tuple[PairDraws, int]]:
+    def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield differences between all columns in replicates of normal means, and how many."""
         topics = float(self.moments.count.max())
         covariance = self.covariance() if topics >= NORMAL_TOPICS else None
@@ -265,9 +233,7 @@ class SummarisedTopics(Sample):
         del sd
         return self.moments.fourth
 
-    def draw(
-        self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()
-    ) -> PoissonSums:
+    def draw(self, replicates: int, rng: np.random.Generator, needs: Fields = ()) -> PoissonSums:
         """Return the resampled sums of all columns, in one pass."""
         seed = int(rng.integers(2**63))
         powers = 3 if "replicate_skewness" in needs else 2 if "replicate_se" in needs else 1
@@ -283,7 +249,7 @@ class SummarisedTopics(Sample):
         return self.summary.gather(sums)
 
     def distribution(
-        self, columns: slice, weights: PoissonSums | None, needs: Collection[str] = ()
+        self, columns: slice, weights: PoissonSums | None, needs: Fields = ()
     ) -> SamplingDistribution:
         """Return the sampling distribution of some columns; ``weights`` come from `draw`."""
         found = self.moments.select(np.arange(self.columns)[columns])
@@ -291,17 +257,16 @@ class SummarisedTopics(Sample):
         if weights is None:
             return known
         with np.errstate(divide="ignore", invalid="ignore"):
-            weight = weights.weight[columns]
-            first = weights.first[columns] / weight
+            weight, *powers = (part[columns] for part in weights.powers)
+            first, *higher = (part / weight for part in powers)
             replicates = (known.estimate[:, None] + first).T
             se = skewness = None
-            if weights.second is not None:
-                variance = weights.second[columns] / weight - np.square(first)
+            if higher:
+                variance = higher[0] - np.square(first)
                 variance[variance <= ROUNDING * np.square(first)] = 0.0
                 se = np.sqrt(variance / np.maximum(weight - 1.0, 1.0)).T
-                if weights.third is not None and "replicate_skewness" in needs:
-                    third = weights.third[columns] / weight
-                    third -= first * (np.square(first) + 3.0 * variance)
+                if len(higher) > 1 and "replicate_skewness" in needs:
+                    third = higher[1] - first * (np.square(first) + 3.0 * variance)
                     skewness = np.nan_to_num(third / variance**1.5, posinf=0.0, neginf=0.0).T
         if not np.isfinite(known.estimate).all():
             replicates = np.where(np.isfinite(known.estimate), replicates, np.nan)
@@ -314,9 +279,7 @@ class SummarisedTopics(Sample):
         )
 
 
-def _closed_form(
-    moments: Moments, labels: tuple[tuple[str, str], ...], support: Booleans
-) -> SamplingDistribution:
+def _closed_form(moments: Moments, labels: Labels, support: Booleans) -> SamplingDistribution:
     """Return the distribution of means, as far as their moments tell it."""
     n = moments.count
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -329,7 +292,6 @@ def _closed_form(
             count=n.astype(np.int64),
             df=n - 1.0,
             support=support,
-            resampled=frozenset({"topics"}),
             se=np.where(constant, 0.0, se),
             skewness=np.sqrt(n) * moments.third / moments.second**1.5,
             acceleration=moments.third / (6.0 * moments.second**1.5),

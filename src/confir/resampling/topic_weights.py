@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -68,6 +70,33 @@ class TopicWeights:
         return means
 
 
+Weights = TypeVar("Weights")
+
+
+class DrawnWeights(Generic[Weights]):
+    """Weights from a generator; pickled as the generator in its state before they were drawn.
+
+    Other processes draw them again, as they may be too large to send.
+
+    Parameters
+    ----------
+    draw
+        From a generator to weights.
+    rng
+        The generator, which has drawn them afterwards.
+    """
+
+    def __init__(
+        self, draw: Callable[[np.random.Generator], Weights], rng: np.random.Generator
+    ) -> None:
+        self._draw = draw
+        self._before = copy.deepcopy(rng)
+        self.weights = draw(rng)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DrawnWeights, (self._draw, self._before)
+
+
 def resampled_means(values: Floats, weights: Floats | TopicWeights) -> Floats:
     """Return the means of values, topics × columns, on each replicate: columns × replicates.
 
@@ -93,11 +122,9 @@ def draw_topics(
     return draw_once(rng, size, lambda: _draw(*size, rng))
 
 
-def topic_weights(
-    topics: int, replicates: int, rng: np.random.Generator, draws: int | None = None
-) -> Floats:
+def topic_weights(topics: int, replicates: int, rng: np.random.Generator) -> Floats:
     """Return the weights that `draw_topics` draws, all at once: B × topics."""
-    return draw_topics(topics, replicates, rng, draws).shares()
+    return draw_topics(topics, replicates, rng).shares()
 
 
 def _draw(replicates: int, topics: int, draws: int, rng: np.random.Generator) -> TopicWeights:

@@ -30,7 +30,6 @@ from confir.measures.evaluation import as_scores, evaluate
 from confir.measures.measure import Measure
 from confir.measures.measure_list import (
     DEFAULT_MEASURES,
-    as_rel,
     canonical_name,
     measure_name,
     parse_measure,
@@ -78,7 +77,9 @@ def describe_chance(
     wanted = _measures(measures, rel)
     documents = as_integer("documents", documents, highest=MOST_DOCUMENTS)
     counts = {
-        as_rel(rel): np.array([as_integer("relevant", relevant, lowest=0, highest=MOST_DOCUMENTS)])
+        as_integer("rel", rel): np.array(
+            [as_integer("relevant", relevant, lowest=0, highest=MOST_DOCUMENTS)]
+        )
     }
     return _baseline((ALL_TOPICS,), wanted, documents, counts, depth)
 

@@ -13,7 +13,7 @@ from confir.intervals.method import Method
 from confir.intervals.method_list import check_fit, find_method, methods_over, misfit
 from confir.parallel import run_blocks, run_in_threads
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.drawn_weights import DrawnWeights
+from confir.resampling.topic_weights import DrawnWeights
 from confir.studies.comparison.pairs import LEAST_TOPICS, Pairs
 
 # Columns resampled together, as in the catalogue of intervals: the same limits, bit for bit.

@@ -27,9 +27,9 @@ from confir.intervals.simultaneous import is_significant
 from confir.measures.score_summary import ScoreSummary
 from confir.number_text import NumberText
 from confir.order import TIE
-from confir.resampling.clusters import Clusters, Ratios
+from confir.resampling.clusters import Clusters, Ratios, cluster_counts
 from confir.resampling.pair_draws import draw_normal_means
-from confir.resampling.topic_bootstrap import Rng, check_replicates, cluster_counts
+from confir.resampling.topic_bootstrap import Rng, check_replicates
 from confir.studies.best.best_runs import BestRuns, best_of_pairs
 from confir.studies.best.run_pairs import RunPairs, compare_all_runs, pairs_by_measure
 from confir.studies.leaderboard.additive_model import (

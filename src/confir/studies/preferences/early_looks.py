@@ -16,7 +16,7 @@ from confir.data.result import Result, constant, result
 from confir.data.votes import Votes, read_votes
 from confir.defaults import LEVEL
 from confir.errors import InvalidValueError
-from confir.intervals.confidence_sequence import confidence_sequence
+from confir.intervals.bounded import confidence_sequence
 from confir.measures.strengths import CLUSTERS
 
 

@@ -1,0 +1,192 @@
+"""Samples of topics in clusters and strata, with weights, and their bootstrap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self, cast
+
+import numpy as np
+
+from confir.arrays import Floats, Integers
+from confir.errors import UnsupportedMethodError
+from confir.order import TIE
+from confir.resampling.clusters import (
+    Clusters,
+    Ratios,
+    cluster_contributions,
+    cluster_counts,
+    designed_distribution,
+)
+from confir.resampling.distribution import Fields, SamplingDistribution
+from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws, UnitDraws
+from confir.resampling.sample import Knowledge, self_normalised
+from confir.resampling.statistics import Statistic
+from confir.resampling.studentised_maxima import NORMAL_TOPICS, sizes_in_memory
+from confir.resampling.topic_bootstrap import TopicSample
+from confir.resampling.topic_weights import TopicWeights
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusteredSample(TopicSample):
+    """Scores by topic that are no simple random sample: in clusters and strata, with weights.
+
+    Attributes
+    ----------
+    clusters
+        The clusters of the topics' design.
+    """
+
+    clusters: Clusters = field(kw_only=True)
+
+    knowledge: ClassVar = frozenset(
+        {Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.UNITS, Knowledge.DRAWS}
+    )
+    kind: ClassVar = "scores with a design"
+
+    @property
+    def design_words(self) -> str:
+        """What the topics' design is, in words."""
+        return self.clusters.words
+
+    @property
+    def clusters_drawn(self) -> int:
+        """Number of clusters."""
+        return self.clusters.count
+
+    @property
+    def uneven(self) -> bool:
+        """Whether few clusters weigh so much more than others that t is too optimistic."""
+        return self.clusters.uneven
+
+    @property
+    def largest_df(self) -> float:
+        """The most degrees of freedom: clusters less strata."""
+        return float(self.clusters.count - len(self.clusters.share))
+
+    def draw(self, replicates: int, rng: np.random.Generator, needs: Fields = ()) -> Floats:
+        """Return how often each cluster is drawn: replicates × clusters."""
+        del needs
+        return cluster_counts(self.clusters, replicates, rng)
+
+    def drawn(self, topics: Integers) -> Self:
+        """Return the sample of some of the topics, each once."""
+        values = tuple(value[topics] for value in self.values)
+        return replace(self, values=values, clusters=self.clusters.kept(topics))
+
+    def sampled_again(
+        self, draw: Callable[[np.random.Generator], Integers], rng: np.random.Generator
+    ) -> Self:
+        """Return a sample of whole clusters in each stratum, whatever draws topics."""
+        del draw
+        clusters, topics = self.clusters.resampled(rng)
+        values = tuple(value[topics] for value in self.values)
+        return replace(self, values=values, clusters=clusters)
+
+    def provides(self, need: str) -> bool:
+        """Whether the distribution of this statistic has a field of this name."""
+        if need == "replicate_se":
+            return self.clusters.studentises
+        return need in ("se", "acceleration", "replicates")
+
+    def distribution(
+        self,
+        columns: slice,
+        weights: TopicWeights | Floats | None,
+        needs: Fields = ("replicates", "replicate_se"),
+    ) -> SamplingDistribution:
+        """Return the sampling distribution of some columns."""
+        if not isinstance(self.statistic, Statistic):
+            raise UnsupportedMethodError("a statistic given as a function takes no design")
+        values = tuple(value[:, columns] for value in self.values)
+        labels, support = self.labels[columns], self.support[columns]
+        counts = cast("Floats | None", weights)  # as `draw` returns them
+        return designed_distribution(
+            self.clusters, self.statistic, values, counts, needs, labels, support
+        )
+
+    def unit_counts(self, counts: Integers) -> Floats:
+        """Return the number of clusters for each column."""
+        return np.full(counts.shape, float(self.clusters.count))
+
+    def self_normalised(self, difference: Floats, se: Floats, units: Floats) -> Floats:
+        """Return the sum of what clusters add to each contrast over the root of its squares."""
+        del difference, se, units
+        return self_normalised(cluster_contributions(self.clusters, self.values[0]))
+
+    def unit_scores(self) -> Floats:
+        """Return one row per cluster, which count alike and have the same means.
+
+        Raises where scores are missing, whose weights others would have to take.
+        """
+        if np.isnan(self.values[0]).any():
+            raise UnsupportedMethodError(
+                "sign flips of clusters need a score of every run on every topic; take the test t"
+            )
+        weighted = self.clusters.mean_weight * self.values[0]
+        return self.clusters.count * self.clusters.totals(weighted)
+
+    def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
+        """Yield differences between all columns in replicates of clusters, and how many these are.
+
+        There are none where replicates have no standard errors, or scores are missing.
+        """
+        clusters, values = self.clusters, self.values[0]
+        if np.isnan(values).any() or not clusters.studentises or clusters.count >= NORMAL_TOPICS:
+            return
+        ratios = Ratios(clusters, (values,))
+        residuals, mass = np.ascontiguousarray(ratios.residuals[0].T), ratios.mass[:, 0]
+        alike = len(clusters.share) == 1 and np.ptp(mass) <= TIE * mass.max()
+        for size in sizes_in_memory(replicates, clusters.count, self.columns):
+            counts = np.ascontiguousarray(cluster_counts(clusters, size, rng).T)
+            if alike:  # clusters are then what topics are elsewhere
+                yield UnitDraws(residuals / mass[0], counts / clusters.count), size
+            else:
+                yield ClusterDraws(clusters, residuals, mass, counts), size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusterDraws(PairDraws):
+    """Differences between runs in resampled clusters of any weight, where no score is missing.
+
+    Attributes
+    ----------
+    clusters
+        Of the design.
+    residuals
+        Weighted sums of deviations from the stratum's mean: runs × clusters.
+    mass
+        Weight of each cluster.
+    counts
+        How often each is drawn: clusters × replicates.
+    """
+
+    clusters: Clusters
+    residuals: Floats
+    mass: Floats
+    counts: Floats
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return len(self.residuals)
+
+    def moves(self, run: int, others: Integers, block: slice) -> Moves:
+        """Return how far the differences of other runs from one move in a block of replicates."""
+        apart = self.residuals[others] - self.residuals[run]
+        varies = np.abs(apart).max(axis=1) > TIE * self.mass.max()
+        apart = apart[varies]
+        deviation: Floats = np.zeros((len(apart), block.stop - block.start))
+        variance: Floats = np.zeros_like(deviation)
+        for inside, share in zip(self.clusters.blocks, self.clusters.share.tolist(), strict=True):
+            counts, mass, own = self.counts[inside, block], self.mass[inside], apart[:, inside]
+            total, drawn = mass @ counts, counts[:, 0].sum()
+            move = (own @ counts) / total
+            part = np.square(own) @ counts - 2.0 * move * ((own * mass) @ counts)
+            part += np.square(move) * (np.square(mass) @ counts)
+            deviation += share * move
+            variance += share**2 * drawn / (drawn - 1.0) * part / np.square(total)
+        units = float(self.clusters.count)
+        if len(self.clusters.share) == 1:  # of several strata one less is drawn, which makes up
+            deviation *= np.sqrt(units / (units - 1.0))
+        return Moves(varies, deviation, variance, units, 1.0 / units)
