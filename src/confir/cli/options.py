@@ -156,6 +156,13 @@ def _print_or_write(
     return value
 
 
+def _checked_level(_: click.Context, __: click.Parameter, level: float) -> float:
+    """Check a confidence level as soon as it is read."""
+    from confir.arguments import as_level
+
+    return level if level == LEVEL else as_level(level)
+
+
 MeasuresOption = Annotated[
     list[str] | None,
     Option(
@@ -204,7 +211,9 @@ ByOption = Annotated[
         panel=DESIGN_PANEL,
     ),
 ]
-LevelOption = Annotated[float, Option(help="Confidence level.", panel=STATISTICS_PANEL)]
+LevelOption = Annotated[
+    float, Option(help="Confidence level.", callback=_checked_level, panel=STATISTICS_PANEL)
+]
 MethodsOption = Annotated[
     list[str] | None,
     Option(

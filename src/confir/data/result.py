@@ -147,6 +147,10 @@ class Result:
         """Return how the columns of its table read, in their order; none where it has no table."""
         return {}
 
+    def table_records(self) -> list[Record]:
+        """Return the rows of its table: records; a word in place of a number is shown as it is."""
+        return self.to_records()
+
     def note(self) -> str:
         """Return what the columns of the table are, in words."""
         return ""

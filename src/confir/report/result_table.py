@@ -31,7 +31,7 @@ def result_table(result: Result, note: str | None = None) -> Table:
     note
         The note below; by default the result's own.
     """
-    records = result.to_records()
+    records = result.table_records()
     columns = {
         name: column
         for name, column in result.table_columns().items()
@@ -54,7 +54,8 @@ def _is_shown(name: str, column: TableColumn, records: list[Record]) -> bool:
 
 def _cell(record: Record, name: str, column: TableColumn) -> Cell:
     values = [record[name], *(record[other] for other in column.others)]
-    text = _TEXTS[column.role](column, *values)
+    is_word = isinstance(values[0], str) and column.role not in _OF_WORDS
+    text = values[0] if is_word else _TEXTS[column.role](column, *values)
     return Cell(text, column.bold is not None and column.bold(record))
 
 
