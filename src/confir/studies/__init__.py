@@ -242,8 +242,8 @@ STUDIES = (
         ("Soboroff 2014, Park 2011", "coverage.md"),
         verbs=("estimate_coverage", "estimate_type_one_error"),
         results={
-            "coverage.Coverage": Shown("coverage_table", "coverage_chart"),
-            "type_one_error.TypeOneError": Shown("type_one_table", "type_one_chart"),
+            "coverage.Coverage": Shown(chart="coverage_chart"),
+            "type_one_error.TypeOneError": Shown(chart="type_one_chart"),
         },
         commands=("coverage", "type-one"),
         section=True,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
+
+import click
 
 from confir.cli import options
 from confir.cli.groups import Instead
@@ -26,9 +28,7 @@ class Sampling:
     samples: Annotated[
         int,
         Option(
-            help="Number of samples of topics.",
-            callback=options.at_least(1),
-            panel=_STATISTICS,
+            help="Number of samples of topics.", callback=options.at_least(1), panel=_STATISTICS
         ),
     ] = SAMPLES
     replicates: Annotated[
@@ -45,13 +45,28 @@ class Sampling:
 
     def arguments(self) -> dict[str, Any]:
         """Return the options as arguments of the study."""
-        return {
-            "samples": self.samples,
-            "replicates": self.replicates,
-            "rng": self.seed,
-            "jobs": self.jobs,
-            "resume": self.resume,
-        }
+        given = asdict(self)
+        return {"rng": given.pop("seed"), **given}
+
+
+def _check_methods(
+    _: click.Context, __: click.Parameter, names: list[str] | None
+) -> list[str] | None:
+    """Check the names of methods as soon as they are read."""
+    from confir.studies.coverage.studied_methods import as_method
+
+    for name in names or ():
+        as_method(name)
+    return list(names or ()) or None
+
+
+def _check_levels(
+    _: click.Context, __: click.Parameter, levels: list[float] | None
+) -> tuple[float, ...] | None:
+    """Check levels as soon as they are read."""
+    from confir.arguments import as_levels
+
+    return as_levels(levels) if levels else None
 
 
 StudiedMethodsOption = Annotated[
@@ -60,6 +75,7 @@ StudiedMethodsOption = Annotated[
         "--method",
         metavar="NAME",
         help="Interval method (repeatable; default all that apply; confir methods lists them).",
+        callback=_check_methods,
         panel=_STATISTICS,
     ),
 ]
@@ -104,32 +120,30 @@ def coverage_command(
     - `confir coverage --scores scores.csv --samples 5000 -o coverage.svg`
     """
     from confir.cli.terminal import Answer, Progress
+    from confir.report.result_table import result_table
     from confir.report.tables import with_design_note
     from confir.studies.coverage.coverage import estimate_coverage
     from confir.studies.coverage.miss_counts import number_of_tasks
     from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T, fitting_methods
-    from confir.studies.coverage.table import coverage_note, coverage_table
 
     out.prepare()
-    _check_early(method, [level])
     scores = inputs.load_scores(
         quiet=out.quiet, example="confir coverage qrels.txt bm25.run dense.run"
     )
-    methods = list(method) if method else None
     if per_tail == "published":
-        methods = [*(methods or fitting_methods(scores)), PUBLISHED_BOOTSTRAP_T.name]
+        method = [*(method or fitting_methods(scores)), PUBLISHED_BOOTSTRAP_T.name]
     total = number_of_tasks(sampled.samples)
     with Progress("drawing samples", total=total, quiet=out.quiet) as progress:
         coverage = estimate_coverage(
-            scores, methods=methods, level=level, progress=progress, **sampled.arguments()
+            scores, methods=method, level=level, progress=progress, **sampled.arguments()
         )
-    note = (
-        f"{coverage_note(coverage)}; {_size(scores)}; {counted(sampled.samples, 'sample')}, "
+    note = coverage.note(
+        f"; {_size(scores)}; {counted(sampled.samples, 'sample')}, "
         f"{counted(sampled.replicates, 'replicate')}, seed {sampled.seed}\n"
         "truth below, above: share of intervals with the mean below or above them; "
         f"{(1 - level) / 2:.4g} of each is nominal"
     )
-    table = with_design_note(coverage_table(coverage, note), scores.design_words)
+    table = with_design_note(result_table(coverage, note), scores.design_words)
     out.deliver(Answer(coverage.to_records(), table, coverage))
 
 
@@ -151,6 +165,7 @@ def type_one_command(
             "--level",
             metavar="LEVEL",
             help="Confidence level (repeatable; default 0.95, 0.90, … 0.50).",
+            callback=_check_levels,
             panel=_STATISTICS,
         ),
     ] = None,
@@ -164,8 +179,7 @@ def type_one_command(
         ),
     ] = "without",
     per_run: Annotated[
-        bool,
-        Option("--per-run", help="Print each run's skewness, bias and errors, not the mean."),
+        bool, Option("--per-run", help="Print each run's skewness, bias and errors, not the mean.")
     ] = False,
     sampled: Sampling,
     out: options.Output,
@@ -179,9 +193,9 @@ def type_one_command(
     - `confir type-one --scores scores.csv --topics 5 --topics 25 -o errors.csv`
     """
     from confir.cli.terminal import Answer, Progress
-    from confir.measures.parsing import parse_measures
+    from confir.report.result_table import result_table
     from confir.studies.coverage.miss_counts import number_of_tasks
-    from confir.studies.coverage.table import type_one_run_table, type_one_table
+    from confir.studies.coverage.table import type_one_run_table
     from confir.studies.coverage.type_one_error import (
         PARK_LEVELS,
         PARK_TOPICS,
@@ -189,10 +203,8 @@ def type_one_command(
     )
 
     out.prepare()
-    levels = tuple(level or PARK_LEVELS)
-    _check_early(method, levels)
-    if inputs.measure and not inputs.scores:
-        _check_single([str(one) for one in parse_measures(inputs.measure, inputs.rel)])
+    _check_single(inputs.measure or ())
+    levels = level or PARK_LEVELS
     scores = inputs.load_scores(
         inputs.measure or ([] if inputs.scores else ["AP"]),
         quiet=out.quiet,
@@ -204,7 +216,7 @@ def type_one_command(
     with Progress("drawing samples", total=total, quiet=out.quiet) as progress:
         error = estimate_type_one_error(
             scores,
-            methods=list(method) if method else None,
+            methods=method,
             topics=sizes,
             levels=levels,
             sampling="without" if sampling == "without" else "with",
@@ -227,19 +239,8 @@ def type_one_command(
             f"{_size(scores)}; Monte-Carlo standard error at most "
             f"{error.mean_error_se.max():.4f}; {drawn}"
         )
-        answer = Answer(error.to_records(), type_one_table(error, note), error)
+        answer = Answer(error.to_records(), result_table(error, note), error)
     out.deliver(answer)
-
-
-def _check_early(methods: Sequence[str] | None, levels: Sequence[float]) -> None:
-    """Raise for unknown methods and invalid levels before runs are read."""
-    from confir.intervals.interval import check_level
-    from confir.studies.coverage.studied_methods import as_method
-
-    for name in methods or ():
-        as_method(name)
-    for level in levels:
-        check_level(level)
 
 
 def _check_single(measures: Sequence[str]) -> None:

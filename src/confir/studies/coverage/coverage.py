@@ -15,11 +15,13 @@ from confir.arguments import as_level
 from confir.arrays import Floats
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, axis, constant, over, result
-from confir.data.scores import Scores
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
+from confir.errors import enumerate_names
 from confir.intervals.interval import tail_probabilities
 from confir.measures.evaluation import as_scores
+from confir.number_text import percent
 from confir.parallel import Progress
 from confir.resampling.kinds import needs
 from confir.resampling.sample import Knowledge
@@ -29,6 +31,7 @@ from confir.studies.coverage.studied_methods import MethodLike
 
 # The coverage of an outlier is more than this many standard errors too low.
 _OUTLYING = 4.0
+_OUTLIERS_SHOWN, _METHODS_SHOWN = 10, 4
 
 
 @result
@@ -86,9 +89,10 @@ class Coverage(Result):
                 "se": float(self.mean_se[k]),
                 "least": float(self.coverage[k][scored].min()),
                 "greatest": float(self.coverage[k][scored].max()),
-                "below": float(self.below[k][scored].mean()),
-                "above": float(self.above[k][scored].mean()),
-                "undefined": float(self.undefined[k][scored].mean()),
+                **{
+                    name: float(getattr(self, name)[k][scored].mean())
+                    for name in ("below", "above", "undefined")
+                },
             }
             for k, method in enumerate(self.methods)
         ]
@@ -112,6 +116,44 @@ class Coverage(Result):
             for k, r, m in far.tolist()
         ]
         return sorted(records, key=lambda record: record["coverage"])
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read, of the table by method."""
+        titles = {
+            "coverage": "mean coverage",
+            "least": "lowest",
+            "greatest": "highest",
+            "below": "truth below",
+            "above": "truth above",
+            "undefined": "no interval",
+        }
+        numbers = {name: TableColumn(Role.SCORE, title) for name, title in titles.items()}
+        return {"method": TableColumn(Role.NAME), **numbers}
+
+    def table_records(self) -> list[Record]:
+        """Return the record of each method, its mean coverage with its standard error."""
+        return [
+            one | ({} if np.isnan(se) else {"coverage": f"{one['coverage']:.4f} ± {se:.4f}"})
+            for one, se in zip(self.summary(), self.mean_se.tolist(), strict=True)
+        ]
+
+    def note(self, details: str = "") -> str:
+        """Return what was counted, with some details, and the runs with unusually low coverage."""
+        what = f"share of {percent(self.level)} intervals that contain the mean of all topics"
+        lines = [f"{what}, ± Monte-Carlo standard error{details}", *self._outlier_lines()]
+        return "\n".join(lines)
+
+    def _outlier_lines(self) -> list[str]:
+        by_run: dict[str, list[str]] = {}
+        for one in self.outliers():
+            name = f"  {one['run']} {one['measure']} ({one['reason']})"
+            by_run.setdefault(name, []).append(f"{one['method']} {one['coverage']:.3f}")
+        if not by_run:
+            return ["no run has unusually low coverage"]
+        lines = [f"{name}: {enumerate_names(by_run[name], _METHODS_SHOWN)}" for name in by_run]
+        more = len(lines) - _OUTLIERS_SHOWN
+        rest = [f"  and {more} more"] if more > 0 else []
+        return ["runs with unusually low coverage:", *lines[:_OUTLIERS_SHOWN], *rest]
 
 
 @on_its_scheduler
@@ -174,6 +216,7 @@ def estimate_coverage(
         )
     )
     low, high = wilson_interval(coverage, samples)
+    reasons = [[_reason(column) for column in run.T] for run in scores.values.swapaxes(0, 1)]
     return Coverage(
         runs=scores.runs,
         measures=scores.measures,
@@ -186,7 +229,7 @@ def estimate_coverage(
         above=above,
         undefined=undefined,
         mean_se=misses.mean_error_se[:, 0],
-        reasons=_reasons(scores),
+        reasons=tuple(map(tuple, reasons)),
         samples=samples,
         replicates=replicates,
     )
@@ -203,15 +246,8 @@ def wilson_interval(share: Floats, count: int, level: float = LEVEL) -> tuple[Fl
     return np.maximum(centre - reach, 0.0), np.minimum(centre + reach, 1.0)
 
 
-def _reasons(scores: Scores) -> tuple[tuple[str, ...], ...]:
-    """Return what makes intervals difficult for each run's scores, in words."""
-    return tuple(
-        tuple(_reason(scores.values[:, r, m]) for m in range(len(scores.measures)))
-        for r in range(len(scores.runs))
-    )
-
-
 def _reason(values: Floats) -> str:
+    """Return what makes intervals difficult for scores, in words."""
     present = values[~np.isnan(values)]
     if len(present) == 0:
         return "no scores"

@@ -18,6 +18,7 @@ from confir.arrays import Floats
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.errors import InvalidValueError
@@ -92,6 +93,26 @@ class TypeOneError(Result):
     def derived(self) -> Iterator[Variable]:
         """Yield the error averaged over the populations."""
         yield Variable("error", ("method", "topics", "level"), self.mean_error)
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read, as in [Park2011]: an error for each size of samples."""
+        names = dict.fromkeys(("method", "nominal"), TableColumn(Role.NAME))
+        return names | {f"n = {size:,}": TableColumn(Role.SCORE) for size in self.topics}
+
+    def table_records(self) -> list[Record]:
+        """Return a record per method and level; nominal errors have two decimals or more."""
+        needed = [len(f"{1.0 - level:.10f}".rstrip("0")) - len("0.") for level in self.levels]
+        decimals, mean = max(2, *needed), self.mean_error
+        return [
+            {"method": method, "nominal": f"{1.0 - level:.{decimals}f}"}
+            | {f"n = {size:,}": float(mean[k, t, v]) for t, size in enumerate(self.topics)}
+            for k, method in enumerate(self.methods)
+            for v, level in enumerate(self.levels)
+        ]
+
+    def note(self) -> str:
+        """Return what was counted."""
+        return "share of intervals that miss the mean over all topics"
 
     def by_run(self) -> list[Record]:
         """Return a record (run, measure, skewness, bias, then as in `to_records`) per column."""

@@ -92,9 +92,7 @@ def _panel(alt: Any, records: list[Record], pair: tuple[str, str], measure: str)
     ]
     told = ("run:N", "reference_mean:Q", "judge_mean:Q", "bias:Q", "bias_low:Q", "bias_high:Q")
     points = base.mark_point(filled=True, size=45, opacity=0.9).encode(
-        x=across,
-        y=up,
-        tooltip=tooltips(*told, "gain:Q", "gain_low:Q", "gain_high:Q", "effect:N"),
+        x=across, y=up, tooltip=tooltips(*told, "gain:Q", "gain_low:Q", "gain_high:Q", "effect:N")
     )
     beside = base.transform_filter("datum.label != ''").encode(
         x=alt.X("label_x:Q", scale=scale), y=alt.Y("label_y:Q", scale=scale)

@@ -16,12 +16,7 @@ from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
 from confir.defaults import LEVEL, REPLICATES, SEED
-from confir.errors import (
-    TopicMismatchError,
-    TopicWarning,
-    counted,
-    warn_caller,
-)
+from confir.errors import TopicMismatchError, TopicWarning, counted, warn_caller
 from confir.measures.evaluation import chosen_measures, score_lists
 from confir.measures.judged_evaluation import by_judge
 from confir.measures.parsing import parse_measures

@@ -9,13 +9,7 @@ import numpy as np
 
 from confir.data.result import Record
 from confir.errors import counted, enumerate_names
-from confir.number_text import (
-    difference_text,
-    interval_text,
-    number_text,
-    percent,
-    share_text,
-)
+from confir.number_text import difference_text, interval_text, number_text, percent, share_text
 from confir.order import best_first, signed
 from confir.report.tables import Cell, Table
 from confir.studies.comparison.verdicts import INCONCLUSIVE
@@ -82,9 +76,7 @@ def _board_rows(record: Record) -> list[Row]:
 def _effect_rows(effects: Any) -> list[Row]:
     if len(effects) < 2:
         return []
-    return [
-        ("runs that gain, lose", f"{np.sum(effects == GAINS)}, {np.sum(effects == LOSES)}"),
-    ]
+    return [("runs that gain, lose", f"{np.sum(effects == GAINS)}, {np.sum(effects == LOSES)}")]
 
 
 def _limits(record: Record, field: str) -> tuple[float, float, float]:

@@ -10,14 +10,7 @@ from confir.data.result import Record
 from confir.data.tables.effect_files import Group
 from confir.errors import UnsupportedMethodError
 from confir.number_text import percent
-from confir.report.charts import (
-    COLOURS,
-    import_altair,
-    label_names,
-    numbered,
-    panel_facet,
-    styled,
-)
+from confir.report.charts import COLOURS, import_altair, label_names, numbered, panel_facet, styled
 from confir.report.inline_records import inline_records
 from confir.studies.meta_analysis.meta_analysis import PooledEffect, PooledModels
 from confir.studies.meta_analysis.table import (
@@ -108,10 +101,7 @@ def summary_chart(models: PooledModels) -> Any:
         y=alt.Y("name_number:N", title=None, axis=_axis(alt, order)),
         color=alt.Color(
             "verdict:N",
-            scale=alt.Scale(
-                domain=_VERDICTS,
-                range=["#888888", COLOURS[0]],
-            ),
+            scale=alt.Scale(domain=_VERDICTS, range=["#888888", COLOURS[0]]),
             title=None,
         ),
         tooltip=["name:N", *_number_tooltips(alt, "effect", "low", "high", "i2", "tau2")],
@@ -153,10 +143,7 @@ def _panel(alt: Any, studies: list[Record], pooled: list[Record], title: str) ->
         .encode(x="low:Q", x2="high:Q"),
         base.transform_filter("datum.kind == 'study'")
         .mark_point(filled=True, shape="square", opacity=0.75)
-        .encode(
-            x="effect:Q",
-            size=alt.Size("weight:Q", scale=squares, legend=None),
-        ),
+        .encode(x="effect:Q", size=alt.Size("weight:Q", scale=squares, legend=None)),
         base.transform_filter("datum.kind == 'pooled'")
         .mark_point(filled=True, shape="diamond", size=110, opacity=1)
         .encode(x="effect:Q"),

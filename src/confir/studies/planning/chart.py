@@ -7,14 +7,7 @@ from typing import Any
 
 from confir.defaults import BEST, NO_FAMILY
 from confir.number_text import percent
-from confir.report.charts import (
-    COLOURS,
-    import_altair,
-    label_names,
-    numbered,
-    panel_facet,
-    styled,
-)
+from confir.report.charts import COLOURS, import_altair, label_names, numbered, panel_facet, styled
 from confir.report.inline_records import inline_records
 from confir.studies.planning.goals import (
     ACHIEVED_POWER,

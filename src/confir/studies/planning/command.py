@@ -138,8 +138,7 @@ class HumanJudgements:
     model_cost: Annotated[
         float | None,
         Option(
-            help="With --human-topics: cost of a judgement by the model.",
-            panel=options.HUMAN_PANEL,
+            help="With --human-topics: cost of a judgement by the model.", panel=options.HUMAN_PANEL
         ),
     ] = None
 
@@ -149,10 +148,7 @@ def plan_command(
     inputs: Annotated[JudgedInputs, Without("bounded")],
     baseline: Annotated[
         str | None,
-        Option(
-            metavar="RUN",
-            help="Plan for differences from this run: its name or its file.",
-        ),
+        Option(metavar="RUN", help="Plan for differences from this run: its name or its file."),
     ] = None,
     goal: Goal,
     people: HumanJudgements,

@@ -40,11 +40,7 @@ from confir.studies.planning.goals import (
 from confir.studies.planning.pilot import Pilot, measure_pilot, planned_differences
 from confir.studies.planning.power import Criterion, family_size, planned_criterion
 from confir.studies.planning.sentences import answer_text, plan_note, plan_sentence, range_text
-from confir.studies.planning.usual_goals import (
-    PLAN_COLUMNS,
-    PlanOverview,
-    plan_usual_goals,
-)
+from confir.studies.planning.usual_goals import PLAN_COLUMNS, PlanOverview, plan_usual_goals
 
 # Numbers of topics at which the curve is drawn.
 _CURVE_POINTS = 60
@@ -316,10 +312,7 @@ def plan_topics(
 
 
 def _difference(
-    difference: float | str | None,
-    pilot: Pilot,
-    scores: Scores | ScoreSummary,
-    sample: Sample,
+    difference: float | str | None, pilot: Pilot, scores: Scores | ScoreSummary, sample: Sample
 ) -> Floats:
     """Return the difference to be detected in each column; raise beyond what a measure allows."""
     if is_observed(difference):

@@ -13,11 +13,7 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.defaults import ALL_PAIRS, BASELINE, BEST, NO_FAMILY, REPLICATES, SEED
 from confir.errors import InvalidValueError
 from confir.intervals.simultaneous import largest_bound_sum
-from confir.resampling.borrowed_variance import (
-    NOTHING_BORROWED,
-    BorrowedVariance,
-    median_variance,
-)
+from confir.resampling.borrowed_variance import NOTHING_BORROWED, BorrowedVariance, median_variance
 from confir.resampling.sample import Sample, names
 from confir.resampling.studentised_maxima import (
     RunCovariance,

@@ -64,9 +64,7 @@ def simulate_command(
     runs: Annotated[
         int | None,
         Option(
-            help="Number of runs; by default 8.",
-            callback=options.at_least(1),
-            panel=_COLLECTION,
+            help="Number of runs; by default 8.", callback=options.at_least(1), panel=_COLLECTION
         ),
     ] = None,
     depth: Annotated[
