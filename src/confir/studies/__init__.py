@@ -343,8 +343,8 @@ STUDIES = (
         ("Cormack & Lynam 2006", "meta.md"),
         verbs=("collection_effects", "pool_effects"),
         results={
-            "meta_analysis.PooledEffect": Shown("pooled_effect_table", "pooled_chart"),
-            "meta_analysis.PooledModels": Shown("pooled_table", "models_chart"),
+            "meta_analysis.PooledEffect": Shown("pooled_table", "pooled_chart"),
+            "meta_analysis.PooledModels": Shown("pooled_table", "pooled_chart"),
         },
         commands=("meta",),
     ),

@@ -198,25 +198,23 @@ def estimate_type_one_error(
         )
         for size in sizes
     ]
-    below, above, undefined = (
-        np.stack([part.share(getattr(part, name)) for part in parts], axis=1)
+    shares = {
+        name: np.stack([part.share(getattr(part, name)) for part in parts], axis=1)
         for name in ("below", "above", "undefined")
-    )
+    }
     return TypeOneError(
         columns=parts[0].labels,
         methods=parts[0].methods,
         topics=sizes,
         levels=parts[0].levels,
         error=np.stack([part.error for part in parts], axis=1),
-        below=below,
-        above=above,
-        undefined=undefined,
         mean_error_se=np.stack([part.mean_error_se for part in parts], axis=1),
         skewness=_skewness(scores),
         bias=np.stack([part.bias for part in parts]),
         sampling=sampling,
         samples=samples,
         replicates=replicates,
+        **shares,
     )
 
 
