@@ -123,12 +123,11 @@ def meta_command(
     from confir.studies.meta_analysis.meta_analysis import pool_models
     from confir.studies.meta_analysis.models import MODELS
     from confir.studies.meta_analysis.table import pooled_sentences, pooled_table
-    from confir.studies.meta_analysis.topic_effects import EFFECTS, check_effect, collection_effects
+    from confir.studies.meta_analysis.topic_effects import check_effect, collection_effects
 
     out.prepare()
     level = statistics.level
     if effect is not None:
-        check_choice("--effect", effect, EFFECTS)
         check_effect(effect, has_baseline=baseline is not None)
     for name in model or ():
         check_choice("--model", name, tuple(MODELS))
