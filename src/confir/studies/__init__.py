@@ -279,9 +279,9 @@ STUDIES = (
         results={
             "judgement_comparison.JudgementComparison": Shown("judgement_table", "judgement_chart"),
             "grade_agreement.GradeAgreement": Shown("agreement_table"),
-            "grade_agreement.GradeConfusion": Shown("confusion_table", "confusion_chart"),
-            "judge_effects.JudgedRuns": Shown("judged_run_table", "gain_chart"),
-            "judge_effects.JudgeVariance": Shown("judge_variance_table"),
+            "grade_agreement.GradeConfusion": Shown(chart="confusion_chart"),
+            "judge_effects.JudgedRuns": Shown(chart="gain_chart"),
+            "judge_effects.JudgeVariance": Shown(),
         },
         commands=("judges",),
         section=True,

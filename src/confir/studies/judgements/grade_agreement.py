@@ -13,7 +13,8 @@ import numpy as np
 
 from confir.arguments import as_generator, as_level
 from confir.arrays import Floats, Integers
-from confir.data.result import Result, axis, constant, over, result
+from confir.data.result import Record, Result, axis, constant, over, result
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError, TopicMismatchError
 from confir.intervals.interval import Limits
@@ -26,6 +27,13 @@ from confir.resampling.variance_components import mean_over_topics, spread
 from confir.studies.judgements.judges import GradeMap, Judges, gather_judges
 
 PAIR_PARTS: Mapping[str, tuple[str, ...]] = {"judge_pair": ("reference", "judge")}
+
+
+def pair_note(pairs: Sequence[tuple[str, str]]) -> str:
+    """Return which judge of a pair is the reference."""
+    if len(pairs) > 1:
+        return "the first judge of a pair is the reference"
+    return f"judge {pairs[0][1]}, reference {pairs[0][0]}"
 
 
 @result
@@ -58,8 +66,45 @@ class GradeConfusion(Result):
         both = np.diagonal(self.documents, axis1=1, axis2=2)
         given = self.documents.sum(axis=1) + self.documents.sum(axis=2)
         unused: Floats = np.full(both.shape, np.nan)
-        agreed: Floats = np.divide(2.0 * both, given, out=unused, where=given > 0)
-        return agreed
+        return np.divide(2.0 * both, given, out=unused, where=given > 0)
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read, one per grade of the judge; equal grades are bold."""
+        names = ["judges", "grade"][len(self.pairs) == 1 :]
+        return {
+            **dict.fromkeys(names, TableColumn(Role.NAME)),
+            **{
+                str(grade): TableColumn(Role.COUNT, bold=lambda row, own=grade: row["grade"] == own)
+                for grade in self.judge_grades
+            },
+            "all": TableColumn(Role.COUNT),
+            "agreement": TableColumn(Role.SHARE),
+        }
+
+    def table_records(self) -> list[Record]:
+        """Return a record per pair of judges and grade of the reference; the first names the pair."""
+        agreement = self.specific_agreement.tolist()
+        return [
+            {
+                "judges": "" if row else ", ".join(pair),
+                "grade": grade,
+                **dict(zip(map(str, self.judge_grades), counts.tolist(), strict=True)),
+                "all": int(counts.sum()),
+                "agreement": agreement[place][row],
+            }
+            for place, pair in enumerate(self.pairs)
+            for row, (grade, counts) in enumerate(
+                zip(self.reference_grades, self.documents[place], strict=True)
+            )
+        ]
+
+    def note(self) -> str:
+        """Return what is counted."""
+        return (
+            f"documents by the grade of the reference (rows) and of the judge (columns); "
+            f"{pair_note(self.pairs)}; agreement: of the judgements that give a grade, the "
+            "share in which the other judge gives it too"
+        )
 
 
 @result
@@ -171,11 +216,11 @@ def agreement_of(judges: Judges, weights: Floats, level: float) -> GradeAgreemen
         return np.stack(columns, axis=1)
 
     estimate, limits = resampled_limits(statistic, weights, 3 * len(shared) + 1, level)
-    parts = [
-        (estimate[place], limits.low[place], limits.high[place])
+    coefficients = [
+        array[place]
         for place in np.split(np.arange(3 * len(shared)), 3)
+        for array in (estimate, *limits)
     ]
-    (kappa, weighted, alpha) = parts
     total = np.array([one.sum(axis=0) for one in confusions]).astype(np.int64)
     count = total.sum(axis=(1, 2))
     judged = (grades >= 0).sum(axis=0)
@@ -186,12 +231,8 @@ def agreement_of(judges: Judges, weights: Floats, level: float) -> GradeAgreemen
         np.array([judged[a] for a, _ in judges.pairs]) - count,
         np.array([judged[b] for _, b in judges.pairs]) - count,
         np.trace(total, axis1=1, axis2=2) / count,
-        *kappa,
-        *weighted,
-        *alpha,
-        float(estimate[-1]),
-        float(limits.low[-1]),
-        float(limits.high[-1]),
+        *coefficients,
+        *(float(array[-1]) for array in (estimate, *limits)),
         GradeConfusion(judges.pair_names, judges.grades, judges.grades, total),
         level,
     )

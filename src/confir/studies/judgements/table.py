@@ -1,4 +1,4 @@
-"""Tables of judges: agreement, leaderboards and verdicts; confusion; gains of runs; variance."""
+"""Tables and sentences of judges: agreement, leaderboards and verdicts, one row per number."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import numpy as np
 
 from confir.data.result import Record
 from confir.errors import counted, enumerate_names
-from confir.number_text import difference_text, interval_text, number_text, percent, share_text
-from confir.order import best_first, signed
+from confir.number_text import difference_text, interval_text, percent, share_text
+from confir.order import signed
 from confir.report.tables import Cell, Table
-from confir.studies.comparison.verdicts import INCONCLUSIVE
-from confir.studies.judgements.grade_agreement import GradeAgreement, GradeConfusion
-from confir.studies.judgements.judge_effects import GAINS, LOSES, JudgedRuns, JudgeVariance
+from confir.studies.judgements.grade_agreement import GradeAgreement, pair_note
+from confir.studies.judgements.judge_effects import GAINS, LOSES
 from confir.studies.judgements.judgement_comparison import JudgementComparison
 
 _AGREEMENT = (
@@ -23,7 +22,6 @@ _AGREEMENT = (
     ("α, ordinal", "krippendorff_alpha"),
 )
 _CORRELATIONS = (("Kendall's τ_b", "tau"), ("τ_AP", "tau_ap"))
-_PARTS = ("topics", "judges", "interaction")
 
 Row = tuple[str, str]
 
@@ -87,7 +85,7 @@ def judgement_note(comparison: JudgementComparison) -> str:
     """Return what the numbers of a comparison of judges are."""
     runs = counted(len(comparison.runs.runs), "run")
     note = (
-        f"{_pair_note(comparison.pairs)}; {counted(comparison.topics, 'topic')}, {runs}; "
+        f"{pair_note(comparison.pairs)}; {counted(comparison.topics, 'topic')}, {runs}; "
         f"{percent(comparison.level)} intervals over topics"
     )
     if len(comparison.judges) > 2:
@@ -99,115 +97,20 @@ def judgement_note(comparison: JudgementComparison) -> str:
     )
 
 
-def _pair_note(pairs: tuple[tuple[str, str], ...]) -> str:
-    if len(pairs) > 1:
-        return "the first judge of a pair is the reference"
-    return f"judge {pairs[0][1]}, reference {pairs[0][0]}"
-
-
 def _joint_note(agreement: GradeAgreement, judges: int) -> str:
     limits = agreement.joint_alpha, agreement.joint_low, agreement.joint_high
     return f"α of all {judges} judges {interval_text(*limits)}"
 
 
-def agreement_table(agreement: GradeAgreement, note: str | None = None) -> Table:
+def agreement_table(agreement: GradeAgreement) -> Table:
     """Return a table of the agreement on grades: one row per pair of judges and number."""
     rows: list[tuple[Cell, ...]] = []
     for record in agreement.to_records():
         rows += _rows(f"{record['reference']}, {record['judge']}", _agreement_rows(record))
-    if note is None:
-        judges = len({name for pair in agreement.pairs for name in pair})
-        note = f"{counted(agreement.topics, 'topic')}; {percent(agreement.level)} intervals over topics"
-        note += f"; {_joint_note(agreement, judges)}" if judges > 2 else ""
+    judges = len({name for pair in agreement.pairs for name in pair})
+    note = f"{counted(agreement.topics, 'topic')}; {percent(agreement.level)} intervals over topics"
+    note += f"; {_joint_note(agreement, judges)}" if judges > 2 else ""
     return Table(("judges", "number", "estimate"), tuple(rows), note, names=2)
-
-
-def confusion_table(confusion: GradeConfusion, note: str | None = None) -> Table:
-    """Return how often a pair of judges gave which grades: a row per grade of the reference."""
-    several = len(confusion.pairs) > 1
-    rows = []
-    for place, pair in enumerate(confusion.pairs):
-        for row, grade in enumerate(confusion.reference_grades):
-            counts = confusion.documents[place, row].tolist()
-            share = confusion.specific_agreement[place, row]
-            rows.append(
-                (
-                    *([Cell(", ".join(pair) if row == 0 else "")] if several else []),
-                    Cell(str(grade)),
-                    *(Cell(f"{count:,}", column == row) for column, count in enumerate(counts)),
-                    Cell(f"{sum(counts):,}"),
-                    Cell(share_text(share)),
-                )
-            )
-    names = (*(["judges"] if several else []), "grade")
-    columns = (*names, *map(str, confusion.judge_grades), "all", "agreement")
-    if note is None:
-        note = (
-            f"documents by the grade of the reference (rows) and of the judge (columns); "
-            f"{_pair_note(confusion.pairs)}; agreement: of the judgements that give a grade, the "
-            "share in which the other judge gives it too"
-        )
-    return Table(columns, tuple(rows), note, names=len(names))
-
-
-def judged_run_table(runs: JudgedRuns, note: str | None = None) -> Table:
-    """Return the means of runs under two judges, those that gain most first."""
-    columns = ("run", "ref.", "judge", "bias", "gain")
-    several = len(runs.pairs) * len(runs.measures) > 1
-    records = runs.to_records()
-    size = len(runs.runs)
-    rows: list[tuple[Cell, ...]] = []
-    for start in range(0, len(records), size):
-        own = records[start : start + size]
-        if several:
-            measure = f", {own[0]['measure']}" if len(runs.measures) > 1 else ""
-            heading = f"{own[0]['reference']}, {own[0]['judge']}{measure}"
-            rows.append((Cell(heading, strong=True), *(Cell("") for _ in columns[1:])))
-        for place in best_first(np.array([record["gain"] for record in own])):
-            record = own[place]
-            shown = record["effect"] != INCONCLUSIVE
-            rows.append(
-                (
-                    Cell(record["run"]),
-                    Cell(number_text(record["reference_mean"])),
-                    Cell(number_text(record["judge_mean"])),
-                    Cell(signed(record["bias"])),
-                    Cell(difference_text(*_limits(record, "gain")), shown),
-                )
-            )
-    if note is None:
-        note = (
-            f"{_pair_note(runs.pairs)}; bias: the judge's mean minus the reference's; gain: the "
-            f"bias minus the mean bias of all runs, with simultaneous {percent(runs.level)} intervals for "
-            f"all {counted(size, 'run')}: a run gains or loses if its interval excludes 0"
-        )
-    return Table(columns, tuple(rows), note)
-
-
-def judge_variance_table(variance: JudgeVariance, note: str | None = None) -> Table:
-    """Return where the variance of a run's mean comes from: shares, and the standard deviation."""
-    several = len(variance.measures) > 1
-    rows = tuple(
-        (
-            *([Cell(record["measure"])] if several else []),
-            Cell(record["run"]),
-            *(Cell(_share(record, part)) for part in _PARTS),
-            Cell(number_text(record["total"] ** 0.5)),
-        )
-        for record in variance.to_records()
-    )
-    names = (*(["measure"] if several else []), "run")
-    if note is None:
-        note = (
-            f"share of the variance of a mean by one of {variance.judge_count} judges that comes "
-            "from topics, from judges, and from their interaction; and the standard deviation over "
-            "new topics and another judge. More topics reduce the first and the third part"
-        )
-    return Table((*names, *_PARTS, "total sd"), rows, note, names=len(names))
-
-
-def _share(record: Record, part: str) -> str:
-    return share_text(record[part] / record["total"]) if record["total"] > 0 else "–"
 
 
 def judges_sentence(comparison: JudgementComparison, place: int, measure: int) -> str:
