@@ -247,7 +247,8 @@ def _common_scale(
             None,
         )
         if other is not None:
-            common, example = _scale(used[first], used[other]), _example(used[other], scale)
+            common = sorted({*scale, *used[other]})[:6]
+            example = _example(used[other], scale)
             raise FormatError(
                 f"the judges use different grades: {first} {_listed(scale)}, {other} "
                 f"{_listed(used[other])}; expected one scale: name it (grades={common}, --grades "
@@ -263,10 +264,6 @@ def _common_scale(
 
 def _listed(grades: Sequence[int]) -> str:
     return enumerate_names(map(str, grades), 6)
-
-
-def _scale(first: Sequence[int], second: Sequence[int]) -> list[int]:
-    return sorted({*first, *second})[:6]
 
 
 def _example(own: Sequence[int], scale: Sequence[int]) -> str:

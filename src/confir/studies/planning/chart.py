@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from confir.data.result import Record
 from confir.defaults import BEST, NO_FAMILY
 from confir.number_text import percent
 from confir.report.charts import COLOURS, import_altair, label_names, numbered, panel_facet, styled
 from confir.report.inline_records import inline_records
 from confir.studies.planning.goals import (
-    ACHIEVED_POWER,
     ACHIEVED_WIDTH,
     DETECTABLE,
     HALF_WIDTH,
+    OF_POWER,
     POWER,
 )
 from confir.studies.planning.planning import Plan
@@ -32,9 +33,10 @@ _WHAT = {
 def plan_chart(plan: Plan) -> Any:
     """Return the curve of half width, power or detectable difference against topics."""
     alt = import_altair()
-    records = numbered([*_curve(plan), *_goals(plan)], run=plan.runs, measure=plan.measures)
+    curve = [record | {"goal": False} for record in plan.curve_records()]
+    records = numbered([*curve, *_goals(plan)], run=plan.runs, measure=plan.measures)
     points = alt.Chart(inline_records(records))
-    by_power = plan.goal in (POWER, ACHIEVED_POWER)
+    by_power = plan.goal in OF_POWER
     scale = alt.Scale(domain=[0, 1]) if by_power else alt.Scale(zero=True)
     few = len(plan.runs) <= _MOST_COLOURED_RUNS
     colour = (
@@ -72,28 +74,15 @@ def plan_chart(plan: Plan) -> Any:
     return styled(panels, _title(plan))
 
 
-def _curve(plan: Plan) -> list[dict[str, Any]]:
-    return [record | {"goal": False} for record in plan.curve_records()]
-
-
-def _goals(plan: Plan) -> list[dict[str, Any]]:
+def _goals(plan: Plan) -> list[Record]:
     """Return the point of each curve that the plan asks for."""
-    field = "power" if plan.goal in (POWER, ACHIEVED_POWER) else "difference"
-    return [
-        {
-            "run": record["run"],
-            "measure": record["measure"],
-            "topics": record["topics"],
-            "value": record[field],
-            "goal": True,
-        }
-        for record in plan.to_records()
-        if math.isfinite(record["topics"]) and math.isfinite(record[field])
-    ]
+    field = "power" if plan.goal in OF_POWER else "difference"
+    points = [record | {"value": record[field], "goal": True} for record in plan.to_records()]
+    return [one for one in points if math.isfinite(one["topics"]) and math.isfinite(one["value"])]
 
 
 def _value_name(plan: Plan) -> str:
-    if plan.goal in (POWER, ACHIEVED_POWER):
+    if plan.goal in OF_POWER:
         return "power"
     if plan.goal == DETECTABLE:
         return "detectable difference"
@@ -103,27 +92,21 @@ def _value_name(plan: Plan) -> str:
 def _title(plan: Plan) -> str:
     against = "" if plan.baseline is None else f" from {plan.baseline}"
     assured = "" if plan.assurance is None else f", with assurance {plan.assurance:g}"
-    if plan.goal in (HALF_WIDTH, ACHIEVED_WIDTH):
-        return f"{_width_title(plan, against)}{assured}"
     family = "" if plan.family == NO_FAMILY else f" (family: {plan.family})"
     if plan.goal == DETECTABLE:
         return f"Difference{against} that is detected with power {plan.power:g}{family}{assured}"
-    size = "the observed difference" if plan.observed else _difference_text(plan)
-    return f"Power to detect {size}{against}{family}{assured}"
-
-
-def _width_title(plan: Plan, against: str) -> str:
+    if plan.goal in OF_POWER:
+        size = f"a difference of {plan.difference.flat[0]:g}"
+        size = "the observed difference" if plan.observed else size
+        return f"Power to detect {size}{against}{family}{assured}"
     level = percent(plan.level)
     if plan.family == BEST:
-        return f"Largest distance from the best run in its {level} confidence set"
-    single = "difference" if against else "mean"
-    what = f"{single}{against}" if plan.family == NO_FAMILY or against else "difference of two runs"
-    simultaneous = "" if plan.family == NO_FAMILY else "simultaneous "
-    return f"Half width of the {simultaneous}{level} interval of the {what}"
-
-
-def _difference_text(plan: Plan) -> str:
-    return f"a difference of {plan.difference.flat[0]:g}"
+        return f"Largest distance from the best run in its {level} confidence set{assured}"
+    what = f"difference{against}" if against else "difference of two runs"
+    simultaneous = "simultaneous "
+    if plan.family == NO_FAMILY:
+        what, simultaneous = what if against else "mean", ""
+    return f"Half width of the {simultaneous}{level} interval of the {what}{assured}"
 
 
 def overview_chart(plan: PlanOverview) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,9 +152,25 @@ class GoalRule:
             return fewest_topics(lambda n: self.value(sd, n) >= self.power, len(sd))
         return self.value(sd, topics)
 
-    def aim(self, answer: Floats) -> Floats:
-        """Return the half widths or differences that the plan is about."""
-        return self.size if self.goal in (HALF_WIDTH, *OF_POWER) else answer
+    def answer(self, sd: Floats, ends: Sequence[Floats], at_hand: Integers) -> dict[str, Floats]:
+        """Return topics, difference, range of the answer and half width of each column.
+
+        Parameters
+        ----------
+        sd, ends
+            The standard deviations planned with, and the ends of their range.
+        at_hand
+            The topics given, for goals that do not ask for them.
+        """
+        found, low, high = (self.solve(one, at_hand) for one in (sd, *ends))
+        topics = found if self.goal in NEEDED else at_hand.astype(np.float64)
+        return {
+            "topics": topics,
+            "difference": self.size if self.goal in (HALF_WIDTH, *OF_POWER) else found,
+            "low": low,
+            "high": high,
+            "half_width": at_topics(topics, lambda n: self.criterion.half_width(sd, n)),
+        }
 
 
 def at_topics(topics: Floats, value: Callable[[Integers], Floats]) -> Floats:

@@ -27,7 +27,6 @@ from confir.studies.planning.goals import (
     ACHIEVED_WIDTH,
     DETECTABLE,
     HALF_WIDTH,
-    NEEDED,
     GoalRule,
     at_topics,
     choose_goal,
@@ -272,32 +271,25 @@ def plan_topics(
     )
     at_hand = pilot.topics if topics is None else np.full_like(pilot.topics, topics)
     sd = pilot.sd if assurance is None else pilot.upper_sd(assurance)
-    answer = rule.solve(sd, at_hand)
-    limits = [rule.solve(end, at_hand) for end in (pilot.sd_low, pilot.sd_high)]
+    found = rule.answer(sd, (pilot.sd_low, pilot.sd_high), at_hand)
     if observed:
-        sizes = _interval_of_size(pilot, rule.criterion)
-        limits = [replace(rule, size=size).solve(sd, at_hand) for size in sizes]
-    needed = answer if goal in NEEDED else at_hand.astype(np.float64)
+        most, least = _interval_of_size(pilot, rule.criterion)
+        found["low"] = replace(rule, size=most).solve(sd, at_hand)
+        found["high"] = replace(rule, size=least).solve(sd, at_hand)
+    if goal == ACHIEVED_POWER:  # it falls as the sd rises, all other answers rise with it
+        ends = found["low"], found["high"]
+        found |= {"low": np.fmin(*ends), "high": np.fmax(*ends)}
+    needed = found["topics"]
+    found |= {"sd": pilot.sd, "planned_sd": sd}
+    found["achieved_power"] = at_topics(needed, lambda n: rule.criterion.power(sd, n, step))
     grid = _curve_topics(needed, pilot.topics)
-
-    def shaped(values: Floats) -> Floats:
-        return values.reshape(sample.shape)
-
     return Plan(
         runs=tuple(run for run in scores.runs if run != baseline),
         measures=scores.measures,
         baseline=baseline,
         goal=goal,
-        topics=shaped(needed),
-        difference=shaped(rule.aim(answer)),
-        # power falls as the sd rises, all other answers rise with it
-        low=shaped(np.fmin(*limits) if goal == ACHIEVED_POWER else limits[0]),
-        high=shaped(np.fmax(*limits) if goal == ACHIEVED_POWER else limits[1]),
-        sd=shaped(pilot.sd),
-        planned_sd=shaped(sd),
+        **{name: values.reshape(sample.shape) for name, values in found.items()},
         pilot=pilot.topics.reshape(sample.shape),
-        half_width=shaped(at_topics(needed, lambda n: rule.criterion.half_width(sd, n))),
-        achieved_power=shaped(at_topics(needed, lambda n: rule.criterion.power(sd, n, step))),
         power=math.nan if goal in (HALF_WIDTH, ACHIEVED_WIDTH) else power,
         level=level,
         family=family,

@@ -27,7 +27,6 @@ from confir.studies.planning.goals import (
     USUAL_DIFFERENCES,
     USUAL_WIDTHS,
     GoalRule,
-    at_topics,
     check_family,
     largest_difference,
     planned_family,
@@ -294,18 +293,12 @@ def _answer(
     largest: Floats,
 ) -> dict[str, Any]:
     """Return the fields of `PlanOverview` for one aim: spreads × measures."""
-    pilot, criterion = typical.pilot, typical.criterion
+    pilot = typical.pilot
     sd = pilot.sd if assurance is None else pilot.upper_sd(assurance)
-    rule = GoalRule(goal, sizes, power, criterion, largest)
-    found, low, high = (rule.solve(one, pilot.topics) for one in (sd, pilot.sd_low, pilot.sd_high))
-    topics = found if goal in NEEDED else pilot.topics.astype(np.float64)
-    fields = {
+    rule = GoalRule(goal, sizes, power, typical.criterion, largest)
+    fields: dict[str, Any] = {
         "run": np.array(typical.run, object),
         "against": np.array(typical.against, object),
-        "topics": topics,
-        "difference": rule.aim(found),
-        "low": low,
-        "high": high,
-        "half_width": at_topics(topics, lambda n: criterion.half_width(sd, n)),
+        **rule.answer(sd, (pilot.sd_low, pilot.sd_high), pilot.topics),
     }
     return {name: values.reshape(len(SPREADS), -1) for name, values in fields.items()}
