@@ -156,13 +156,6 @@ def _print_or_write(
     return value
 
 
-def _checked_level(_: click.Context, __: click.Parameter, level: float) -> float:
-    """Check a confidence level as soon as it is read."""
-    from confir.arguments import as_level
-
-    return level if level == LEVEL else as_level(level)
-
-
 MeasuresOption = Annotated[
     list[str] | None,
     Option(
@@ -211,8 +204,17 @@ ByOption = Annotated[
         panel=DESIGN_PANEL,
     ),
 ]
+
+
+def _between_0_and_1(_: click.Context, __: click.Parameter, value: float) -> float:
+    """Check a confidence level as soon as it is read."""
+    from confir.arguments import as_level
+
+    return as_level(value)
+
+
 LevelOption = Annotated[
-    float, Option(help="Confidence level.", callback=_checked_level, panel=STATISTICS_PANEL)
+    float, Option(help="Confidence level.", callback=_between_0_and_1, panel=STATISTICS_PANEL)
 ]
 MethodsOption = Annotated[
     list[str] | None,

@@ -148,7 +148,7 @@ class Result:
         return {}
 
     def table_records(self) -> list[Record]:
-        """Return the rows of its table: records; a word in place of a number is shown as it is."""
+        """Return the records in the order of the table's rows; mostly their own."""
         return self.to_records()
 
     def note(self) -> str:

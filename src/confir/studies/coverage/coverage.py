@@ -21,7 +21,7 @@ from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.errors import enumerate_names
 from confir.intervals.interval import tail_probabilities
 from confir.measures.evaluation import as_scores
-from confir.number_text import percent
+from confir.number_text import number_text, percent
 from confir.parallel import Progress
 from confir.resampling.kinds import needs
 from confir.resampling.sample import Knowledge
@@ -127,15 +127,13 @@ class Coverage(Result):
             "above": "truth above",
             "undefined": "no interval",
         }
-        numbers = {name: TableColumn(Role.SCORE, title) for name, title in titles.items()}
-        return {"method": TableColumn(Role.NAME), **numbers}
+        columns = {name: TableColumn(Role.SCORE, title) for name, title in titles.items()}
+        columns["coverage"] = columns["coverage"]._replace(text=_with_error)
+        return {"method": TableColumn(Role.NAME), **columns}
 
     def table_records(self) -> list[Record]:
-        """Return the record of each method, its mean coverage with its standard error."""
-        return [
-            one | ({} if np.isnan(se) else {"coverage": f"{one['coverage']:.4f} ± {se:.4f}"})
-            for one, se in zip(self.summary(), self.mean_se.tolist(), strict=True)
-        ]
+        """Return the record of each method."""
+        return self.summary()
 
     def note(self, details: str = "") -> str:
         """Return what was counted, with some details, and the runs with unusually low coverage."""
@@ -233,6 +231,13 @@ def estimate_coverage(
         samples=samples,
         replicates=replicates,
     )
+
+
+def _with_error(record: Record) -> str:
+    """Return a mean coverage with its standard error, if there is one."""
+    if np.isnan(record["se"]):
+        return number_text(record["coverage"])
+    return f"{record['coverage']:.4f} ± {record['se']:.4f}"
 
 
 def wilson_interval(share: Floats, count: int, level: float = LEVEL) -> tuple[Floats, Floats]:

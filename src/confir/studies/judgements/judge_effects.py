@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from confir.errors import ConfirWarning, counted
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import DEFAULT_METHOD, METHODS, confidence_interval
 from confir.intervals.simultaneous import ComparisonFamily
-from confir.number_text import percent
+from confir.number_text import NumberText, percent
 from confir.order import best_first, signed
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.statistics import STATISTICS
@@ -73,15 +73,15 @@ class JudgedRuns(Result):
 
     def table_columns(self) -> TableColumns:
         """Return how the columns read; headings and gains other than 0 are bold."""
-        limits = ("gain_low", "gain_high")
+        gain = TableColumn(Role.DIFFERENCE, bold=lambda row: row["effect"] in (GAINS, LOSES))
         return {
-            "run": TableColumn(Role.NAME, bold=lambda row: row["effect"] == ""),
-            "reference_mean": TableColumn(Role.SCORE, "ref."),
-            "judge_mean": TableColumn(Role.SCORE, "judge"),
-            "bias": TableColumn(Role.DIFFERENCE),
-            "gain": TableColumn(
-                Role.DIFFERENCE, others=limits, bold=lambda row: row["effect"] in (GAINS, LOSES)
+            "run": TableColumn(Role.NAME, bold=lambda row: not row["effect"]),
+            "reference_mean": TableColumn(Role.SCORE, "ref.", text=_cell("reference_mean")),
+            "judge_mean": TableColumn(Role.SCORE, "judge", text=_cell("judge_mean")),
+            "bias": TableColumn(
+                Role.DIFFERENCE, text=lambda row: row["effect"] and signed(row["bias"])
             ),
+            "gain": gain._replace(text=_cell("gain", "gain_low", "gain_high", is_signed=True)),
         }
 
     def table_records(self) -> list[Record]:
@@ -94,7 +94,7 @@ class JudgedRuns(Result):
                 heading = f"{own[0]['reference']}, {own[0]['judge']}{measure}"
                 rows.append(dict.fromkeys(own[0], "") | {"run": heading})
             order = best_first(np.array([record["gain"] for record in own]))
-            rows += [own[place] | {"bias": signed(own[place]["bias"])} for place in order]
+            rows += [own[place] for place in order]
         return rows
 
     def note(self) -> str:
@@ -104,6 +104,19 @@ class JudgedRuns(Result):
             f"bias minus the mean bias of all runs, with simultaneous {percent(self.level)} intervals for "
             f"all {counted(len(self.runs), 'run')}: a run gains or loses if its interval excludes 0"
         )
+
+
+def _cell(*names: str, is_signed: bool = False) -> Callable[[Record], str]:
+    """Return what writes the numbers of a run; headings, which have no effect, leave it empty."""
+
+    def text(row: Record) -> str:
+        return (
+            NumberText.of(*(row[name] for name in names), is_signed=is_signed)
+            if row["effect"]
+            else ""
+        )
+
+    return text
 
 
 @result

@@ -135,8 +135,10 @@ class Plan(Result):
         columns = {
             "measure": name,
             "run": name,
-            "answer": TableColumn(Role.NUMBER, answers.get(self.goal, "topics needed")),
-            "range": TableColumn(Role.RANGE),
+            "topics": TableColumn(
+                Role.NUMBER, answers.get(self.goal, "topics needed"), text=answer_text
+            ),
+            "low": TableColumn(Role.RANGE, "range", text=range_text),
             "judgements": TableColumn(Role.COUNT),
         }
         if self.observed:
@@ -149,15 +151,11 @@ class Plan(Result):
         return columns | {"pilot": TableColumn(Role.COUNT, "topics in the pilot")}
 
     def table_records(self) -> list[Record]:
-        """Return the records with their answers in words, and the numbers of the pilot."""
+        """Return the records with the numbers of the pilot."""
         arrays = {"sd": self.sd, "planned_sd": self.planned_sd, "pilot": self.pilot}
         rows = np.stack([array.T.reshape(-1) for array in arrays.values()], axis=1).tolist()
-        return [
-            record
-            | dict(zip(arrays, row, strict=True))
-            | {"answer": answer_text(record), "range": range_text(record)}
-            for record, row in zip(self.to_records(), rows, strict=True)
-        ]
+        pairs = zip(self.to_records(), rows, strict=True)
+        return [record | dict(zip(arrays, row, strict=True)) for record, row in pairs]
 
     def note(self) -> str:
         """Return what the plan is for, and how far it can be trusted."""

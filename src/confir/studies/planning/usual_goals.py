@@ -128,27 +128,22 @@ class PlanOverview(Result):
         columns = {
             "measure": TableColumn(Role.NAME),
             "goal": TableColumn(Role.NAME, words=_AIMS),
-            "size": TableColumn(Role.SCORE),
+            "difference": TableColumn(Role.SCORE, "size", text=_size_text),
             "topics": TableColumn(Role.COUNT),
-            "range": TableColumn(Role.RANGE),
+            "low": TableColumn(Role.RANGE, "range", text=range_text),
             "judgements": TableColumn(Role.COUNT),
         }
         if len(self.spreads) > 1 and (self.run[0] != self.run[1]).any():
-            columns["largest"] = TableColumn(Role.NUMBER, "at the largest sd")
+            columns["largest"] = TableColumn(
+                Role.NUMBER, "at the largest sd", text=lambda record: answer_text(record["largest"])
+            )
         return columns
 
     def table_records(self) -> list[Record]:
-        """Return a record per measure and goal, for the median spread, with answers in words."""
+        """Return a record per measure and goal, for the median spread, with that for the largest."""
         every, step = self.to_records(), len(self.spreads)
-        return [
-            own
-            | {
-                "size": f"{own['difference']:g}" if own["goal"] in NEEDED else answer_text(own),
-                "range": range_text(own),
-                "largest": answer_text(largest),
-            }
-            for own, largest in zip(every[::step], every[step - 1 :: step], strict=True)
-        ]
+        pairs = zip(every[::step], every[step - 1 :: step], strict=True)
+        return [own | {"largest": largest} for own, largest in pairs]
 
     def note(self) -> str:
         """Return what the rows are for, and how far they can be trusted."""
@@ -158,6 +153,11 @@ class PlanOverview(Result):
         """Return a sentence per measure: what the topics at hand give, and what more would."""
         of_measures = [self.select(spread=MEDIAN, measure=name) for name in self.measures]
         return [overview_sentence(one.to_records(), self.level) for one in of_measures]
+
+
+def _size_text(record: Record) -> str:
+    """Return the size of a half width or difference: as given, or as the topics at hand allow."""
+    return f"{record['difference']:g}" if record["goal"] in NEEDED else answer_text(record)
 
 
 def plan_usual_goals(
