@@ -10,7 +10,7 @@ import click
 
 from confir.cli.completion import among, measure_names, method_names
 from confir.cli.explicit_options import is_given
-from confir.cli.parameters import Callback, Option
+from confir.cli.parameters import Callback, Option, Panel
 from confir.defaults import (
     CHART_ENDINGS,
     DOCUMENT_REPLICATES,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 INPUT_PANEL = "Input"
 DESIGN_PANEL = "Topics that are not a simple random sample"
 STATISTICS_PANEL = "Statistics"
-HUMAN_PANEL = "Human judgements"
+HUMAN_PANEL = Panel("Human judgements")
 _OUTPUT_PANEL = "Output"
 _PAPER_PANEL = "For papers"
 # What --rows takes for no limit.

@@ -11,14 +11,14 @@ import click
 from confir.cli import options
 from confir.cli.groups import Instead
 from confir.cli.input import Inputs
-from confir.cli.parameters import Option
+from confir.cli.parameters import Option, Panel
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:
     from confir.data.scores import Scores
 
-_STATISTICS = "Statistics"
+_STATISTICS = Panel("Statistics")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,18 +26,10 @@ class Sampling:
     """Number of samples and replicates, seed, threads, and where parts are stored."""
 
     samples: Annotated[
-        int,
-        Option(
-            help="Number of samples of topics.", callback=options.at_least(1), panel=_STATISTICS
-        ),
+        int, _STATISTICS("Number of samples of topics.", callback=options.at_least(1))
     ] = SAMPLES
     replicates: Annotated[
-        int,
-        Option(
-            help="Number of bootstrap replicates per sample.",
-            callback=options.at_least(1),
-            panel=_STATISTICS,
-        ),
+        int, _STATISTICS("Number of bootstrap replicates per sample.", callback=options.at_least(1))
     ] = SAMPLE_REPLICATES
     seed: options.SeedOption = SEED
     jobs: options.JobsOption = None
@@ -71,12 +63,11 @@ def _check_levels(
 
 StudiedMethodsOption = Annotated[
     list[str] | None,
-    Option(
-        "--method",
-        metavar="NAME",
-        help="Interval method (repeatable; default all that apply; confir methods lists them).",
+    _STATISTICS(
+        "Interval method (repeatable; default all that apply; confir methods lists them).",
+        "NAME",
+        names=("--method",),
         callback=_check_methods,
-        panel=_STATISTICS,
     ),
 ]
 
@@ -152,21 +143,17 @@ def type_one_command(
     inputs: Annotated[Inputs, Instead(measure=MeasureOption)],
     topics: Annotated[
         list[int] | None,
-        Option(
-            "--topics",
-            metavar="N",
-            help="Topics in a sample (repeatable; default 5, 10, 20).",
-            panel=_STATISTICS,
+        _STATISTICS(
+            "Topics in a sample (repeatable; default 5, 10, 20).", "N", names=("--topics",)
         ),
     ] = None,
     level: Annotated[
         list[float] | None,
-        Option(
-            "--level",
-            metavar="LEVEL",
-            help="Confidence level (repeatable; default 0.95, 0.90, … 0.50).",
+        _STATISTICS(
+            "Confidence level (repeatable; default 0.95, 0.90, … 0.50).",
+            "LEVEL",
+            names=("--level",),
             callback=_check_levels,
-            panel=_STATISTICS,
         ),
     ] = None,
     method: StudiedMethodsOption = None,

@@ -11,7 +11,7 @@ from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Without
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import CHOOSING
-from confir.cli.parameters import Argument, Option
+from confir.cli.parameters import Argument, Panel
 from confir.cli.views import View, Views
 from confir.errors import InvalidValueError, counted
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from confir.data.formats.run_sources import RunSource
     from confir.studies.judgements.grade_agreement import GradeAgreement
 
-_JUDGES = "Judges"
+_JUDGES = Panel("Judges")
 _EXAMPLE = "confir judges people.qrels model.qrels runs/"
 
 VIEWS = Views(
@@ -52,20 +52,18 @@ def judges_command(
     inputs: Annotated[Inputs, Without("qrels", "runs", "scores", "bounded")],
     judge: Annotated[
         list[str] | None,
-        Option(
-            metavar="QRELS",
-            help="The qrels of a judge, as a path or NAME=PATH (repeatable); all other files are "
+        _JUDGES(
+            "The qrels of a judge, as a path or NAME=PATH (repeatable); all other files are "
             "then runs. For JSON and pipes, which are not recognised.",
-            panel=_JUDGES,
+            "QRELS",
         ),
     ] = None,
     grades: Annotated[
         list[str] | None,
-        Option(
-            metavar="SCALE",
-            help="The common scale, if judges use different grades: 0,1,2,3 lists all of them; "
+        _JUDGES(
+            "The common scale, if judges use different grades: 0,1,2,3 lists all of them; "
             "NAME=0:0,1:2 maps the grades of one judge (repeatable).",
-            panel=_JUDGES,
+            "SCALE",
         ),
     ] = None,
     show: Annotated[str | None, VIEWS.option()] = None,

@@ -10,7 +10,7 @@ from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Instead, Without
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import CHOOSING
-from confir.cli.parameters import Argument, Option
+from confir.cli.parameters import Argument, Option, Panel
 from confir.defaults import ALL_PAIRS, BASELINE, NO_FAMILY
 from confir.errors import FormatError, InvalidValueError, counted
 from confir.studies.collection.command import SmallROption
@@ -18,7 +18,7 @@ from confir.studies.collection.command import SmallROption
 if TYPE_CHECKING:
     from confir.studies.meta_analysis.topic_effects import StudyEffects
 
-_POOLING = "Pooling"
+_POOLING = Panel("Pooling")
 
 # For more groups than this, there are no sentences.
 _MOST_GROUPS_IN_WORDS = 24
@@ -58,29 +58,23 @@ def meta_command(
     ],
     effect: Annotated[
         str | None,
-        Option(
-            metavar="NAME",
-            help="Compute effects from scores: score, logit, difference, logit-difference, or adjusted "
+        _POOLING(
+            "Compute effects from scores: score, logit, difference, logit-difference, or adjusted "
             "(logit less the baseline's, or the mean of all runs). With -m by default logit, or "
             "logit-difference from a baseline; a table needs limits.",
-            panel=_POOLING,
+            "NAME",
         ),
     ] = None,
     baseline: Annotated[
         str | None,
-        Option(
-            metavar="RUN",
-            help="The run that --effect refers to: its name or, with -m, its file.",
-            panel=_POOLING,
-        ),
+        _POOLING("The run that --effect refers to: its name or, with -m, its file.", "RUN"),
     ] = None,
     model: Annotated[
         list[str] | None,
-        Option(
-            metavar="NAME",
-            help="stouffer, fixed, or random effects: dersimonian-laird, paule-mandel or reml, "
+        _POOLING(
+            "stouffer, fixed, or random effects: dersimonian-laird, paule-mandel or reml, "
             "also with +hartung-knapp (repeatable; by default all).",
-            panel=_POOLING,
+            "NAME",
         ),
     ] = None,
     family: Annotated[

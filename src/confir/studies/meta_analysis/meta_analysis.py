@@ -17,16 +17,7 @@ import numpy.typing as npt
 
 from confir.arguments import as_choices, as_level
 from confir.arrays import Floats, Integers
-from confir.data.result import (
-    Columns,
-    Record,
-    Result,
-    Variable,
-    axis,
-    constant,
-    over,
-    result,
-)
+from confir.data.result import Columns, Record, Result, Variable, axis, constant, over, result
 from confir.data.tables.effect_files import Group
 from confir.defaults import LEVEL, NO_FAMILY
 from confir.errors import DegenerateSampleWarning, enumerate_names

@@ -11,14 +11,14 @@ from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Without
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Option
+from confir.cli.parameters import Option, Panel
 from confir.defaults import DEFAULT_POWER, FAMILIES, LEVEL, OBSERVED, SEED
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
 
-_GOAL = "Goal"
+_GOAL = Panel("Goal")
 
 # Measures of which a sentence says what the topics at hand can detect.
 _MOST_SENTENCES = 3
@@ -44,53 +44,41 @@ class Goal:
 
     half_width: Annotated[
         float | None,
-        Option(
-            help="An interval no wider than ± this, of the mean or, with a baseline, the difference.",
-            panel=_GOAL,
-        ),
+        _GOAL("An interval no wider than ± this, of the mean or, with a baseline, the difference."),
     ] = None
     difference: Annotated[
         str | None,
-        Option(
-            metavar="NUMBER|observed",
-            help="True difference to detect; observed: that of the pilot, with the range of its interval.",
+        _GOAL(
+            "True difference to detect; observed: that of the pilot, with the range of its interval.",
+            "NUMBER|observed",
             callback=_parse_difference,
-            panel=_GOAL,
         ),
     ] = None
     topics: Annotated[
         int | None,
-        Option(
-            help="What this many topics give: the smallest difference that they detect, the power at "
+        _GOAL(
+            "What this many topics give: the smallest difference that they detect, the power at "
             "--difference or, without a baseline, the half width.",
             callback=options.at_least(2),
-            panel=_GOAL,
         ),
     ] = None
     judgements: Annotated[
-        int | None,
-        Option(
-            help="As --topics, for a budget of judgements.",
-            callback=options.at_least(1),
-            panel=_GOAL,
-        ),
+        int | None, _GOAL("As --topics, for a budget of judgements.", callback=options.at_least(1))
     ] = None
     judgements_per_topic: Annotated[
         int | None,
-        Option(
-            help="Number of judgements per topic; the plan then also counts judgements.",
+        _GOAL(
+            "Number of judgements per topic; the plan then also counts judgements.",
             callback=options.at_least(1),
-            panel=_GOAL,
         ),
     ] = None
-    power: Annotated[float, Option(help="Power of the paired t test.", panel=_GOAL)] = DEFAULT_POWER
+    power: Annotated[float, _GOAL("Power of the paired t test.")] = DEFAULT_POWER
     assurance: Annotated[
         float | None,
-        Option(
-            help="Probability, such as 0.8, that the goal is reached although the pilot's sd is an "
+        _GOAL(
+            "Probability, such as 0.8, that the goal is reached although the pilot's sd is an "
             "estimate; by default the plan takes the sd at face value, and reaches its goal in about "
-            "half of all cases.",
-            panel=_GOAL,
+            "half of all cases."
         ),
     ] = None
     family: Annotated[
@@ -111,35 +99,29 @@ class HumanJudgements:
 
     human_topics: Annotated[
         bool,
-        Option(
-            "--human-topics",
-            help="With --human: how many topics people must judge for --half-width, in addition to the "
+        options.HUMAN_PANEL(
+            "With --human: how many topics people must judge for --half-width, in addition to the "
             "model's; with random-documents also how many documents per topic.",
-            panel=options.HUMAN_PANEL,
+            names=("--human-topics",),
         ),
     ] = False
     model_topics: Annotated[
         int | None,
-        Option(
-            help="With --human-topics: topics that the model judges; by default those of QRELS.",
+        options.HUMAN_PANEL(
+            "With --human-topics: topics that the model judges; by default those of QRELS.",
             callback=options.at_least(5),
-            panel=options.HUMAN_PANEL,
         ),
     ] = None
     human_cost: Annotated[
         float | None,
-        Option(
-            help="With --human-topics: cost of a judgement by people (of a topic, without "
+        options.HUMAN_PANEL(
+            "With --human-topics: cost of a judgement by people (of a topic, without "
             "--judgements-per-topic, unless documents were drawn); with --model-cost, the cheapest mix "
-            "is planned.",
-            panel=options.HUMAN_PANEL,
+            "is planned."
         ),
     ] = None
     model_cost: Annotated[
-        float | None,
-        Option(
-            help="With --human-topics: cost of a judgement by the model.", panel=options.HUMAN_PANEL
-        ),
+        float | None, options.HUMAN_PANEL("With --human-topics: cost of a judgement by the model.")
     ] = None
 
 
@@ -155,11 +137,10 @@ def plan_command(
     by: options.ByOption = None,
     votes: Annotated[
         str | None,
-        Option(
-            metavar="FILE",
-            help="How many more votes, from votes as of confir preferences: for --half-width, or to "
+        _GOAL(
+            "How many more votes, from votes as of confir preferences: for --half-width, or to "
             "separate neighbours; and which pairs to ask about. See also confir preferences --show plan.",
-            panel=_GOAL,
+            "FILE",
         ),
     ] = None,
     level: options.LevelOption = LEVEL,

@@ -9,7 +9,7 @@ import click
 
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
-from confir.cli.parameters import Option
+from confir.cli.parameters import Option, Panel
 from confir.defaults import SEED
 from confir.errors import InvalidValueError, UnknownNameError, counted
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from confir.data.scores import Scores
     from confir.studies.simulation.score_simulation import ScorePopulation
 
-_SCORES = "Scores"
-_COLLECTION = "Collection"
+_SCORES = Panel("Scores")
+_COLLECTION = Panel("Collection")
 _DEFAULT_TOPICS, _DEFAULT_RUNS, _DEFAULT_DEPTH = 50, 8, 1000
 
 
@@ -27,53 +27,38 @@ def simulate_command(
     context: click.Context,
     scores: Annotated[
         list[str] | None,
-        Option(
-            "--scores",
-            metavar="FILE",
-            help="A score table from which a population of topics is fitted (repeatable).",
-            panel=_SCORES,
+        _SCORES(
+            "A score table from which a population of topics is fitted (repeatable).",
+            "FILE",
+            names=("--scores",),
         ),
     ] = None,
     measure: options.MeasuresOption = None,
     output: Annotated[
         str | None,
-        Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="File for the simulated scores: .csv .tsv .json .jsonl .parquet",
-            panel=_SCORES,
+        _SCORES(
+            "File for the simulated scores: .csv .tsv .json .jsonl .parquet",
+            "FILE",
+            names=("-o", "--output"),
         ),
     ] = None,
     truth: Annotated[
         str | None,
-        Option(
-            metavar="FILE",
-            help="File for the true means (.csv .json .md …); by default they are printed.",
-            panel=_SCORES,
-        ),
+        _SCORES("File for the true means (.csv .json .md …); by default they are printed.", "FILE"),
     ] = None,
     collection: Annotated[
         str | None,
-        Option(
-            metavar="FOLDER",
-            help="Write a simulated collection to this folder: qrels.txt, and the runs in runs/.",
-            panel=_COLLECTION,
+        _COLLECTION(
+            "Write a simulated collection to this folder: qrels.txt, and the runs in runs/.",
+            "FOLDER",
         ),
     ] = None,
     runs: Annotated[
-        int | None,
-        Option(
-            help="Number of runs; by default 8.", callback=options.at_least(1), panel=_COLLECTION
-        ),
+        int | None, _COLLECTION("Number of runs; by default 8.", callback=options.at_least(1))
     ] = None,
     depth: Annotated[
         int | None,
-        Option(
-            help="Documents per list; by default 1000.",
-            callback=options.at_least(1),
-            panel=_COLLECTION,
-        ),
+        _COLLECTION("Documents per list; by default 1000.", callback=options.at_least(1)),
     ] = None,
     topics: Annotated[
         int | None,
@@ -85,11 +70,8 @@ def simulate_command(
     seed: options.SeedOption = SEED,
     kind: Annotated[
         str,
-        Option(
-            "--format",
-            metavar="FORMAT",
-            help=f"How to print the true means: {options.formats_text()}.",
-            panel=_SCORES,
+        _SCORES(
+            f"How to print the true means: {options.formats_text()}.", "FORMAT", names=("--format",)
         ),
     ] = "table",
     quiet: options.QuietOption = False,
