@@ -138,20 +138,19 @@ class Coverage(Result):
     def note(self, details: str = "") -> str:
         """Return what was counted, with some details, and the runs with unusually low coverage."""
         what = f"share of {percent(self.level)} intervals that contain the mean of all topics"
-        lines = [f"{what}, ± Monte-Carlo standard error{details}", *self._outlier_lines()]
-        return "\n".join(lines)
-
-    def _outlier_lines(self) -> list[str]:
+        lines = [f"{what}, ± Monte-Carlo standard error{details}"]
         by_run: dict[str, list[str]] = {}
         for one in self.outliers():
             name = f"  {one['run']} {one['measure']} ({one['reason']})"
             by_run.setdefault(name, []).append(f"{one['method']} {one['coverage']:.3f}")
-        if not by_run:
-            return ["no run has unusually low coverage"]
-        lines = [f"{name}: {enumerate_names(by_run[name], _METHODS_SHOWN)}" for name in by_run]
-        more = len(lines) - _OUTLIERS_SHOWN
-        rest = [f"  and {more} more"] if more > 0 else []
-        return ["runs with unusually low coverage:", *lines[:_OUTLIERS_SHOWN], *rest]
+        shown = list(by_run.items())[:_OUTLIERS_SHOWN]
+        lines.append(
+            "runs with unusually low coverage:" if shown else "no run has unusually low coverage"
+        )
+        lines += [f"{name}: {enumerate_names(own, _METHODS_SHOWN)}" for name, own in shown]
+        if len(by_run) > len(shown):
+            lines.append(f"  and {len(by_run) - len(shown)} more")
+        return "\n".join(lines)
 
 
 @on_its_scheduler

@@ -133,7 +133,7 @@ def _labelled(records: list[Record], ends: list[float]) -> list[Record]:
     places = place_labels([pixels(record) for record in records], chosen, _PANEL)
     labelled = []
     for n, record in enumerate(records):
-        label = {"label": "", "label_x": None, "label_y": None, "align": "left"}
+        label: Record = {"label": "", "label_x": None, "label_y": None, "align": "left"}
         if n in places:
             x, y, align = places[n]
             at = {"label_x": low + x / _PANEL[0] * span, "label_y": low + y / _PANEL[1] * span}

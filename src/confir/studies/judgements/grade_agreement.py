@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +27,14 @@ from confir.resampling.topic_weights import topic_weights
 from confir.resampling.variance_components import mean_over_topics, spread
 from confir.studies.judgements.judges import GradeMap, Judges, gather_judges
 
+# Coefficients of agreement, each with limits.
+_COEFFICIENTS = ("kappa", "weighted_kappa", "krippendorff_alpha")
+
 PAIR_PARTS: Mapping[str, tuple[str, ...]] = {"judge_pair": ("reference", "judge")}
+
+
+def _has_grade(grade: int, record: Record) -> bool:
+    return bool(record["grade"] == grade)
 
 
 def pair_note(pairs: Sequence[tuple[str, str]]) -> str:
@@ -66,7 +74,8 @@ class GradeConfusion(Result):
         both = np.diagonal(self.documents, axis1=1, axis2=2)
         given = self.documents.sum(axis=1) + self.documents.sum(axis=2)
         unused: Floats = np.full(both.shape, np.nan)
-        return np.divide(2.0 * both, given, out=unused, where=given > 0)
+        agreed: Floats = np.divide(2.0 * both, given, out=unused, where=given > 0)
+        return agreed
 
     def table_columns(self) -> TableColumns:
         """Return how the columns read, one per grade of the judge; equal grades are bold."""
@@ -74,7 +83,7 @@ class GradeConfusion(Result):
         return {
             **dict.fromkeys(names, TableColumn(Role.NAME)),
             **{
-                str(grade): TableColumn(Role.COUNT, bold=lambda row, own=grade: row["grade"] == own)
+                str(grade): TableColumn(Role.COUNT, bold=partial(_has_grade, grade))
                 for grade in self.judge_grades
             },
             "all": TableColumn(Role.COUNT),
@@ -216,25 +225,29 @@ def agreement_of(judges: Judges, weights: Floats, level: float) -> GradeAgreemen
         return np.stack(columns, axis=1)
 
     estimate, limits = resampled_limits(statistic, weights, 3 * len(shared) + 1, level)
-    coefficients = [
-        array[place]
-        for place in np.split(np.arange(3 * len(shared)), 3)
-        for array in (estimate, *limits)
-    ]
+    places = np.split(np.arange(3 * len(shared)), 3)
+    coefficients: dict[str, Any] = {
+        f"{name}{end}": array[place]
+        for name, place in zip(_COEFFICIENTS, places, strict=True)
+        for end, array in zip(("", "_low", "_high"), (estimate, *limits), strict=True)
+    }
     total = np.array([one.sum(axis=0) for one in confusions]).astype(np.int64)
     count = total.sum(axis=(1, 2))
     judged = (grades >= 0).sum(axis=0)
+    joint_alpha, joint_low, joint_high = (float(array[-1]) for array in (estimate, *limits))
     return GradeAgreement(
-        judges.pair_names,
-        topics,
-        count,
-        np.array([judged[a] for a, _ in judges.pairs]) - count,
-        np.array([judged[b] for _, b in judges.pairs]) - count,
-        np.trace(total, axis1=1, axis2=2) / count,
-        *coefficients,
-        *(float(array[-1]) for array in (estimate, *limits)),
-        GradeConfusion(judges.pair_names, judges.grades, judges.grades, total),
-        level,
+        pairs=judges.pair_names,
+        topics=topics,
+        documents=count,
+        only_reference=np.array([judged[a] for a, _ in judges.pairs]) - count,
+        only_judge=np.array([judged[b] for _, b in judges.pairs]) - count,
+        same_grade=np.trace(total, axis1=1, axis2=2) / count,
+        **coefficients,
+        joint_alpha=joint_alpha,
+        joint_low=joint_low,
+        joint_high=joint_high,
+        confusion=GradeConfusion(judges.pair_names, judges.grades, judges.grades, total),
+        level=level,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -35,8 +34,11 @@ def judgement_table(comparison: JudgementComparison, note: str | None = None) ->
         own = [one for one in records if (one["reference"], one["judge"]) == pair]
         rows += _rows(", ".join(pair) if several else "", _agreement_rows(own[0]))
         for column, record in enumerate(own):
-            effects = comparison.runs.effect[place, :, column]
-            rows += _rows(record["measure"], [*_board_rows(record), *_effect_rows(effects)])
+            found, effects = _board_rows(record), comparison.runs.effect[place, :, column]
+            if len(effects) > 1:
+                both = f"{np.sum(effects == GAINS)}, {np.sum(effects == LOSES)}"
+                found.append(("runs that gain, lose", both))
+            rows += _rows(record["measure"], found)
     names = ("judges, measure" if several else "measure", "number")
     text = judgement_note(comparison) if note is None else note
     return Table((*names, "estimate"), tuple(rows), text, names=len(names))
@@ -61,20 +63,12 @@ def _board_rows(record: Record) -> list[Row]:
     if not record["run_pairs"]:
         return found
     found += [(name, interval_text(*_limits(record, field))) for name, field in _CORRELATIONS]
-    of = f"of {record['significant']:,}"
-    found += [(f"verdicts {name}", f"{record[name]:,} {of}") for name in ("kept", "lost")]
-    rest = record["run_pairs"] - record["significant"]
-    return [
-        *found,
-        ("verdicts reversed", f"{record['reversed']:,} {of}"),
-        ("verdicts gained", f"{record['gained']:,} of {rest:,}"),
+    significant, rest = record["significant"], record["run_pairs"] - record["significant"]
+    found += [
+        (f"verdicts {name}", f"{record[name]:,} of {significant:,}")
+        for name in ("kept", "lost", "reversed")
     ]
-
-
-def _effect_rows(effects: Any) -> list[Row]:
-    if len(effects) < 2:
-        return []
-    return [("runs that gain, lose", f"{np.sum(effects == GAINS)}, {np.sum(effects == LOSES)}")]
+    return [*found, ("verdicts gained", f"{record['gained']:,} of {rest:,}")]
 
 
 def _limits(record: Record, field: str) -> tuple[float, float, float]:
@@ -117,29 +111,23 @@ def judges_sentence(comparison: JudgementComparison, place: int, measure: int) -
     """Return what one pair of judges means for the runs by one measure, in a sentence."""
     reference, judge = comparison.pairs[place]
     runs = comparison.runs
-    bias, low, high = (
-        float(array[place, measure])
-        for array in (comparison.bias, comparison.bias_low, comparison.bias_high)
+    bias, low, high, found, *counts = (
+        getattr(comparison, name)[place, measure].item()
+        for name in ("bias", "bias_low", "bias_high", "significant", "kept", "lost", "reversed")
     )
     text = (
         f"{comparison.measures[measure]} is {abs(bias):.4f} {'lower' if bias < 0 else 'higher'} by "
         f"{judge} than by {reference}, on average over the runs ({percent(comparison.level)} interval "
         f"of the difference [{signed(low)}, {signed(high)}])"
     )
-    found = int(comparison.significant[place, measure])
     if found:
         text += (
             f"; of {counted(found, 'significant difference')} between runs, {judge} keeps "
-            f"{int(comparison.kept[place, measure])}, loses {int(comparison.lost[place, measure])} "
-            f"and reverses {int(comparison.reversed[place, measure])}"
+            f"{counts[0]}, loses {counts[1]} and reverses {counts[2]}"
         )
-    gaining = [
-        run
-        for run, word in zip(runs.runs, runs.effect[place, :, measure], strict=True)
-        if word == GAINS
-    ]
+    words = zip(runs.runs, runs.effect[place, :, measure], strict=True)
+    gaining = [run for run, word in words if word == GAINS]
     if gaining:
-        text += (
-            f"; {enumerate_names(gaining, 3)} {'gains' if len(gaining) == 1 else 'gain'} from it"
-        )
+        gain = "gains" if len(gaining) == 1 else "gain"
+        text += f"; {enumerate_names(gaining, 3)} {gain} from it"
     return f"{text}."

@@ -113,11 +113,8 @@ def collection_effects(
         made = Effects(made.effects, np.where(independent, made.sigmas, paired))
     kept = [c for c in range(len(sample.runs)) if c != place]
     columns = [Group(measure, sample.runs[c]) for measure in sample.measures for c in kept]
-    return StudyEffects(
-        *(np.concatenate([*np.moveaxis(part[:, kept], 2, 0)], axis=1) for part in made),
-        sample.topics,
-        tuple(_labelled(columns, chosen, baseline)),
-    )
+    effects, sigmas = (np.concatenate([*np.moveaxis(part[:, kept], 2, 0)], axis=1) for part in made)
+    return StudyEffects(effects, sigmas, sample.topics, tuple(_labelled(columns, chosen, baseline)))
 
 
 def table_effects(
@@ -147,13 +144,8 @@ def table_effects(
     for column, group in enumerate(table.groups):
         blocks.setdefault(group._replace(run=None), []).append(column)
     parts = [_block_effects(table, columns, effect, baseline) for columns in blocks.values()]
-    effects, sigmas, groups = zip(*parts, strict=True)
-    return StudyEffects(
-        np.concatenate(effects, axis=1),
-        np.concatenate(sigmas, axis=1),
-        table.studies,
-        tuple(chain(*groups)),
-    )
+    effects, sigmas = (np.concatenate([one[n] for one in parts], axis=1) for n in (0, 1))
+    return StudyEffects(effects, sigmas, table.studies, tuple(chain(*(one[2] for one in parts))))
 
 
 def _block_effects(

@@ -222,12 +222,14 @@ def _plan_judgements(
     if not scores.human_documents:
         refuse_options(inputs.context, ["topics"], "is for --human-sample random-documents")
         each = goal.judgements_per_topic or 1
-        costs = {
-            name: None if cost is None else cost * each
-            for name, cost in (("human_cost", people.human_cost), ("model_cost", people.model_cost))
-        }
+        human, model = (
+            None if cost is None else cost * each for cost in (people.human_cost, people.model_cost)
+        )
+        topics = people.model_topics
         return result_answer(
-            plan_human_topics(scores, **asked, model_topics=people.model_topics, **costs)
+            plan_human_topics(
+                scores, **asked, model_topics=topics, human_cost=human, model_cost=model
+            )
         )
     refuse_options(inputs.context, ["model_topics"], "is for --human-sample random-topics")
     mix = plan_human_documents(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -187,8 +186,7 @@ def largest_difference(scores: Scores | ScoreSummary, columns: int) -> Floats:
 
 def whole_numbers(numbers: Floats) -> Any:
     """Return numbers of topics as integers; NaN stays NaN."""
-
-    def whole(number: float) -> int | float:
-        return number if math.isnan(number) else int(number)
-
-    return np.vectorize(whole, otypes=[object])(numbers)
+    whole: Any = numbers.astype(object)
+    known = ~np.isnan(numbers)
+    whole[known] = numbers[known].astype(np.int64)
+    return whole

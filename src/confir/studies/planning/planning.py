@@ -139,8 +139,9 @@ class Plan(Result):
                 Role.NUMBER, answers.get(self.goal, "topics needed"), text=answer_text
             ),
             "low": TableColumn(Role.RANGE, "range", text=range_text),
-            "judgements": TableColumn(Role.COUNT),
         }
+        if self.judgements_per_topic is not None:
+            columns["judgements"] = TableColumn(Role.COUNT)
         if self.observed:
             columns["difference"] = score._replace(title="observed |difference|")
         if self.goal in (DETECTABLE, ACHIEVED_POWER):
@@ -175,8 +176,10 @@ class Plan(Result):
 
     def sentences(self) -> list[str]:
         """Return a sentence per measure and run, in the order of the records."""
-        said = {"level": self.level, "asked": self.power, "observed": self.observed}
-        return [plan_sentence(record, **said) for record in self.table_records()]
+        return [
+            plan_sentence(record, level=self.level, asked=self.power, observed=self.observed)
+            for record in self.table_records()
+        ]
 
 
 @on_its_scheduler

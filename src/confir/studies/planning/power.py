@@ -172,7 +172,9 @@ def planned_criterion(
     comparisons = family_size(family, len(runs))
     sides = 1 if family == BEST else 2
     signs = sample.sums_signs and comparisons > 1
-    median, single = _column_medians(pilot, len(measures)), np.full(len(pilot.sd), bound)
+    variance = np.square(np.nan_to_num(pilot.sd)).reshape(-1, len(measures))
+    median = np.tile([median_variance(column) for column in variance.T], len(variance))
+    single = np.full(len(pilot.sd), bound)
     if family == BASELINE or len(runs) <= _MOST_RUNS:
         found = [sample.of_measure(m).covariance() for m in range(len(measures))]
         known = [one for one in found if one is not None]
@@ -186,13 +188,6 @@ def planned_criterion(
         freedom=pilot.freedom,
         fixed=pilot.fixed,
     )
-
-
-def _column_medians(pilot: Pilot, measures: int) -> Floats:
-    """Return the median variance of the columns of each measure, for each column."""
-    variance = np.square(np.nan_to_num(pilot.sd)).reshape(-1, measures)
-    medians = [median_variance(column) for column in variance.T]
-    return np.tile(medians, len(variance))
 
 
 def _from_pairs(

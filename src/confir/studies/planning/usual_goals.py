@@ -131,8 +131,9 @@ class PlanOverview(Result):
             "difference": TableColumn(Role.SCORE, "size", text=_size_text),
             "topics": TableColumn(Role.COUNT),
             "low": TableColumn(Role.RANGE, "range", text=range_text),
-            "judgements": TableColumn(Role.COUNT),
         }
+        if self.judgements_per_topic is not None:
+            columns["judgements"] = TableColumn(Role.COUNT)
         if len(self.spreads) > 1 and (self.run[0] != self.run[1]).any():
             columns["largest"] = TableColumn(
                 Role.NUMBER, "at the largest sd", text=lambda record: answer_text(record["largest"])
@@ -177,10 +178,15 @@ def plan_usual_goals(
     family = planned_family(family, baseline, len(scores.runs))
     check_family(baseline, family, None)
     aims = [(HALF_WIDTH, size) for size in USUAL_WIDTHS] + [(ACHIEVED_WIDTH, math.nan)]
-    typical = [_typical_means(sample, level)] * len(aims)
+    typical = [_typical(sample, None, NO_FAMILY, level)] * len(aims)
     if len(scores.runs) > 1:
         differences = [(POWER, size) for size in USUAL_DIFFERENCES] + [(DETECTABLE, math.nan)]
-        typical += [_typical_differences(sample, baseline, family, level)] * len(differences)
+        pairs = (
+            _typical_pairs(sample, family, level)
+            if baseline is None
+            else _typical(sample, baseline, family, level)
+        )
+        typical += [pairs] * len(differences)
         aims += differences
     largest = largest_difference(scores, 2 * len(scores.measures))
     parts = [
@@ -221,25 +227,11 @@ class _Typical(NamedTuple):
     criterion: Criterion
 
 
-def _typical_means(sample: Sample, level: float) -> _Typical:
-    """Return the runs whose scores vary as much as the median run's, and most."""
-    every = measure_pilot(sample, level)
-    places = _median_and_largest(every.sd.reshape(sample.shape))
-    pilot = every.of(_columns(places))
-    rule = planned_criterion(sample, pilot, NO_FAMILY, None, level)
-    runs = names(sample)[0]
-    return _Typical([runs[place] for place in places.flat], [None] * places.size, pilot, rule)
-
-
-def _typical_differences(
-    sample: Sample, baseline: str | None, family: str, level: float
-) -> _Typical:
-    """Return the differences that vary as much as the median one, and most: of pairs, or a baseline's."""
-    if baseline is None:
-        return _typical_pairs(sample, family, level)
-    differences = against(sample, baseline)
-    every = measure_pilot(differences, level)
-    places = _median_and_largest(every.sd.reshape(differences.shape))
+def _typical(sample: Sample, baseline: str | None, family: str, level: float) -> _Typical:
+    """Return the runs whose scores, or differences, vary as much as the median run's, and most."""
+    varying = sample if baseline is None else against(sample, baseline)
+    every = measure_pilot(varying, level)
+    places = _median_and_largest(every.sd.reshape(varying.shape))
     columns = _columns(places)
     rule = planned_criterion(sample, every, family, baseline, level).of(columns)
     runs = [run for run in names(sample)[0] if run != baseline]

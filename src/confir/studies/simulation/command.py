@@ -10,13 +10,11 @@ import click
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
 from confir.cli.parameters import Option, Panel
-from confir.defaults import SEED
+from confir.defaults import ENDINGS, SEED
 from confir.errors import InvalidValueError, UnknownNameError, counted
 
 if TYPE_CHECKING:
-    from confir.cli.terminal import Answer
-    from confir.data.scores import Scores
-    from confir.studies.simulation.score_simulation import ScorePopulation
+    pass
 
 _SCORES = Panel("Scores")
 _COLLECTION = Panel("Collection")
@@ -105,18 +103,10 @@ def simulate_command(
         raise InvalidValueError("expected -o FILE for the simulated scores")
     if truth is not None:
         refuse_options(context, ["kind"], "is for true means that are printed; --truth writes them")
-        _check_truth(truth)
+        if Path(truth).suffix.lower() not in ENDINGS:
+            raise UnknownNameError("ending of a file of true means", Path(truth).name, ENDINGS)
+        check_output(truth)
     _simulate_scores(scores or [], measure or [], output, truth, topics, seed, kind)
-
-
-def _check_truth(truth: str) -> None:
-    """Raise before any work if the true means could not be written."""
-    from confir.cli.terminal import check_output
-    from confir.defaults import ENDINGS
-
-    if Path(truth).suffix.lower() not in ENDINGS:
-        raise UnknownNameError("ending of a file of true means", Path(truth).name, ENDINGS)
-    check_output(truth)
 
 
 def _simulate_scores(
@@ -129,9 +119,11 @@ def _simulate_scores(
     kind: str,
 ) -> None:
     from confir.cli.input import select_measures
-    from confir.cli.terminal import deliver
+    from confir.cli.terminal import Answer, deliver
     from confir.data.tables.score_files import read_scores
     from confir.data.tables.score_writers import write_scores
+    from confir.number_text import number_text
+    from confir.report.tables import Cell, Table
     from confir.studies.simulation.score_simulation import fit_population
 
     real = select_measures(read_scores(files), measures)
@@ -142,26 +134,15 @@ def _simulate_scores(
         f"true means of the population fitted to {counted(len(real.topics), 'topic')}; the scores of "
         f"{counted(len(simulated.topics), 'topic')} drawn from it are in {output}, seed {seed}"
     )
-    deliver(_truth_answer(population, real, note), output=truth, kind=kind)
-
-
-def _truth_answer(population: ScorePopulation, real: Scores, note: str) -> Answer:
-    """Return the true means: records with the real means, and a table, best run first."""
-    from confir.cli.terminal import Answer
-    from confir.number_text import number_text
-    from confir.report.tables import Cell, Table
-
-    truth, mean = population.truth.tolist(), real.mean().tolist()
+    means, known = real.mean().tolist(), population.truth.tolist()
     records = [
-        {"run": run, "measure": measure, "truth": truth[r][m], "mean": mean[r][m]}
+        {"run": run, "measure": measure, "truth": known[r][m], "mean": means[r][m]}
         for r, run in enumerate(real.runs)
         for m, measure in enumerate(real.measures)
     ]
-    order = sorted(range(len(real.runs)), key=lambda r: -truth[r][0])
-    rows = tuple(
-        (Cell(real.runs[r]), *(Cell(number_text(value)) for value in truth[r])) for r in order
-    )
-    return Answer(records, Table(("run", *real.measures), rows, note))
+    order = sorted(range(len(real.runs)), key=lambda r: -known[r][0])
+    rows = tuple((Cell(real.runs[r]), *(Cell(number_text(one)) for one in known[r])) for r in order)
+    deliver(Answer(records, Table(("run", *real.measures), rows, note)), output=truth, kind=kind)
 
 
 def _simulate_collection(
@@ -170,10 +151,10 @@ def _simulate_collection(
     from confir.cli.streams import print_text
     from confir.data.simulation import simulate_collection, write_collection
 
-    made = simulate_collection(
-        topics=_DEFAULT_TOPICS if topics is None else topics,
-        runs=_DEFAULT_RUNS if runs is None else runs,
-        depth=_DEFAULT_DEPTH if depth is None else depth,
+    made = simulate_collection(  # options are None, or 1 and more
+        topics=topics or _DEFAULT_TOPICS,
+        runs=runs or _DEFAULT_RUNS,
+        depth=depth or _DEFAULT_DEPTH,
         rng=seed,
     )
     write_collection(made, folder)
