@@ -169,6 +169,9 @@ def estimate_coverage(
 ) -> Coverage:
     """Return the share of intervals that contain the mean, for every run, measure and method.
 
+    An interval assumes something about scores, which may be skewed, mostly 0, or few. Whether its
+    level holds for scores like yours is seen only by drawing samples from them, whose mean is known.
+
     Parameters
     ----------
     scores

@@ -153,6 +153,9 @@ def estimate_type_one_error(
 ) -> TypeOneError:
     """Return how often intervals from samples of few topics miss the mean over all topics.
 
+    Methods that agree for 50 topics differ for 10. Samples from a large set of topics, whose mean is
+    known, show which of them can be trusted with how few ([Park2011]).
+
     Parameters
     ----------
     scores

@@ -177,6 +177,9 @@ def measure_agreement(
 ) -> GradeAgreement:
     """Return how far judges agree on the grades of documents, with intervals over topics.
 
+    Most documents are not relevant, so that judges agree on many by chance: κ and α subtract that.
+    Documents of a topic are judged alike, so that intervals resample whole topics.
+
     Parameters
     ----------
     judges, grades, grade_maps

@@ -139,6 +139,10 @@ def compare_judgements(
 ) -> JudgementComparison:
     """Return how far judges agree, and what the choice of a judge changes for the runs.
 
+    Judges that disagree on documents may still rank runs alike, and judges that agree on most may
+    favour some run: a language model often favours systems like itself. So agreement, leaderboards,
+    verdicts and the gain of each run are compared side by side.
+
     Parameters
     ----------
     judges

@@ -209,6 +209,9 @@ def pool_effects(
 ) -> PooledEffect:
     """Return the pooled effect of studies, with its interval and how far the studies differ.
 
+    One collection says little about the next. Pooled, several give a narrower interval if their effects
+    agree; if these differ by more than chance, random effects widen it to hold for further studies.
+
     Parameters
     ----------
     effects, sigmas

@@ -68,6 +68,9 @@ def collection_effects(
 ) -> StudyEffects:
     """Return the effects of runs on the topics of a collection, to be pooled over topics.
 
+    Each topic is a small study whose score depends on the documents that happen to be in the
+    collection. Pooled by that error (`pool_effects`), topics with few relevant documents count less.
+
     Parameters
     ----------
     sample

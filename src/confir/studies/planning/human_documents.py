@@ -122,6 +122,10 @@ def plan_human_documents(
 ) -> DocumentPlan:
     """Return how many topics, and documents of each, people must judge to reach a half width.
 
+    People need not judge all documents of a topic that a model judged: a random draw corrects its
+    score. Few documents of many topics, or many of few, may cost the same; the plan says which is
+    better.
+
     ``Var = (B + W_m)/T``: B between topics, W_m of the draw of m documents within one. Documents are
     drawn as in the pilot, all probabilities changed by one factor, to 1 at most.
 

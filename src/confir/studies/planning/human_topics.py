@@ -126,6 +126,9 @@ def plan_human_topics(
 ) -> HumanPlan:
     """Return how many topics people must judge, beside a model, to reach a half width.
 
+    A model judges cheaply, but with a bias that only human judgements reveal. The more the two agree
+    over topics, the fewer topics people need to judge for an interval of the same width.
+
     The variances and the covariance of people's and the model's scores are those of the pilot.
 
     Parameters

@@ -200,6 +200,10 @@ def plan_topics(
 ) -> Plan | PlanOverview:
     """Return the topics that a goal needs, or what a budget of topics or judgements gives.
 
+    Judging too few topics leaves a difference inconclusive, judging too many wastes money: both can be
+    known before, from the variance of a small pilot. The plan is for the test that `compare_runs` will
+    make, its correction for several runs included, and says how uncertain it is itself.
+
     Without a goal and a budget: topics for the usual half widths and differences, and what the
     topics of the pilot can detect, for a typical run and a typical pair of runs.
 
