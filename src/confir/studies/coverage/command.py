@@ -66,7 +66,6 @@ StudiedMethodsOption = Annotated[
     _STATISTICS(
         "Interval method (repeatable; default all that apply; confir methods lists them).",
         "NAME",
-        names=("--method",),
         callback=_check_methods,
     ),
 ]
@@ -142,17 +141,13 @@ def type_one_command(
     *,
     inputs: Annotated[Inputs, Instead(measure=MeasureOption)],
     topics: Annotated[
-        list[int] | None,
-        _STATISTICS(
-            "Topics in a sample (repeatable; default 5, 10, 20).", "N", names=("--topics",)
-        ),
+        list[int] | None, _STATISTICS("Topics in a sample (repeatable; default 5, 10, 20).", "N")
     ] = None,
     level: Annotated[
         list[float] | None,
         _STATISTICS(
             "Confidence level (repeatable; default 0.95, 0.90, … 0.50).",
             "LEVEL",
-            names=("--level",),
             callback=_check_levels,
         ),
     ] = None,
@@ -166,7 +161,7 @@ def type_one_command(
         ),
     ] = "without",
     per_run: Annotated[
-        bool, Option("--per-run", help="Print each run's skewness, bias and errors, not the mean.")
+        bool, Option(help="Print each run's skewness, bias and errors, not the mean.")
     ] = False,
     sampled: Sampling,
     out: options.Output,

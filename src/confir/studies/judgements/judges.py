@@ -113,8 +113,6 @@ def gather_judges(
     intents, reading
         As in `as_qrels`.
     """
-    if isinstance(source, Judges):
-        return source
     named = name_judges(source)
     if len(named) < 2:
         raise InvalidValueError(

@@ -47,7 +47,7 @@ def plan_chart(plan: Plan) -> Any:
         points.transform_filter("!datum.goal")
         .mark_line(strokeWidth=2, opacity=1 if few else 0.4)
         .encode(
-            x=alt.X("topics:Q", scale=alt.Scale(type="log", nice=False), title="topics"),
+            x=_topics_axis(alt),
             y=alt.Y("value:Q", scale=scale, title=_value_name(plan)),
             detail="run_number:N",
             color=colour,
@@ -59,13 +59,8 @@ def plan_chart(plan: Plan) -> Any:
         .mark_point(filled=True, size=60, opacity=1)
         .encode(x="topics:Q", y="value:Q", color=colour, tooltip=["run:N", "topics:Q"])
     )
-    panels = (
-        alt.layer(lines, goals)
-        .properties(width=300, height=220)
-        .facet(facet=panel_facet(alt, "measure", plan.measures), columns=2)
-        .resolve_scale(x="independent", y="shared" if by_power else "independent")
-    )
-    return styled(panels, _title(plan))
+    y = "shared" if by_power else "independent"
+    return _in_panels(alt, alt.layer(lines, goals), plan.measures, y, _title(plan))
 
 
 def _goals(plan: Plan) -> list[Record]:
@@ -109,19 +104,22 @@ def overview_chart(plan: PlanOverview) -> Any:
     shown = plan.select(spread=[MEDIAN]).to_records()
     records = [record | {"what": _WHAT[record["goal"]]} for record in shown]
     points = alt.Chart(inline_records(numbered(records, measure=plan.measures)))
-    lines = (
-        points.mark_line(strokeWidth=2, point=True)
-        .encode(
-            x=alt.X("topics:Q", scale=alt.Scale(type="log", nice=False), title="topics"),
-            y=alt.Y("difference:Q", scale=alt.Scale(zero=True), title="size"),
-            color=alt.Color("what:N", scale=alt.Scale(range=list(COLOURS)), title=None),
-            tooltip=["goal:N", "topics:Q", alt.Tooltip("difference:Q", format=".4f")],
-        )
-        .properties(width=300, height=220)
+    lines = points.mark_line(strokeWidth=2, point=True).encode(
+        x=_topics_axis(alt),
+        y=alt.Y("difference:Q", scale=alt.Scale(zero=True), title="size"),
+        color=alt.Color("what:N", scale=alt.Scale(range=list(COLOURS)), title=None),
+        tooltip=["goal:N", "topics:Q", alt.Tooltip("difference:Q", format=".4f")],
     )
-    panels = lines.facet(facet=panel_facet(alt, "measure", plan.measures), columns=2)
-    power = f"differences detected with power {plan.power:g}"
-    title = (
-        f"Half widths of means, and {power}" if len(plan.spreads) > 1 else "Half widths of means"
-    )
-    return styled(panels.resolve_scale(x="independent", y="independent"), title)
+    power = f", and differences detected with power {plan.power:g}"
+    title = f"Half widths of means{power if len(plan.spreads) > 1 else ''}"
+    return _in_panels(alt, lines, plan.measures, "independent", title)
+
+
+def _topics_axis(alt: Any) -> Any:
+    return alt.X("topics:Q", scale=alt.Scale(type="log", nice=False), title="topics")
+
+
+def _in_panels(alt: Any, drawing: Any, measures: tuple[str, ...], y: str, title: str) -> Any:
+    sized = drawing.properties(width=300, height=220)
+    panels = sized.facet(facet=panel_facet(alt, "measure", measures), columns=2)
+    return styled(panels.resolve_scale(x="independent", y=y), title)

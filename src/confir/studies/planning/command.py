@@ -101,8 +101,7 @@ class HumanJudgements:
         bool,
         options.HUMAN_PANEL(
             "With --human: how many topics people must judge for --half-width, in addition to the "
-            "model's; with random-documents also how many documents per topic.",
-            names=("--human-topics",),
+            "model's; with random-documents also how many documents per topic."
         ),
     ] = False
     model_topics: Annotated[

@@ -25,11 +25,7 @@ def simulate_command(
     context: click.Context,
     scores: Annotated[
         list[str] | None,
-        _SCORES(
-            "A score table from which a population of topics is fitted (repeatable).",
-            "FILE",
-            names=("--scores",),
-        ),
+        _SCORES("A score table from which a population of topics is fitted (repeatable).", "FILE"),
     ] = None,
     measure: options.MeasuresOption = None,
     output: Annotated[
