@@ -189,10 +189,20 @@ def plan_usual_goals(
         typical += [pairs] * len(differences)
         aims += differences
     largest = largest_difference(scores, 2 * len(scores.measures))
-    parts = [
-        _answer(one, goal, np.full(len(largest), size), power, assurance, largest)
-        for one, (goal, size) in zip(typical, aims, strict=True)
-    ]
+
+    def answer(one: _Typical, goal: str, size: float) -> dict[str, Any]:
+        """Return the fields of `PlanOverview` for one aim: spreads × measures."""
+        pilot = one.pilot
+        sd = pilot.sd if assurance is None else pilot.upper_sd(assurance)
+        rule = GoalRule(goal, np.full(len(largest), size), power, one.criterion, largest)
+        fields: dict[str, Any] = {
+            "run": np.array(one.run, object),
+            "against": np.array(one.against, object),
+            **rule.answer(sd, (pilot.sd_low, pilot.sd_high), pilot.topics),
+        }
+        return {name: values.reshape(len(SPREADS), -1) for name, values in fields.items()}
+
+    parts = [answer(one, *aim) for one, aim in zip(typical, aims, strict=True)]
     found = PlanOverview(
         spreads=SPREADS,
         aims=tuple(aims),
@@ -274,23 +284,3 @@ def _columns(places: Integers) -> Integers:
     measures = places.shape[1]
     columns: Integers = (places * measures + np.arange(measures)).reshape(-1)
     return columns
-
-
-def _answer(
-    typical: _Typical,
-    goal: str,
-    sizes: Floats,
-    power: float,
-    assurance: float | None,
-    largest: Floats,
-) -> dict[str, Any]:
-    """Return the fields of `PlanOverview` for one aim: spreads × measures."""
-    pilot = typical.pilot
-    sd = pilot.sd if assurance is None else pilot.upper_sd(assurance)
-    rule = GoalRule(goal, sizes, power, typical.criterion, largest)
-    fields: dict[str, Any] = {
-        "run": np.array(typical.run, object),
-        "against": np.array(typical.against, object),
-        **rule.answer(sd, (pilot.sd_low, pilot.sd_high), pilot.topics),
-    }
-    return {name: values.reshape(len(SPREADS), -1) for name, values in fields.items()}
