@@ -13,6 +13,7 @@ from confir.number_text import count_words, percent_words
 from confir.report.contents import Settings, gather_contents
 from confir.report.names import isolated
 from confir.report.page_data import page_data
+from confir.report.result_table import result_table
 from confir.report.sections import MOST_FINDINGS, answer_sentences, conclusions
 from confir.report.tables import Cell
 from confir.studies.best.best_runs import find_best
@@ -20,7 +21,6 @@ from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.verdicts import verdicts_against
 from confir.studies.means.section import board_table
 from confir.studies.planning.planning import plan_topics
-from confir.studies.planning.table import plan_table
 from confir.studies.ranks.ranking import rank_runs
 from samples import short_sample
 
@@ -105,7 +105,7 @@ def test_the_plan_of_the_best_two_is_for_the_family_of_all_pairs():
     assert contents.measures[0]["comparison"][0.95].family == plan.family == "all-pairs"
     for name in ("topics", "difference", "low", "high", "half_width", "achieved_power"):
         assert getattr(plan, name) == pytest.approx(getattr(alike, name), nan_ok=True)
-    assert plan_table(plan).note == plan_table(alike).note
+    assert result_table(plan).note == result_table(alike).note
     assert plan.pairs == 6
     said = concluded(contents, "plan")
     assert "among all 6 pairs has power 0.8" in said

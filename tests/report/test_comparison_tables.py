@@ -8,6 +8,7 @@ from scipy.stats import norm
 
 from confir import compare_runs, plan_topics
 from confir.report.latex import to_latex
+from confir.report.result_table import result_table
 from confir.report.tables import Cell, to_html, to_text
 from confir.studies.comparison.chart import comparison_chart
 from confir.studies.comparison.table import (
@@ -17,7 +18,6 @@ from confir.studies.comparison.table import (
     group_table,
 )
 from confir.studies.comparison.wording import comparison_note, unjoined_sentence
-from confir.studies.planning.table import plan_table
 from studies.score_tables import table
 
 
@@ -126,14 +126,14 @@ def test_effects_topics_and_groups(scores):
 
 
 def test_plans(scores):
-    shown = plan_table(plan_topics(scores, baseline="a", topics=30))
+    shown = result_table(plan_topics(scores, baseline="a", topics=30))
     assert shown.columns[2] == "detectable difference"
     assert len(shown.rows) == 6
-    needed = plan_table(plan_topics(scores, half_width=0.01))
+    needed = result_table(plan_topics(scores, half_width=0.01))
     assert needed.columns[2] == "topics needed"
     assert int(needed.rows[0][2].text) > 30
     assert " to " in needed.rows[0][3].text
-    never = plan_table(plan_topics(scores, half_width=1e-9))
+    never = result_table(plan_topics(scores, half_width=1e-9))
     assert never.rows[0][2].text == "–"
 
 
@@ -143,7 +143,7 @@ def test_what_is_not_known_is_a_dash(scores):
     row = comparison_table(compare_runs(scores, baseline="a", margin=0.1)).rows[-1]
     numbers = ["0.0000", "1.0000", "1.0000", "<0.0001", "<0.0001", "–", "0/30/0"]
     assert [cell.text for cell in row[3:]] == numbers
-    plan = plan_table(plan_topics(scores, baseline="a", topics=30))
+    plan = result_table(plan_topics(scores, baseline="a", topics=30))
     assert [cell.text for cell in plan.rows[0][2:5]] == ["–", "–", "–"]
 
 

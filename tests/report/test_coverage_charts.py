@@ -7,6 +7,7 @@ import pytest
 
 from chart_labels import names_of, without_numbers
 from confir.report.charts import chart, save_chart
+from confir.report.result_table import result_table
 from confir.report.tables import to_text
 from confir.studies.coverage.chart import (
     bias_chart,
@@ -16,7 +17,7 @@ from confir.studies.coverage.chart import (
     type_one_chart,
 )
 from confir.studies.coverage.coverage import estimate_coverage
-from confir.studies.coverage.table import coverage_table, type_one_run_table, type_one_table
+from confir.studies.coverage.table import type_one_run_table
 from confir.studies.coverage.type_one_error import estimate_type_one_error
 from studies.score_tables import table
 
@@ -154,7 +155,7 @@ def test_claimed_errors_have_the_decimals_that_they_need(error, levels, texts):
     names = ("error", "below", "above", "undefined", "mean_error_se")
     arrays = {name: getattr(error, name)[:, :, : len(levels)] for name in names}
     claimed = replace(error, levels=levels, **arrays)
-    assert [row[1].text for row in type_one_table(claimed).rows] == texts * 2
+    assert [row[1].text for row in result_table(claimed).rows] == texts * 2
 
 
 def test_a_run_of_unknown_skewness_stands_last(error):
@@ -165,7 +166,7 @@ def test_a_run_of_unknown_skewness_stands_last(error):
 
 
 def test_the_table_of_coverage_has_a_row_a_method(few):
-    shown = coverage_table(few, "the note")
+    shown = result_table(few)
     assert [row[0].text for row in shown.rows] == ["t", "bca"]
     summary = few.summary()[0]
     texts = [cell.text for cell in shown.rows[0]]
@@ -175,14 +176,15 @@ def test_the_table_of_coverage_has_a_row_a_method(few):
 
 
 def test_the_table_of_coverage_names_runs_that_stand_out(few, many):
-    note = coverage_table(few, "the note").note.splitlines()
-    assert note[:2] == ["the note", "runs with unusually low coverage:"]
+    note = result_table(few).note.splitlines()
+    assert note[0].startswith(f"share of {100 * few.level:g}% intervals that contain the mean")
+    assert note[1] == "runs with unusually low coverage:"
     worst = few.outliers()[0]
     assert note[2].startswith("  run0 m0 (29 of 30 topics score 0): ")
     assert f"{worst['method']} {worst['coverage']:.3f}" in note[2]
     assert len(note) == 3
     usual = replace(many, coverage=np.full_like(many.coverage, 0.95))
-    assert coverage_table(usual, "").note == "no run has unusually low coverage"
+    assert usual.note().splitlines()[1:] == ["no run has unusually low coverage"]
 
 
 def test_of_many_runs_that_stand_out_the_first_ten_are_named(many):
@@ -193,19 +195,19 @@ def test_of_many_runs_that_stand_out_the_first_ten_are_named(many):
     names = ("low", "high", "below", "above", "undefined")
     nothing = dict.fromkeys(names, np.zeros((1, 40, 1))) | {"mean_se": np.zeros(1)}
     wide = replace(many, runs=runs, methods=("t",), coverage=coverage, reasons=reasons, **nothing)
-    note = coverage_table(wide, "").note.splitlines()
+    note = wide.note().splitlines()[1:]
     assert note[1] == "  run0 m0 (why): t 0.100"
     assert len(note) == 12
     assert note[-1] == "  and 3 more"
 
 
 def test_one_sample_shows_no_standard_error(few):
-    shown = coverage_table(replace(few, mean_se=np.full(2, np.nan)), "")
+    shown = result_table(replace(few, mean_se=np.full(2, np.nan)), "")
     assert "±" not in to_text(shown)
 
 
 def test_the_table_of_errors_is_that_of_park2011(error):
-    shown = type_one_table(error, "the note")
+    shown = result_table(error, "the note")
     assert shown.columns == ("method", "nominal", "n = 3", "n = 8")
     assert [[cell.text for cell in row[:2]] for row in shown.rows] == [
         ["t", "0.10"],

@@ -81,8 +81,7 @@ def test_one_group_has_the_numbers_that_it_had():
         pooled = pool_effects(effects, sigmas, groups=against(1), family=family)
         assert pooled.family == (family or "none")
         assert pooled.p_adjusted[0] == pooled.p[0]
-        low, high = pooled.limits
-        assert (low[0], high[0]) == (pooled.low[0], pooled.high[0])
+        assert shown_limits(pooled.to_records()[0]) == (pooled.low[0], pooled.high[0])
         assert "simultaneous" not in pooled_sentences(pooled)[0]
     record = pool_effects([0.1, 0.2], [0.1, 0.1]).to_records()[0]
     assert record["family"] == "none"

@@ -11,10 +11,10 @@ from confir import confidence_interval, plan_topics
 from confir.data.scores import Scores
 from confir.data.tables.score_files import read_scores
 from confir.errors import DegenerateSampleWarning, InvalidValueError, UnknownNameError
+from confir.report.result_table import result_table
 from confir.resampling.kinds import topic_sample
 from confir.studies.planning.pilot import measure_pilot
 from confir.studies.planning.power import Criterion
-from confir.studies.planning.table import plan_table
 from studies.score_tables import table
 
 
@@ -296,12 +296,12 @@ def test_a_difference_beyond_the_measure_is_not_promised():
     assert math.isnan(plan.difference[0, 0])
     (sentence,) = plan.sentences()
     assert sentence.startswith("b against a by AP: with 3 topics, no difference in [0, 1] is large")
-    assert plan_table(plan).rows[0][2].text == "none"
-    assert "none: it would exceed 1" in plan_table(plan).note
+    assert result_table(plan).rows[0][2].text == "none"
+    assert "none: it would exceed 1" in result_table(plan).note
     assert (np.isnan(plan.curve) | (plan.curve <= 1)).all()
     counts = plan_topics(small_pilot("NumRet"), baseline="a", topics=3)
     assert counts.difference[0, 0] == pytest.approx(needed)
-    assert "none" not in plan_table(counts).note
+    assert "none" not in result_table(counts).note
 
 
 def test_a_range_may_reach_beyond_the_measure():
@@ -312,7 +312,7 @@ def test_a_range_may_reach_beyond_the_measure():
     assert plan.low[0, 0] < plan.difference[0, 0] < 1
     assert math.isnan(plan.high[0, 0])
     assert " or more) is detected" in plan.sentences()[0]
-    assert plan_table(plan).rows[0][3].text.endswith(" to none")
+    assert result_table(plan).rows[0][3].text.endswith(" to none")
 
 
 def test_a_goal_beyond_the_measure_is_refused():

@@ -9,11 +9,10 @@ from scipy import stats
 from confir import compare_runs, confidence_interval, plan_topics
 from confir.errors import InvalidValueError
 from confir.intervals.simultaneous import ComparisonFamily
+from confir.report.result_table import result_table
 from confir.resampling.kinds import topic_sample
-from confir.studies.planning.criteria import planned_criterion
 from confir.studies.planning.pilot import measure_pilot, planned_differences
-from confir.studies.planning.power import Criterion, family_level
-from confir.studies.planning.table import plan_table
+from confir.studies.planning.power import Criterion, family_level, planned_criterion
 from studies.score_tables import table
 
 SD, DIFFERENCE = 0.2, 0.1
@@ -79,8 +78,8 @@ def test_assurance_leaves_the_range_and_says_so(pilot):
     assert (assured.topics > plain.topics).all()
     np.testing.assert_array_equal(assured.low, plain.low)
     assert assured.sentences()[0].endswith("with power 0.8 (assurance 0.8)")
-    assert "(assurance)" in plan_table(assured).note
-    assert "sd planned with" in plan_table(assured).columns
+    assert "(assurance)" in result_table(assured).note
+    assert "sd planned with" in result_table(assured).columns
     assert assured.to_records()[0]["assurance"] == 0.8
 
 
@@ -204,12 +203,12 @@ def test_the_plan_of_a_best_set_is_two_half_widths_of_the_worst_pair(pilot):
     assert (width <= 0.05).all()
     assert (2 * criterion.half_width(plan.sd.reshape(-1), topics - 1) > 0.05).all()
     assert plan.half_width.reshape(-1) == pytest.approx(width / 2)
-    assert "confidence set of the best of 3 runs" in plan_table(plan).note
+    assert "confidence set of the best of 3 runs" in result_table(plan).note
     assert "confidence set of the best run with a largest distance of 0.05" in plan.sentences()[0]
     given = plan_topics(pilot, family="best", topics=100)
     assert given.goal == "achieved half width"
     assert given.difference == pytest.approx(2 * given.half_width)
-    assert plan_table(given).columns[2] == "largest distance"
+    assert result_table(given).columns[2] == "largest distance"
 
 
 def test_partners_are_found_where_scores_are_missing(pilot):
@@ -234,8 +233,8 @@ def test_all_pairs_take_more_topics_than_a_baseline(pilot):
     assert (numbers[0] < numbers[1]).all()
     assert (numbers[1] < numbers[2]).all()
     widths = plan_topics(pilot, half_width=0.05, family="all-pairs")
-    assert "simultaneous 95% t interval of any difference of two runs" in plan_table(widths).note
-    assert "(family all-pairs: 3 pairs)" in plan_table(widths).note
+    assert "simultaneous 95% t interval of any difference of two runs" in result_table(widths).note
+    assert "(family all-pairs: 3 pairs)" in result_table(widths).note
 
 
 def test_a_budget_says_what_it_buys(pilot):
@@ -269,7 +268,7 @@ def test_judgements_are_topics_times_judgements_per_topic(pilot):
     for record in needed.to_records():
         assert record["judgements"] == 60 * record["topics"]
     assert f"{60 * int(needed.topics[0, 0])} judgements" in needed.sentences()[0]
-    assert plan_table(needed).columns[4] == "judgements"
+    assert result_table(needed).columns[4] == "judgements"
 
 
 def test_several_runs_against_a_baseline_are_a_family_by_default(pilot):
@@ -279,10 +278,10 @@ def test_several_runs_against_a_baseline_are_a_family_by_default(pilot):
     assert default.pairs == 2
     np.testing.assert_array_equal(default.topics, family.topics)
     assert (default.topics > plan_topics(pilot, **goal, family="none").topics).all()
-    assert "(α = 0.05, family baseline: 2 pairs)" in plan_table(default).note
+    assert "(α = 0.05, family baseline: 2 pairs)" in result_table(default).note
     # the family that compare_runs forms
     assert compare_runs(pilot, baseline="run0").family == default.family
-    assert plan_table(default.select(run="run1")).note == plan_table(default).note
+    assert result_table(default.select(run="run1")).note == result_table(default).note
 
 
 def test_one_run_against_a_baseline_and_means_are_no_family(pilot):
@@ -292,7 +291,7 @@ def test_one_run_against_a_baseline_and_means_are_no_family(pilot):
     np.testing.assert_array_equal(
         plan_topics(two, **goal).topics, plan_topics(two, **goal, family="none").topics
     )
-    assert "family" not in plan_table(plan_topics(two, **goal)).note
+    assert "family" not in result_table(plan_topics(two, **goal)).note
     assert plan_topics(pilot, half_width=0.05).family == "none"
 
 
@@ -324,8 +323,8 @@ def test_the_observed_difference_has_the_range_of_its_interval(pilot, family):
     together = "" if family == "none" else "simultaneous "
     assert f"over the {together}interval of the difference" in plan.sentences()[0]
     assert f"or more over the {together}interval" in "".join(plan.sentences())
-    assert f"that of the {together}95% interval of the observed" in plan_table(plan).note
-    shown = plan_table(plan)
+    assert f"that of the {together}95% interval of the observed" in result_table(plan).note
+    shown = result_table(plan)
     assert "observed |difference|" in shown.columns
     assert "the interval contains 0" in shown.note
     power = plan_topics(scores, baseline="run0", difference="observed", topics=40)

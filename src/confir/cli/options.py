@@ -10,7 +10,7 @@ import click
 
 from confir.cli.completion import among, measure_names, method_names
 from confir.cli.explicit_options import is_given
-from confir.cli.parameters import Callback, Option
+from confir.cli.parameters import Callback, Option, Panel
 from confir.defaults import (
     CHART_ENDINGS,
     DOCUMENT_REPLICATES,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 INPUT_PANEL = "Input"
 DESIGN_PANEL = "Topics that are not a simple random sample"
 STATISTICS_PANEL = "Statistics"
-HUMAN_PANEL = "Human judgements"
+HUMAN_PANEL = Panel("Human judgements")
 _OUTPUT_PANEL = "Output"
 _PAPER_PANEL = "For papers"
 # What --rows takes for no limit.
@@ -204,7 +204,18 @@ ByOption = Annotated[
         panel=DESIGN_PANEL,
     ),
 ]
-LevelOption = Annotated[float, Option(help="Confidence level.", panel=STATISTICS_PANEL)]
+
+
+def _between_0_and_1(_: click.Context, __: click.Parameter, value: float) -> float:
+    """Check a confidence level as soon as it is read."""
+    from confir.arguments import as_level
+
+    return as_level(value)
+
+
+LevelOption = Annotated[
+    float, Option(help="Confidence level.", callback=_between_0_and_1, panel=STATISTICS_PANEL)
+]
 MethodsOption = Annotated[
     list[str] | None,
     Option(

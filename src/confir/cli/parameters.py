@@ -73,6 +73,23 @@ class Option:
         self.callback, self.complete, self.show_default = callback, complete, show_default
 
 
+class Panel(str):
+    """A panel of the help, by its title; called, it declares an option that it lists."""
+
+    __slots__ = ()
+
+    def __call__(
+        self,
+        help: str,  # noqa: A002 - as everywhere
+        metavar: str | None = None,
+        *,
+        names: tuple[str, ...] = (),
+        **further: Any,
+    ) -> Option:
+        """Return an option; the parameters are those of `Option`."""
+        return Option(*names, metavar=metavar, help=help, panel=self, **further)
+
+
 class DeclaredArgument(click.Argument):
     """An argument of a command, with its declaration."""
 

@@ -147,6 +147,10 @@ class Result:
         """Return how the columns of its table read, in their order; none where it has no table."""
         return {}
 
+    def table_records(self) -> list[Record]:
+        """Return the records in the order of the table's rows; mostly their own."""
+        return self.to_records()
+
     def note(self) -> str:
         """Return what the columns of the table are, in words."""
         return ""

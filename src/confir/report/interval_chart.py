@@ -71,6 +71,8 @@ class IntervalChart(NamedTuple):
         Columns whose names are rows and panels; empty without panels.
     colour
         The condition under which a row is blue instead of grey; None: all are blue.
+    words
+        In place of it, a column of words, and the colour of each, which a legend names.
     scale, ticks
         Properties of the x scale, and of its axis.
     with_zero
@@ -87,6 +89,7 @@ class IntervalChart(NamedTuple):
     row: str = "run"
     panel: str = "measure"
     colour: str | None = None
+    words: tuple[str, Mapping[str, str]] | None = None
     scale: Mapping[str, Any] = MappingProxyType({"zero": False})
     ticks: Mapping[str, Any] = MappingProxyType({})
     with_zero: bool = False
@@ -104,6 +107,11 @@ def draw_intervals(what: IntervalChart, title: Any, *more: Any) -> Any:
     colour = alt.value(COLOURS[0])
     if what.colour is not None:
         colour = alt.ColorValue(INK, condition={"test": what.colour, "value": COLOURS[0]})
+    if what.words is not None:
+        column, colours = what.words
+        words = alt.Scale(domain=list(colours), range=list(colours.values()))
+        legend = alt.Legend(title=None, orient="bottom")
+        colour = alt.Color(f"{column}:N", scale=words, legend=legend)
     base = alt.Chart().encode(
         y=alt.Y(f"{what.row}_number:N", title=None, axis=axis), color=colour, tooltip=what.tooltip
     )

@@ -30,7 +30,6 @@ from confir.studies.coverage.type_one_error import TypeOneError
 _FEWEST_IN_BOX = 8
 
 _GREY = "#888"
-_COVERAGE_TITLE = "share of intervals that contain the mean"
 
 
 def coverage_chart(coverage: Coverage) -> Any:
@@ -39,7 +38,9 @@ def coverage_chart(coverage: Coverage) -> Any:
     known = [record for record in coverage.to_records() if not np.isnan(record["coverage"])]
     records = numbered(known, run=coverage.runs, measure=coverage.measures)
     many = len(coverage.runs) >= _FEWEST_IN_BOX
-    drawn = _boxes(coverage) if many else _named_runs(coverage)
+    told = tooltips("run:N", "measure:N", "method:N", "coverage:Q")
+    base = alt.Chart().encode(y=alt.Y("method:N", sort=list(coverage.methods), title=None))
+    drawn = _boxes(base, told) if many else _named_runs(base, told, coverage.runs)
     claimed = alt.Chart().mark_rule(color=INK, strokeDash=[5, 3]).encode(x=alt.X("level:Q"))
     height = alt.Step(22) if many else {"step": 12, "for": "offset"}
     layers = layered(*drawn, claimed, data=inline_records(records), width=280, height=height)
@@ -49,50 +50,35 @@ def coverage_chart(coverage: Coverage) -> Any:
     return styled(panels, title)
 
 
-def _boxes(coverage: Coverage) -> list[Any]:
-    alt = import_altair()
-    boxes = alt.Chart().mark_boxplot(
+def _boxes(base: Any, told: list[Any]) -> list[Any]:
+    boxes = base.mark_boxplot(
         size=13,
         box={"stroke": COLOURS[0], "fill": COLOURS[5]},
         median={"color": "black", "thickness": 2},
         rule={"stroke": COLOURS[0]},
         outliers={"size": 14, "color": COLOURS[0], "filled": False},
     )
-    return [
-        boxes.encode(
-            y=alt.Y("method:N", sort=list(coverage.methods), title=None),
-            x=_share_axis("coverage:Q"),
-            tooltip=tooltips("run:N", "measure:N", "method:N", "coverage:Q"),
-        )
-    ]
+    return [boxes.encode(x=_share_axis("coverage:Q"), tooltip=told)]
 
 
-def _named_runs(coverage: Coverage) -> list[Any]:
+def _named_runs(base: Any, told: list[Any], runs: Sequence[str]) -> list[Any]:
     alt = import_altair()
-    base = alt.Chart().encode(
-        y=alt.Y("method:N", sort=list(coverage.methods), title=None),
+    legend = alt.Legend(labelExpr=label_names(runs))
+    own = base.encode(
         yOffset=alt.YOffset("run_number:N"),
         color=alt.Color(
-            "run_number:N",
-            scale=_colours(range(len(coverage.runs))),
-            title=None,
-            legend=alt.Legend(labelExpr=label_names(coverage.runs)),
+            "run_number:N", scale=_colours(range(len(runs))), title=None, legend=legend
         ),
-        tooltip=tooltips("run:N", "measure:N", "method:N", "coverage:Q", "low:Q", "high:Q"),
+        tooltip=[*told, *tooltips("low:Q", "high:Q")],
     )
-    limits = base.mark_rule(strokeWidth=2).encode(x=_share_axis("low:Q"), x2=alt.X2("high:Q"))
-    shares = base.mark_point(filled=True, size=40, opacity=1).encode(x=alt.X("coverage:Q"))
-    return [limits, shares]
+    limits = own.mark_rule(strokeWidth=2).encode(x=_share_axis("low:Q"), x2=alt.X2("high:Q"))
+    return [limits, own.mark_point(filled=True, size=40, opacity=1).encode(x=alt.X("coverage:Q"))]
 
 
 def _share_axis(field: str) -> Any:
     alt = import_altair()
-    return alt.X(
-        field,
-        scale=alt.Scale(zero=False, padding=12),
-        axis=alt.Axis(tickCount=6),
-        title=_COVERAGE_TITLE,
-    )
+    scale, axis = alt.Scale(zero=False, padding=12), alt.Axis(tickCount=6)
+    return alt.X(field, scale=scale, axis=axis, title="share of intervals that contain the mean")
 
 
 def type_one_chart(error: TypeOneError) -> Any:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
+
+import click
 
 from confir.cli import options
 from confir.cli.groups import Instead
 from confir.cli.input import Inputs
-from confir.cli.parameters import Option
+from confir.cli.parameters import Option, Panel
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:
     from confir.data.scores import Scores
 
-_STATISTICS = "Statistics"
+_STATISTICS = Panel("Statistics")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,20 +26,10 @@ class Sampling:
     """Number of samples and replicates, seed, threads, and where parts are stored."""
 
     samples: Annotated[
-        int,
-        Option(
-            help="Number of samples of topics.",
-            callback=options.at_least(1),
-            panel=_STATISTICS,
-        ),
+        int, _STATISTICS("Number of samples of topics.", callback=options.at_least(1))
     ] = SAMPLES
     replicates: Annotated[
-        int,
-        Option(
-            help="Number of bootstrap replicates per sample.",
-            callback=options.at_least(1),
-            panel=_STATISTICS,
-        ),
+        int, _STATISTICS("Number of bootstrap replicates per sample.", callback=options.at_least(1))
     ] = SAMPLE_REPLICATES
     seed: options.SeedOption = SEED
     jobs: options.JobsOption = None
@@ -45,22 +37,36 @@ class Sampling:
 
     def arguments(self) -> dict[str, Any]:
         """Return the options as arguments of the study."""
-        return {
-            "samples": self.samples,
-            "replicates": self.replicates,
-            "rng": self.seed,
-            "jobs": self.jobs,
-            "resume": self.resume,
-        }
+        given = asdict(self)
+        return {"rng": given.pop("seed"), **given}
+
+
+def _check_methods(
+    _: click.Context, __: click.Parameter, names: list[str] | None
+) -> list[str] | None:
+    """Check the names of methods as soon as they are read."""
+    from confir.studies.coverage.studied_methods import as_method
+
+    for name in names or ():
+        as_method(name)
+    return list(names or ()) or None
+
+
+def _check_levels(
+    _: click.Context, __: click.Parameter, levels: list[float] | None
+) -> tuple[float, ...] | None:
+    """Check levels as soon as they are read."""
+    from confir.arguments import as_levels
+
+    return as_levels(levels) if levels else None
 
 
 StudiedMethodsOption = Annotated[
     list[str] | None,
-    Option(
-        "--method",
-        metavar="NAME",
-        help="Interval method (repeatable; default all that apply; confir methods lists them).",
-        panel=_STATISTICS,
+    _STATISTICS(
+        "Interval method (repeatable; default all that apply; confir methods lists them).",
+        "NAME",
+        callback=_check_methods,
     ),
 ]
 
@@ -104,32 +110,30 @@ def coverage_command(
     - `confir coverage --scores scores.csv --samples 5000 -o coverage.svg`
     """
     from confir.cli.terminal import Answer, Progress
+    from confir.report.result_table import result_table
     from confir.report.tables import with_design_note
     from confir.studies.coverage.coverage import estimate_coverage
     from confir.studies.coverage.miss_counts import number_of_tasks
     from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T, fitting_methods
-    from confir.studies.coverage.table import coverage_note, coverage_table
 
     out.prepare()
-    _check_early(method, [level])
     scores = inputs.load_scores(
         quiet=out.quiet, example="confir coverage qrels.txt bm25.run dense.run"
     )
-    methods = list(method) if method else None
     if per_tail == "published":
-        methods = [*(methods or fitting_methods(scores)), PUBLISHED_BOOTSTRAP_T.name]
+        method = [*(method or fitting_methods(scores)), PUBLISHED_BOOTSTRAP_T.name]
     total = number_of_tasks(sampled.samples)
     with Progress("drawing samples", total=total, quiet=out.quiet) as progress:
         coverage = estimate_coverage(
-            scores, methods=methods, level=level, progress=progress, **sampled.arguments()
+            scores, methods=method, level=level, progress=progress, **sampled.arguments()
         )
-    note = (
-        f"{coverage_note(coverage)}; {_size(scores)}; {counted(sampled.samples, 'sample')}, "
+    note = coverage.note(
+        f"; {_size(scores)}; {counted(sampled.samples, 'sample')}, "
         f"{counted(sampled.replicates, 'replicate')}, seed {sampled.seed}\n"
         "truth below, above: share of intervals with the mean below or above them; "
         f"{(1 - level) / 2:.4g} of each is nominal"
     )
-    table = with_design_note(coverage_table(coverage, note), scores.design_words)
+    table = with_design_note(result_table(coverage, note), scores.design_words)
     out.deliver(Answer(coverage.to_records(), table, coverage))
 
 
@@ -137,21 +141,14 @@ def type_one_command(
     *,
     inputs: Annotated[Inputs, Instead(measure=MeasureOption)],
     topics: Annotated[
-        list[int] | None,
-        Option(
-            "--topics",
-            metavar="N",
-            help="Topics in a sample (repeatable; default 5, 10, 20).",
-            panel=_STATISTICS,
-        ),
+        list[int] | None, _STATISTICS("Topics in a sample (repeatable; default 5, 10, 20).", "N")
     ] = None,
     level: Annotated[
         list[float] | None,
-        Option(
-            "--level",
-            metavar="LEVEL",
-            help="Confidence level (repeatable; default 0.95, 0.90, … 0.50).",
-            panel=_STATISTICS,
+        _STATISTICS(
+            "Confidence level (repeatable; default 0.95, 0.90, … 0.50).",
+            "LEVEL",
+            callback=_check_levels,
         ),
     ] = None,
     method: StudiedMethodsOption = None,
@@ -164,8 +161,7 @@ def type_one_command(
         ),
     ] = "without",
     per_run: Annotated[
-        bool,
-        Option("--per-run", help="Print each run's skewness, bias and errors, not the mean."),
+        bool, Option(help="Print each run's skewness, bias and errors, not the mean.")
     ] = False,
     sampled: Sampling,
     out: options.Output,
@@ -179,9 +175,9 @@ def type_one_command(
     - `confir type-one --scores scores.csv --topics 5 --topics 25 -o errors.csv`
     """
     from confir.cli.terminal import Answer, Progress
-    from confir.measures.parsing import parse_measures
+    from confir.report.result_table import result_table
     from confir.studies.coverage.miss_counts import number_of_tasks
-    from confir.studies.coverage.table import type_one_run_table, type_one_table
+    from confir.studies.coverage.table import type_one_run_table
     from confir.studies.coverage.type_one_error import (
         PARK_LEVELS,
         PARK_TOPICS,
@@ -189,10 +185,8 @@ def type_one_command(
     )
 
     out.prepare()
-    levels = tuple(level or PARK_LEVELS)
-    _check_early(method, levels)
-    if inputs.measure and not inputs.scores:
-        _check_single([str(one) for one in parse_measures(inputs.measure, inputs.rel)])
+    _check_single(inputs.measure or ())
+    levels = level or PARK_LEVELS
     scores = inputs.load_scores(
         inputs.measure or ([] if inputs.scores else ["AP"]),
         quiet=out.quiet,
@@ -204,7 +198,7 @@ def type_one_command(
     with Progress("drawing samples", total=total, quiet=out.quiet) as progress:
         error = estimate_type_one_error(
             scores,
-            methods=list(method) if method else None,
+            methods=method,
             topics=sizes,
             levels=levels,
             sampling="without" if sampling == "without" else "with",
@@ -227,19 +221,8 @@ def type_one_command(
             f"{_size(scores)}; Monte-Carlo standard error at most "
             f"{error.mean_error_se.max():.4f}; {drawn}"
         )
-        answer = Answer(error.to_records(), type_one_table(error, note), error)
+        answer = Answer(error.to_records(), result_table(error, note), error)
     out.deliver(answer)
-
-
-def _check_early(methods: Sequence[str] | None, levels: Sequence[float]) -> None:
-    """Raise for unknown methods and invalid levels before runs are read."""
-    from confir.intervals.interval import check_level
-    from confir.studies.coverage.studied_methods import as_method
-
-    for name in methods or ():
-        as_method(name)
-    for level in levels:
-        check_level(level)
 
 
 def _check_single(measures: Sequence[str]) -> None:

@@ -15,11 +15,13 @@ from confir.arguments import as_level
 from confir.arrays import Floats
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, axis, constant, over, result
-from confir.data.scores import Scores
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
+from confir.errors import enumerate_names
 from confir.intervals.interval import tail_probabilities
 from confir.measures.evaluation import as_scores
+from confir.number_text import number_text, percent
 from confir.parallel import Progress
 from confir.resampling.kinds import needs
 from confir.resampling.sample import Knowledge
@@ -29,6 +31,7 @@ from confir.studies.coverage.studied_methods import MethodLike
 
 # The coverage of an outlier is more than this many standard errors too low.
 _OUTLYING = 4.0
+_OUTLIERS_SHOWN, _METHODS_SHOWN = 10, 4
 
 
 @result
@@ -86,9 +89,10 @@ class Coverage(Result):
                 "se": float(self.mean_se[k]),
                 "least": float(self.coverage[k][scored].min()),
                 "greatest": float(self.coverage[k][scored].max()),
-                "below": float(self.below[k][scored].mean()),
-                "above": float(self.above[k][scored].mean()),
-                "undefined": float(self.undefined[k][scored].mean()),
+                **{
+                    name: float(getattr(self, name)[k][scored].mean())
+                    for name in ("below", "above", "undefined")
+                },
             }
             for k, method in enumerate(self.methods)
         ]
@@ -113,6 +117,41 @@ class Coverage(Result):
         ]
         return sorted(records, key=lambda record: record["coverage"])
 
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read, of the table by method."""
+        titles = {
+            "coverage": "mean coverage",
+            "least": "lowest",
+            "greatest": "highest",
+            "below": "truth below",
+            "above": "truth above",
+            "undefined": "no interval",
+        }
+        columns = {name: TableColumn(Role.SCORE, title) for name, title in titles.items()}
+        columns["coverage"] = columns["coverage"]._replace(text=_with_error)
+        return {"method": TableColumn(Role.NAME), **columns}
+
+    def table_records(self) -> list[Record]:
+        """Return the record of each method."""
+        return self.summary()
+
+    def note(self, details: str = "") -> str:
+        """Return what was counted, with some details, and the runs with unusually low coverage."""
+        what = f"share of {percent(self.level)} intervals that contain the mean of all topics"
+        lines = [f"{what}, ± Monte-Carlo standard error{details}"]
+        by_run: dict[str, list[str]] = {}
+        for one in self.outliers():
+            name = f"  {one['run']} {one['measure']} ({one['reason']})"
+            by_run.setdefault(name, []).append(f"{one['method']} {one['coverage']:.3f}")
+        shown = list(by_run.items())[:_OUTLIERS_SHOWN]
+        lines.append(
+            "runs with unusually low coverage:" if shown else "no run has unusually low coverage"
+        )
+        lines += [f"{name}: {enumerate_names(own, _METHODS_SHOWN)}" for name, own in shown]
+        if len(by_run) > len(shown):
+            lines.append(f"  and {len(by_run) - len(shown)} more")
+        return "\n".join(lines)
+
 
 @on_its_scheduler
 @needs(Knowledge.UNITS, "the study of coverage")
@@ -129,6 +168,9 @@ def estimate_coverage(
     resume: str | os.PathLike[str] | None = None,
 ) -> Coverage:
     """Return the share of intervals that contain the mean, for every run, measure and method.
+
+    An interval assumes something about scores, which may be skewed, mostly 0, or few. Whether its
+    level holds for scores like yours is seen only by drawing samples from them, whose mean is known.
 
     Parameters
     ----------
@@ -174,6 +216,7 @@ def estimate_coverage(
         )
     )
     low, high = wilson_interval(coverage, samples)
+    reasons = [[_reason(column) for column in run.T] for run in scores.values.swapaxes(0, 1)]
     return Coverage(
         runs=scores.runs,
         measures=scores.measures,
@@ -186,10 +229,17 @@ def estimate_coverage(
         above=above,
         undefined=undefined,
         mean_se=misses.mean_error_se[:, 0],
-        reasons=_reasons(scores),
+        reasons=tuple(map(tuple, reasons)),
         samples=samples,
         replicates=replicates,
     )
+
+
+def _with_error(record: Record) -> str:
+    """Return a mean coverage with its standard error, if there is one."""
+    if np.isnan(record["se"]):
+        return number_text(record["coverage"])
+    return f"{record['coverage']:.4f} ± {record['se']:.4f}"
 
 
 def wilson_interval(share: Floats, count: int, level: float = LEVEL) -> tuple[Floats, Floats]:
@@ -203,15 +253,8 @@ def wilson_interval(share: Floats, count: int, level: float = LEVEL) -> tuple[Fl
     return np.maximum(centre - reach, 0.0), np.minimum(centre + reach, 1.0)
 
 
-def _reasons(scores: Scores) -> tuple[tuple[str, ...], ...]:
-    """Return what makes intervals difficult for each run's scores, in words."""
-    return tuple(
-        tuple(_reason(scores.values[:, r, m]) for m in range(len(scores.measures)))
-        for r in range(len(scores.runs))
-    )
-
-
 def _reason(values: Floats) -> str:
+    """Return what makes intervals difficult for scores, in words."""
     present = values[~np.isnan(values)]
     if len(present) == 0:
         return "no scores"

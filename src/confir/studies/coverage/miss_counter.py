@@ -80,12 +80,9 @@ class MissCounter:
         outer, inner = np.random.default_rng(of_samples), np.random.default_rng(of_replicates)
         shape = (len(self.methods), len(self.levels), self.population.columns)
         result: Arrays = {
-            "below": np.zeros(shape, np.int64),
-            "above": np.zeros(shape, np.int64),
-            "undefined": np.zeros(shape, np.int64),
+            **{name: np.zeros(shape, np.int64) for name in ("below", "above", "undefined")},
+            **{name: np.zeros(shape[:2], np.int64) for name in ("missed", "missed_squared")},
             "width": np.zeros(shape),
-            "missed": np.zeros(shape[:2], np.int64),
-            "missed_squared": np.zeros(shape[:2], np.int64),
             "deviation": np.zeros(shape[2]),
             "estimates": np.zeros(shape[2], np.int64),
         }
@@ -112,9 +109,7 @@ class MissCounter:
         needs = {need for method in self.methods for need in method.needs}
         sample = self.population.sampled_again(self._draw, outer)
         own_seed = int(inner.integers(2**63))
-        weights = None
-        if "replicates" in needs:
-            weights = sample.draw(self.replicates, inner)
+        weights = sample.draw(self.replicates, inner) if "replicates" in needs else None
         missed = np.zeros((len(self.methods), len(self.levels), 1), np.int64)
         for block in _blocks(self.population.columns, max(1, _BLOCK // self.replicates)):
             distribution = replace(
@@ -247,9 +242,7 @@ class _CountedBlock:
 
 def can_count(methods: Sequence[Method], cells: int) -> bool:
     """Whether counts suffice for all methods, with enough replicates for compiled code to pay off."""
-    if not any(method.resamples for method in methods):
-        return False
-    if not all(method.counts for method in methods):
+    if not all(method.counts for method in methods) or not any(one.resamples for one in methods):
         return False
     loaded = compile_kernels.cache_info().currsize > 0
     return (loaded or cells >= _WORTH_COMPILING) and compile_kernels() is not None

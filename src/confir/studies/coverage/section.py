@@ -35,11 +35,8 @@ def _gather(scope: Scope) -> Coverage:
 
 def _context(contents: Contents) -> dict[str, Any]:
     level = contents.settings.level
-    return {
-        "of_100": f"{100 * level:.10g}",
-        "samples": COVERAGE_SAMPLES,
-        "error": coverage_error(level),
-    }
+    of_100, error = f"{100 * level:.10g}", coverage_error(level)
+    return {"of_100": of_100, "samples": COVERAGE_SAMPLES, "error": error}
 
 
 def coverage_error(level: float) -> str:
@@ -62,9 +59,8 @@ def _conclusion(contents: Contents) -> str:
     if outliers:
         worst = outliers[0]
         reason = worst["reason"].replace("topic", contents.scores.unit_name)
-        among = (
-            f"{len(outliers):,} of {len(coverage.runs):,} runs" if len(outliers) > 1 else "one run"
-        )
+        several = f"{len(outliers):,} of {len(coverage.runs):,} runs"
+        among = several if len(outliers) > 1 else "one run"
         text += (
             f" They contain it far less often for {among}, least for {isolated(worst['run'])}: "
             f"{percent_words(worst['coverage'], 3)} ({reason})."

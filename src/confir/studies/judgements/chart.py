@@ -6,20 +6,21 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from confir.data.result import Record
 from confir.number_text import percent, share_text
 from confir.report.charts import (
     COLOURS,
     INK,
     import_altair,
-    names_best_first,
     numbered,
     panel_facet,
-    run_rows,
     styled,
     tooltips,
 )
 from confir.report.inline_records import inline_records
+from confir.report.interval_chart import IntervalChart, Mark, dot, draw_intervals
 from confir.report.label_places import LONGEST_NAME, place_labels
 from confir.studies.comparison.verdicts import INCONCLUSIVE
 from confir.studies.judgements.grade_agreement import GradeConfusion
@@ -34,8 +35,7 @@ _ROOM = 0.04
 # More names than this in a panel are too many to read.
 _NAMES_SHOWN = 12
 
-_EFFECTS = (GAINS, LOSES, INCONCLUSIVE)
-_EFFECT_COLOURS = (COLOURS[1], COLOURS[0], INK)
+_EFFECTS = {GAINS: COLOURS[1], LOSES: COLOURS[0], INCONCLUSIVE: INK}
 
 
 def judgement_chart(comparison: JudgementComparison) -> Any:
@@ -46,7 +46,7 @@ def judgement_chart(comparison: JudgementComparison) -> Any:
     alt = import_altair()
     runs = comparison.runs
     panels = [
-        _panel(alt, _records_of(runs, pair, measure), pair, measure)
+        _panel(alt, runs.select(reference=pair[0], judge=pair[1], measure=measure).to_records())
         for pair in runs.pairs
         for measure in runs.measures
     ]
@@ -54,17 +54,9 @@ def judgement_chart(comparison: JudgementComparison) -> Any:
     return styled(alt.concat(*panels, columns=2), f"{title}; dashed: equal means")
 
 
-def _records_of(runs: JudgedRuns, pair: tuple[str, str], measure: str) -> list[Record]:
-    return [
-        record
-        for record in runs.to_records()
-        if (record["reference"], record["judge"], record["measure"]) == (*pair, measure)
-    ]
-
-
-def _panel(alt: Any, records: list[Record], pair: tuple[str, str], measure: str) -> Any:
+def _panel(alt: Any, records: list[Record]) -> Any:
     """Return the means by two judges: points with intervals, and the diagonal."""
-    ends = _extent(records)
+    ends, one = _extent(records), records[0]
     scale = alt.Scale(domain=ends, nice=False, zero=False)
     diagonal = (
         alt.Chart(inline_records([{"both": end} for end in ends]))
@@ -74,14 +66,15 @@ def _panel(alt: Any, records: list[Record], pair: tuple[str, str], measure: str)
     base = alt.Chart(inline_records(_labelled(records, ends))).encode(
         color=alt.Color(
             "effect:N",
-            scale=alt.Scale(domain=list(_EFFECTS), range=list(_EFFECT_COLOURS)),
+            scale=alt.Scale(domain=list(_EFFECTS), range=list(_EFFECTS.values())),
             legend=alt.Legend(
                 title="beyond the bias of all runs", orient="bottom", symbolOpacity=1
             ),
         )
     )
-    across = alt.X("reference_mean:Q", title=[f"{measure} by {pair[0]}"], scale=scale)
-    up = alt.Y("judge_mean:Q", title=[f"{measure} by {pair[1]}"], scale=scale)
+    titles = [[f"{one['measure']} by {one[name]}"] for name in ("reference", "judge")]
+    across = alt.X("reference_mean:Q", title=titles[0], scale=scale)
+    up = alt.Y("judge_mean:Q", title=titles[1], scale=scale)
     limits = [
         base.mark_rule(opacity=0.3).encode(
             x=alt.X("reference_low:Q", scale=scale), x2=alt.X2("reference_high:Q"), y=up
@@ -92,9 +85,7 @@ def _panel(alt: Any, records: list[Record], pair: tuple[str, str], measure: str)
     ]
     told = ("run:N", "reference_mean:Q", "judge_mean:Q", "bias:Q", "bias_low:Q", "bias_high:Q")
     points = base.mark_point(filled=True, size=45, opacity=0.9).encode(
-        x=across,
-        y=up,
-        tooltip=tooltips(*told, "gain:Q", "gain_low:Q", "gain_high:Q", "effect:N"),
+        x=across, y=up, tooltip=tooltips(*told, "gain:Q", "gain_low:Q", "gain_high:Q", "effect:N")
     )
     beside = base.transform_filter("datum.label != ''").encode(
         x=alt.X("label_x:Q", scale=scale), y=alt.Y("label_y:Q", scale=scale)
@@ -136,60 +127,35 @@ def _labelled(records: list[Record], ends: list[float]) -> list[Record]:
         )
 
     order = sorted(range(len(records)), key=lambda n: -abs(records[n]["gain"]))
-    named = {
-        n: records[n]["run"]
-        for n in order
-        if len(records) <= _NAMES_SHOWN or records[n]["effect"] != INCONCLUSIVE
-    }
-    chosen = dict(list(named.items())[:_NAMES_SHOWN])
+    few = len(records) <= _NAMES_SHOWN
+    named = [n for n in order if few or records[n]["effect"] != INCONCLUSIVE][:_NAMES_SHOWN]
+    chosen = {n: records[n]["run"] for n in named}
     places = place_labels([pixels(record) for record in records], chosen, _PANEL)
-    none = {"label": "", "label_x": None, "label_y": None, "align": "left"}
-    return [
-        record
-        | (
-            {
-                "label": chosen[n],
-                "label_x": low + places[n].x / _PANEL[0] * span,
-                "label_y": low + places[n].y / _PANEL[1] * span,
-                "align": places[n].align,
-            }
-            if n in places
-            else none
-        )
-        for n, record in enumerate(records)
-    ]
+    labelled = []
+    for n, record in enumerate(records):
+        label: Record = {"label": "", "label_x": None, "label_y": None, "align": "left"}
+        if n in places:
+            x, y, align = places[n]
+            at = {"label_x": low + x / _PANEL[0] * span, "label_y": low + y / _PANEL[1] * span}
+            label = {"label": chosen[n], **at, "align": align}
+        labelled.append(record | label)
+    return labelled
 
 
 def gain_chart(runs: JudgedRuns) -> Any:
     """Return what each run gains from a judge, with simultaneous intervals: one row per run."""
-    alt = import_altair()
-    records = [
-        record | {"panel": _panel_name(record, runs), "zero": 0.0} for record in runs.to_records()
-    ]
-    panels = tuple(dict.fromkeys(record["panel"] for record in records))
-    order = names_best_first([one for one in records if one["panel"] == panels[0]], "gain")
-    axis, step = run_rows(alt, order)
-    plain = alt.Chart(inline_records(numbered(records, run=order, panel=panels)))
-    base = plain.encode(
-        y=alt.Y("run_number:N", title=None, axis=axis),
-        color=alt.Color(
-            "effect:N",
-            scale=alt.Scale(domain=list(_EFFECTS), range=list(_EFFECT_COLOURS)),
-            legend=alt.Legend(title=None, orient="bottom"),
-        ),
+    records = [record | {"panel": _panel_name(record, runs)} for record in runs.to_records()]
+    what = IntervalChart(
+        records,
+        [Mark("gain_low", "gain_high"), dot("gain")],
+        axis=f"gain with simultaneous {percent(runs.level)} interval",
         tooltip=tooltips("run:N", "gain:Q", "gain_low:Q", "gain_high:Q", "bias:Q", "effect:N"),
+        best_by="gain",
+        panel="panel",
+        words=("effect", _EFFECTS),
+        with_zero=True,
     )
-    title = f"gain with simultaneous {percent(runs.level)} interval"
-    limits = base.mark_rule(strokeWidth=2).encode(
-        x=alt.X("gain_low:Q", title=title), x2=alt.X2("gain_high:Q")
-    )
-    dots = base.mark_point(filled=True, size=45, opacity=1).encode(x=alt.X("gain:Q"))
-    zero = plain.mark_rule(color=INK).encode(x=alt.X("zero:Q"))
-    drawn = alt.layer(zero, limits, dots).properties(width=260, height=step)
-    facet = panel_facet(alt, "panel", panels)
-    return styled(
-        drawn.facet(facet=facet, columns=2), "Bias of each run beyond the mean bias of all runs"
-    )
+    return draw_intervals(what, "Bias of each run beyond the mean bias of all runs")
 
 
 def _panel_name(record: Record, runs: JudgedRuns) -> str:
@@ -200,17 +166,14 @@ def _panel_name(record: Record, runs: JudgedRuns) -> str:
 def confusion_chart(confusion: GradeConfusion) -> Any:
     """Return how often judges gave which grades: a square per pair of grades."""
     alt = import_altair()
-    totals = confusion.documents.sum(axis=2).tolist()
-    place = {pair: n for n, pair in enumerate(confusion.pairs)}
-    rows = {grade: n for n, grade in enumerate(confusion.reference_grades)}
-    records = []
-    for record in confusion.to_records():
-        pair = record["reference"], record["judge"]
-        total = totals[place[pair]][rows[record["reference_grade"]]]
-        share = record["documents"] / total if total else math.nan
-        records.append(
-            record | {"panel": ", ".join(pair), "share": share, "text": share_text(share, 0)}
-        )
+    with np.errstate(invalid="ignore"):  # of grades that no document has
+        shares = confusion.documents / confusion.documents.sum(axis=2, keepdims=True)
+    records = [
+        record
+        | {"panel": f"{record['reference']}, {record['judge']}"}
+        | {"share": share, "text": share_text(share, 0)}
+        for record, share in zip(confusion.to_records(), shares.reshape(-1).tolist(), strict=True)
+    ]
     panels = [", ".join(pair) for pair in confusion.pairs]
     base = alt.Chart(inline_records(numbered(records, panel=panels))).encode(
         x=alt.X(

@@ -11,18 +11,16 @@ from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Without
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import CHOOSING
-from confir.cli.parameters import Argument, Option
+from confir.cli.parameters import Argument, Panel
 from confir.cli.views import View, Views
 from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
     from confir.data.formats.run_sources import RunSource
-    from confir.report.tables import Table
     from confir.studies.judgements.grade_agreement import GradeAgreement
-    from confir.studies.judgements.judgement_comparison import JudgementComparison
 
-_JUDGES = "Judges"
+_JUDGES = Panel("Judges")
 _EXAMPLE = "confir judges people.qrels model.qrels runs/"
 
 VIEWS = Views(
@@ -54,20 +52,18 @@ def judges_command(
     inputs: Annotated[Inputs, Without("qrels", "runs", "scores", "bounded")],
     judge: Annotated[
         list[str] | None,
-        Option(
-            metavar="QRELS",
-            help="The qrels of a judge, as a path or NAME=PATH (repeatable); all other files are "
+        _JUDGES(
+            "The qrels of a judge, as a path or NAME=PATH (repeatable); all other files are "
             "then runs. For JSON and pipes, which are not recognised.",
-            panel=_JUDGES,
+            "QRELS",
         ),
     ] = None,
     grades: Annotated[
         list[str] | None,
-        Option(
-            metavar="SCALE",
-            help="The common scale, if judges use different grades: 0,1,2,3 lists all of them; "
+        _JUDGES(
+            "The common scale, if judges use different grades: 0,1,2,3 lists all of them; "
             "NAME=0:0,1:2 maps the grades of one judge (repeatable).",
-            panel=_JUDGES,
+            "SCALE",
         ),
     ] = None,
     show: Annotated[str | None, VIEWS.option()] = None,
@@ -83,14 +79,12 @@ def judges_command(
     - `confir judges people.qrels model.qrels runs/ -m nDCG@10 --show runs`
     """
     from confir.cli.terminal import Answer, Progress, result_answer
-    from confir.intervals.interval import check_level
     from confir.studies.judgements.grade_agreement import measure_agreement
     from confir.studies.judgements.input_files import parse_grades, sort_files
-    from confir.studies.judgements.judgement_comparison import compare_judgements
+    from confir.studies.judgements.judgement_comparison import LEAST_JUDGES, compare_judgements
     from confir.studies.judgements.table import judgement_note, judgement_table
 
     out.prepare()
-    check_level(statistics.level)
     judges, runs = sort_files(files or [], judge or [], _EXAMPLE)
     view = VIEWS.choose(inputs.context, show, default="summary" if runs else "agreement").name
     scale, maps = parse_grades(grades or [])
@@ -107,9 +101,8 @@ def judges_command(
         agreement = measure_agreement(judges, grades=scale, grade_maps=maps, **drawing)
         out.deliver(_of_grades(agreement, view, drawn))
         return
-    chosen: Sequence[Any] = runs
-    if inputs.select or inputs.top is not None:
-        chosen = _choose(inputs, judges[0], runs)
+    named = bool(inputs.select) or inputs.top is not None
+    chosen: Sequence[Any] = _choose(inputs, judges[0], runs) if named else runs
     rules: dict[str, Any] = {name: getattr(inputs, name) for name in reading_options()}
     with Progress("reading runs", total=len(chosen), quiet=out.quiet) as progress:
         comparison = compare_judgements(
@@ -127,7 +120,11 @@ def judges_command(
     elif view == "runs":
         answer = result_answer(comparison.runs)
     elif view == "variance":
-        answer = _variance(comparison)
+        if comparison.variance is None:
+            raise InvalidValueError(
+                f"--show variance needs {LEAST_JUDGES} judges or more; there are {len(comparison.judges)}"
+            )
+        answer = result_answer(comparison.variance)
     else:
         first, _, rest = judgement_note(comparison).partition("\n")
         table = judgement_table(comparison, f"{first}; {drawn}\n{rest}")
@@ -149,20 +146,6 @@ def _of_grades(agreement: GradeAgreement, view: str, drawn: str) -> Answer:
 
     if view == "confusion":
         return result_answer(agreement.confusion)
-    return Answer(agreement.to_records(), _noted(agreement_table(agreement), drawn), agreement)
-
-
-def _noted(table: Table, drawn: str) -> Table:
-    """Return a table whose note says how to get it again."""
-    return replace(table, note=f"{table.note}; {drawn}")
-
-
-def _variance(comparison: JudgementComparison) -> Answer:
-    from confir.cli.terminal import result_answer
-    from confir.studies.judgements.judgement_comparison import LEAST_JUDGES
-
-    if comparison.variance is None:
-        raise InvalidValueError(
-            f"--show variance needs {LEAST_JUDGES} judges or more; there are {len(comparison.judges)}"
-        )
-    return result_answer(comparison.variance)
+    table = agreement_table(agreement)
+    table = replace(table, note=f"{table.note}; {drawn}")
+    return Answer(agreement.to_records(), table, agreement)

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from confir.arguments import as_generator, as_level
 from confir.arrays import Floats, Integers
-from confir.data.result import Result, axis, constant, over, result
+from confir.data.result import Record, Result, axis, constant, over, result
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError, TopicMismatchError
 from confir.intervals.interval import Limits
@@ -25,7 +27,21 @@ from confir.resampling.topic_weights import topic_weights
 from confir.resampling.variance_components import mean_over_topics, spread
 from confir.studies.judgements.judges import GradeMap, Judges, gather_judges
 
+# Coefficients of agreement, each with limits.
+_COEFFICIENTS = ("kappa", "weighted_kappa", "krippendorff_alpha")
+
 PAIR_PARTS: Mapping[str, tuple[str, ...]] = {"judge_pair": ("reference", "judge")}
+
+
+def _has_grade(grade: int, record: Record) -> bool:
+    return bool(record["grade"] == grade)
+
+
+def pair_note(pairs: Sequence[tuple[str, str]]) -> str:
+    """Return which judge of a pair is the reference."""
+    if len(pairs) > 1:
+        return "the first judge of a pair is the reference"
+    return f"judge {pairs[0][1]}, reference {pairs[0][0]}"
 
 
 @result
@@ -60,6 +76,44 @@ class GradeConfusion(Result):
         unused: Floats = np.full(both.shape, np.nan)
         agreed: Floats = np.divide(2.0 * both, given, out=unused, where=given > 0)
         return agreed
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read, one per grade of the judge; equal grades are bold."""
+        names = ["judges", "grade"][len(self.pairs) == 1 :]
+        return {
+            **dict.fromkeys(names, TableColumn(Role.NAME)),
+            **{
+                str(grade): TableColumn(Role.COUNT, bold=partial(_has_grade, grade))
+                for grade in self.judge_grades
+            },
+            "all": TableColumn(Role.COUNT),
+            "agreement": TableColumn(Role.SHARE),
+        }
+
+    def table_records(self) -> list[Record]:
+        """Return a record per pair of judges and grade of the reference; the first names the pair."""
+        agreement = self.specific_agreement.tolist()
+        return [
+            {
+                "judges": "" if row else ", ".join(pair),
+                "grade": grade,
+                **dict(zip(map(str, self.judge_grades), counts.tolist(), strict=True)),
+                "all": int(counts.sum()),
+                "agreement": agreement[place][row],
+            }
+            for place, pair in enumerate(self.pairs)
+            for row, (grade, counts) in enumerate(
+                zip(self.reference_grades, self.documents[place], strict=True)
+            )
+        ]
+
+    def note(self) -> str:
+        """Return what is counted."""
+        return (
+            f"documents by the grade of the reference (rows) and of the judge (columns); "
+            f"{pair_note(self.pairs)}; agreement: of the judgements that give a grade, the "
+            "share in which the other judge gives it too"
+        )
 
 
 @result
@@ -123,6 +177,9 @@ def measure_agreement(
 ) -> GradeAgreement:
     """Return how far judges agree on the grades of documents, with intervals over topics.
 
+    Most documents are not relevant, so that judges agree on many by chance: κ and α subtract that.
+    Documents of a topic are judged alike, so that intervals resample whole topics.
+
     Parameters
     ----------
     judges, grades, grade_maps
@@ -171,29 +228,29 @@ def agreement_of(judges: Judges, weights: Floats, level: float) -> GradeAgreemen
         return np.stack(columns, axis=1)
 
     estimate, limits = resampled_limits(statistic, weights, 3 * len(shared) + 1, level)
-    parts = [
-        (estimate[place], limits.low[place], limits.high[place])
-        for place in np.split(np.arange(3 * len(shared)), 3)
-    ]
-    (kappa, weighted, alpha) = parts
+    places = np.split(np.arange(3 * len(shared)), 3)
+    coefficients: dict[str, Any] = {
+        f"{name}{end}": array[place]
+        for name, place in zip(_COEFFICIENTS, places, strict=True)
+        for end, array in zip(("", "_low", "_high"), (estimate, *limits), strict=True)
+    }
     total = np.array([one.sum(axis=0) for one in confusions]).astype(np.int64)
     count = total.sum(axis=(1, 2))
     judged = (grades >= 0).sum(axis=0)
+    joint_alpha, joint_low, joint_high = (float(array[-1]) for array in (estimate, *limits))
     return GradeAgreement(
-        judges.pair_names,
-        topics,
-        count,
-        np.array([judged[a] for a, _ in judges.pairs]) - count,
-        np.array([judged[b] for _, b in judges.pairs]) - count,
-        np.trace(total, axis1=1, axis2=2) / count,
-        *kappa,
-        *weighted,
-        *alpha,
-        float(estimate[-1]),
-        float(limits.low[-1]),
-        float(limits.high[-1]),
-        GradeConfusion(judges.pair_names, judges.grades, judges.grades, total),
-        level,
+        pairs=judges.pair_names,
+        topics=topics,
+        documents=count,
+        only_reference=np.array([judged[a] for a, _ in judges.pairs]) - count,
+        only_judge=np.array([judged[b] for _, b in judges.pairs]) - count,
+        same_grade=np.trace(total, axis1=1, axis2=2) / count,
+        **coefficients,
+        joint_alpha=joint_alpha,
+        joint_low=joint_low,
+        joint_high=joint_high,
+        confusion=GradeConfusion(judges.pair_names, judges.grades, judges.grades, total),
+        level=level,
     )
 
 

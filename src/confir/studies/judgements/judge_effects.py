@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
-from confir.errors import ConfirWarning
+from confir.data.table_columns import MEASURE_AND_RUN, Role, TableColumn, TableColumns
+from confir.errors import ConfirWarning, counted
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import DEFAULT_METHOD, METHODS, confidence_interval
 from confir.intervals.simultaneous import ComparisonFamily
+from confir.number_text import NumberText, percent
+from confir.order import best_first, signed
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.statistics import STATISTICS
 from confir.resampling.topic_bootstrap import TopicSample
 from confir.resampling.variance_components import estimate_components
 from confir.studies.comparison.verdicts import INCONCLUSIVE, Words
-from confir.studies.judgements.grade_agreement import PAIR_PARTS
+from confir.studies.judgements.grade_agreement import PAIR_PARTS, pair_note
 from confir.studies.judgements.judges import Judges
 
 GAINS, LOSES = "gains", "loses"
@@ -68,6 +71,53 @@ class JudgedRuns(Result):
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = PAIR_PARTS
     row_order = ("judge_pair", "measure", "run")
 
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read; headings and gains other than 0 are bold."""
+        gain = TableColumn(Role.DIFFERENCE, bold=lambda row: row["effect"] in (GAINS, LOSES))
+        return {
+            "run": TableColumn(Role.NAME, bold=lambda row: not row["effect"]),
+            "reference_mean": TableColumn(Role.SCORE, "ref.", text=_cell("reference_mean")),
+            "judge_mean": TableColumn(Role.SCORE, "judge", text=_cell("judge_mean")),
+            "bias": TableColumn(
+                Role.DIFFERENCE, text=lambda row: row["effect"] and signed(row["bias"])
+            ),
+            "gain": gain._replace(text=_cell("gain", "gain_low", "gain_high", is_signed=True)),
+        }
+
+    def table_records(self) -> list[Record]:
+        """Return the runs that gain most first; with a heading, if there are several pairs."""
+        every, size, rows = self.to_records(), len(self.runs), []
+        for start in range(0, len(every), size):
+            own = every[start : start + size]
+            if len(every) > size:
+                measure = f", {own[0]['measure']}" if len(self.measures) > 1 else ""
+                heading = f"{own[0]['reference']}, {own[0]['judge']}{measure}"
+                rows.append(dict.fromkeys(own[0], "") | {"run": heading})
+            order = best_first(np.array([record["gain"] for record in own]))
+            rows += [own[place] for place in order]
+        return rows
+
+    def note(self) -> str:
+        """Return what the columns are."""
+        return (
+            f"{pair_note(self.pairs)}; bias: the judge's mean minus the reference's; gain: the "
+            f"bias minus the mean bias of all runs, with simultaneous {percent(self.level)} intervals for "
+            f"all {counted(len(self.runs), 'run')}: a run gains or loses if its interval excludes 0"
+        )
+
+
+def _cell(*names: str, is_signed: bool = False) -> Callable[[Record], str]:
+    """Return what writes the numbers of a run; headings, which have no effect, leave it empty."""
+
+    def text(row: Record) -> str:
+        return (
+            NumberText.of(*(row[name] for name in names), is_signed=is_signed)
+            if row["effect"]
+            else ""
+        )
+
+    return text
+
 
 @result
 class JudgeVariance(Result):
@@ -106,6 +156,31 @@ class JudgeVariance(Result):
     def total(self) -> Floats:
         """The variance of the mean of one judge's scores."""
         return self.topics + self.judges + self.interaction
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read: shares of the variance, and its root."""
+        parts = dict.fromkeys(("topics", "judges", "interaction"), TableColumn(Role.SHARE))
+        return {**MEASURE_AND_RUN, **parts, "total": TableColumn(Role.SCORE, "total sd")}
+
+    def table_records(self) -> list[Record]:
+        """Return the records with shares of the total in place of variances."""
+        return [
+            record
+            | {
+                name: record[name] / (record["total"] or np.nan)
+                for name in self.record_columns[2:5]
+            }
+            | {"total": record["total"] ** 0.5}
+            for record in self.to_records()
+        ]
+
+    def note(self) -> str:
+        """Return what the shares are of."""
+        return (
+            f"share of the variance of a mean by one of {self.judge_count} judges that comes "
+            "from topics, from judges, and from their interaction; and the standard deviation over "
+            "new topics and another judge. More topics reduce the first and the third part"
+        )
 
 
 def split_variance(
@@ -161,27 +236,11 @@ def simultaneous_limits(values: Floats, weights: Floats, level: float) -> tuple[
     return found.estimate, family.limits(found.estimate, known, found.count, level).limits
 
 
-def mean_limits(values: Floats, level: float) -> tuple[Floats, Limits]:
-    """Return means over topics, each with limits of its own; NaN where all values are equal."""
-    found = _distribution(values, None)
-    limits = METHODS[DEFAULT_METHOD].compute(found, level)
-    low, high = (np.where(found.degenerate, np.nan, limit) for limit in limits)
-    return found.estimate, Limits(low, high)
-
-
 def _distribution(values: Floats, weights: Floats | None) -> SamplingDistribution:
     labels = tuple((str(place), "gain") for place in range(values.shape[1]))
     support = np.zeros(len(labels), np.bool_)
     sample = TopicSample(labels, (len(labels),), (values,), STATISTICS["mean"], support)
     return sample.distribution(slice(None), weights, ("replicates", "replicate_se"))
-
-
-def judge_effects(limits: Limits) -> Words:
-    """Return which runs gain or lose from a judge, by the limits of their gain."""
-    words = np.array([INCONCLUSIVE, GAINS, LOSES])
-    sides: Integers = np.where(limits.low > 0, 1, np.where(limits.high < 0, 2, 0))
-    effects: Words = words[sides]
-    return effects
 
 
 class Drawn(NamedTuple):
@@ -195,8 +254,8 @@ class Drawn(NamedTuple):
 
 def mean_biases(
     means: Floats, pairs: list[tuple[int, int]], level: float
-) -> tuple[Floats, tuple[Floats, Floats]]:
-    """Return the mean differences of judges with limits: pairs × columns.
+) -> tuple[Floats, Floats, Floats]:
+    """Return the mean differences of judges with limits: pairs × columns; NaN where all are equal.
 
     Parameters
     ----------
@@ -206,9 +265,11 @@ def mean_biases(
         The pairs of judges, and the confidence level.
     """
     differences = np.stack([means[b] - means[a] for a, b in pairs], axis=1)
-    shape = differences.shape[1:]
-    estimate, limits = mean_limits(differences.reshape(len(differences), -1), level)
-    return estimate.reshape(shape), (limits.low.reshape(shape), limits.high.reshape(shape))
+    found = _distribution(differences.reshape(len(differences), -1), None)
+    limits = METHODS[DEFAULT_METHOD].compute(found, level)
+    own = (np.where(found.degenerate, np.nan, limit) for limit in limits)
+    estimate, low, high = (one.reshape(differences.shape[1:]) for one in (found.estimate, *own))
+    return estimate, low, high
 
 
 def judged_runs(
@@ -219,17 +280,16 @@ def judged_runs(
     with warnings.catch_warnings():  # of equal scores, which the verdicts name already
         warnings.simplefilter("ignore", ConfirWarning)
         means = [confidence_interval(one, level=drawn.level, rng=drawn.seed) for one in scores]
-    flat = values.reshape(*values.shape[:2], -1)
-    bias, limits = mean_biases(flat, judges.pairs, drawn.level)
+    biases = mean_biases(values.reshape(*values.shape[:2], -1), judges.pairs, drawn.level)
     shape = len(judges.pairs), len(first.runs), len(first.measures)
     gains = [_gains(values[b] - values[a], drawn) for a, b in judges.pairs]
-    gain, low, high, effect = (np.stack(part) for part in zip(*gains, strict=True))
-    parts = [(one.estimate, one.low, one.high) for one in means]
+    gain, low, high = (np.stack(part) for part in zip(*gains, strict=True))
+    sides: Integers = np.where(low > 0, 1, np.where(high < 0, 2, 0))
     arrays: dict[str, Any] = {}
-    for column, end in enumerate(("mean", "low", "high")):
-        arrays[f"reference_{end}"] = np.stack([parts[a][column] for a, _ in judges.pairs])
-        arrays[f"judge_{end}"] = np.stack([parts[b][column] for _, b in judges.pairs])
-    for end, array in zip(("", "_low", "_high"), (bias, *limits), strict=True):
+    for end, field in (("mean", "estimate"), ("low", "low"), ("high", "high")):
+        arrays[f"reference_{end}"] = np.stack([getattr(means[a], field) for a, _ in judges.pairs])
+        arrays[f"judge_{end}"] = np.stack([getattr(means[b], field) for _, b in judges.pairs])
+    for end, array in zip(("", "_low", "_high"), biases, strict=True):
         arrays[f"bias{end}"] = array.reshape(shape)
     return JudgedRuns(
         pairs=judges.pair_names,
@@ -239,18 +299,18 @@ def judged_runs(
         gain=gain,
         gain_low=low,
         gain_high=high,
-        effect=effect,
+        effect=np.array([INCONCLUSIVE, GAINS, LOSES])[sides],
         level=drawn.level,
     )
 
 
-def _gains(differences: Floats, drawn: Drawn) -> tuple[Any, ...]:
+def _gains(differences: Floats, drawn: Drawn) -> tuple[Floats, Floats, Floats]:
     """Return what each run gains from a judge beyond all runs, with simultaneous limits."""
     beyond = differences - differences.mean(axis=1, keepdims=True)
     columns = [
         simultaneous_limits(beyond[:, :, m], drawn.weights, drawn.level)
         for m in range(beyond.shape[2])
     ]
-    gain, limits = zip(*columns, strict=True)
-    low, high = (np.stack(part, axis=1) for part in zip(*limits, strict=True))
-    return np.stack(gain, axis=1), low, high, judge_effects(Limits(low, high))
+    parts = zip(*((gain, *limits) for gain, limits in columns), strict=True)
+    gain, low, high = (np.stack(part, axis=1) for part in parts)
+    return gain, low, high

@@ -16,12 +16,7 @@ from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
 from confir.defaults import LEVEL, REPLICATES, SEED
-from confir.errors import (
-    TopicMismatchError,
-    TopicWarning,
-    counted,
-    warn_caller,
-)
+from confir.errors import TopicMismatchError, TopicWarning, counted, warn_caller
 from confir.measures.evaluation import chosen_measures, score_lists
 from confir.measures.judged_evaluation import by_judge
 from confir.measures.parsing import parse_measures
@@ -118,14 +113,8 @@ class JudgementComparison(Result):
 
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = PAIR_PARTS
     record_columns = (
-        "reference",
-        "judge",
-        "measure",
-        "topics",
-        *_AGREEMENT,
-        *_BOARDS,
-        *_VERDICTS,
-        "level",
+        *("reference", "judge", "measure", "topics"),
+        *(*_AGREEMENT, *_BOARDS, *_VERDICTS, "level"),
     )
 
     def derived(self) -> Iterator[Variable]:
@@ -149,6 +138,10 @@ def compare_judgements(
     **rules: Unpack[ReadingOptions],
 ) -> JudgementComparison:
     """Return how far judges agree, and what the choice of a judge changes for the runs.
+
+    Judges that disagree on documents may still rank runs alike, and judges that agree on most may
+    favour some run: a language model often favours systems like itself. So agreement, leaderboards,
+    verdicts and the gain of each run are compared side by side.
 
     Parameters
     ----------
@@ -214,36 +207,24 @@ def compare_judged_lists(
     scores, weights = _on_complete_topics(scores, weights, seed)
     drawn = Drawn(weights, replicates, seed, level)
     verdicts = by_judge(lambda one: _verdicts(one, drawn), judges.names, scores)
-    return _compare(judges, agreement, scores, verdicts, drawn)
-
-
-def _compare(
-    judges: Judges,
-    agreement: GradeAgreement,
-    scores: Sequence[Scores],
-    verdicts: Sequence[Integers],
-    drawn: Drawn,
-) -> JudgementComparison:
     first = scores[0]
     values = np.stack([one.values for one in scores])  # judges × topics × runs × measures
-    bias, limits = mean_biases(values.mean(axis=2), judges.pairs, drawn.level)
+    biases = mean_biases(values.mean(axis=2), judges.pairs, level)
     taus = [_correlations(values[..., m], judges.pairs, drawn) for m in range(values.shape[3])]
     counts = [_count_verdicts(verdicts[a], verdicts[b]) for a, b in judges.pairs]
-    correlations = map(np.stack, zip(*taus, strict=True))
-    counted_pairs = map(np.stack, zip(*counts, strict=True))
+    boards = (*biases, *(np.stack(part).T for part in zip(*taus, strict=True)))
+    several = len(judges.names) >= LEAST_JUDGES
     return JudgementComparison(
         pairs=judges.pair_names,
         measures=first.measures,
         judges=judges.names,
         topics=len(first.topics),
-        **dict(zip(_BOARDS, (bias, *limits, *(one.T for one in correlations)), strict=True)),
-        **dict(zip(_VERDICTS, counted_pairs, strict=True)),
+        **dict(zip(_BOARDS, boards, strict=True)),
+        **dict(zip(_VERDICTS, map(np.stack, zip(*counts, strict=True)), strict=True)),
         agreement=agreement,
         runs=judged_runs(judges, scores, values, drawn),
-        variance=split_variance(values, first.runs, first.measures)
-        if len(judges.names) >= LEAST_JUDGES
-        else None,
-        level=drawn.level,
+        variance=split_variance(values, first.runs, first.measures) if several else None,
+        level=level,
     )
 
 

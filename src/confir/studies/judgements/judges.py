@@ -113,8 +113,6 @@ def gather_judges(
     intents, reading
         As in `as_qrels`.
     """
-    if isinstance(source, Judges):
-        return source
     named = name_judges(source)
     if len(named) < 2:
         raise InvalidValueError(
@@ -149,9 +147,8 @@ def name_judges(source: Any) -> dict[str, Any]:
     if isinstance(source, Mapping):
         pairs = [(as_text("judge", name), one) for name, one in source.items()]
     else:
-        pairs = []
-        for number, one in enumerate(as_list("judges", source), start=1):
-            pairs += _expanded(one, f"judge{number}")
+        listed = enumerate(as_list("judges", source), start=1)
+        pairs = [pair for number, one in listed for pair in _expanded(one, f"judge{number}")]
     named: dict[str, Any] = {}
     for name, one in pairs:
         if name in named:
@@ -165,12 +162,9 @@ def name_judges(source: Any) -> dict[str, Any]:
 
 def _expanded(source: Any, default: str) -> list[tuple[str, Any]]:
     """Return name and source of the qrels that a path or an object stands for."""
-    if isinstance(source, RunSource):
-        files = [source]
-    elif isinstance(source, str | os.PathLike):
-        files = find_runs([source])
-    else:
+    if not isinstance(source, RunSource | str | os.PathLike):
         return [(default, source)]
+    files = [source] if isinstance(source, RunSource) else find_runs([source])
     return [pair for file in files for pair in _judges_in(file)]
 
 
@@ -238,19 +232,14 @@ def _common_scale(
     else:
         first = next((name for name in used if name not in mapped), next(iter(used)))
         scale = used[first]
-        other = next(
-            (
-                name
-                for name, own in used.items()
-                if (not set(own) <= set(scale) if name in mapped else own != scale)
-            ),
-            None,
-        )
-        if other is not None:
-            common, example = _scale(used[first], used[other]), _example(used[other], scale)
+        for other, own in used.items():
+            if set(own) <= set(scale) if other in mapped else own == scale:
+                continue
+            common = sorted({*scale, *own})[:6]
+            example = _example(own, scale)
             raise FormatError(
                 f"the judges use different grades: {first} {_listed(scale)}, {other} "
-                f"{_listed(used[other])}; expected one scale: name it (grades={common}, --grades "
+                f"{_listed(own)}; expected one scale: name it (grades={common}, --grades "
                 f"{','.join(map(str, common))}) where equal grades mean the same, or map a judge's "
                 f"grades (grade_maps={{{other!r}: {{{example}}}}}, --grades '{other}={example}')"
             )
@@ -263,10 +252,6 @@ def _common_scale(
 
 def _listed(grades: Sequence[int]) -> str:
     return enumerate_names(map(str, grades), 6)
-
-
-def _scale(first: Sequence[int], second: Sequence[int]) -> list[int]:
-    return sorted({*first, *second})[:6]
 
 
 def _example(own: Sequence[int], scale: Sequence[int]) -> str:
@@ -282,16 +267,12 @@ def _on_common_topics(read: Mapping[str, Qrels]) -> tuple[Qrels, ...]:
     if not common:
         has = "; ".join(f"{name} has {enumerate_names(q.topics, 3)}" for name, q in read.items())
         raise TopicMismatchError(f"the judges have no topic in common: {has}")
-    left_out = {
-        name: len(qrels.topics) - len(common)
-        for name, qrels in read.items()
-        if len(qrels.topics) > len(common)
-    }
+    lengths = {name: len(qrels.topics) - len(common) for name, qrels in read.items()}
+    left_out = [f"{counted(n, 'topic')} of {name}" for name, n in lengths.items() if n]
     if left_out:
-        counts = ", ".join(f"{counted(n, 'topic')} of {name}" for name, n in left_out.items())
         warn_caller(
             f"judges are compared on the {counted(len(common), 'topic')} that all of them judged; "
-            f"left out: {counts}",
+            f"left out: {', '.join(left_out)}",
             TopicWarning,
         )
     kept = []

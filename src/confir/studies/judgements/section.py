@@ -11,18 +11,14 @@ from confir.data.sampling.design import refuse_design
 from confir.errors import InvalidValueError
 from confir.number_text import percent_words
 from confir.report.contents import Contents
+from confir.report.result_table import result_table
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Table
 from confir.studies.judgements.chart import judgement_chart
 from confir.studies.judgements.input_files import parse_grades
 from confir.studies.judgements.judgement_comparison import JudgementComparison, compare_judged_lists
 from confir.studies.judgements.judges import gather_judges, name_judges
-from confir.studies.judgements.table import (
-    confusion_table,
-    judged_run_table,
-    judgement_table,
-    judges_sentence,
-)
+from confir.studies.judgements.table import judgement_table, judges_sentence
 
 # What the qrels of the report are called beside those of other judges.
 _OWN = "qrels"
@@ -93,8 +89,8 @@ def _figures(contents: Contents, _: tuple[float, ...]) -> Iterator[Figure]:
 def _tables(contents: Contents) -> Iterator[tuple[str, Table]]:
     comparison: JudgementComparison = contents["judgements"]
     yield "judges", judgement_table(comparison)
-    yield "judges-runs", judged_run_table(comparison.runs)
-    yield "judges-grades", confusion_table(comparison.agreement.confusion)
+    yield "judges-runs", result_table(comparison.runs)
+    yield "judges-grades", result_table(comparison.agreement.confusion)
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:

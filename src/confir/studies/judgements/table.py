@@ -1,26 +1,18 @@
-"""Tables of judges: agreement, leaderboards and verdicts; confusion; gains of runs; variance."""
+"""Tables and sentences of judges: agreement, leaderboards and verdicts, one row per number."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from confir.data.result import Record
 from confir.errors import counted, enumerate_names
-from confir.number_text import (
-    difference_text,
-    interval_text,
-    number_text,
-    percent,
-    share_text,
-)
-from confir.order import best_first, signed
+from confir.number_text import difference_text, interval_text, percent, share_text
+from confir.order import signed
 from confir.report.tables import Cell, Table
-from confir.studies.comparison.verdicts import INCONCLUSIVE
-from confir.studies.judgements.grade_agreement import GradeAgreement, GradeConfusion
-from confir.studies.judgements.judge_effects import GAINS, LOSES, JudgedRuns, JudgeVariance
+from confir.studies.judgements.grade_agreement import GradeAgreement, pair_note
+from confir.studies.judgements.judge_effects import GAINS, LOSES
 from confir.studies.judgements.judgement_comparison import JudgementComparison
 
 _AGREEMENT = (
@@ -29,7 +21,6 @@ _AGREEMENT = (
     ("α, ordinal", "krippendorff_alpha"),
 )
 _CORRELATIONS = (("Kendall's τ_b", "tau"), ("τ_AP", "tau_ap"))
-_PARTS = ("topics", "judges", "interaction")
 
 Row = tuple[str, str]
 
@@ -43,8 +34,11 @@ def judgement_table(comparison: JudgementComparison, note: str | None = None) ->
         own = [one for one in records if (one["reference"], one["judge"]) == pair]
         rows += _rows(", ".join(pair) if several else "", _agreement_rows(own[0]))
         for column, record in enumerate(own):
-            effects = comparison.runs.effect[place, :, column]
-            rows += _rows(record["measure"], [*_board_rows(record), *_effect_rows(effects)])
+            found, effects = _board_rows(record), comparison.runs.effect[place, :, column]
+            if len(effects) > 1:
+                both = f"{np.sum(effects == GAINS)}, {np.sum(effects == LOSES)}"
+                found.append(("runs that gain, lose", both))
+            rows += _rows(record["measure"], found)
     names = ("judges, measure" if several else "measure", "number")
     text = judgement_note(comparison) if note is None else note
     return Table((*names, "estimate"), tuple(rows), text, names=len(names))
@@ -69,22 +63,12 @@ def _board_rows(record: Record) -> list[Row]:
     if not record["run_pairs"]:
         return found
     found += [(name, interval_text(*_limits(record, field))) for name, field in _CORRELATIONS]
-    of = f"of {record['significant']:,}"
-    found += [(f"verdicts {name}", f"{record[name]:,} {of}") for name in ("kept", "lost")]
-    rest = record["run_pairs"] - record["significant"]
-    return [
-        *found,
-        ("verdicts reversed", f"{record['reversed']:,} {of}"),
-        ("verdicts gained", f"{record['gained']:,} of {rest:,}"),
+    significant, rest = record["significant"], record["run_pairs"] - record["significant"]
+    found += [
+        (f"verdicts {name}", f"{record[name]:,} of {significant:,}")
+        for name in ("kept", "lost", "reversed")
     ]
-
-
-def _effect_rows(effects: Any) -> list[Row]:
-    if len(effects) < 2:
-        return []
-    return [
-        ("runs that gain, lose", f"{np.sum(effects == GAINS)}, {np.sum(effects == LOSES)}"),
-    ]
+    return [*found, ("verdicts gained", f"{record['gained']:,} of {rest:,}")]
 
 
 def _limits(record: Record, field: str) -> tuple[float, float, float]:
@@ -95,7 +79,7 @@ def judgement_note(comparison: JudgementComparison) -> str:
     """Return what the numbers of a comparison of judges are."""
     runs = counted(len(comparison.runs.runs), "run")
     note = (
-        f"{_pair_note(comparison.pairs)}; {counted(comparison.topics, 'topic')}, {runs}; "
+        f"{pair_note(comparison.pairs)}; {counted(comparison.topics, 'topic')}, {runs}; "
         f"{percent(comparison.level)} intervals over topics"
     )
     if len(comparison.judges) > 2:
@@ -107,144 +91,43 @@ def judgement_note(comparison: JudgementComparison) -> str:
     )
 
 
-def _pair_note(pairs: tuple[tuple[str, str], ...]) -> str:
-    if len(pairs) > 1:
-        return "the first judge of a pair is the reference"
-    return f"judge {pairs[0][1]}, reference {pairs[0][0]}"
-
-
 def _joint_note(agreement: GradeAgreement, judges: int) -> str:
     limits = agreement.joint_alpha, agreement.joint_low, agreement.joint_high
     return f"α of all {judges} judges {interval_text(*limits)}"
 
 
-def agreement_table(agreement: GradeAgreement, note: str | None = None) -> Table:
+def agreement_table(agreement: GradeAgreement) -> Table:
     """Return a table of the agreement on grades: one row per pair of judges and number."""
     rows: list[tuple[Cell, ...]] = []
     for record in agreement.to_records():
         rows += _rows(f"{record['reference']}, {record['judge']}", _agreement_rows(record))
-    if note is None:
-        judges = len({name for pair in agreement.pairs for name in pair})
-        note = f"{counted(agreement.topics, 'topic')}; {percent(agreement.level)} intervals over topics"
-        note += f"; {_joint_note(agreement, judges)}" if judges > 2 else ""
+    judges = len({name for pair in agreement.pairs for name in pair})
+    note = f"{counted(agreement.topics, 'topic')}; {percent(agreement.level)} intervals over topics"
+    note += f"; {_joint_note(agreement, judges)}" if judges > 2 else ""
     return Table(("judges", "number", "estimate"), tuple(rows), note, names=2)
-
-
-def confusion_table(confusion: GradeConfusion, note: str | None = None) -> Table:
-    """Return how often a pair of judges gave which grades: a row per grade of the reference."""
-    several = len(confusion.pairs) > 1
-    rows = []
-    for place, pair in enumerate(confusion.pairs):
-        for row, grade in enumerate(confusion.reference_grades):
-            counts = confusion.documents[place, row].tolist()
-            share = confusion.specific_agreement[place, row]
-            rows.append(
-                (
-                    *([Cell(", ".join(pair) if row == 0 else "")] if several else []),
-                    Cell(str(grade)),
-                    *(Cell(f"{count:,}", column == row) for column, count in enumerate(counts)),
-                    Cell(f"{sum(counts):,}"),
-                    Cell(share_text(share)),
-                )
-            )
-    names = (*(["judges"] if several else []), "grade")
-    columns = (*names, *map(str, confusion.judge_grades), "all", "agreement")
-    if note is None:
-        note = (
-            f"documents by the grade of the reference (rows) and of the judge (columns); "
-            f"{_pair_note(confusion.pairs)}; agreement: of the judgements that give a grade, the "
-            "share in which the other judge gives it too"
-        )
-    return Table(columns, tuple(rows), note, names=len(names))
-
-
-def judged_run_table(runs: JudgedRuns, note: str | None = None) -> Table:
-    """Return the means of runs under two judges, those that gain most first."""
-    columns = ("run", "ref.", "judge", "bias", "gain")
-    several = len(runs.pairs) * len(runs.measures) > 1
-    records = runs.to_records()
-    size = len(runs.runs)
-    rows: list[tuple[Cell, ...]] = []
-    for start in range(0, len(records), size):
-        own = records[start : start + size]
-        if several:
-            measure = f", {own[0]['measure']}" if len(runs.measures) > 1 else ""
-            heading = f"{own[0]['reference']}, {own[0]['judge']}{measure}"
-            rows.append((Cell(heading, strong=True), *(Cell("") for _ in columns[1:])))
-        for place in best_first(np.array([record["gain"] for record in own])):
-            record = own[place]
-            shown = record["effect"] != INCONCLUSIVE
-            rows.append(
-                (
-                    Cell(record["run"]),
-                    Cell(number_text(record["reference_mean"])),
-                    Cell(number_text(record["judge_mean"])),
-                    Cell(signed(record["bias"])),
-                    Cell(difference_text(*_limits(record, "gain")), shown),
-                )
-            )
-    if note is None:
-        note = (
-            f"{_pair_note(runs.pairs)}; bias: the judge's mean minus the reference's; gain: the "
-            f"bias minus the mean bias of all runs, with simultaneous {percent(runs.level)} intervals for "
-            f"all {counted(size, 'run')}: a run gains or loses if its interval excludes 0"
-        )
-    return Table(columns, tuple(rows), note)
-
-
-def judge_variance_table(variance: JudgeVariance, note: str | None = None) -> Table:
-    """Return where the variance of a run's mean comes from: shares, and the standard deviation."""
-    several = len(variance.measures) > 1
-    rows = tuple(
-        (
-            *([Cell(record["measure"])] if several else []),
-            Cell(record["run"]),
-            *(Cell(_share(record, part)) for part in _PARTS),
-            Cell(number_text(record["total"] ** 0.5)),
-        )
-        for record in variance.to_records()
-    )
-    names = (*(["measure"] if several else []), "run")
-    if note is None:
-        note = (
-            f"share of the variance of a mean by one of {variance.judge_count} judges that comes "
-            "from topics, from judges, and from their interaction; and the standard deviation over "
-            "new topics and another judge. More topics reduce the first and the third part"
-        )
-    return Table((*names, *_PARTS, "total sd"), rows, note, names=len(names))
-
-
-def _share(record: Record, part: str) -> str:
-    return share_text(record[part] / record["total"]) if record["total"] > 0 else "–"
 
 
 def judges_sentence(comparison: JudgementComparison, place: int, measure: int) -> str:
     """Return what one pair of judges means for the runs by one measure, in a sentence."""
     reference, judge = comparison.pairs[place]
     runs = comparison.runs
-    bias, low, high = (
-        float(array[place, measure])
-        for array in (comparison.bias, comparison.bias_low, comparison.bias_high)
+    bias, low, high, found, *counts = (
+        getattr(comparison, name)[place, measure].item()
+        for name in ("bias", "bias_low", "bias_high", "significant", "kept", "lost", "reversed")
     )
     text = (
         f"{comparison.measures[measure]} is {abs(bias):.4f} {'lower' if bias < 0 else 'higher'} by "
         f"{judge} than by {reference}, on average over the runs ({percent(comparison.level)} interval "
         f"of the difference [{signed(low)}, {signed(high)}])"
     )
-    found = int(comparison.significant[place, measure])
     if found:
         text += (
             f"; of {counted(found, 'significant difference')} between runs, {judge} keeps "
-            f"{int(comparison.kept[place, measure])}, loses {int(comparison.lost[place, measure])} "
-            f"and reverses {int(comparison.reversed[place, measure])}"
+            f"{counts[0]}, loses {counts[1]} and reverses {counts[2]}"
         )
-    gaining = [
-        run
-        for run, word in zip(runs.runs, runs.effect[place, :, measure], strict=True)
-        if word == GAINS
-    ]
+    words = zip(runs.runs, runs.effect[place, :, measure], strict=True)
+    gaining = [run for run, word in words if word == GAINS]
     if gaining:
-        text += (
-            f"; {enumerate_names(gaining, 3)} {'gains' if len(gaining) == 1 else 'gain'} from it"
-        )
+        gain = "gains" if len(gaining) == 1 else "gain"
+        text += f"; {enumerate_names(gaining, 3)} {gain} from it"
     return f"{text}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from confir.data.result import Record
@@ -17,11 +17,13 @@ from confir.report.charts import (
     numbered,
     panel_facet,
     styled,
+    tooltips,
 )
 from confir.report.inline_records import inline_records
 from confir.studies.meta_analysis.meta_analysis import PooledEffect, PooledModels
 from confir.studies.meta_analysis.table import (
     MOST_IN_FULL,
+    as_models,
     effect_sign,
     interval_name,
     is_simultaneous,
@@ -32,18 +34,16 @@ from confir.studies.meta_analysis.table import (
 _ROW, _SMALL_ROW, _MANY_ROWS = 18, 11, 60
 _SQUARE, _SMALL_SQUARE = 150, 60
 
-_KINDS = ["study", "pooled", "further study"]
-_KIND_COLOURS = ["#555555", COLOURS[0], COLOURS[4]]
-_VERDICTS = ["not significantly different from 0", "significantly different from 0"]
+_KINDS = {"study": "#555555", "pooled": COLOURS[0], "further study": COLOURS[4]}
+_VERDICTS = {
+    "not significantly different from 0": "#888888",
+    "significantly different from 0": COLOURS[0],
+}
 
 
-def pooled_chart(pooled: PooledEffect) -> Any:
-    """Return the forest plot of effects pooled by one model."""
-    return models_chart(PooledModels((pooled,)))
-
-
-def models_chart(models: PooledModels) -> Any:
+def pooled_chart(pooled: PooledEffect | PooledModels) -> Any:
     """Return the forest plot; of more groups than can be read so, the pooled effects alone."""
+    models = as_models(pooled)
     few = len(models.main.groups) <= MOST_IN_FULL
     return forest_chart(models) if few else summary_chart(models)
 
@@ -56,15 +56,12 @@ def forest_chart(models: PooledModels) -> Any:
     a further study is expected.
     """
     alt = import_altair()
-    studies = models.main.study_records()
-    pooled = models.to_records()
+    studies = [
+        record | {"row": record["study"], "kind": "study"} for record in models.main.study_records()
+    ]
+    pooled = [row for record in models.to_records() for row in _pooled_rows(record)]
     panels = [
-        _panel(
-            alt,
-            [record for record in studies if _belongs(record, group)],
-            [record for record in pooled if _belongs(record, group)],
-            str(group),
-        )
+        _panel(alt, [row for row in (*studies, *pooled) if _belongs(row, group)], str(group))
         for group in models.main.groups
     ]
     drawing = alt.concat(*panels, columns=1 if len(panels) == 1 else 2).resolve_scale(
@@ -84,17 +81,14 @@ def forest_chart(models: PooledModels) -> Any:
 def summary_chart(models: PooledModels) -> Any:
     """Return the pooled effects by the main model: one row per group, one panel per measure."""
     alt = import_altair()
-    records = [
-        {
-            **_with_shown_limits(record),
-            "name": str(group._replace(measure=None)) or "pooled",
-            "panel": group.measure or "",
-            "zero": 0,
-            "verdict": _VERDICTS[effect_sign(record) != 0],
-        }
-        for group, record in zip(models.main.groups, models.main.to_records(), strict=True)
-        if not (math.isnan(record["effect"]) or math.isnan(shown_limits(record)[0]))
-    ]
+    words = list(_VERDICTS)
+    records = []
+    for group, record in zip(models.main.groups, models.main.to_records(), strict=True):
+        low, high = shown_limits(record)
+        if not (math.isnan(record["effect"]) or math.isnan(low)):
+            named = {"name": str(group._replace(measure=None)) or "pooled"}
+            named |= {"panel": group.measure or "", "verdict": words[effect_sign(record) != 0]}
+            records.append({**record, "low": low, "high": high, **named})
     if not records:
         raise UnsupportedMethodError("no pooled effect has an interval that could be drawn")
     first = [record for record in records if record["panel"] == records[0]["panel"]]
@@ -103,22 +97,12 @@ def summary_chart(models: PooledModels) -> Any:
     together = "simultaneous " if is_simultaneous(models.main) else ""
     title = f"pooled effect with {together}{percent(models.main.level)} interval"
     measures = list(dict.fromkeys(record["panel"] for record in records))
-    plain = alt.Chart(inline_records(numbered(records, name=order, panel=measures)))
-    base = plain.encode(
-        y=alt.Y("name_number:N", title=None, axis=_axis(alt, order)),
-        color=alt.Color(
-            "verdict:N",
-            scale=alt.Scale(
-                domain=_VERDICTS,
-                range=["#888888", COLOURS[0]],
-            ),
-            title=None,
-        ),
-        tooltip=["name:N", *_number_tooltips(alt, "effect", "low", "high", "i2", "tau2")],
-    )
+    rows = numbered(records, name=order, panel=measures)
+    numbers = ("effect", "low", "high", "i2", "tau2")
+    zero, base = _rows(rows, "name", order, ("verdict", _VERDICTS), numbers, title)
     panels = (
         alt.layer(
-            plain.mark_rule(color="#444", strokeDash=[4, 3]).encode(x=alt.X("zero:Q", title=title)),
+            zero,
             base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q"),
             base.mark_point(filled=True, shape="diamond", size=70, opacity=1).encode(x="effect:Q"),
         )
@@ -129,35 +113,26 @@ def summary_chart(models: PooledModels) -> Any:
     return styled(panels, f"Pooled effects by {models.main.model.name}")
 
 
-def _panel(alt: Any, studies: list[Record], pooled: list[Record], title: str) -> Any:
+def _panel(alt: Any, rows: list[Record], title: str) -> Any:
     """Return the forest plot of one group."""
-    rows = [_study_row(record) for record in studies] + [
-        row for record in pooled for row in _pooled_rows(record)
-    ]
     order = list(dict.fromkeys(row["row"] for row in rows))
     few = len(order) <= _MANY_ROWS
     squares = alt.Scale(domainMin=0, range=[4, _SQUARE if few else _SMALL_SQUARE])
-    plain = alt.Chart(inline_records(numbered(rows, row=order)))
-    base = plain.encode(
-        y=alt.Y("row_number:N", title=None, axis=_axis(alt, order)),
-        color=alt.Color("kind:N", scale=alt.Scale(domain=_KINDS, range=_KIND_COLOURS), title=None),
-        tooltip=["row:N", "kind:N", *_number_tooltips(alt, "effect", "low", "high", "weight")],
-    )
+    numbers = ("effect", "low", "high", "weight")
+    numbered_rows = numbered(rows, row=order)
+    zero, base = _rows(numbered_rows, "row", order, ("kind", _KINDS), numbers, "effect")
+
+    def only(test: str) -> Any:
+        return base.transform_filter(f"datum.kind {test}")
+
     lines = [
-        plain.mark_rule(color="#444", strokeDash=[4, 3]).encode(x=alt.X("zero:Q", title="effect")),
-        base.transform_filter("datum.kind == 'further study'")
-        .mark_rule(strokeWidth=1)
-        .encode(x="low:Q", x2="high:Q"),
-        base.transform_filter("datum.kind != 'further study'")
-        .mark_rule(strokeWidth=1.5)
-        .encode(x="low:Q", x2="high:Q"),
-        base.transform_filter("datum.kind == 'study'")
+        zero,
+        only("== 'further study'").mark_rule(strokeWidth=1).encode(x="low:Q", x2="high:Q"),
+        only("!= 'further study'").mark_rule(strokeWidth=1.5).encode(x="low:Q", x2="high:Q"),
+        only("== 'study'")
         .mark_point(filled=True, shape="square", opacity=0.75)
-        .encode(
-            x="effect:Q",
-            size=alt.Size("weight:Q", scale=squares, legend=None),
-        ),
-        base.transform_filter("datum.kind == 'pooled'")
+        .encode(x="effect:Q", size=alt.Size("weight:Q", scale=squares, legend=None)),
+        only("== 'pooled'")
         .mark_point(filled=True, shape="diamond", size=110, opacity=1)
         .encode(x="effect:Q"),
     ]
@@ -165,35 +140,47 @@ def _panel(alt: Any, studies: list[Record], pooled: list[Record], title: str) ->
     return alt.layer(*lines).properties(width=320, height=height, title=[title])
 
 
-def _study_row(record: Record) -> Record:
-    return {**record, "row": record["study"], "kind": "study", "zero": 0}
+def _rows(
+    rows: list[Record],
+    field: str,
+    names: Sequence[str],
+    colours: tuple[str, Mapping[str, str]],
+    numbers: Sequence[str],
+    title: str,
+) -> tuple[Any, Any]:
+    """Return the line at 0, and a chart with one row per name, in the colours of a field's words."""
+    alt = import_altair()
+    word, palette = colours
+    plain = alt.Chart(inline_records([row | {"zero": 0} for row in rows]))
+    base = plain.encode(
+        y=alt.Y(
+            f"{field}_number:N",
+            title=None,
+            axis=alt.Axis(labelLimit=240, labelExpr=label_names(names)),
+        ),
+        color=alt.Color(
+            f"{word}:N",
+            scale=alt.Scale(domain=list(palette), range=list(palette.values())),
+            title=None,
+        ),
+        tooltip=tooltips(f"{field}:N", f"{word}:N", *(f"{n}:Q" for n in numbers), numbers=".4f"),
+    )
+    zero = plain.mark_rule(color="#444", strokeDash=[4, 3])
+    return zero.encode(x=alt.X("zero:Q", title=title)), base
 
 
 def _pooled_rows(record: Record) -> list[Record]:
     """Return a model's interval, and around it that of a further study; nothing without effect."""
     if math.isnan(record["effect"]):
         return []
-    row = {"row": f"pooled: {record['model']}", "effect": record["effect"], "zero": 0}
     low, high = shown_limits(record)
-    rows = [{**row, "kind": "pooled", "low": low, "high": high}]
+    row = record | {"row": f"pooled: {record['model']}"}
+    rows = [row | {"kind": "pooled", "low": low, "high": high}]
     if not math.isnan(record["predicted_low"]):
         limits = {"low": record["predicted_low"], "high": record["predicted_high"]}
-        rows.append({**row, "kind": "further study", **limits})
+        rows.append(row | {"kind": "further study"} | limits)
     return rows
-
-
-def _with_shown_limits(record: Record) -> Record:
-    low, high = shown_limits(record)
-    return {**record, "low": low, "high": high}
 
 
 def _belongs(record: Record, group: Group) -> bool:
     return all(record.get(name) == value for name, value in group._asdict().items())
-
-
-def _axis(alt: Any, names: Sequence[str]) -> Any:
-    return alt.Axis(labelLimit=240, labelExpr=label_names(names))
-
-
-def _number_tooltips(alt: Any, *names: str) -> list[Any]:
-    return [alt.Tooltip(f"{name}:Q", format=".4f") for name in names]

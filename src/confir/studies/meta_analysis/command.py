@@ -10,16 +10,18 @@ from confir.cli.explicit_options import refuse_options
 from confir.cli.groups import Instead, Without
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import CHOOSING
-from confir.cli.parameters import Argument, Option
+from confir.cli.parameters import Argument, Option, Panel
 from confir.defaults import ALL_PAIRS, BASELINE, NO_FAMILY
 from confir.errors import FormatError, InvalidValueError, counted
 from confir.studies.collection.command import SmallROption
 
 if TYPE_CHECKING:
-    from confir.studies.meta_analysis.meta_analysis import PooledModels
     from confir.studies.meta_analysis.topic_effects import StudyEffects
 
-_POOLING = "Pooling"
+_POOLING = Panel("Pooling")
+
+# For more groups than this, there are no sentences.
+_MOST_GROUPS_IN_WORDS = 24
 
 # Options that say how documents are resampled.
 _OF_DOCUMENTS = ("pairing", "small_r", "epsilon", "replicates", "seed")
@@ -56,29 +58,23 @@ def meta_command(
     ],
     effect: Annotated[
         str | None,
-        Option(
-            metavar="NAME",
-            help="Compute effects from scores: score, logit, difference, logit-difference, or adjusted "
+        _POOLING(
+            "Compute effects from scores: score, logit, difference, logit-difference, or adjusted "
             "(logit less the baseline's, or the mean of all runs). With -m by default logit, or "
             "logit-difference from a baseline; a table needs limits.",
-            panel=_POOLING,
+            "NAME",
         ),
     ] = None,
     baseline: Annotated[
         str | None,
-        Option(
-            metavar="RUN",
-            help="The run that --effect refers to: its name or, with -m, its file.",
-            panel=_POOLING,
-        ),
+        _POOLING("The run that --effect refers to: its name or, with -m, its file.", "RUN"),
     ] = None,
     model: Annotated[
         list[str] | None,
-        Option(
-            metavar="NAME",
-            help="stouffer, fixed, or random effects: dersimonian-laird, paule-mandel or reml, "
+        _POOLING(
+            "stouffer, fixed, or random effects: dersimonian-laird, paule-mandel or reml, "
             "also with +hartung-knapp (repeatable; by default all).",
-            panel=_POOLING,
+            "NAME",
         ),
     ] = None,
     family: Annotated[
@@ -114,17 +110,18 @@ def meta_command(
     - `confir meta effects.csv --format json`
     """
     from confir.cli.input import check_choice
-    from confir.intervals.interval import check_level
+    from confir.cli.terminal import Answer
+    from confir.report.answer_parts import AnswerPart
+    from confir.report.tables import Cell, Table
     from confir.studies.collection.command import DOCUMENTS_NEEDED, check_settings, resample
     from confir.studies.meta_analysis.meta_analysis import pool_models
     from confir.studies.meta_analysis.models import MODELS
-    from confir.studies.meta_analysis.topic_effects import EFFECTS, check_effect, collection_effects
+    from confir.studies.meta_analysis.table import pooled_sentences, pooled_table
+    from confir.studies.meta_analysis.topic_effects import check_effect, collection_effects
 
     out.prepare()
     level = statistics.level
-    check_level(level)
     if effect is not None:
-        check_choice("--effect", effect, EFFECTS)
         check_effect(effect, has_baseline=baseline is not None)
     for name in model or ():
         check_choice("--model", name, tuple(MODELS))
@@ -166,7 +163,12 @@ def meta_command(
     models = pool_models(
         **found._asdict(), models=model or list(MODELS), level=level, family=family
     )
-    _show(models, note, out)
+    table = pooled_table(models, note)
+    parts = [AnswerPart("Pooled effects", (), table)]
+    if len(models.main.groups) <= _MOST_GROUPS_IN_WORDS:
+        words = tuple((Cell(sentence),) for sentence in pooled_sentences(models.main))
+        parts.append(AnswerPart("In words", (), Table(("in words",), words)))
+    out.deliver(Answer(models.to_records(), table, models, parts))
 
 
 def _of_tables(
@@ -190,12 +192,3 @@ def _of_tables(
         raise FormatError(problem, path=error.path, line=error.line) from None
     note = "" if table.unit == "study" else f"studies are {table.unit}s"
     return table_effects(table, effect=effect, baseline=baseline), note
-
-
-def _show(models: PooledModels, note: str, out: options.Output) -> None:
-    """Write or print the pooled effects; a terminal and Markdown have them in words, too."""
-    from confir.cli.terminal import Answer
-    from confir.studies.meta_analysis.table import meta_parts, pooled_table
-
-    table, parts = pooled_table(models, note), meta_parts(models, note)
-    out.deliver(Answer(models.to_records(), table, models, parts))

@@ -56,10 +56,14 @@ class EffectSample(NamedTuple):
         """Return what the effects differ from their weighted mean, 0 where there is none."""
         return np.where(self.present, self.effects - weighted_mean(self.effects, weights), 0.0)
 
+    def q(self, weights: Floats) -> Floats:
+        """Return the weighted sum of squares of the effects about their weighted mean."""
+        q: Floats = (weights * self.residuals(weights) ** 2).sum(axis=0)
+        return q
+
     def squares(self) -> Floats:
         """Return the sum of squares of the effects about their plain mean."""
-        squares: Floats = (self.residuals(self.present.astype(np.float64)) ** 2).sum(axis=0)
-        return squares
+        return self.q(self.present.astype(np.float64))
 
 
 def effect_sample(
@@ -80,7 +84,12 @@ def effect_sample(
     names = tuple(f"study {place}" for place in range(1, len(values) + 1))
     if studies is not None:
         names = as_texts("studies", studies)
-    labels = tuple(_default_groups(values.shape[1], shape) if groups is None else _groups(groups))
+    columns = [f"column {place}" for place in range(1, values.shape[1] + 1)]
+    labels = tuple(Group(run=name) for name in columns) if shape else (Group(),)
+    if groups is not None:
+        if not isinstance(groups, list | tuple) or not all(isinstance(g, Group) for g in groups):
+            raise invalid("groups", groups, "a list of Group, one per column")
+        labels = tuple(groups)
     if len(names) != len(values) or len(labels) != values.shape[1]:
         raise InvalidValueError(
             f"{len(names)} names of studies and {len(labels)} of columns for effects of "
@@ -90,7 +99,15 @@ def effect_sample(
     present = ~np.isnan(values) & (errors > 0)
     if not present.any():
         raise InvalidValueError("no study has an effect with a sigma above 0; expected one or more")
-    _warn_of_left_out(present, ~np.isnan(values) | ~np.isnan(errors), names, labels)
+    left_out = np.argwhere((~np.isnan(values) | ~np.isnan(errors)) & ~present)
+    if left_out.size:
+        places = [_place(names[s], labels[c]) for s, c in left_out]
+        warnings.warn(
+            f"left out, because the effect or its sigma is missing, or sigma is 0: "
+            f"{enumerate_names(places)}",
+            InputWarning,
+            stacklevel=4,
+        )
     return EffectSample(
         np.where(present, values, 0.0),
         np.where(present, errors, 1.0) ** 2,
@@ -99,18 +116,6 @@ def effect_sample(
         labels,
         shape,
     )
-
-
-def _groups(groups: Sequence[Group]) -> Sequence[Group]:
-    if not isinstance(groups, list | tuple) or not all(isinstance(one, Group) for one in groups):
-        raise invalid("groups", groups, "a list of Group, one per column")
-    return groups
-
-
-def _default_groups(columns: int, shape: tuple[int, ...]) -> list[Group]:
-    if not shape:
-        return [Group()]
-    return [Group(run=f"column {place}") for place in range(1, columns + 1)]
 
 
 def _check_range(
@@ -129,20 +134,6 @@ def _check_range(
 
 def _place(study: str, group: Group) -> str:
     return f"{study} ({group})" if str(group) else study
-
-
-def _warn_of_left_out(
-    present: Booleans, given: Booleans, names: Sequence[str], labels: Sequence[Group]
-) -> None:
-    left_out = np.argwhere(given & ~present)
-    if left_out.size:
-        places = [_place(names[s], labels[c]) for s, c in left_out]
-        warnings.warn(
-            f"left out, because the effect or its sigma is missing, or sigma is 0: "
-            f"{enumerate_names(places)}",
-            InputWarning,
-            stacklevel=5,
-        )
 
 
 def weighted_mean(values: Floats, weights: Floats) -> Floats:

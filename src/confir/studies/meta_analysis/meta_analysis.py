@@ -6,8 +6,10 @@ them by Stouffer's test or by a fixed effect, and names random effects for studi
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,17 +17,7 @@ import numpy.typing as npt
 
 from confir.arguments import as_choices, as_level
 from confir.arrays import Floats, Integers
-from confir.data.result import (
-    Columns,
-    Record,
-    Result,
-    Variable,
-    axis,
-    constant,
-    over,
-    records_of,
-    result,
-)
+from confir.data.result import Columns, Record, Result, Variable, axis, constant, over, result
 from confir.data.tables.effect_files import Group
 from confir.defaults import LEVEL, NO_FAMILY
 from confir.errors import DegenerateSampleWarning, enumerate_names
@@ -44,12 +36,16 @@ from confir.studies.meta_analysis.models import (
     MODELS,
     RANDOM,
     STOUFFER,
+    TAU2_ESTIMATORS,
     Model,
     choose_model,
 )
-from confir.studies.meta_analysis.pooled_estimates import estimate_mean, stouffer_test
-from confir.studies.meta_analysis.pooled_families import adjust_effects, family_of_effects
-from confir.studies.meta_analysis.tau2 import TAU2_ESTIMATORS
+from confir.studies.meta_analysis.pooled_estimates import (
+    adjust_effects,
+    estimate_mean,
+    family_of_effects,
+    stouffer_test,
+)
 
 
 @result
@@ -113,25 +109,9 @@ class PooledEffect(Result):
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {"group": Group._fields}
     row_order = ("group",)
     record_columns = (
-        *Group._fields,
-        "model",
-        "effect",
-        "low",
-        "high",
-        "p",
-        "q",
-        "i2",
-        "tau2",
-        "q_p",
-        "p_greater",
-        "predicted_low",
-        "predicted_high",
-        "studies",
-        "level",
-        "p_adjusted",
-        "family",
-        "simultaneous_low",
-        "simultaneous_high",
+        *(*Group._fields, "model", "effect", "low", "high", "p", "q", "i2", "tau2", "q_p"),
+        *("p_greater", "predicted_low", "predicted_high", "studies", "level", "p_adjusted"),
+        *("family", "simultaneous_low", "simultaneous_high"),
     )
 
     def __repr__(self) -> str:
@@ -154,38 +134,28 @@ class PooledEffect(Result):
 
     def study_records(self) -> list[Record]:
         """Return a record per study pooled: its group, effect, limits and weight."""
-        shape = (len(self.studies), len(self.groups))
-        effects, sigmas, weights = (
-            array.reshape(shape) for array in (self.effects, self.sigmas, self.weights)
+        margin = t_quantile(np.array(np.inf), self.level) * self.sigmas
+        effects, low, high, weights = (
+            array.reshape(len(self.studies), -1).T.tolist()
+            for array in (self.effects, self.effects - margin, self.effects + margin, self.weights)
         )
-        margin = t_quantile(np.array(np.inf), self.level) * sigmas
-        numbers = {
-            "effect": effects,
-            "low": effects - margin,
-            "high": effects + margin,
-            "weight": weights,
-        }
-        pooled = ~np.isnan(effects.T)
-        places = np.argwhere(pooled).tolist()
-        groups = [self.groups[g] for g, _ in places]
-        return records_of(
+        return [
             {
-                **{name: [getattr(one, name) for one in groups] for name in _fields(self.groups)},
-                "study": [self.studies[s] for _, s in places],
-                **{name: array.T[pooled].tolist() for name, array in numbers.items()},
+                **{name: getattr(group, name) for name in _fields(self.groups)},
+                "study": study,
+                "effect": effects[g][s],
+                "low": low[g][s],
+                "high": high[g][s],
+                "weight": weights[g][s],
             }
-        )
-
-    @property
-    def limits(self) -> Limits:
-        """The limits that verdicts rest on: simultaneous in a family, else each effect's own."""
-        if self.family == NO_FAMILY:
-            return Limits(self.low, self.high)
-        return Limits(self.simultaneous_low, self.simultaneous_high)
+            for g, group in enumerate(self.groups)
+            for s, study in enumerate(self.studies)
+            if not math.isnan(effects[g][s])
+        ]
 
     @property
     def normal_limits(self) -> Limits:
-        """What `limits` are from the model's variance alone, as with the interval "normal"."""
+        """What the limits are from the model's variance alone, as with the interval "normal"."""
         with np.errstate(divide="ignore"):
             total = np.nansum(1.0 / (self.sigmas**2 + self.tau2), axis=0)
         sizes = np.ones_like(self.tested) if self.family == NO_FAMILY else self.tested
@@ -220,11 +190,7 @@ class PooledModels(Result):
         """Return the columns of all models, the rows of a group together."""
         parts = [pooled.to_dict() for pooled in self.pooled]
         return {
-            name: [
-                value
-                for values in zip(*(part[name] for part in parts), strict=True)
-                for value in values
-            ]
+            name: list(chain(*zip(*(part[name] for part in parts), strict=True)))
             for name in parts[0]
         }
 
@@ -242,6 +208,9 @@ def pool_effects(
     groups: Sequence[Group] | None = None,
 ) -> PooledEffect:
     """Return the pooled effect of studies, with its interval and how far the studies differ.
+
+    One collection says little about the next. Pooled, several give a narrower interval if their effects
+    agree; if these differ by more than chance, random effects widen it to hold for further studies.
 
     Parameters
     ----------
@@ -268,16 +237,9 @@ def pool_effects(
     >>> confir.pool_effects([0.1, 0.2, 0.4], [0.1, 0.1, 0.2])
     PooledEffect(0.1778 [-0.1010, 0.4565], level=0.95, i2=0.00, model='paule-mandel+hartung-knapp')
     """
-    chosen = choose_model(model, tau2, interval)
-    return pool_models(
-        effects,
-        sigmas,
-        models=[chosen.name],
-        level=level,
-        family=family,
-        studies=studies,
-        groups=groups,
-    ).pooled[0]
+    names = [choose_model(model, tau2, interval).name]
+    given: dict[str, Any] = {"level": level, "family": family, "studies": studies, "groups": groups}
+    return pool_models(effects, sigmas, models=names, **given).pooled[0]
 
 
 def pool_models(
@@ -311,27 +273,16 @@ def pool_models(
 def _warn_of_few(sample: EffectSample, models: Sequence[Model]) -> None:
     """Warn of columns without an interval by some of the models."""
     needed = 2 if any(model.kind == RANDOM for model in models) else 1
-    few = [str(sample.groups[c]) for c in np.flatnonzero(sample.sizes < needed)]
-    if few:
-        warnings.warn(
-            f"random effects need 2 studies, other models 1: no interval{_of(few)}",
-            DegenerateSampleWarning,
-            stacklevel=4,
-        )
-    if any(model.interval == HARTUNG_KNAPP for model in models):
-        equal = (sample.sizes > 1) & sample.all_equal
-        same = [str(sample.groups[c]) for c in np.flatnonzero(equal)]
-        if same:
-            warnings.warn(
-                f"all effects are equal, which leaves no Hartung-Knapp interval{_of(same)}",
-                DegenerateSampleWarning,
-                stacklevel=4,
-            )
-
-
-def _of(groups: Sequence[str]) -> str:
-    named = [group for group in groups if group]
-    return f" of {enumerate_names(named, 5)}" if named else ""
+    equal = (sample.sizes > 1) & sample.all_equal
+    scaled = any(model.interval == HARTUNG_KNAPP for model in models)
+    for columns, cause in (
+        (sample.sizes < needed, "random effects need 2 studies, other models 1: no interval"),
+        (equal & scaled, "all effects are equal, which leaves no Hartung-Knapp interval"),
+    ):
+        if columns.any():
+            named = [str(sample.groups[c]) for c in np.flatnonzero(columns)]
+            of = f" of {enumerate_names(filter(None, named), 5)}" if any(named) else ""
+            warnings.warn(f"{cause}{of}", DegenerateSampleWarning, stacklevel=4)
 
 
 def _pool(sample: EffectSample, model: Model, level: float, family: str) -> PooledEffect:
@@ -339,7 +290,7 @@ def _pool(sample: EffectSample, model: Model, level: float, family: str) -> Pool
 
     df = sample.df
     equal_weights = sample.weights(0.0)
-    q = (equal_weights * sample.residuals(equal_weights) ** 2).sum(axis=0)
+    q = sample.q(equal_weights)
     with np.errstate(divide="ignore", invalid="ignore"):
         i2 = np.where(q > df, 1.0 - df / q, 0.0)
         q_p = chdtrc(df, q)

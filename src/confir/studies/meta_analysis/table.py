@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,26 +14,33 @@ from confir.errors import counted
 from confir.intervals.simultaneous import is_significant
 from confir.number_text import difference_text, p_text, percent, share_text
 from confir.order import signed
-from confir.report.answer_parts import AnswerPart
 from confir.report.tables import Cell, Table
-from confir.studies.comparison.significance import (
-    Estimates,
-    significant_directions,
-)
+from confir.studies.comparison.significance import Estimates, significant_directions
 from confir.studies.meta_analysis.meta_analysis import PooledEffect, PooledModels
 from confir.studies.meta_analysis.models import FIXED, HARTUNG_KNAPP, STOUFFER
-from confir.studies.meta_analysis.pooled_families import find_blocks
+from confir.studies.meta_analysis.pooled_estimates import find_blocks
 
-# For more groups than this, only the main model is listed, without sentences.
+# For more groups than this, only the main model is listed.
 MOST_IN_FULL = 6
-MOST_GROUPS_IN_WORDS = 24
 
 
-def pooled_table(models: PooledModels, note: str = "") -> Table:
+def as_models(pooled: PooledEffect | PooledModels) -> PooledModels:
+    """Return effects pooled by several models; of one, it alone."""
+    return pooled if isinstance(pooled, PooledModels) else PooledModels((pooled,))
+
+
+def pooled_table(pooled: PooledEffect | PooledModels, note: str = "") -> Table:
     """Return a table of pooled effects: one row per group and model; of many groups, one each."""
-    shown = models if len(models.main.groups) <= MOST_IN_FULL else PooledModels((models.main,))
-    names = _group_columns(models)
-    adjusted = is_simultaneous(models.main)
+    models = as_models(pooled)
+    main = models.main
+    shown = models if len(main.groups) <= MOST_IN_FULL else PooledModels((main,))
+    adjusted = is_simultaneous(main)
+    same_count = bool((main.count == main.count.flat[0]).all())
+    names = [
+        name
+        for name in ("collection", "measure", "run", "baseline")
+        if any(getattr(group, name) is not None for group in main.groups)
+    ]
     rows = tuple(
         (
             *(Cell(record[name] or "–") for name in names),
@@ -41,49 +49,36 @@ def pooled_table(models: PooledModels, note: str = "") -> Table:
             Cell(p_text(record["p"])),
             *([Cell(p_text(record["p_adjusted"]))] if adjusted else []),
             Cell(difference_text(math.nan, record["predicted_low"], record["predicted_high"])),
-            Cell(_number(record["tau2"])),
+            Cell("–" if math.isnan(record["tau2"]) else f"{record['tau2']:.3g}"),
             Cell(share_text(record["i2"], 0)),
             Cell(_heterogeneity_text(record)),
-            *([] if _same_count(models) else [Cell(f"{record['studies']:,}")]),
+            *([] if same_count else [Cell(f"{record['studies']:,}")]),
         )
         for record in shown.to_records()
     )
-    numbers = ["effect", "p", "further study", "τ²", "I²", "Q (p)"]
-    if adjusted:
-        numbers.insert(2, "adj. p")
-    if not _same_count(models):
-        numbers.append("studies")
-    note = "; ".join(filter(None, (_note(models, shown), note)))
+    numbers = [
+        "effect",
+        "p",
+        *(["adj. p"] if adjusted else []),
+        "further study",
+        "τ²",
+        "I²",
+        "Q (p)",
+    ]
+    numbers += [] if same_count else ["studies"]
+    over = f" over {_studies(int(main.count.flat[0]))}" if same_count else ""
+    note = "; ".join(filter(None, (_note(models, shown, over), note)))
     return Table((*names, "model", *numbers), rows, note, names=len(names) + 1)
-
-
-def pooled_effect_table(pooled: PooledEffect) -> Table:
-    """Return a table of effects pooled by one model."""
-    return pooled_table(PooledModels((pooled,)))
-
-
-def words_table(models: PooledModels) -> Table:
-    """Return a table of sentences, one for each group, by the main model."""
-    rows = tuple((Cell(sentence),) for sentence in pooled_sentences(models.main))
-    return Table(("in words",), rows)
-
-
-def meta_parts(models: PooledModels, note: str = "") -> list[AnswerPart]:
-    """Return the tables of a whole meta-analysis, as many as can reasonably be read."""
-    parts = [AnswerPart("Pooled effects", (), pooled_table(models, note))]
-    if len(models.main.groups) <= MOST_GROUPS_IN_WORDS:
-        parts.append(AnswerPart("In words", (), words_table(models)))
-    return parts
 
 
 def pooled_sentences(pooled: PooledEffect) -> list[str]:
     """Return a sentence per group: effect, interval, and how far the studies differ."""
-    low, high = (limit.reshape(-1).tolist() for limit in pooled.normal_limits)
-    tested = pooled.tested.reshape(-1).tolist()
+    arrays = (pooled.tested, *pooled.normal_limits)
+    numbers = zip(*(array.reshape(-1).tolist() for array in arrays), strict=True)
     return [
-        _sentence(group, record, pooled, tested[place], (low[place], high[place]))
-        for place, (group, record) in enumerate(
-            zip(pooled.groups, pooled.to_records(), strict=True)
+        _sentence(group, record, pooled, tested, limits)
+        for group, record, (tested, *limits) in zip(
+            pooled.groups, pooled.to_records(), numbers, strict=True
         )
     ]
 
@@ -113,18 +108,6 @@ def _family_text(pooled: PooledEffect) -> str:
     return f"{at_most}{counted(most, 'pair')}{against}"
 
 
-def _group_columns(models: PooledModels) -> list[str]:
-    groups = models.main.groups
-    fields = ("collection", "measure", "run", "baseline")
-    return [name for name in fields if any(getattr(group, name) is not None for group in groups)]
-
-
-def _same_count(models: PooledModels) -> bool:
-    """Whether all groups have as many studies, so that the note can say it."""
-    count = models.main.count
-    return bool((count == count.flat[0]).all())
-
-
 def effect_sign(record: Record) -> int:
     """Return 1 or -1 where interval and adjusted p agree that the effect is not 0, else 0."""
     effect, p = record["effect"], record["p_adjusted"]
@@ -150,21 +133,15 @@ def _direction_text(record: Record) -> str:
     return "above 0" if record["p_greater"] <= 0.5 else "below 0"
 
 
-def _number(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.3g}"
-
-
 def _heterogeneity_text(record: Record) -> str:
     if math.isnan(record["q_p"]):
         return "–"
     return f"{record['q']:.1f} ({p_text(record['q_p'])})"
 
 
-def _note(models: PooledModels, shown: PooledModels) -> str:
+def _note(models: PooledModels, shown: PooledModels, over: str) -> str:
     kinds = {pooled.model.kind for pooled in shown.pooled}
-    level = percent(models.main.level)
-    over = f" over {_studies(int(models.main.count.flat[0]))}" if _same_count(models) else ""
-    interval = interval_name(models.main)
+    level, interval = percent(models.main.level), interval_name(models.main)
     parts = [f"effect pooled{over} with {interval}, bold where it excludes 0"]
     if is_simultaneous(models.main):
         parts.append("adj. p by Bonferroni's bound")
@@ -182,7 +159,7 @@ def _studies(count: int) -> str:
 
 
 def _sentence(
-    group: Group, record: Record, pooled: PooledEffect, tested: int, normal: tuple[float, float]
+    group: Group, record: Record, pooled: PooledEffect, tested: int, normal: Sequence[float]
 ) -> str:
     over = _studies(record["studies"])
     together = "simultaneous " if pooled.family != NO_FAMILY and tested > 1 else ""

@@ -7,6 +7,7 @@ another, with a standard error from resampled documents.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from confir.measures.summary import clipped_logit
 from confir.resampling.document_replicates import DocumentReplicates, check_sample, transform_of
 from confir.resampling.variance_components import spread
 from confir.studies.collection.collection_differences import PAIRINGS, Pairing
-from confir.studies.collection.collection_topics import CollectionTopics, summarise_topics
+from confir.studies.collection.collection_topics import summarise_topics
 from confir.studies.meta_analysis.effect_sample import or_nan
 
 EFFECTS = ("score", "logit", "difference", "logit-difference", "adjusted")
@@ -32,7 +33,7 @@ _DIFFERENCES = ("difference", "logit-difference")
 
 
 class Effects(NamedTuple):
-    """Effects and their standard errors, topics × runs."""
+    """Effects and their standard errors, topics × runs, and × measures of several."""
 
     effects: Floats
     sigmas: Floats
@@ -67,6 +68,9 @@ def collection_effects(
 ) -> StudyEffects:
     """Return the effects of runs on the topics of a collection, to be pooled over topics.
 
+    Each topic is a small study whose score depends on the documents that happen to be in the
+    collection. Pooled by that error (`pool_effects`), topics with few relevant documents count less.
+
     Parameters
     ----------
     sample
@@ -97,57 +101,23 @@ def collection_effects(
     _check_runs(chosen, place, len(sample.runs))
     as_choice("pairing", pairing, PAIRINGS)
     topics = summarise_topics(sample, level=level, small_r=small_r, epsilon=epsilon)
-    parts, groups = [], []
-    for m, measure in enumerate(sample.measures):
-        made = _measured_effects(sample, topics, m, chosen, place, epsilon)
-        if chosen in _DIFFERENCES and place is not None and pairing == "paired":
-            made = _with_paired_sigmas(made, sample, topics, m, chosen, place, epsilon)
-        kept = [c for c in range(len(sample.runs)) if c != place]
-        parts.append(Effects(made.effects[:, kept], made.sigmas[:, kept]))
-        groups += _labelled([Group(measure, sample.runs[c]) for c in kept], chosen, baseline)
-    return StudyEffects(
-        np.concatenate([part.effects for part in parts], axis=1),
-        np.concatenate([part.sigmas for part in parts], axis=1),
-        sample.topics,
-        tuple(groups),
-    )
-
-
-def _measured_effects(
-    sample: DocumentReplicates,
-    topics: CollectionTopics,
-    measure: int,
-    effect: str,
-    baseline: int | None,
-    epsilon: float,
-) -> Effects:
-    """Return the effects by one measure, the errors of two runs taken as independent."""
-    scores = topics.score[..., measure]
-    if effect in _OF_SCORES:
-        width = (topics.high - topics.low)[..., measure] / (2.0 * normal_quantile(topics.level))
-        alone = spread(sample.values[measure]).T
-        sds = np.where(topics.corrected[..., measure], width, alone)
-        return _against(scores, sds, effect, baseline)
-    logit_sds = topics.logit_sd[..., measure]
-    return _against(clipped_logit(scores, epsilon), logit_sds, effect, baseline)
-
-
-def _with_paired_sigmas(
-    made: Effects,
-    sample: DocumentReplicates,
-    topics: CollectionTopics,
-    measure: int,
-    effect: str,
-    baseline: int,
-    epsilon: float,
-) -> Effects:
-    """Return the effects with the errors of differences on the same collections."""
-    forward = transform_of("mean" if effect in _OF_SCORES else "logit-mean", epsilon)
-    values = forward(sample.values[measure])
-    paired = spread(values - values[baseline]).T
-    one, other = topics.corrected[..., measure], topics.corrected[:, [baseline], measure]
-    corrected = one | other
-    return Effects(made.effects, np.where(corrected | (paired == 0), made.sigmas, paired))
+    if chosen in _OF_SCORES:
+        width = (topics.high - topics.low) / (2.0 * normal_quantile(topics.level))
+        alone = np.stack([spread(values).T for values in sample.values], axis=2)
+        measured, sds = topics.score, np.where(topics.corrected, width, alone)
+    else:
+        measured, sds = clipped_logit(topics.score, epsilon), topics.logit_sd
+    made = _against(measured, sds, chosen, place)
+    if chosen in _DIFFERENCES and place is not None and pairing == "paired":
+        forward = transform_of("mean" if chosen in _OF_SCORES else "logit-mean", epsilon)
+        drawn = [forward(values) for values in sample.values]
+        paired = np.stack([spread(values - values[place]).T for values in drawn], axis=2)
+        independent = topics.corrected | topics.corrected[:, [place]] | (paired == 0)
+        made = Effects(made.effects, np.where(independent, made.sigmas, paired))
+    kept = [c for c in range(len(sample.runs)) if c != place]
+    columns = [Group(measure, sample.runs[c]) for measure in sample.measures for c in kept]
+    effects, sigmas = (np.concatenate([*np.moveaxis(part[:, kept], 2, 0)], axis=1) for part in made)
+    return StudyEffects(effects, sigmas, sample.topics, tuple(_labelled(columns, chosen, baseline)))
 
 
 def table_effects(
@@ -173,41 +143,28 @@ def table_effects(
             "effects are made of the scores of runs; expected a table with a column run and none "
             "of baselines"
         )
-    blocks = dict.fromkeys((group.measure, group.collection) for group in table.groups)
-    parts = [
-        _block_effects(
-            table,
-            [c for c, g in enumerate(table.groups) if (g.measure, g.collection) == block],
-            effect,
-            baseline,
-        )
-        for block in blocks
-    ]
-    return StudyEffects(
-        np.concatenate([part.effects for part in parts], axis=1),
-        np.concatenate([part.sigmas for part in parts], axis=1),
-        table.studies,
-        tuple(group for part in parts for group in part.groups),
-    )
+    blocks: dict[Group, list[int]] = {}
+    for column, group in enumerate(table.groups):
+        blocks.setdefault(group._replace(run=None), []).append(column)
+    parts = [_block_effects(table, columns, effect, baseline) for columns in blocks.values()]
+    effects, sigmas = (np.concatenate([one[n] for one in parts], axis=1) for n in (0, 1))
+    return StudyEffects(effects, sigmas, table.studies, tuple(chain(*(one[2] for one in parts))))
 
 
 def _block_effects(
     table: EffectTable, columns: list[int], effect: str, baseline: str | None
-) -> StudyEffects:
-    """Return the effects of the runs by one measure on one collection."""
+) -> tuple[Floats, Floats, list[Group]]:
+    """Return effects, errors and groups of the runs by one measure on one collection."""
     runs = [str(table.groups[column].run) for column in columns]
     if baseline is not None and baseline not in runs:
         raise UnknownNameError("run", baseline, runs)
     place = None if baseline is None else runs.index(baseline)
-    sds = sigmas_from_limits(
-        clipped_logit(table.low[:, columns]),
-        clipped_logit(table.high[:, columns]),
-        table.level[:, columns],
-    )
+    low, high = (clipped_logit(limit[:, columns]) for limit in (table.low, table.high))
+    sds = sigmas_from_limits(low, high, table.level[:, columns])
     made = topic_effects(table.effects[:, columns], sds, effect=effect, baseline=place)
     kept = [c for c in range(len(runs)) if c != place]
     groups = _labelled([table.groups[columns[c]] for c in kept], effect, baseline)
-    return StudyEffects(made.effects[:, kept], made.sigmas[:, kept], table.studies, tuple(groups))
+    return made.effects[:, kept], made.sigmas[:, kept], groups
 
 
 def _labelled(groups: Sequence[Group], effect: str, baseline: str | None) -> list[Group]:
@@ -288,10 +245,12 @@ def _against(measured: Floats, sigma: Floats, effect: str, baseline: int | None)
     if effect in ("score", "logit"):
         return Effects(measured, sigma)
     if baseline is None:
-        return Effects(measured - _row_mean(measured), sigma)
-    if effect == "adjusted":
-        return Effects(measured - measured[:, [baseline]], sigma)
-    return Effects(measured - measured[:, [baseline]], np.hypot(sigma, sigma[:, [baseline]]))
+        present = ~np.isnan(measured)
+        total = np.where(present, measured, 0.0).sum(axis=1, keepdims=True)
+        return Effects(measured - total / or_nan(present.sum(axis=1, keepdims=True)), sigma)
+    if effect != "adjusted":
+        sigma = np.hypot(sigma, sigma[:, [baseline]])
+    return Effects(measured - measured[:, [baseline]], sigma)
 
 
 def sigmas_from_limits(
@@ -313,11 +272,3 @@ def sigmas_from_limits(
         same = levels == one
         sigma[same] = width[same] / (2.0 * t_quantile(degrees[same], float(one)))
     return sigma
-
-
-def _row_mean(values: Floats) -> Floats:
-    """Return the mean of every row over the values that it has."""
-    present = ~np.isnan(values)
-    total = np.where(present, values, 0.0).sum(axis=1, keepdims=True)
-    mean: Floats = total / or_nan(present.sum(axis=1, keepdims=True))
-    return mean

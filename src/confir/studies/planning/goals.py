@@ -1,15 +1,28 @@
-"""Goals of a plan: what topics are needed for, and what a budget of topics gives."""
+"""Goals of a plan: what topics are needed for, what a budget of topics gives, and the rule that tells."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
 from confir.arguments import as_choice, as_integer, as_real
+from confir.arrays import Floats, Integers
+from confir.data.scores import Scores
 from confir.defaults import BASELINE, BEST, FAMILIES, NO_FAMILY, OBSERVED
 from confir.errors import InvalidValueError
+from confir.measures.bounded_measures import bounded_measures
+from confir.measures.score_summary import ScoreSummary
+from confir.studies.planning.power import Criterion, fewest_topics
 
 # What topics are needed for, and what a number of topics gives.
 HALF_WIDTH, POWER = "half width", "power"
 DETECTABLE, ACHIEVED_POWER = "detectable difference", "achieved power"
 ACHIEVED_WIDTH = "achieved half width"
+# Goals whose answer is a number of topics, and goals about the power of a test.
+NEEDED, OF_POWER = (HALF_WIDTH, POWER), (POWER, ACHIEVED_POWER)
 
 # Half widths of means, and differences, that topics are planned for where no goal is given.
 USUAL_WIDTHS = (0.01, 0.02, 0.05)
@@ -32,7 +45,6 @@ def planned_family(family: str | None, baseline: str | None, runs: int) -> str:
 
 
 def choose_goal(
-    *,
     baseline: str | None,
     family: str,
     half_width: float | None,
@@ -94,3 +106,87 @@ def topics_of_budget(
             f"judgements is {judgements}, fewer than 2 topics with {judgements_per_topic} each take"
         )
     return judgements // judgements_per_topic
+
+
+@dataclass(frozen=True, slots=True)
+class GoalRule:
+    """What a number of topics gives, and how many a goal takes, for columns of a pilot.
+
+    Attributes
+    ----------
+    goal, size, power
+        The goal; the half width or difference (NaN where none) of each column, and the power, that
+        it is about.
+    criterion
+        How means and differences will be judged.
+    largest
+        The largest difference that the measure of each column allows.
+    factor
+        Half widths that the goal's width takes. A run in the confidence set of the best is at most
+        one half width below each other run as observed, so at most two with its error: 2 for the
+        best set, 1 for all else.
+    """
+
+    goal: str
+    size: Floats
+    power: float
+    criterion: Criterion
+    largest: Floats
+    factor: float = 1.0
+
+    def value(self, sd: Floats, topics: Integers) -> Floats:
+        """Return what the curve shows: half width, power or detectable difference."""
+        if self.goal in (HALF_WIDTH, ACHIEVED_WIDTH):
+            return self.factor * self.criterion.half_width(sd, topics)
+        if self.goal in OF_POWER:
+            return self.criterion.power(sd, topics, self.size)
+        found = self.criterion.detectable(sd, topics, self.power)
+        return np.where(found > self.largest, np.nan, found)
+
+    def solve(self, sd: Floats, topics: Integers) -> Floats:
+        """Return the answer: the topics that the goal needs, or what the topics given yield."""
+        if self.goal == HALF_WIDTH:
+            return fewest_topics(lambda n: self.value(sd, n) <= self.size, len(sd))
+        if self.goal == POWER:
+            return fewest_topics(lambda n: self.value(sd, n) >= self.power, len(sd))
+        return self.value(sd, topics)
+
+    def answer(self, sd: Floats, ends: Sequence[Floats], at_hand: Integers) -> dict[str, Floats]:
+        """Return topics, difference, range of the answer and half width of each column.
+
+        Parameters
+        ----------
+        sd, ends
+            The standard deviations planned with, and the ends of their range.
+        at_hand
+            The topics given, for goals that do not ask for them.
+        """
+        found, low, high = (self.solve(one, at_hand) for one in (sd, *ends))
+        topics = found if self.goal in NEEDED else at_hand.astype(np.float64)
+        return {
+            "topics": topics,
+            "difference": self.size if self.goal in (HALF_WIDTH, *OF_POWER) else found,
+            "low": low,
+            "high": high,
+            "half_width": at_topics(topics, lambda n: self.criterion.half_width(sd, n)),
+        }
+
+
+def at_topics(topics: Floats, value: Callable[[Integers], Floats]) -> Floats:
+    """Return what numbers of topics give; NaN where there is none."""
+    known = ~np.isnan(topics)
+    return np.where(known, value(np.where(known, topics, 2.0).astype(np.int64)), np.nan)
+
+
+def largest_difference(scores: Scores | ScoreSummary, columns: int) -> Floats:
+    """Return the largest difference that the measure of each column allows."""
+    largest = np.where(bounded_measures(scores), 1.0, np.inf)
+    return np.tile(largest, columns // len(scores.measures))
+
+
+def whole_numbers(numbers: Floats) -> Any:
+    """Return numbers of topics as integers; NaN stays NaN."""
+    whole: Any = numbers.astype(object)
+    known = ~np.isnan(numbers)
+    whole[known] = numbers[known].astype(np.int64)
+    return whole

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,14 +11,17 @@ from confir.arguments import as_choice, as_integer, as_level, as_real
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.sampling.judged_scores import SampledScores, as_sampled
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import BEST, LEVEL, NO_FAMILY
-from confir.errors import InvalidValueError
+from confir.errors import InvalidValueError, counted
 from confir.measures.evaluation import as_scores
 from confir.resampling.kinds import as_sample
-from confir.studies.planning.goals import planned_family
+from confir.studies.planning.goals import planned_family, whole_numbers
+from confir.studies.planning.human_topics import check_costs, cost_columns
 from confir.studies.planning.pilot import partners
 from confir.studies.planning.power import BonferroniFamily, fewest_topics
+from confir.studies.planning.sentences import human_goal
 
 # Plans draw no fewer documents of a topic than this part of the pilot's, which says little of fewer.
 _LEAST_PART = 0.5
@@ -77,11 +79,33 @@ class DocumentPlan(Result):
     def derived(self) -> Iterator[Variable]:
         """Yield numbers of topics and documents as whole numbers."""
         for name in ("topics", "documents", "topics_alone"):
-            whole = [
-                [number if np.isnan(number) else int(number) for number in row]
-                for row in getattr(self, name).tolist()
-            ]
-            yield Variable(name, ("run", "measure"), whole)
+            yield Variable(name, ("run", "measure"), whole_numbers(getattr(self, name)))
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read; costs are there where they are known."""
+        return {
+            **dict.fromkeys(("measure", "run"), TableColumn(Role.NAME)),
+            "topics": TableColumn(Role.COUNT),
+            "documents": TableColumn(Role.COUNT, "documents per topic"),
+            "topics_alone": TableColumn(Role.COUNT, "topics, all documents"),
+            **(cost_columns() if np.isfinite(self.cost).any() else {}),
+            "between": TableColumn(Role.SCORE, "sd between topics"),
+            "within": TableColumn(Role.SCORE, "sd of the draw"),
+        }
+
+    def note(self) -> str:
+        """Return what is planned for, and what the columns are."""
+        note = (
+            f"topics, and documents of each, that people must judge for {human_goal(self)}, from a pilot "
+            f"of {counted(self.pilot, 'topic')} with {self.pilot_documents:.1f} of "
+            f"{self.model_documents:.1f} documents each, drawn at random; topics, all documents: what is "
+            "needed if people judge all"
+        )
+        if np.isfinite(self.cost).any():
+            note += "; cost without: of those, without a model"
+        if np.isnan(self.documents).any():
+            note += "; –: even all documents are too few, it takes more topics"
+        return note
 
 
 def plan_human_documents(
@@ -97,6 +121,10 @@ def plan_human_documents(
     level: float = LEVEL,
 ) -> DocumentPlan:
     """Return how many topics, and documents of each, people must judge to reach a half width.
+
+    People need not judge all documents of a topic that a model judged: a random draw corrects its
+    score. Few documents of many topics, or many of few, may cost the same; the plan says which is
+    better.
 
     ``Var = (B + W_m)/T``: B between topics, W_m of the draw of m documents within one. Documents are
     drawn as in the pilot, all probabilities changed by one factor, to 1 at most.
@@ -131,7 +159,11 @@ def plan_human_documents(
             "score 0 (--missing zero)"
         )
     as_real("half_width", half_width, above=0.0)
-    costs = _check_costs(topics, documents, human_cost, model_cost)
+    costs = check_costs(human_cost, model_cost)
+    if sum(one is not None for one in (topics, documents, costs)) > 1:
+        raise InvalidValueError(
+            "several of topics, documents and costs are given; expected one: each decides the others"
+        )
     family = planned_family(family, baseline, len(sampled.runs))
     pilot = _Draws.of(sampled, baseline, by_partner=baseline is None and family != NO_FAMILY)
     level = as_level(level)
@@ -150,42 +182,29 @@ def plan_human_documents(
         needed = _topics(pilot.between + pilot.within_at(np.array([given]))[0], goal, single)
         found = needed, np.full(len(needed), np.ceil(given))
     human, model = costs or (np.nan, np.nan)
-    shape = (-1, len(sampled.measures))
     every = float(pilot.documents[-1])
+
+    def shaped(values: Floats) -> Floats:
+        return values.reshape(-1, len(sampled.measures))
+
     return DocumentPlan(
         runs=tuple(run for run in sampled.runs if run != baseline),
         measures=sampled.measures,
         baseline=baseline,
         family=family,
         half_width=float(half_width),
-        topics=found[0].reshape(shape),
-        documents=found[1].reshape(shape),
-        topics_alone=alone.reshape(shape),
-        cost=(found[0] * (human * found[1] + model * every)).reshape(shape),
-        cost_alone=(alone * human * every).reshape(shape),
-        between=np.sqrt(pilot.between).reshape(shape),
-        within=np.sqrt(pilot.within[1]).reshape(shape),
+        topics=shaped(found[0]),
+        documents=shaped(found[1]),
+        topics_alone=shaped(alone),
+        cost=shaped(found[0] * (human * found[1] + model * every)),
+        cost_alone=shaped(alone * human * every),
+        between=shaped(np.sqrt(pilot.between)),
+        within=shaped(np.sqrt(pilot.within[1])),
         model_documents=every,
         level=level,
         pilot=len(sampled.topics),
         pilot_documents=float(pilot.documents[1]),
     )
-
-
-def _check_costs(
-    topics: Any, documents: Any, human_cost: Any, model_cost: Any
-) -> tuple[float, float] | None:
-    """Return the costs, if given; raise where options do not go together."""
-    given = [cost for cost in (human_cost, model_cost) if cost is not None]
-    for cost in given:
-        as_real("cost", cost, above=0.0)
-    if len(given) == 1:
-        raise InvalidValueError("one cost is given; expected that of people and that of the model")
-    if sum((topics is not None, documents is not None, bool(given))) > 1:
-        raise InvalidValueError(
-            "several of topics, documents and costs are given; expected one: each decides the others"
-        )
-    return (given[0], given[1]) if given else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

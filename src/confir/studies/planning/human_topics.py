@@ -10,16 +10,18 @@ import numpy as np
 from confir.arguments import as_integer, as_level, as_real
 from confir.arrays import Floats
 from confir.data.result import Result, Variable, axis, constant, over, result
-from confir.data.sampling.judged_scores import JudgedScores, as_judged, centre
+from confir.data.sampling.judged_scores import as_judged, centre
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import BEST, LEVEL, NO_FAMILY
-from confir.errors import InvalidValueError
+from confir.errors import InvalidValueError, counted
 from confir.intervals.quantiles import t_quantile
 from confir.measures.evaluation import as_scores
 from confir.resampling.human_judgements import JudgedSample, judged_sample
-from confir.studies.planning.goals import planned_family
+from confir.studies.planning.goals import planned_family, whole_numbers
 from confir.studies.planning.pilot import planned_differences
 from confir.studies.planning.power import BonferroniFamily, fewest_topics
+from confir.studies.planning.sentences import human_goal
 
 # The mean and the weight of the model take two degrees of freedom.
 _FEWEST = 3
@@ -77,11 +79,38 @@ class HumanPlan(Result):
     def derived(self) -> Iterator[Variable]:
         """Yield numbers of topics as whole numbers."""
         for name in ("human_topics", "model_topics", "human_alone"):
-            whole = [
-                [number if np.isnan(number) else int(number) for number in row]
-                for row in getattr(self, name).tolist()
-            ]
-            yield Variable(name, ("run", "measure"), whole)
+            yield Variable(name, ("run", "measure"), whole_numbers(getattr(self, name)))
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read; costs are there where they are known."""
+        name, count = TableColumn(Role.NAME), TableColumn(Role.COUNT)
+        return {
+            "measure": name,
+            "run": name,
+            "human_topics": count,
+            "model_topics": count,
+            "human_alone": TableColumn(Role.COUNT, "without a model"),
+            **(cost_columns() if np.isfinite(self.cost).any() else {}),
+            **dict.fromkeys(("weight", "agreement"), TableColumn(Role.NUMBER, format=".2f")),
+        }
+
+    def note(self) -> str:
+        """Return what is planned for, and what the columns are."""
+        note = (
+            f"topics that people must judge for {human_goal(self)}, from a pilot of "
+            f"{counted(self.pilot, 'human topic')}; model topics: all that the model judges; without a "
+            "model: what people alone would need; weight of the model; agreement: correlation of the two "
+            "over topics"
+        )
+        if np.isnan(self.human_topics).any():
+            note += "; –: even all topics of the model are too few, the model must judge more"
+        return note
+
+
+def cost_columns() -> dict[str, TableColumn]:
+    """Return how the costs of a plan read, with the model and by people alone."""
+    cost = TableColumn(Role.NUMBER, format=",.6g")
+    return {"cost": cost, "cost_alone": cost._replace(title="cost without")}
 
 
 def plan_human_topics(
@@ -96,6 +125,9 @@ def plan_human_topics(
     level: float = LEVEL,
 ) -> HumanPlan:
     """Return how many topics people must judge, beside a model, to reach a half width.
+
+    A model judges cheaply, but with a bias that only human judgements reveal. The more the two agree
+    over topics, the fewer topics people need to judge for an interval of the same width.
 
     The variances and the covariance of people's and the model's scores are those of the pilot.
 
@@ -121,23 +153,27 @@ def plan_human_topics(
     HumanPlan(run: 1, measure: 1, baseline=None, family='none', half_width=0.05, level=0.95, pilot=20)
     """
     judged = as_judged(as_scores(scores, human=True))
-    as_real("half_width", half_width, above=0.0)
-    level = as_level(level)
-    total = _total_topics(judged, model_topics, human_cost, model_cost)
+    goal, level = as_real("half_width", half_width, above=0.0), as_level(level)
+    costs = check_costs(human_cost, model_cost)
+    total = len(judged.model.topics)
+    if model_topics is not None:
+        if costs is not None:
+            raise InvalidValueError(
+                "model topics are given with costs, which choose their number; expected one or the other"
+            )
+        total = as_integer("model_topics", model_topics, lowest=_FEWEST + 2)
     family = planned_family(family, baseline, len(judged.runs))
     by_partner = baseline is None and family != NO_FAMILY
     sample = planned_differences(judged_sample(judged), baseline, by_partner=by_partner)
-    factor = 2.0 if family == BEST else 1.0
     pilot = _Agreement.of(sample)
     single = BonferroniFamily.of(level, family, len(judged.runs), len(judged.measures))
-    goal = half_width / factor
+    goal /= 2.0 if family == BEST else 1.0
     alone = fewest_topics(lambda n: single.half_width(pilot.sd, n) <= goal, len(pilot.sd))
-    if human_cost is None or model_cost is None:
+    if costs is None:
         people, both = pilot.within(total, goal, single)
-        cost = cost_alone = np.full(people.shape, np.nan)
     else:
-        people, both = pilot.cheapest(goal, single, human_cost, model_cost)
-        cost, cost_alone = human_cost * people + model_cost * both, human_cost * alone
+        people, both = pilot.cheapest(goal, single, *costs)
+    human, model = costs or (np.nan, np.nan)
     weight = pilot.weight(people, np.maximum(both - people, 0.0))
 
     def shaped(values: Floats) -> Floats:
@@ -152,8 +188,8 @@ def plan_human_topics(
         human_topics=shaped(people),
         model_topics=shaped(both),
         human_alone=shaped(alone),
-        cost=shaped(cost),
-        cost_alone=shaped(cost_alone),
+        cost=shaped(human * people + model * both),
+        cost_alone=shaped(human * alone),
         weight=shaped(weight),
         agreement=shaped(pilot.correlation),
         level=level,
@@ -161,24 +197,15 @@ def plan_human_topics(
     )
 
 
-def _total_topics(
-    scores: JudgedScores,
-    model_topics: int | None,
-    human_cost: float | None,
-    model_cost: float | None,
-) -> int:
-    """Return the topics that the model judges; raise where options do not go together."""
-    named = {"human_cost": human_cost, "model_cost": model_cost}
+def check_costs(human: float | None, model: float | None) -> tuple[float, float] | None:
+    """Return the costs of a judgement by people and by the model, None where none is given."""
+    if human is None and model is None:
+        return None
+    named = {"human_cost": human, "model_cost": model}
     costs = [as_real(name, cost, above=0.0) for name, cost in named.items() if cost is not None]
     if len(costs) == 1:
         raise InvalidValueError("one cost is given; expected that of people and that of the model")
-    if model_topics is None:
-        return len(scores.model.topics)
-    if costs:
-        raise InvalidValueError(
-            "model topics are given with costs, which choose their number; expected one or the other"
-        )
-    return as_integer("model_topics", model_topics, lowest=_FEWEST + 2)
+    return costs[0], costs[1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -257,9 +284,8 @@ class _Agreement:
         more = np.ceil(np.where(self.covariance > 0, more, np.inf))
         alone = self.half_width(human, np.zeros_like(human), family) <= goal
         more = np.where(alone, 0.0, np.maximum(more, 2.0))
-        every = np.where(
-            more > 0, human + more, 0.0
-        )  # the model is not needed without further ones
+        # the model is not needed without further topics
+        every = np.where(more > 0, human + more, 0.0)
         cost = human_cost * human + model_cost * every
         best = np.argmin(np.where(np.isfinite(cost), cost, np.inf), axis=0)
         columns = np.arange(len(best))

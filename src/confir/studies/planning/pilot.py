@@ -14,10 +14,32 @@ from confir.intervals.interval import tail_probabilities
 from confir.resampling.kinds import against
 from confir.resampling.sample import Sample
 from confir.studies.comparison.pairs import Pairs
-from confir.studies.planning.power import Freedom
 
 # The range of a standard deviation needs more topics than these.
 _TOO_FEW_FOR_RANGE = 4
+
+
+class Freedom(NamedTuple):
+    """Degrees of freedom of the standard error of columns.
+
+    Attributes
+    ----------
+    cluster_size
+        Topics per independent unit: 1, or by a design those of a cluster.
+    taken
+        Degrees that estimated numbers take: 1 for a mean, 2 for a mean and a weight of the model.
+    """
+
+    cluster_size: float | Floats = 1.0
+    taken: float | Floats = 1.0
+
+    def at(self, topics: Integers) -> Floats:
+        """Return the degrees of freedom that a number of topics gives, at least 1."""
+        return np.asarray(np.maximum(topics / self.cluster_size - self.taken, 1.0))
+
+    def of(self, columns: Integers) -> Freedom:
+        """Return the degrees of freedom of some columns."""
+        return Freedom(*(one[columns] if isinstance(one, np.ndarray) else one for one in self))
 
 
 class Pilot(NamedTuple):

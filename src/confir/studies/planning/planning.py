@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from confir.arrays import Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import BEST, DEFAULT_POWER, LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError
@@ -20,25 +22,24 @@ from confir.measures.evaluation import as_scores_or_summary
 from confir.measures.score_summary import ScoreSummary
 from confir.resampling.kinds import as_sample, needs
 from confir.resampling.sample import Knowledge, Sample
-from confir.studies.planning.criteria import planned_criterion
-from confir.studies.planning.goal_rule import GoalRule, at_topics, largest_difference
 from confir.studies.planning.goals import (
     ACHIEVED_POWER,
     ACHIEVED_WIDTH,
+    DETECTABLE,
     HALF_WIDTH,
-    POWER,
+    GoalRule,
+    at_topics,
     choose_goal,
     is_observed,
+    largest_difference,
     planned_family,
     topics_of_budget,
+    whole_numbers,
 )
 from confir.studies.planning.pilot import Pilot, measure_pilot, planned_differences
-from confir.studies.planning.power import (
-    Criterion,
-    family_size,
-)
-from confir.studies.planning.sentences import plan_sentence
-from confir.studies.planning.usual_goals import PlanOverview, plan_usual_goals, whole
+from confir.studies.planning.power import Criterion, family_size, planned_criterion
+from confir.studies.planning.sentences import answer_text, plan_note, plan_sentence, range_text
+from confir.studies.planning.usual_goals import PLAN_COLUMNS, PlanOverview, plan_usual_goals
 
 # Numbers of topics at which the curve is drawn.
 _CURVE_POINTS = 60
@@ -108,21 +109,7 @@ class Plan(Result):
     curve: Floats = over("", "run", "measure")
     model_topics: float = 0.0
 
-    record_columns = (
-        "measure",
-        "run",
-        "baseline",
-        "goal",
-        "topics",
-        "power",
-        "difference",
-        "low",
-        "high",
-        "half_width",
-        "family",
-        "assurance",
-        "judgements",
-    )
+    record_columns = ("measure", "run", *PLAN_COLUMNS)
     row_order = ("measure", "run")
 
     def __repr__(self) -> str:
@@ -131,16 +118,49 @@ class Plan(Result):
     def derived(self) -> Iterator[Variable]:
         """Yield topics and judgements as whole numbers, and what the plan holds for."""
         along = ("run", "measure")
-        topics = [[whole(number) for number in row] for row in self.topics.tolist()]
+        topics = whole_numbers(self.topics)
         yield Variable("topics", along, topics)
         if self.goal == ACHIEVED_POWER:
             yield Variable("power", along, self.achieved_power)
         yield Variable("family", (), self.family)
         yield Variable("assurance", (), self.assurance)
         if self.judgements_per_topic is not None:
-            each = self.judgements_per_topic
-            counts = [[number * each for number in row] for row in topics]
-            yield Variable("judgements", along, counts)
+            yield Variable("judgements", along, topics * self.judgements_per_topic)
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read: the answer, what it comes with, and the pilot."""
+        name, score = TableColumn(Role.NAME), TableColumn(Role.SCORE)
+        answers = {ACHIEVED_POWER: "power", DETECTABLE: "detectable difference"}
+        answers[ACHIEVED_WIDTH] = "largest distance" if self.family == BEST else "half width"
+        columns = {
+            "measure": name,
+            "run": name,
+            "topics": TableColumn(
+                Role.NUMBER, answers.get(self.goal, "topics needed"), text=answer_text
+            ),
+            "low": TableColumn(Role.RANGE, "range", text=range_text),
+        }
+        if self.judgements_per_topic is not None:
+            columns["judgements"] = TableColumn(Role.COUNT)
+        if self.observed:
+            columns["difference"] = score._replace(title="observed |difference|")
+        if self.goal in (DETECTABLE, ACHIEVED_POWER):
+            columns["half_width"] = score
+        columns["sd"] = score._replace(title="sd in the pilot")
+        if self.assurance is not None:
+            columns["planned_sd"] = score._replace(title="sd planned with")
+        return columns | {"pilot": TableColumn(Role.COUNT, "topics in the pilot")}
+
+    def table_records(self) -> list[Record]:
+        """Return the records with the numbers of the pilot."""
+        arrays = {"sd": self.sd, "planned_sd": self.planned_sd, "pilot": self.pilot}
+        rows = np.stack([array.T.reshape(-1) for array in arrays.values()], axis=1).tolist()
+        pairs = zip(self.to_records(), rows, strict=True)
+        return [record | dict(zip(arrays, row, strict=True)) for record, row in pairs]
+
+    def note(self) -> str:
+        """Return what the plan is for, and how far it can be trusted."""
+        return plan_note(self)
 
     def curve_records(self) -> list[Record]:
         """Return a record (measure, run, topics, value) per point of the curve."""
@@ -156,10 +176,9 @@ class Plan(Result):
 
     def sentences(self) -> list[str]:
         """Return a sentence per measure and run, in the order of the records."""
-        sds = self.sd.T.reshape(-1).tolist()
         return [
-            plan_sentence(record, sd, level=self.level, asked=self.power, observed=self.observed)
-            for record, sd in zip(self.to_records(), sds, strict=True)
+            plan_sentence(record, level=self.level, asked=self.power, observed=self.observed)
+            for record in self.table_records()
         ]
 
 
@@ -180,6 +199,10 @@ def plan_topics(
     assurance: float | None = None,
 ) -> Plan | PlanOverview:
     """Return the topics that a goal needs, or what a budget of topics or judgements gives.
+
+    Judging too few topics leaves a difference inconclusive, judging too many wastes money: both can be
+    known before, from the variance of a small pilot. The plan is for the test that `compare_runs` will
+    make, its correction for several runs included, and says how uncertain it is itself.
 
     Without a goal and a budget: topics for the usual half widths and differences, and what the
     topics of the pilot can detect, for a typical run and a typical pair of runs.
@@ -236,13 +259,7 @@ def plan_topics(
             judgements_per_topic=judgements_per_topic,
         )
     family = planned_family(family, baseline, len(scores.runs))
-    goal = choose_goal(
-        baseline=baseline,
-        family=family,
-        half_width=half_width,
-        difference=difference,
-        topics=topics,
-    )
+    goal = choose_goal(baseline, family, half_width, difference, topics)
     runs = as_sample(scores)
     by_partner = baseline is None and family != NO_FAMILY
     sample = planned_differences(runs, baseline, by_partner=by_partner)
@@ -251,8 +268,7 @@ def plan_topics(
     step = _difference(difference, pilot, scores, sample)
     rule = GoalRule(
         goal=goal,
-        half_width=half_width,
-        difference=step,
+        size=step if half_width is None else np.full(len(step), half_width),
         power=power,
         criterion=planned_criterion(runs, pilot, family, baseline, level),
         largest=largest_difference(scores, sample.columns),
@@ -260,33 +276,25 @@ def plan_topics(
     )
     at_hand = pilot.topics if topics is None else np.full_like(pilot.topics, topics)
     sd = pilot.sd if assurance is None else pilot.upper_sd(assurance)
-    answer = rule.solve(sd, at_hand)
-    limits = (
-        rule.over_differences(sd, at_hand, *_interval_of_size(pilot, rule.criterion))
-        if observed
-        else (rule.solve(pilot.sd_low, at_hand), rule.solve(pilot.sd_high, at_hand))
-    )
-    needed = answer if goal in (HALF_WIDTH, POWER) else at_hand.astype(np.float64)
+    found = rule.answer(sd, (pilot.sd_low, pilot.sd_high), at_hand)
+    if observed:
+        most, least = _interval_of_size(pilot, rule.criterion)
+        found["low"] = replace(rule, size=most).solve(sd, at_hand)
+        found["high"] = replace(rule, size=least).solve(sd, at_hand)
+    if goal == ACHIEVED_POWER:  # it falls as the sd rises, all other answers rise with it
+        ends = found["low"], found["high"]
+        found |= {"low": np.fmin(*ends), "high": np.fmax(*ends)}
+    needed = found["topics"]
+    found |= {"sd": pilot.sd, "planned_sd": sd}
+    found["achieved_power"] = at_topics(needed, lambda n: rule.criterion.power(sd, n, step))
     grid = _curve_topics(needed, pilot.topics)
-
-    def shaped(values: Floats) -> Floats:
-        return values.reshape(sample.shape)
-
     return Plan(
         runs=tuple(run for run in scores.runs if run != baseline),
         measures=scores.measures,
         baseline=baseline,
         goal=goal,
-        topics=shaped(needed),
-        difference=shaped(rule.aim(answer)),
-        # power falls as the sd rises, all other answers rise with it
-        low=shaped(np.fmin(*limits) if goal == ACHIEVED_POWER else limits[0]),
-        high=shaped(np.fmax(*limits) if goal == ACHIEVED_POWER else limits[1]),
-        sd=shaped(pilot.sd),
-        planned_sd=shaped(sd),
+        **{name: values.reshape(sample.shape) for name, values in found.items()},
         pilot=pilot.topics.reshape(sample.shape),
-        half_width=shaped(at_topics(needed, lambda n: rule.criterion.half_width(sd, n))),
-        achieved_power=shaped(at_topics(needed, lambda n: rule.criterion.power(sd, n, step))),
         power=math.nan if goal in (HALF_WIDTH, ACHIEVED_WIDTH) else power,
         level=level,
         family=family,
@@ -301,10 +309,7 @@ def plan_topics(
 
 
 def _difference(
-    difference: float | str | None,
-    pilot: Pilot,
-    scores: Scores | ScoreSummary,
-    sample: Sample,
+    difference: float | str | None, pilot: Pilot, scores: Scores | ScoreSummary, sample: Sample
 ) -> Floats:
     """Return the difference to be detected in each column; raise beyond what a measure allows."""
     if is_observed(difference):
@@ -320,11 +325,10 @@ def _difference(
 
 
 def _interval_of_size(pilot: Pilot, criterion: Criterion) -> tuple[Floats, Floats]:
-    """Return the limits of the size of the pilot's difference, 0 where its interval contains 0."""
-    topics = np.maximum(pilot.topics, 2)
-    reach = criterion.half_width(pilot.sd, topics)
+    """Return the largest and the smallest size in the interval of the pilot's difference, or 0."""
+    reach = criterion.half_width(pilot.sd, np.maximum(pilot.topics, 2))
     size = np.abs(pilot.mean)
-    return np.maximum(size - reach, 0.0), size + reach
+    return size + reach, np.maximum(size - reach, 0.0)
 
 
 def _curve_topics(needed: Floats, pilot: Integers) -> Integers:

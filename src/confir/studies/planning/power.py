@@ -1,21 +1,35 @@
-"""What a number of topics gives: half width, power and detectable difference, as runs are compared."""
+"""What a number of topics gives: half width, power and detectable difference, as runs will be compared."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.defaults import ALL_PAIRS, BASELINE, BEST, NO_FAMILY
+from confir.defaults import ALL_PAIRS, BASELINE, BEST, NO_FAMILY, REPLICATES, SEED
 from confir.errors import InvalidValueError
-from confir.resampling.borrowed_variance import BorrowedVariance
+from confir.intervals.simultaneous import largest_bound_sum
+from confir.resampling.borrowed_variance import NOTHING_BORROWED, BorrowedVariance, median_variance
+from confir.resampling.sample import Sample, names
+from confir.resampling.studentised_maxima import (
+    RunCovariance,
+    largest_statistics,
+    studentised_maxima,
+)
+from confir.studies.planning.pilot import Freedom, Pilot
 
 # More topics than anybody will ever judge: the search ends there.
 _MOST_TOPICS = 2**30
+
+# As many topics as the normal limit of the critical value takes: those planned for are not known yet.
+_MANY_TOPICS = 10**9
+
+# All pairs of more runs take seconds; Bonferroni's critical value is then close enough.
+_MOST_RUNS = 150
 
 # Halvings in the search for a difference: finer than double precision.
 _HALVINGS = 60
@@ -23,29 +37,6 @@ _HALVINGS = 60
 # Probabilities at which the distribution of a sample's variance is looked at, and their weights.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 _PROBABILITIES = (1.0 + _NODES) / 2.0, _WEIGHTS / 2.0
-
-
-class Freedom(NamedTuple):
-    """Degrees of freedom of the standard error of columns.
-
-    Attributes
-    ----------
-    cluster_size
-        Topics per independent unit: 1, or by a design those of a cluster.
-    taken
-        Degrees that estimated numbers take: 1 for a mean, 2 for a mean and a weight of the model.
-    """
-
-    cluster_size: float | Floats = 1.0
-    taken: float | Floats = 1.0
-
-    def at(self, topics: Integers) -> Floats:
-        """Return the degrees of freedom that a number of topics gives, at least 1."""
-        return np.asarray(np.maximum(topics / self.cluster_size - self.taken, 1.0))
-
-    def of(self, columns: Integers) -> Freedom:
-        """Return the degrees of freedom of some columns."""
-        return Freedom(*(one[columns] if isinstance(one, np.ndarray) else one for one in self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +80,15 @@ class Criterion:
         units = np.maximum(topics / self.freedom.cluster_size, 1.0)
         borrowed = BorrowedVariance(self.comparisons, 1.0).of(units) * self.median
         return np.asarray(np.square(sd) + borrowed + topics * self.fixed)
+
+    def of(self, columns: Integers) -> Criterion:
+        """Return how some columns will be judged."""
+        level, median, fixed = (
+            one[columns] if isinstance(one, np.ndarray) else one
+            for one in (self.level, self.median, self.fixed)
+        )
+        freedom = self.freedom.of(columns)
+        return replace(self, level=level, median=median, fixed=fixed, freedom=freedom)
 
     def half_width(self, sd: Floats, topics: Integers) -> Floats:
         """Return the half width of the interval: ``c·√((sd² + u·M)/n)``."""
@@ -153,6 +153,87 @@ def _t_of_sums(certain: float, units: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         t = certain * np.sqrt((units - 1.0) / (units - certain**2))
     return np.where(units > certain**2, t, np.inf)
+
+
+def planned_criterion(
+    sample: Sample, pilot: Pilot, family: str, baseline: str | None, level: float
+) -> Criterion:
+    """Return how the runs will be judged: by the rule of `compare_runs`, as the pilot shows it.
+
+    The critical value is the normal one of the pilot's correlations, carried over to t. Where those
+    are not known, for designs, missing scores and human judgements, it is Bonferroni's,
+    which is no smaller, and the median variance is that of the differences planned for. So it is for
+    all pairs of very many runs.
+    """
+    runs, measures = names(sample)
+    bound = family_level(level, family, len(runs))
+    if family == NO_FAMILY:
+        return Criterion(bound, freedom=pilot.freedom, fixed=pilot.fixed)
+    comparisons = family_size(family, len(runs))
+    sides = 1 if family == BEST else 2
+    signs = sample.sums_signs and comparisons > 1
+    variance = np.square(np.nan_to_num(pilot.sd)).reshape(-1, len(measures))
+    median = np.tile([median_variance(column) for column in variance.T], len(variance))
+    single = np.full(len(pilot.sd), bound)
+    if family == BASELINE or len(runs) <= _MOST_RUNS:
+        found = [sample.of_measure(m).covariance() for m in range(len(measures))]
+        known = [one for one in found if one is not None]
+        if len(known) == len(found) and len(runs) > 1:
+            median, single = _from_pairs(known, runs, family, baseline, level, bound)
+    return Criterion(
+        level=single,
+        comparisons=comparisons,
+        median=median,
+        certain=largest_bound_sum(comparisons, sides, level) if signs else math.inf,
+        freedom=pilot.freedom,
+        fixed=pilot.fixed,
+    )
+
+
+def _from_pairs(
+    covariances: list[Floats],
+    runs: tuple[str, ...],
+    family: str,
+    baseline: str | None,
+    level: float,
+    bound: float,
+) -> tuple[Floats, Floats]:
+    """Return median variances and levels of critical values for each column: runs × measures."""
+    place = None if baseline is None else runs.index(baseline)
+    medians, levels = [], []
+    for own in covariances:
+        variance = np.diag(own)[:, None] + np.diag(own) - 2.0 * own
+        pairs = variance[np.triu_indices(len(runs), 1)]
+        if family == BASELINE and place is not None:
+            pairs = np.delete(variance[place], place)
+        medians.append(median_variance(pairs))
+        levels.append(_single_levels(own, family, place, level, bound))
+    columns = len(runs) - (place is not None)
+    single = np.stack(levels, axis=1)
+    if place is not None:
+        single = np.delete(single, place, axis=0)
+    return np.tile(medians, columns), single.reshape(-1)
+
+
+def _single_levels(
+    covariance: Floats, family: str, baseline: int | None, level: float, bound: float
+) -> Floats:
+    """Return the level of a single t interval that is as wide as the family's, for each run."""
+    from scipy.special import ndtr
+
+    spread = RunCovariance(covariance, _MANY_TOPICS)
+    rng = np.random.default_rng(SEED)
+    nothing = NOTHING_BORROWED
+    if family == BEST:
+        found = studentised_maxima(spread, REPLICATES, rng, nothing, nothing).above
+        critical = np.quantile(found, level, axis=1)
+    else:
+        chosen = None if family != BASELINE or baseline is None else [baseline]
+        largest = largest_statistics(spread, REPLICATES, rng, nothing, chosen)
+        critical = np.full(len(covariance), np.quantile(largest, level))
+    single = 1.0 - 2.0 * ndtr(-critical)
+    least = 2.0 * level - 1.0 if family == BEST else level
+    return np.clip(single, least, bound)
 
 
 def family_level(level: float, family: str, runs: int) -> float:

@@ -9,10 +9,8 @@ from typing import cast
 import numpy as np
 
 from confir.data.result import Record
-from confir.data.scores import Scores
 from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.errors import DegenerateSampleWarning, InvalidValueError, counted
-from confir.measures.score_summary import ScoreSummary
 from confir.number_text import count_words, p_words, percent_words, signed_words
 from confir.order import TIE
 from confir.report.contents import Contents
@@ -35,9 +33,9 @@ def _gather(scope: Scope) -> Plan | None:
         return None
     first = scope.measures[0]
     best, next_best = (first.scores.runs[place] for place in first.order()[:2])
-    pair = first.scores.select(run=[next_best, best])
-    difference = _mean_difference(pair, next_best)
-    if difference <= TIE:
+    pair = against(as_sample(first.scores.select(run=[next_best, best])), next_best)
+    difference = pair.distribution(slice(None), None, ("se",)).estimate[0]  # on the topics of both
+    if not difference > TIE:
         raise InvalidValueError(
             f"{best} does not have a higher mean than {next_best} on the topics that both have: nothing to plan for"
         )
@@ -49,12 +47,6 @@ def _gather(scope: Scope) -> Plan | None:
             first.scores, baseline=next_best, difference="observed", family=family, level=level
         )
     return cast("Plan", plan).select(run=[best])
-
-
-def _mean_difference(pair: Scores | ScoreSummary, baseline: str) -> float:
-    """Return the mean difference of the other run from one, on the topics that both have."""
-    found = against(as_sample(pair), baseline).distribution(slice(None), None, ("se",))
-    return float(np.nan_to_num(found.estimate[0]))
 
 
 def _conclusion(contents: Contents) -> str:

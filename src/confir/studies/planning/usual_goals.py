@@ -10,34 +10,55 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.result import Result, Variable, axis, over, result
+from confir.data.result import Record, Result, Variable, axis, over, result
 from confir.data.scores import Scores
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.measures.score_summary import ScoreSummary
 from confir.resampling.borrowed_variance import median_variance
 from confir.resampling.kinds import against, as_sample
 from confir.resampling.sample import Sample, names
-from confir.studies.planning.criteria import planned_criterion
-from confir.studies.planning.goal_rule import GoalRule, at_topics, largest_difference
 from confir.studies.planning.goals import (
     ACHIEVED_WIDTH,
     DETECTABLE,
     HALF_WIDTH,
+    NEEDED,
     POWER,
     USUAL_DIFFERENCES,
     USUAL_WIDTHS,
+    GoalRule,
     check_family,
+    largest_difference,
     planned_family,
+    whole_numbers,
 )
 from confir.studies.planning.pilot import Pilot, measure_pilot, pair_spreads, planned_differences
-from confir.studies.planning.power import Criterion, family_size
-from confir.studies.planning.sentences import overview_sentence
+from confir.studies.planning.power import Criterion, family_size, planned_criterion
+from confir.studies.planning.sentences import (
+    answer_text,
+    overview_note,
+    overview_sentence,
+    range_text,
+)
+
+# The columns that records of all plans by `plan_topics` end with.
+PLAN_COLUMNS = (
+    *("baseline", "goal", "topics", "power", "difference", "low", "high", "half_width"),
+    *("family", "assurance", "judgements"),
+)
 
 # The run, or pair of runs, that is planned for: by its standard deviation over topics.
 MEDIAN, LARGEST = "median", "largest"
 SPREADS = (MEDIAN, LARGEST)
 
 _ALONG = ("spread", "aim", "measure")
+
+_AIMS = {
+    HALF_WIDTH: "half width of a mean",
+    ACHIEVED_WIDTH: "half width at present",
+    POWER: "difference",
+    DETECTABLE: "detectable at present",
+}
 
 
 @result
@@ -88,27 +109,12 @@ class PlanOverview(Result):
     baseline: str | None
 
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {"aim": ("goal", "size")}
-    record_columns = (
-        "measure",
-        "spread",
-        "run",
-        "baseline",
-        "goal",
-        "topics",
-        "power",
-        "difference",
-        "low",
-        "high",
-        "half_width",
-        "family",
-        "assurance",
-        "judgements",
-    )
+    record_columns = ("measure", "spread", "run", *PLAN_COLUMNS)
     row_order = ("measure", "aim", "spread")
 
     def derived(self) -> Iterator[Variable]:
         """Yield whole numbers of topics and judgements, and power and family of the differences."""
-        topics = np.vectorize(whole, otypes=[object])(self.topics)
+        topics = whole_numbers(self.topics)
         tested = [goal in (POWER, DETECTABLE) for goal, _ in self.aims]
         yield Variable("topics", _ALONG, topics)
         yield Variable("power", ("aim",), [self.power if one else math.nan for one in tested])
@@ -117,13 +123,42 @@ class PlanOverview(Result):
         if self.judgements_per_topic is not None:
             yield Variable("judgements", _ALONG, topics * self.judgements_per_topic)
 
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read: goals, what they take, and what the largest spread takes."""
+        columns = {
+            "measure": TableColumn(Role.NAME),
+            "goal": TableColumn(Role.NAME, words=_AIMS),
+            "difference": TableColumn(Role.SCORE, "size", text=_size_text),
+            "topics": TableColumn(Role.COUNT),
+            "low": TableColumn(Role.RANGE, "range", text=range_text),
+        }
+        if self.judgements_per_topic is not None:
+            columns["judgements"] = TableColumn(Role.COUNT)
+        if len(self.spreads) > 1 and (self.run[0] != self.run[1]).any():
+            columns["largest"] = TableColumn(
+                Role.NUMBER, "at the largest sd", text=lambda record: answer_text(record["largest"])
+            )
+        return columns
+
+    def table_records(self) -> list[Record]:
+        """Return a record per measure and goal, for the median spread, with that for the largest."""
+        every, step = self.to_records(), len(self.spreads)
+        pairs = zip(every[::step], every[step - 1 :: step], strict=True)
+        return [own | {"largest": largest} for own, largest in pairs]
+
+    def note(self) -> str:
+        """Return what the rows are for, and how far they can be trusted."""
+        return overview_note(self)
+
     def sentences(self) -> list[str]:
         """Return a sentence per measure: what the topics at hand give, and what more would."""
-        return [self._sentence(measure) for measure in self.measures]
+        of_measures = [self.select(spread=MEDIAN, measure=name) for name in self.measures]
+        return [overview_sentence(one.to_records(), self.level) for one in of_measures]
 
-    def _sentence(self, measure: str) -> str:
-        records = self.select(spread=MEDIAN, measure=measure).to_records()
-        return overview_sentence(records, self.level)
+
+def _size_text(record: Record) -> str:
+    """Return the size of a half width or difference: as given, or as the topics at hand allow."""
+    return f"{record['difference']:g}" if record["goal"] in NEEDED else answer_text(record)
 
 
 def plan_usual_goals(
@@ -142,22 +177,35 @@ def plan_usual_goals(
         family = ALL_PAIRS
     family = planned_family(family, baseline, len(scores.runs))
     check_family(baseline, family, None)
-    means = _typical_means(sample, level)
-    widths = [(HALF_WIDTH, size) for size in USUAL_WIDTHS] + [(ACHIEVED_WIDTH, math.nan)]
-    solver = _Solver(power, assurance, largest_difference(scores, 2 * len(scores.measures)))
-    parts = [solver.answer(means, goal, size) for goal, size in widths]
-    differences: list[tuple[str, float]] = []
+    aims = [(HALF_WIDTH, size) for size in USUAL_WIDTHS] + [(ACHIEVED_WIDTH, math.nan)]
+    typical = [_typical(sample, None, NO_FAMILY, level)] * len(aims)
     if len(scores.runs) > 1:
+        differences = [(POWER, size) for size in USUAL_DIFFERENCES] + [(DETECTABLE, math.nan)]
         pairs = (
             _typical_pairs(sample, family, level)
             if baseline is None
-            else _typical_differences(sample, baseline, family, level)
+            else _typical(sample, baseline, family, level)
         )
-        differences = [(POWER, size) for size in USUAL_DIFFERENCES] + [(DETECTABLE, math.nan)]
-        parts += [solver.answer(pairs, goal, size) for goal, size in differences]
+        typical += [pairs] * len(differences)
+        aims += differences
+    largest = largest_difference(scores, 2 * len(scores.measures))
+
+    def answer(one: _Typical, goal: str, size: float) -> dict[str, Any]:
+        """Return the fields of `PlanOverview` for one aim: spreads × measures."""
+        pilot = one.pilot
+        sd = pilot.sd if assurance is None else pilot.upper_sd(assurance)
+        rule = GoalRule(goal, np.full(len(largest), size), power, one.criterion, largest)
+        fields: dict[str, Any] = {
+            "run": np.array(one.run, object),
+            "against": np.array(one.against, object),
+            **rule.answer(sd, (pilot.sd_low, pilot.sd_high), pilot.topics),
+        }
+        return {name: values.reshape(len(SPREADS), -1) for name, values in fields.items()}
+
+    parts = [answer(one, *aim) for one, aim in zip(typical, aims, strict=True)]
     found = PlanOverview(
         spreads=SPREADS,
-        aims=(*widths, *differences),
+        aims=tuple(aims),
         measures=scores.measures,
         **{name: np.stack([part[name] for part in parts], axis=1) for name in parts[0]},
         power=power,
@@ -189,59 +237,33 @@ class _Typical(NamedTuple):
     criterion: Criterion
 
 
-def _typical_means(sample: Sample, level: float) -> _Typical:
-    """Return the runs whose scores vary as much as the median run's, and most."""
-    every = measure_pilot(sample, level)
-    places = _median_and_largest(every.sd.reshape(sample.shape))
-    pilot = every.of(_columns(places))
-    rule = Criterion(level, freedom=pilot.freedom, fixed=pilot.fixed)
-    runs = names(sample)[0]
-    return _Typical([runs[place] for place in places.flat], [None] * places.size, pilot, rule)
-
-
-def _typical_differences(sample: Sample, baseline: str, family: str, level: float) -> _Typical:
-    """Return the differences from a baseline that vary as much as the median one, and most."""
-    differences = against(sample, baseline)
-    every = measure_pilot(differences, level)
-    rule = planned_criterion(sample, every, family, baseline, level)
-    places = _median_and_largest(every.sd.reshape(differences.shape))
+def _typical(sample: Sample, baseline: str | None, family: str, level: float) -> _Typical:
+    """Return the runs whose scores, or differences, vary as much as the median run's, and most."""
+    varying = sample if baseline is None else against(sample, baseline)
+    every = measure_pilot(varying, level)
+    places = _median_and_largest(every.sd.reshape(varying.shape))
     columns = _columns(places)
-    pilot = every.of(columns)
+    rule = planned_criterion(sample, every, family, baseline, level).of(columns)
     runs = [run for run in names(sample)[0] if run != baseline]
-    return _Typical(
-        [runs[place] for place in places.flat],
-        [baseline] * places.size,
-        pilot,
-        replace(
-            rule,
-            level=_of(rule.level, columns),
-            median=_of(rule.median, columns),
-            freedom=pilot.freedom,
-            fixed=pilot.fixed,
-        ),
-    )
+    named = [runs[place] for place in places.flat]
+    return _Typical(named, [baseline] * places.size, every.of(columns), rule)
 
 
 def _typical_pairs(sample: Sample, family: str, level: float) -> _Typical:
     """Return the pairs of runs whose difference varies as much as the median one, and most."""
     first, second, spread = pair_spreads(sample)
     places = _median_and_largest(spread)
-    left, right = first[places], second[places]
-    shape, measures = places.shape, places.shape[1]
-    chosen = sample.contrast(_columns(left).reshape(shape), _columns(right).reshape(shape))
+    sides = first[places], second[places]
+    chosen = sample.contrast(*(_columns(side).reshape(places.shape) for side in sides))
     pilot = measure_pilot(chosen, level)
     rule = planned_criterion(sample, pilot, family, None, level)
-    single = np.asarray(rule.level).reshape(-1, measures)[0] if np.ndim(rule.level) else rule.level
-    medians = [median_variance(np.square(np.maximum(one, 0.0))) for one in spread.T]
+    if family != NO_FAMILY:
+        of_measure = np.reshape(rule.level, (-1, places.shape[1]))[0]
+        medians = [median_variance(np.square(np.maximum(one, 0.0))) for one in spread.T]
+        rule = replace(rule, level=np.tile(of_measure, 2), median=np.tile(medians, 2))
     runs = names(sample)[0]
-    return _Typical(
-        [runs[place] for place in left.flat],
-        [runs[place] for place in right.flat],
-        pilot,
-        rule
-        if family == NO_FAMILY
-        else replace(rule, level=np.tile(single, 2), median=np.tile(medians, 2)),
-    )
+    left, right = ([runs[place] for place in side.flat] for side in sides)
+    return _Typical(left, list[str | None](right), pilot, rule)
 
 
 def _median_and_largest(spread: Floats) -> Integers:
@@ -262,51 +284,3 @@ def _columns(places: Integers) -> Integers:
     measures = places.shape[1]
     columns: Integers = (places * measures + np.arange(measures)).reshape(-1)
     return columns
-
-
-def _of(value: float | Floats, columns: Integers) -> float | Floats:
-    """Return the values of some columns; a number holds for all."""
-    return value[columns] if isinstance(value, np.ndarray) else value
-
-
-class _Solver(NamedTuple):
-    """What the answers to all goals have in common.
-
-    Attributes
-    ----------
-    power, assurance
-        As in `plan_topics`.
-    largest
-        The largest difference that the measure of each column allows.
-    """
-
-    power: float
-    assurance: float | None
-    largest: Floats
-
-    def answer(self, typical: _Typical, goal: str, size: float) -> dict[str, Any]:
-        """Return the fields of `PlanOverview` for one aim: spreads × measures."""
-        pilot = typical.pilot
-        sd = pilot.sd if self.assurance is None else pilot.upper_sd(self.assurance)
-        sizes = np.full(len(sd), size)
-        rule = GoalRule(goal, size, sizes, self.power, typical.criterion, self.largest, 1.0)
-        found, low, high = (
-            rule.solve(one, pilot.topics) for one in (sd, pilot.sd_low, pilot.sd_high)
-        )
-        topics = found if goal in (HALF_WIDTH, POWER) else pilot.topics.astype(np.float64)
-        fields = {
-            "run": np.array(typical.run, object),
-            "against": np.array(typical.against, object),
-            "topics": topics,
-            "difference": rule.aim(found),
-            "low": low,
-            "high": high,
-            "half_width": at_topics(topics, lambda n: typical.criterion.half_width(sd, n)),
-        }
-        shape = len(SPREADS), len(sd) // len(SPREADS)
-        return {name: values.reshape(shape) for name, values in fields.items()}
-
-
-def whole(number: float) -> int | float:
-    """Return a number of topics; NaN stays NaN."""
-    return number if math.isnan(number) else int(number)

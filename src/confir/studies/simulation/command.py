@@ -9,17 +9,15 @@ import click
 
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
-from confir.cli.parameters import Option
-from confir.defaults import SEED
+from confir.cli.parameters import Option, Panel
+from confir.defaults import ENDINGS, SEED
 from confir.errors import InvalidValueError, UnknownNameError, counted
 
 if TYPE_CHECKING:
-    from confir.cli.terminal import Answer
-    from confir.data.scores import Scores
-    from confir.studies.simulation.score_simulation import ScorePopulation
+    pass
 
-_SCORES = "Scores"
-_COLLECTION = "Collection"
+_SCORES = Panel("Scores")
+_COLLECTION = Panel("Collection")
 _DEFAULT_TOPICS, _DEFAULT_RUNS, _DEFAULT_DEPTH = 50, 8, 1000
 
 
@@ -27,55 +25,34 @@ def simulate_command(
     context: click.Context,
     scores: Annotated[
         list[str] | None,
-        Option(
-            "--scores",
-            metavar="FILE",
-            help="A score table from which a population of topics is fitted (repeatable).",
-            panel=_SCORES,
-        ),
+        _SCORES("A score table from which a population of topics is fitted (repeatable).", "FILE"),
     ] = None,
     measure: options.MeasuresOption = None,
     output: Annotated[
         str | None,
-        Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="File for the simulated scores: .csv .tsv .json .jsonl .parquet",
-            panel=_SCORES,
+        _SCORES(
+            "File for the simulated scores: .csv .tsv .json .jsonl .parquet",
+            "FILE",
+            names=("-o", "--output"),
         ),
     ] = None,
     truth: Annotated[
         str | None,
-        Option(
-            metavar="FILE",
-            help="File for the true means (.csv .json .md …); by default they are printed.",
-            panel=_SCORES,
-        ),
+        _SCORES("File for the true means (.csv .json .md …); by default they are printed.", "FILE"),
     ] = None,
     collection: Annotated[
         str | None,
-        Option(
-            metavar="FOLDER",
-            help="Write a simulated collection to this folder: qrels.txt, and the runs in runs/.",
-            panel=_COLLECTION,
+        _COLLECTION(
+            "Write a simulated collection to this folder: qrels.txt, and the runs in runs/.",
+            "FOLDER",
         ),
     ] = None,
     runs: Annotated[
-        int | None,
-        Option(
-            help="Number of runs; by default 8.",
-            callback=options.at_least(1),
-            panel=_COLLECTION,
-        ),
+        int | None, _COLLECTION("Number of runs; by default 8.", callback=options.at_least(1))
     ] = None,
     depth: Annotated[
         int | None,
-        Option(
-            help="Documents per list; by default 1000.",
-            callback=options.at_least(1),
-            panel=_COLLECTION,
-        ),
+        _COLLECTION("Documents per list; by default 1000.", callback=options.at_least(1)),
     ] = None,
     topics: Annotated[
         int | None,
@@ -87,11 +64,8 @@ def simulate_command(
     seed: options.SeedOption = SEED,
     kind: Annotated[
         str,
-        Option(
-            "--format",
-            metavar="FORMAT",
-            help=f"How to print the true means: {options.formats_text()}.",
-            panel=_SCORES,
+        _SCORES(
+            f"How to print the true means: {options.formats_text()}.", "FORMAT", names=("--format",)
         ),
     ] = "table",
     quiet: options.QuietOption = False,
@@ -125,18 +99,10 @@ def simulate_command(
         raise InvalidValueError("expected -o FILE for the simulated scores")
     if truth is not None:
         refuse_options(context, ["kind"], "is for true means that are printed; --truth writes them")
-        _check_truth(truth)
+        if Path(truth).suffix.lower() not in ENDINGS:
+            raise UnknownNameError("ending of a file of true means", Path(truth).name, ENDINGS)
+        check_output(truth)
     _simulate_scores(scores or [], measure or [], output, truth, topics, seed, kind)
-
-
-def _check_truth(truth: str) -> None:
-    """Raise before any work if the true means could not be written."""
-    from confir.cli.terminal import check_output
-    from confir.defaults import ENDINGS
-
-    if Path(truth).suffix.lower() not in ENDINGS:
-        raise UnknownNameError("ending of a file of true means", Path(truth).name, ENDINGS)
-    check_output(truth)
 
 
 def _simulate_scores(
@@ -149,9 +115,11 @@ def _simulate_scores(
     kind: str,
 ) -> None:
     from confir.cli.input import select_measures
-    from confir.cli.terminal import deliver
+    from confir.cli.terminal import Answer, deliver
     from confir.data.tables.score_files import read_scores
     from confir.data.tables.score_writers import write_scores
+    from confir.number_text import number_text
+    from confir.report.tables import Cell, Table
     from confir.studies.simulation.score_simulation import fit_population
 
     real = select_measures(read_scores(files), measures)
@@ -162,26 +130,15 @@ def _simulate_scores(
         f"true means of the population fitted to {counted(len(real.topics), 'topic')}; the scores of "
         f"{counted(len(simulated.topics), 'topic')} drawn from it are in {output}, seed {seed}"
     )
-    deliver(_truth_answer(population, real, note), output=truth, kind=kind)
-
-
-def _truth_answer(population: ScorePopulation, real: Scores, note: str) -> Answer:
-    """Return the true means: records with the real means, and a table, best run first."""
-    from confir.cli.terminal import Answer
-    from confir.number_text import number_text
-    from confir.report.tables import Cell, Table
-
-    truth, mean = population.truth.tolist(), real.mean().tolist()
+    means, known = real.mean().tolist(), population.truth.tolist()
     records = [
-        {"run": run, "measure": measure, "truth": truth[r][m], "mean": mean[r][m]}
+        {"run": run, "measure": measure, "truth": known[r][m], "mean": means[r][m]}
         for r, run in enumerate(real.runs)
         for m, measure in enumerate(real.measures)
     ]
-    order = sorted(range(len(real.runs)), key=lambda r: -truth[r][0])
-    rows = tuple(
-        (Cell(real.runs[r]), *(Cell(number_text(value)) for value in truth[r])) for r in order
-    )
-    return Answer(records, Table(("run", *real.measures), rows, note))
+    order = sorted(range(len(real.runs)), key=lambda r: -known[r][0])
+    rows = tuple((Cell(real.runs[r]), *(Cell(number_text(one)) for one in known[r])) for r in order)
+    deliver(Answer(records, Table(("run", *real.measures), rows, note)), output=truth, kind=kind)
 
 
 def _simulate_collection(
@@ -190,10 +147,10 @@ def _simulate_collection(
     from confir.cli.streams import print_text
     from confir.data.simulation import simulate_collection, write_collection
 
-    made = simulate_collection(
-        topics=_DEFAULT_TOPICS if topics is None else topics,
-        runs=_DEFAULT_RUNS if runs is None else runs,
-        depth=_DEFAULT_DEPTH if depth is None else depth,
+    made = simulate_collection(  # options are None, or 1 and more
+        topics=topics or _DEFAULT_TOPICS,
+        runs=runs or _DEFAULT_RUNS,
+        depth=depth or _DEFAULT_DEPTH,
         rng=seed,
     )
     write_collection(made, folder)

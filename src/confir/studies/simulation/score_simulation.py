@@ -109,6 +109,10 @@ class ScorePopulation:
 def fit_population(scores: ScoresSource) -> ScorePopulation:
     """Return a population of topics from which the scores might have been drawn.
 
+    Of real scores the true means are unknown, so that no method can be checked on them. Scores drawn
+    from a fitted population look alike, zeros, ties and correlations of runs included, and have known
+    means.
+
     Missing scores are assumed to be missing at random. A run with equal scores stays constant.
 
     Parameters
@@ -143,6 +147,9 @@ def simulate_scores(
     scores: ScoresSource, *, topics: int, rng: np.random.Generator | int | None = SEED
 ) -> Scores:
     """Return scores on new topics, drawn from a population fitted to real scores.
+
+    To try an analysis on more topics than there are, or where the truth is known: see
+    `fit_population`, whose ``truth`` has the true means.
 
     Parameters
     ----------
