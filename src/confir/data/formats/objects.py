@@ -24,7 +24,7 @@ from confir.data.formats.entries import (
     single_run,
 )
 from confir.data.formats.format_list import format_named_by
-from confir.data.formats.json_shapes import as_id
+from confir.data.formats.json_files import as_id
 from confir.data.formats.run_readers import read_judgements, read_runs
 from confir.data.formats.run_sources import NameBy, Reading, RunSource, check_names, find_runs
 from confir.data.formats.run_tables import hold_many_documents, is_table_file

@@ -15,6 +15,7 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.data.files import BYTE_ORDER_MARK, PathLike, text_bytes, write_whole
+from confir.data.formats.format import Format
 from confir.data.formats.run_sources import NameBy, RunSource, name_from_path
 from confir.data.formats.trec_lines import (
     HIGHEST_GAIN,
@@ -219,3 +220,14 @@ def _parse_scores(column: Sequence[bytes]) -> Floats:
     if not np.isfinite(scores).all():
         raise _IrregularError
     return scores
+
+
+TREC = Format(
+    "TREC",
+    "lines of topic, Q0, docid, rank, score, tag; or of topic, subtopic, docid, gain",
+    read_runs=read_trec_run,
+    read_qrels=read_trec_qrels,
+    write_run=write_trec_run,
+    write_qrels=write_trec_qrels,
+    scanned=True,
+)

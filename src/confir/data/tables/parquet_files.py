@@ -12,7 +12,8 @@ from confir.data.compression import RefusedError, check_expansion, is_limited, l
 from confir.data.files import is_address
 from confir.errors import FormatError, MissingDependencyError, UnreadableError
 
-_MARK = b"PAR1"
+# The first bytes of a file.
+PARQUET_MARK = b"PAR1"
 
 # Rows that are looked at together, and those of tables with columns of lists, to see how many bytes
 # they hold.
@@ -46,13 +47,21 @@ def import_pyarrow(purpose: str) -> tuple[Any, Any]:
     return pa, pq
 
 
+def parquet_bytes(table: Any) -> bytes:
+    """Return a table of pyarrow as the content of a Parquet file."""
+    _, parquet = import_pyarrow("writing Parquet")
+    stream = io.BytesIO()
+    parquet.write_table(table, stream)
+    return stream.getvalue()
+
+
 def is_parquet(path: str) -> bool:
     """Whether a path is a Parquet file, or a folder that holds some."""
     if "\0" not in path and os.path.isdir(path):
         return any(name.endswith(".parquet") for _, _, names in os.walk(path) for name in names)
     try:
         with open(path, "rb") as stream:
-            return stream.read(len(_MARK)) == _MARK
+            return stream.read(len(PARQUET_MARK)) == PARQUET_MARK
     except (OSError, ValueError):
         return False
 

@@ -17,7 +17,12 @@ from confir.data.files import PathLike, format_ending, read_bytes, text_bytes
 from confir.data.tables.frame_tables import frame_table
 from confir.data.tables.input_table import InputTable, TableKind
 from confir.data.tables.json_tables import is_json_text, json_table
-from confir.data.tables.parquet_files import is_parquet, read_parquet_content, read_parquet_folder
+from confir.data.tables.parquet_files import (
+    PARQUET_MARK,
+    is_parquet,
+    read_parquet_content,
+    read_parquet_folder,
+)
 from confir.data.tables.separated_text import (
     check_marks,
     find_separator,
@@ -73,7 +78,7 @@ def read_content(
     table = kind.read_format(content, source)
     if table is not None:
         table = replace(table, kind=kind)
-    elif content.startswith(b"PAR1") or (content and format_ending(source) == ".parquet"):
+    elif content.startswith(PARQUET_MARK) or (content and format_ending(source) == ".parquet"):
         return _arrow_table(read_parquet_content(content, source), source, kind)
     else:
         text = text_bytes(content, source)
