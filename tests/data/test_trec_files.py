@@ -722,7 +722,8 @@ def parsed_by_definition(content, is_line, value):
         return None
     rows = [re.findall(rf"[^{BLANKS}]+", line) for line in text.split("\n")]
     rows = [row for row in rows if row and not row[0].startswith("#")]
-    wrong = [row for row in rows if not is_line(row) or value(row) is None]
+    marked = [row for row in rows if row[0].startswith("\ufeff")]  # as in concatenated files
+    wrong = [*marked, *(row for row in rows if not is_line(row) or value(row) is None)]
     return rows if rows and not wrong else None
 
 

@@ -17,7 +17,7 @@ from confir.data.formats.mteb import MTEB_PREDICTIONS, MTEB_RESULTS
 from confir.data.formats.nuggetizer import NUGGET_ASSIGNMENTS, NUGGET_METRICS
 from confir.data.formats.opensearch import EVALUATION_RESULTS, JUDGMENTS
 from confir.data.formats.quepid import QUEPID_BOOK
-from confir.data.formats.run_tables import PARQUET, TABLE
+from confir.data.formats.run_tables import PARQUET, RUN_TABLE
 from confir.data.formats.sentence_transformers import PREDICTIONS
 from confir.data.formats.trec_files import TREC
 
@@ -36,7 +36,7 @@ FORMATS = (
     LM_EVAL_SAMPLES,
     NUGGET_ASSIGNMENTS,
     NUGGET_METRICS,
-    TABLE,
+    RUN_TABLE,
     JSON,
     TREC,
 )

@@ -110,7 +110,7 @@ class JsonFile(NamedTuple):
 
     def error(self, problem: str) -> FormatError:
         """Return the error that says what was expected instead."""
-        return FormatError(f"{problem}; {self.expected}", path=self.path, line=self.line)
+        return FormatError(f"{problem}; {self.expected}", path=self.path, line=self.line or None)
 
     def load(self, content: bytes) -> Any:
         """Return what the file holds, whose numbers are finite."""

@@ -31,7 +31,7 @@ from confir.data.formats.run_tables import hold_many_documents, is_table_file
 from confir.data.formats.trec_lines import as_intents
 from confir.data.qrels import Intents, Qrels, build_qrels
 from confir.data.run import Run
-from confir.data.tables.frame_tables import has_columns
+from confir.data.tables.table_reader import has_columns
 from confir.errors import FormatError, InvalidValueError, UnreadableError
 
 

@@ -148,7 +148,7 @@ PARQUET = Format(
     write_run=_write_run,
     write_qrels=_write_qrels,
 )
-TABLE = Format(
+RUN_TABLE = Format(
     "table",
     "columns under a header, or records of JSON: query-id, corpus-id, score, …",
     recognises=_is_run_table,
