@@ -351,10 +351,7 @@ def as_experiment(
     if people is not None and qrels.human is None and runs is None:
         return qrels.with_human(people, sample, qrels.rng if is_default_seed(rng) else rng)
     beside = {"runs": runs, "human": people, "rng": None if is_default_seed(rng) else rng}
-    clashing = [
-        *(name for name, value in beside.items() if value is not None),
-        *rules.changed(),
-    ]
+    clashing = [*(name for name, value in beside.items() if value is not None), *rules.changed()]
     if clashing:
         raise InvalidValueError(
             f"{clashing[0]} is given beside an Experiment, which has its own; expected one or the "

@@ -217,11 +217,7 @@ class Result:
         return markdown_table(self, decimals)
 
     def to_latex(
-        self,
-        *,
-        width: str | None = None,
-        intervals: str | None = None,
-        decimals: int | None = None,
+        self, *, width: str | None = None, intervals: str | None = None, decimals: int | None = None
     ) -> str:
         """Return the table of the result in LaTeX, as ``--format tex`` prints it.
 

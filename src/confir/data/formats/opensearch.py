@@ -101,10 +101,7 @@ def _read_judgment(content: bytes, source: RunSource, intents: Intents | None) -
 EVALUATION_RESULTS = Format(
     "OpenSearch evaluation results",
     _EVALUATION_RESULT,
-    keys=[
-        (_CONFIGURATION, _TOPIC),
-        (f"{_SOURCE}.{_CONFIGURATION}", f"{_SOURCE}.{_TOPIC}"),
-    ],
+    keys=[(_CONFIGURATION, _TOPIC), (f"{_SOURCE}.{_CONFIGURATION}", f"{_SOURCE}.{_TOPIC}")],
     read_runs=_read_evaluation_runs,
     read_scores=_read_evaluation_scores,
 )

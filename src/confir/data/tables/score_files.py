@@ -18,20 +18,10 @@ from confir.arguments import as_flag, as_list, as_path, as_text, invalid
 from confir.data.files import PathLike
 from confir.data.formats.format_list import recognise
 from confir.data.scores import Scores
-from confir.data.tables.input_table import (
-    Ids,
-    InputTable,
-    TableKind,
-    check_filled,
-)
+from confir.data.tables.input_table import Ids, InputTable, TableKind, check_filled
 from confir.data.tables.measure_names import topics_come_first
 from confir.data.tables.parquet_files import is_parquet
-from confir.data.tables.score_columns import (
-    COLUMN_NAMES,
-    EXPECTED,
-    is_long,
-    score_entries,
-)
+from confir.data.tables.score_columns import COLUMN_NAMES, EXPECTED, is_long, score_entries
 from confir.data.tables.score_layouts import (
     ColumnRoles,
     ColumnsSource,

@@ -70,10 +70,7 @@ def read_folder(path: str, kind: TableKind) -> InputTable:
 
 
 def read_content(
-    content: bytes,
-    source: str,
-    kind: TableKind,
-    use: Callable[[InputTable], Any] | None = None,
+    content: bytes, source: str, kind: TableKind, use: Callable[[InputTable], Any] | None = None
 ) -> InputTable:
     """Return the table in the content of a file; ``use`` is that of `read_table`."""
     table = kind.read_format(content, source)
@@ -190,7 +187,8 @@ def frame_table(source: Any, name: str, kind: TableKind) -> InputTable | None:
         return None
     if not len(frame):
         raise FormatError(f"a table without rows; {kind.expected}", path=name)
-    header = [str(column) if type(column) is int else column for column in frame.columns]
+    names: list[Any] = frame.columns
+    header = [str(name) if type(name) is int else name for name in names]
     for column in header:
         if not isinstance(column, str):
             raise FormatError(f"a column is named {column!r}; expected text", path=name)
