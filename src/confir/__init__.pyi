@@ -6,10 +6,10 @@ from confir import testing as testing
 from confir.data.experiment import Experiment as Experiment
 from confir.data.formats.objects import as_qrels as as_qrels
 from confir.data.formats.objects import as_run as as_run
+from confir.data.formats.objects import write_qrels as write_qrels
+from confir.data.formats.objects import write_run as write_run
 from confir.data.formats.run_readers import read_qrels as read_qrels
 from confir.data.formats.run_readers import read_run as read_run
-from confir.data.formats.run_writers import write_qrels as write_qrels
-from confir.data.formats.run_writers import write_run as write_run
 from confir.data.qrels import Qrels as Qrels
 from confir.data.run import Run as Run
 from confir.data.sampling.design import Design as Design

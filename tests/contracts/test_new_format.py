@@ -7,6 +7,7 @@ import pytest
 
 import confir
 from confir.data.formats import format_list
+from confir.data.formats.format import Format
 from confir.data.formats.trec_files import read_trec_qrels, write_trec_qrels
 from confir.data.run import build_run
 from samples import short_sample
@@ -23,15 +24,16 @@ def write_toy_run(run, path):
     Path(path).write_text("".join(f"{t};{d};{s!r}\n" for t, d, s in rows), encoding="utf-8")
 
 
-def is_toy(path, _=b""):
-    return path.endswith(".toy")
-
-
 @pytest.fixture(autouse=True)
 def _toy_format(monkeypatch):
-    toy = format_list.Format(
-        *("toy", "topic;docid;score", is_toy, is_toy, read_toy_run),
-        *(read_trec_qrels, write_toy_run, write_trec_qrels),
+    toy = Format(
+        "toy",
+        "topic;docid;score",
+        endings=(".toy",),
+        read_runs=read_toy_run,
+        read_qrels=read_trec_qrels,
+        write_run=write_toy_run,
+        write_qrels=write_trec_qrels,
     )
     monkeypatch.setattr(format_list, "FORMATS", (toy, *format_list.FORMATS))
 

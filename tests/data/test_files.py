@@ -444,7 +444,7 @@ def test_data_that_expand_beyond_reason_are_refused_unless_asked_for(tmp_path, m
 def test_data_that_expand_come_in_small_pieces(tmp_path, ending, kind):
     size = 1 << 23
     with open(write(tmp_path, COMPRESSORS[ending](b"1" * size)), "rb") as raw:
-        sizes = [len(piece) for piece in iter(compression._Decompressed(raw, kind)._next, b"")]
+        sizes = [len(piece) for piece in iter(compression.Decompressed(raw, kind)._next, b"")]
     assert sum(sizes) == size
     assert max(sizes) <= 1 << 20
 

@@ -15,10 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from confir.data.formats.frames import build_frame, qrels_to_frame, run_to_frame
-from confir.data.formats.objects import as_qrels, as_run, as_runs
+from confir.data.formats.objects import as_qrels, as_run, as_runs, write_qrels, write_run
 from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.formats.run_sources import RunSource
-from confir.data.formats.run_writers import write_qrels, write_run
 from confir.data.qrels import build_qrels
 from confir.data.run import Run
 from confir.errors import (

@@ -331,8 +331,8 @@ def test_a_disk_too_full_for_the_keys_of_topics_is_named(tmp_path):
     pq.write_table(pa.table({"topic": list(map(str, range(50_000))), "a": [0.5] * 50_000}), path)
     program = (
         "import resource, sys, confir\n"
-        "from confir.data.long_tables import distinct_keys, row_group_scores\n"
-        "distinct_keys._AT_ONCE, row_group_scores.TOPICS_AT_ONCE = 2_048, 10_000  # small writes\n"
+        "from confir.data.long_tables import row_group_scores, spill_folder\n"
+        "spill_folder._KEYS_AT_ONCE, row_group_scores.TOPICS_AT_ONCE = 2_048, 10_000  # small writes\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))\n"
         "try:\n    confir.summarise_scores(sys.argv[1]).mean()\n"
         "except confir.errors.UnreadableError as error:\n    print(error)"

@@ -20,6 +20,7 @@ from confir.data.exclusions import Exclusions
 from confir.data.files import open_bytes
 from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.formats.run_sources import Reading, RunSource
+from confir.data.lists.rankings import JudgedPositions
 from confir.data.qrels import Qrels
 from confir.data.scanning import block_scanner, scan_kernels, scanner
 from confir.data.scanning.scan_kernels import load_kernels
@@ -52,7 +53,7 @@ def scan(wanted, source, **options):
 
 
 def read_by_reference(wanted, source):
-    return scanner._ReferenceReader(wanted).read(source)
+    return scanner._rank(source, JudgedPositions(wanted.qrels), wanted, {})
 
 
 def assert_same(one, other):
@@ -136,7 +137,7 @@ def test_documents_that_do_not_count_are_those_of_the_reference(
     source = source._replace(reading=Reading(exclusions=exclusions))
     here, there = {}, {}
     scanned = scan(wanted, source, identical=here, **how)
-    expected, unknown = scanner._ReferenceReader(wanted, there).read(source)
+    expected, unknown = scanner._rank(source, JudgedPositions(wanted.qrels), wanted, there)
     if scanned is not None:
         # the scanner does not look into lists of topics that the qrels lack: an emptied one is left
         assert set(unknown) <= set(scanned[1])

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 from confir.data.files import read_bytes, text_bytes
 from confir.data.formats import trec_files, trec_lines
+from confir.data.formats.objects import write_qrels, write_run
 from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.formats.run_sources import RunSource, find_runs, name_from_path
-from confir.data.formats.run_writers import write_qrels, write_run
 from confir.data.formats.trec_lines import read_intents
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
@@ -722,7 +722,8 @@ def parsed_by_definition(content, is_line, value):
         return None
     rows = [re.findall(rf"[^{BLANKS}]+", line) for line in text.split("\n")]
     rows = [row for row in rows if row and not row[0].startswith("#")]
-    wrong = [row for row in rows if not is_line(row) or value(row) is None]
+    marked = [row for row in rows if row[0].startswith("\ufeff")]  # as in concatenated files
+    wrong = [*marked, *(row for row in rows if not is_line(row) or value(row) is None)]
     return rows if rows and not wrong else None
 
 

@@ -37,15 +37,10 @@ _GZIP_WINDOW = 16 + zlib.MAX_WBITS
 _LARGEST_RATIO = 1_000
 _TRUSTED_SIZE = 64 << 20
 _UNLIMITED = "CONFIR_DECOMPRESS"
-# _Decompressed at once.
+# Decompressed at once.
 _LARGEST_PIECE = 1 << 20
 # What may hold zeros: Parquet, and UTF-16, which has an error of its own.
 _WITH_ZEROS = (b"PAR1", b"\xff\xfe", b"\xfe\xff")
-
-
-def decompressed(stream: IO[bytes], kind: str) -> io.RawIOBase:
-    """Return a stream of the data that compressed ones of a kind hold."""
-    return _Decompressed(stream, kind)
 
 
 def is_limited() -> bool:
@@ -89,7 +84,7 @@ class RefusedError(Exception):
     """What is wrong with compressed data that are not read on."""
 
 
-class _Decompressed(io.RawIOBase):
+class Decompressed(io.RawIOBase):
     """Reads compressed data, of one part or several put together, up to their very end.
 
     The readers of the standard library take anything after the first part of bzip2 and xz data
@@ -107,9 +102,11 @@ class _Decompressed(io.RawIOBase):
         self._limited = is_limited()
 
     def readable(self) -> bool:
+        """Whether it can be read: always."""
         return True
 
     def readinto(self, buffer: Any) -> int:
+        """Fill a buffer as far as there are data; return with how many bytes."""
         if not self._ready:
             self._ready = memoryview(self._next())
         size = min(len(buffer), len(self._ready))
@@ -118,6 +115,7 @@ class _Decompressed(io.RawIOBase):
         return size
 
     def readall(self) -> bytes:
+        """Return all data."""
         return b"".join([self._ready, *iter(self._next, b"")])
 
     def _next(self) -> bytes:

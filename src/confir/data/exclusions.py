@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -87,12 +87,7 @@ class Exclusions:
         """Return a run without the documents that do not count; a list without any others is gone."""
         if not self:
             return run
-        kept = np.ones(len(run.documents), bool)
-        for topic, (start, stop) in zip(run.topics, pairwise(run.offsets.tolist()), strict=True):
-            excluded = self.of_topic(topic)
-            if excluded:
-                listed = map(excluded.__contains__, run.documents[start:stop])
-                kept[start:stop] = ~np.fromiter(listed, bool, stop - start)
+        kept = _kept(run, self.of_topic)
         if kept.all():
             return run
         before = np.concatenate(([0], np.cumsum(kept)))[run.offsets]
@@ -107,6 +102,8 @@ class Exclusions:
 
     def drop_judged(self, qrels: Qrels) -> Qrels:
         """Return qrels without the documents that do not count; a topic without any others is gone."""
+        if not self.documents:
+            return qrels
         kept = self._counting(qrels)
         if kept.all():
             return qrels
@@ -129,17 +126,7 @@ class Exclusions:
 
     def _counting(self, qrels: Qrels) -> Booleans:
         """Return which judged documents count."""
-        kept = np.ones(len(qrels.documents), bool)
-        if not self.documents:
-            return kept
-        for topic, (start, stop) in zip(
-            qrels.topics, pairwise(qrels.offsets.tolist()), strict=True
-        ):
-            excluded = self.documents.get(topic)
-            if excluded:
-                judged = map(excluded.__contains__, qrels.documents[start:stop])
-                kept[start:stop] = ~np.fromiter(judged, bool, stop - start)
-        return kept
+        return _kept(qrels, lambda topic: self.documents.get(topic, frozenset()))
 
     def _check_topics(self, qrels: Qrels) -> None:
         """Raise where no topic of the exclusions is one of the qrels; warn where some are not."""
@@ -176,6 +163,17 @@ class Exclusions:
                 f"({names}), which {'is' if len(emptied) == 1 else 'are'} left out",
                 TopicWarning,
             )
+
+
+def _kept(held: Run | Qrels, excluded_of: Callable[[str], frozenset[str]]) -> Booleans:
+    """Return which documents of a run or of qrels are not among those that a topic excludes."""
+    kept = np.ones(len(held.documents), bool)
+    for topic, (start, stop) in zip(held.topics, pairwise(held.offsets.tolist()), strict=True):
+        excluded = excluded_of(topic)
+        if excluded:
+            found = map(excluded.__contains__, held.documents[start:stop])
+            kept[start:stop] = ~np.fromiter(found, bool, stop - start)
+    return kept
 
 
 def relevant_topics(qrels: Qrels) -> list[str]:

@@ -73,7 +73,28 @@ class Experiment:
         Of the Dask cluster that verbs of this experiment work on, as in `use_scheduler`.
     **rules
         How to read them: rel, depth, missing, name_by, … as in `ReadingRules`.
+
+    Attributes
+    ----------
+    rules
+        How qrels and runs are read.
+    measures
+        The measures that were named; None where the verb chooses.
+    human
+        Human judgements as they were given, and how their topics were sampled; or None.
+    rng, scheduler
+        As given; no scheduler for work in this process.
+    kept
+        What has been read and computed; `evaluate` keeps the scores here.
     """
+
+    rules: ReadingRules
+    measures: Any
+    human: tuple[Any, str] | None
+    rng: int | np.random.Generator | None
+    scheduler: str | None
+    kept: dict[str, Any]
+    _given: tuple[Any, Any]
 
     @takes_rules
     def __init__(
@@ -88,24 +109,14 @@ class Experiment:
         scheduler: str | None = None,
         **rules: Unpack[ReadingOptions],
     ) -> None:
-        self._scheduler = None if scheduler is None else check_address(scheduler)
-        self._rules = ReadingRules(**rules)
-        self._human = _checked_human(human, human_sample)
+        address = None if scheduler is None else check_address(scheduler)
+        reading, judged = ReadingRules(**rules), _checked_human(human, human_sample)
         check_rng(rng)
-        self._rng = rng
-        self._given = (qrels, runs)
-        self._measures = measures
-        self._kept: dict[str, Any] = {}
+        vars(self).update(rules=reading, measures=measures, human=judged, rng=rng)
+        vars(self).update(scheduler=address, kept={}, _given=(qrels, runs))
 
-    @property
-    def rules(self) -> ReadingRules:
-        """How qrels and runs are read."""
-        return self._rules
-
-    @property
-    def measures(self) -> Any:
-        """The measures that were named; None where the verb chooses."""
-        return self._measures
+    def __setattr__(self, name: str, _: Any) -> None:
+        raise AttributeError(f"{name} cannot be set: an Experiment is made of its arguments alone")
 
     @property
     def qrels(self) -> Qrels:
@@ -118,21 +129,6 @@ class Experiment:
         qrels = as_qrels(self._given[0], intents=rules.intents, reading=whole)
         rules.exclusions.check_judged(qrels)
         return rules.exclusions.drop_judged(qrels)
-
-    @property
-    def human(self) -> tuple[Any, str] | None:
-        """Human judgements as they were given, and how their topics were sampled; or None."""
-        return self._human
-
-    @property
-    def rng(self) -> int | np.random.Generator | None:
-        """What seeds replicates of the draw of documents; None for a new seed each time."""
-        return self._rng
-
-    @property
-    def scheduler(self) -> str | None:
-        """The address of the scheduler that verbs send their work to; None for this process."""
-        return self._scheduler
 
     def with_human(self, human: Any, human_sample: str | None, rng: Any) -> Experiment:
         """Return the same experiment with people's judgements beside; what was read stays read."""
@@ -173,12 +169,12 @@ class Experiment:
         """The folder of Parquet files that holds the qrels; None where they are anything else."""
         given = self._given[0]
         is_folder = isinstance(given, str | os.PathLike) and os.path.isdir(given)
-        return os.fspath(given) if is_folder and "qrels" not in self._kept else None
+        return os.fspath(given) if is_folder and "qrels" not in self.kept else None
 
     @property
     def has_lists(self) -> bool:
         """Whether the lists are held in memory."""
-        return "lists" in self._kept
+        return "lists" in self.kept
 
     @property
     def has_read_lists(self) -> bool:
@@ -188,7 +184,7 @@ class Experiment:
     @property
     def has_stored_lists(self) -> bool:
         """Whether the lists are stored on disk, to be looked at some topics at a time."""
-        return self._kept.get("stored_lists") is not None
+        return self.kept.get("stored_lists") is not None
 
     def lists(self, progress: Callable[[int], None] | None = None) -> WholeLists:
         """Return the whole lists of all runs; ``progress`` is called with 1 after each run."""
@@ -257,16 +253,11 @@ class Experiment:
         """Whether all runs are files that others can read: neither objects nor standard input."""
         return all(isinstance(source, RunSource) and _is_file(source) for source in self.sources)
 
-    @property
-    def kept(self) -> dict[str, Any]:
-        """What has been read and computed; `evaluate` keeps the scores here."""
-        return self._kept
-
     def _keep(self, name: str, make: Callable[[], Part]) -> Part:
         """Return what is kept under a name; made at the first call."""
-        if name not in self._kept:
-            self._kept[name] = make()
-        return cast("Part", self._kept[name])
+        if name not in self.kept:
+            self.kept[name] = make()
+        return cast("Part", self.kept[name])
 
     def __repr__(self) -> str:
         named = {"measures": self.measures} if self.measures is not None else {}
@@ -351,10 +342,7 @@ def as_experiment(
     if people is not None and qrels.human is None and runs is None:
         return qrels.with_human(people, sample, qrels.rng if is_default_seed(rng) else rng)
     beside = {"runs": runs, "human": people, "rng": None if is_default_seed(rng) else rng}
-    clashing = [
-        *(name for name, value in beside.items() if value is not None),
-        *rules.changed(),
-    ]
+    clashing = [*(name for name, value in beside.items() if value is not None), *rules.changed()]
     if clashing:
         raise InvalidValueError(
             f"{clashing[0]} is given beside an Experiment, which has its own; expected one or the "

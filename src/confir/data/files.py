@@ -17,10 +17,10 @@ from confir.data.compression import (
     COMPRESSION_ENDINGS,
     LONGEST_START,
     DamagedError,
+    Decompressed,
     RefusedError,
     compress,
     compression_of,
-    decompressed,
 )
 from confir.data.downloads import fetch
 from confir.errors import FormatError, InvalidValueError, UnreadableError
@@ -48,7 +48,7 @@ def open_bytes(path: PathLike, *, download: bool = False) -> Iterator[IO[bytes]]
         kind = compression_of(start)
         stream = _rewound(raw, start)
         if kind is not None:
-            stream = _buffered(decompressed(stream, kind))
+            stream = _buffered(Decompressed(stream, kind))
         yield stream
 
 

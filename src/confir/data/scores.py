@@ -84,6 +84,10 @@ class Scores(RunScores, Result):
         if self.design is not None and self.design.topics != self.topics:
             raise FormatError("the design is of other topics than the scores; use with_design")
 
+    def plain(self) -> dict[str, Any]:
+        """Return the fields that scores of every kind have, by name."""
+        return {one.name: getattr(self, one.name) for one in fields(Scores)}
+
     def topic_counts(self) -> Integers:
         """Return how many topics have a score: runs × measures."""
         counts: Integers = (~np.isnan(self.values)).sum(axis=0)

@@ -11,9 +11,8 @@ import numpy as np
 
 from confir.arguments import as_path, invalid
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.tables.frame_tables import has_columns
 from confir.data.tables.input_table import TOPIC_NAMES, Ids, InputTable, TableKind, fold
-from confir.data.tables.table_reader import column_table, read_table
+from confir.data.tables.table_reader import column_table, has_columns, read_table
 from confir.errors import FormatError, InvalidValueError
 
 # What columns of both systems may be called; the names of a pair belong together.

@@ -45,7 +45,7 @@ class _ColumnTotals(NamedTuple):
     sample: SampledTopics
 
     def merge(self, other: _ColumnTotals, /) -> _ColumnTotals:
-        from confir.data.long_tables.named_topics import NAMED_TOPICS
+        from confir.data.long_tables.stored_scores import NAMED_TOPICS
 
         return _ColumnTotals(
             self.moments.merge(other.moments), self.sample.merge(other.sample, NAMED_TOPICS)
@@ -465,6 +465,6 @@ def _shape_by_run(runs: int, measures: int, values: Floats) -> Floats:
 
 def _columns(block: TopicBlock) -> _ColumnTotals:
     from confir.data.long_tables.column_moments import Moments, SampledTopics
-    from confir.data.long_tables.named_topics import NAMED_TOPICS
+    from confir.data.long_tables.stored_scores import NAMED_TOPICS
 
     return _ColumnTotals(Moments.of(block.values), SampledTopics.of(block, NAMED_TOPICS))

@@ -7,20 +7,14 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from confir.data.formats.entries import QRELS, entries_from_table, qrels_from_entries
+from confir.data.formats.format import Format
 from confir.data.formats.run_sources import DATASET, RunSource
 from confir.data.qrels import Intents, Qrels
 from confir.data.tables.table_reader import column_table
 from confir.errors import FormatError, MissingDependencyError, UnknownNameError, UnreadableError
 
-DATASET_SHAPE = "qrels of a dataset of ir_datasets, irds:ID"
 
-
-def is_dataset(path: str, _: bytes) -> bool:
-    """Whether a path is the id of a dataset."""
-    return path.startswith(DATASET)
-
-
-def read_dataset_qrels(_: bytes, source: RunSource, intents: Intents | None) -> Qrels:
+def _read_dataset(_: bytes, source: RunSource, intents: Intents | None) -> Qrels:
     """Return the qrels of a dataset; they are fetched only where that is allowed."""
     path = source.path
     try:
@@ -82,3 +76,11 @@ def _columns(judged: list[Any]) -> dict[str, list[Any]]:
     if subtopic is not None:
         fields["subtopic"] = subtopic
     return {name: [getattr(one, field) for one in judged] for name, field in fields.items()}
+
+
+IR_DATASET = Format(
+    "ir_datasets",
+    "qrels of a dataset of ir_datasets, irds:ID",
+    recognises=lambda path, _: path.startswith(DATASET),
+    read_qrels=_read_dataset,
+)

@@ -11,55 +11,33 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from confir.data.formats.entries import qrels_from_object
-from confir.data.formats.json_files import load_json, run_from_mapping
-from confir.data.formats.json_shapes import (
-    LISTED,
-    as_object,
-    as_objects,
-    has_keys,
-    held_by,
-    id_held_by,
-    key_paths,
-)
+from confir.data.formats.format import Format
+from confir.data.formats.json_files import JsonFile
+from confir.data.formats.json_runs import run_from_mapping
 from confir.data.formats.run_sources import NameBy, RunSource, name_from_path
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
-from confir.data.tables.input_table import InputTable
+from confir.data.tables.input_table import InputTable, score_table
 from confir.errors import FormatError, enumerate_names, warn_caller
 
-RANK_EVAL = '{"metric_score": …, "details": {topic: {"metric_score": …, "hits": [{"hit": …}]}}}'
-SEARCH_RESPONSES = '{topic: {"took": …, "hits": {"hits": [{"_id": docid, "_score": …}]}}}'
-
-# What a response has under "hits"; and what it has beside them, unless a filter took it away.
-_HITS = ("hits", "hits", LISTED)
-_RESPONSE_KEYS = {"took", "hits", "_shards"}
-
-is_rank_eval = has_keys("metric_score", "details")
+_RANK_EVAL = '{"metric_score": …, "details": {topic: {"metric_score": …, "hits": [{"hit": …}]}}}'
+_RESPONSES = '{topic: {"took": …, "hits": {"hits": [{"_id": docid, "_score": …}]}}}'
 
 
-def is_search_responses(_: str, content: bytes) -> bool:
-    """Whether a file maps topics to responses, or is a response itself, which lacks its topic."""
-    paths = key_paths(content)
-    inside = {path[1] for path in paths if len(path) == 2}
-    return _HITS in paths or any(path[1:] == _HITS for path in paths) or inside >= _RESPONSE_KEYS
-
-
-def read_rank_eval_run(content: bytes, source: RunSource, _: NameBy) -> list[Run]:
+def _read_rank_eval_run(content: bytes, source: RunSource, _: NameBy) -> list[Run]:
     """Return the run in an answer of ``_rank_eval``: the documents that were found."""
-    path, expected = source.path, f"expected {RANK_EVAL}"
+    file = _rank_eval(source.path)
     lists = {
-        topic: _scored([one["hit"] for one in hits], topic, path, expected)
-        for topic, hits in _hits(content, path).items()
+        topic: _scored([one["hit"] for one in hits], topic, file)
+        for topic, hits in _hits(content, file).items()
     }
     return [run_from_mapping(lists, source)]
 
 
-def read_rank_eval_qrels(content: bytes, source: RunSource, intents: Intents | None) -> Qrels:
+def _read_rank_eval_qrels(content: bytes, source: RunSource, intents: Intents | None) -> Qrels:
     """Return the ratings in an answer of ``_rank_eval``, with a warning that they are partial."""
-    rated = {
-        topic: _ratings(hits, topic, source.path)
-        for topic, hits in _hits(content, source.path).items()
-    }
+    file = _rank_eval(source.path)
+    rated = {topic: _ratings(hits, topic, file) for topic, hits in _hits(content, file).items()}
     warn_caller(
         f"{source.path}: an answer of _rank_eval has the ratings of retrieved documents alone; "
         "recall and what is normalised by it are too high"
@@ -67,97 +45,97 @@ def read_rank_eval_qrels(content: bytes, source: RunSource, intents: Intents | N
     return qrels_from_object({t: held for t, held in rated.items() if held}, source.path, intents)
 
 
-def read_rank_eval_scores(content: bytes, source: str) -> InputTable:
+def _read_rank_eval_scores(content: bytes, source: str) -> InputTable:
     """Return the score of each topic in an answer of ``_rank_eval``."""
-    expected = f"expected {RANK_EVAL}"
-    topics, measures, scores = [], [], []
-    for topic, detail in _details(content, source).items():
+    file, run = _rank_eval(source), name_from_path(source)
+    rows = []
+    for topic, detail in _details(content, file).items():
         kinds = detail.get("metric_details")
-        topics.append(topic)
-        measures.append(next(iter(kinds)) if isinstance(kinds, dict) and kinds else "metric_score")
-        scores.append(held_by(detail, "metric_score", f"topic {topic!r}", source, expected))
-    runs = [name_from_path(source)] * len(topics)
-    header = ["run", "measure", "topic", "score"]
-    rows = range(1, len(topics) + 1)
-    return InputTable(source, header, [runs, measures, topics, scores], rows, "row")
+        measure = next(iter(kinds)) if isinstance(kinds, dict) and kinds else "metric_score"
+        rows.append((run, measure, topic, file.field(detail, "metric_score", f"topic {topic!r}")))
+    return score_table(rows, source)
 
 
-def read_search_responses(content: bytes, source: RunSource, _: NameBy) -> list[Run]:
+def _read_search_responses(content: bytes, source: RunSource, _: NameBy) -> list[Run]:
     """Return the run in search responses by topic."""
-    path, expected = source.path, f"expected {SEARCH_RESPONSES}"
-    held = as_object(load_json(content, path, expected), "the file", path, expected)
-    if _is_response(held):
-        raise FormatError(f"one search response, without its topic; {expected}", path=path)
+    file = JsonFile(source.path, f"expected {_RESPONSES}")
+    held = file.load_object(content)
+    hits = held.get("hits")
+    if isinstance(hits, dict) and isinstance(hits.get("hits"), list):
+        raise file.error("one search response, without its topic")
     lists = {}
     for topic, response in held.items():
-        outer = as_object(response, f"topic {topic!r}", path, expected)
-        hits = as_object(outer.get("hits"), f"hits of topic {topic!r}", path, expected)
-        listed = as_objects(hits.get("hits"), f"hits of topic {topic!r}", path, expected)
-        lists[topic] = _scored(listed, topic, path, expected)
+        what = f"hits of topic {topic!r}"
+        inside = file.object(file.object(response, f"topic {topic!r}").get("hits"), what)
+        lists[topic] = _scored(file.objects(inside.get("hits"), what), topic, file)
     return [run_from_mapping(lists, source)]
 
 
-def _details(content: bytes, path: str) -> dict[str, Mapping[str, Any]]:
+def _rank_eval(path: str) -> JsonFile:
+    return JsonFile(path, f"expected {_RANK_EVAL}")
+
+
+def _details(content: bytes, file: JsonFile) -> dict[str, Mapping[str, Any]]:
     """Return what an answer says of each topic; a warning names those that failed."""
-    expected = f"expected {RANK_EVAL}"
-    held = as_object(load_json(content, path, expected), "the file", path, expected)
-    details = as_object(held["details"], "details", path, expected)
+    held = file.load_object(content)
+    details = file.object(held["details"], "details")
     if not details:
-        raise FormatError(f"no topics; {expected}", path=path)
+        raise file.error("no topics")
     failures = held.get("failures")
     if isinstance(failures, dict) and failures:
-        warn_caller(f"{path}: the search failed for topics {enumerate_names(failures)}")
-    return {
-        topic: as_object(detail, f"topic {topic!r}", path, expected)
-        for topic, detail in details.items()
-    }
+        warn_caller(f"{file.path}: the search failed for topics {enumerate_names(failures)}")
+    return {topic: file.object(one, f"topic {topic!r}") for topic, one in details.items()}
 
 
-def _hits(content: bytes, path: str) -> dict[str, Sequence[Mapping[str, Any]]]:
+def _hits(content: bytes, file: JsonFile) -> dict[str, Sequence[Mapping[str, Any]]]:
     """Return the hits of each topic, which each hold a ``hit``."""
-    expected = f"expected {RANK_EVAL}"
     found: dict[str, Sequence[Mapping[str, Any]]] = {}
-    for topic, detail in _details(content, path).items():
-        listed = held_by(detail, "hits", f"topic {topic!r}", path, expected)
-        found[topic] = as_objects(listed, f"hits of topic {topic!r}", path, expected)
+    for topic, detail in _details(content, file).items():
+        listed = file.field(detail, "hits", f"topic {topic!r}")
+        found[topic] = file.objects(listed, f"hits of topic {topic!r}")
         for one in found[topic]:
-            as_object(one.get("hit"), f"a hit of topic {topic!r}", path, expected)
+            file.object(one.get("hit"), f"a hit of topic {topic!r}")
     return found
 
 
-def _is_response(held: Mapping[str, Any]) -> bool:
-    hits = held.get("hits")
-    return isinstance(hits, dict) and isinstance(hits.get("hits"), list)
-
-
-def _ratings(hits: Sequence[Mapping[str, Any]], topic: str, path: str) -> dict[str, Any]:
+def _ratings(hits: Sequence[Mapping[str, Any]], topic: str, file: JsonFile) -> dict[str, Any]:
     """Return the ratings of a topic's documents that have one."""
     rated = [one for one in hits if one.get("rating") is not None]
-    documents = _documents([one["hit"] for one in rated], topic, path, f"expected {RANK_EVAL}")
+    documents = _documents([one["hit"] for one in rated], topic, file)
     return dict(zip(documents, (one["rating"] for one in rated), strict=True))
 
 
-def _documents(
-    hits: Sequence[Mapping[str, Any]], topic: str, path: str, expected: str
-) -> list[str]:
+def _documents(hits: Sequence[Mapping[str, Any]], topic: str, file: JsonFile) -> list[str]:
     """Return the ids of a topic's documents, each of which occurs once."""
-    what = f"a hit of topic {topic!r}"
-    documents = [id_held_by(hit, "_id", what, path, expected) for hit in hits]
+    documents = [file.id(hit, "_id", f"a hit of topic {topic!r}") for hit in hits]
     twice = [name for name, count in Counter(documents).items() if count > 1]
     if twice:
-        raise FormatError(
-            f"document {twice[0]!r} occurs twice in topic {topic!r}; expected it once",
-            path=path,
-        )
+        problem = f"document {twice[0]!r} occurs twice in topic {topic!r}; expected it once"
+        raise FormatError(problem, path=file.path)
     return documents
 
 
-def _scored(
-    hits: Sequence[Mapping[str, Any]], topic: str, path: str, expected: str
-) -> dict[str, Any]:
+def _scored(hits: Sequence[Mapping[str, Any]], topic: str, file: JsonFile) -> dict[str, Any]:
     """Return the score of each document; by rank where a search sorted by something else."""
-    documents = _documents(hits, topic, path, expected)
+    documents = _documents(hits, topic, file)
     scores = [hit.get("_score") for hit in hits]
     if any(score is None for score in scores):
         scores = [len(hits) - rank for rank in range(len(hits))]
     return dict(zip(documents, scores, strict=True))
+
+
+RANK_EVAL = Format(
+    "Elasticsearch _rank_eval",
+    _RANK_EVAL,
+    keys=[("metric_score", "details")],
+    read_runs=_read_rank_eval_run,
+    read_qrels=_read_rank_eval_qrels,
+    read_scores=_read_rank_eval_scores,
+)
+# Responses by topic, or one without its topic; what they have beside hits, a filter may take away.
+SEARCH_RESPONSES = Format(
+    "Elasticsearch search responses",
+    _RESPONSES,
+    keys=[("hits.hits.[]",), ("*.hits.hits.[]",), ("*.took", "*.hits", "*._shards")],
+    read_runs=_read_search_responses,
+)

@@ -13,8 +13,8 @@ from typing import Any
 from confir.arguments import as_path, invalid
 from confir.data.exclusions import Exclusions
 from confir.data.files import STDIN, read_bytes, text_bytes
-from confir.data.formats.json_files import is_json, load_json
-from confir.data.formats.json_shapes import as_id
+from confir.data.formats.json_files import JsonFile, as_id
+from confir.data.formats.json_runs import JSON
 from confir.data.formats.trec_lines import content_lines
 from confir.errors import FormatError
 
@@ -39,10 +39,11 @@ def _read_exclusions(path: str) -> Exclusions:
     if path == STDIN:
         raise invalid("exclude", path, "a file, which can be read again")
     content = read_bytes(path)
-    if is_json(path, content):
-        held = load_json(content, path, _JSON)
+    if JSON.fits(path, content):
+        file = JsonFile(path, _JSON)
+        held = file.load(content)
         if not isinstance(held, dict):
-            raise FormatError(f"no JSON object; {_JSON}", path=path)
+            raise file.error("no JSON object")
         return Exclusions(_from_mapping(held, path, _JSON), source=path)
     pairs: dict[str, set[str]] = {}
     for number, fields in content_lines(text_bytes(content, path), path):

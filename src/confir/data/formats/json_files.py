@@ -1,71 +1,36 @@
-"""Runs and qrels as JSON, {topic: {docid: score or gain}}."""
+"""JSON files: their text parsed, the keys at their start, and what their records hold.
+
+Every error names the file and what was expected there, and the line where there is one.
+"""
 
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+import reprlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, NoReturn
 
-from confir.data.files import STDIN, PathLike, format_ending, text_bytes, write_whole
-from confir.data.formats.entries import (
-    QRELS,
-    RUN,
-    Kind,
-    qrels_from_object,
-    read_entries,
+from confir.data.files import format_ending, text_bytes
+from confir.data.tables.input_table import is_unicode
+from confir.errors import FormatError, enumerate_names
+
+# Stands in a path of keys for the entries of a list; in a wanted one, ANY is any outermost key.
+LISTED, ANY = "[]", "*"
+
+# So much of a file tells its shape, by keys that lie at most so deep.
+_START = 1 << 16
+_DEEPEST = 5
+
+# Each byte is part of one token, and is looked at once: nothing is given back. A text that does not
+# end goes up to the end.
+TOKEN = re.compile(
+    rb'(?P<text>"[^"\\]*+(?:\\.[^"\\]*+)*+(?P<end>")?+)|(?P<sign>[{}\[\]:])|[^"{}\[\]:]++',
+    re.DOTALL,
 )
-from confir.data.formats.run_sources import NameBy, RunSource
-from confir.data.qrels import Intents, Qrels
-from confir.data.run import Run, build_run
-from confir.errors import FormatError, InvalidValueError, type_name
-
+_OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*+(?:\[\s*+)?+\{")
 _KEYS_AND_BRACES = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")(?P<colon>\s*:)?|[{}]')
-_JSON_START = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*["}]')
-
-
-def read_json_run(content: bytes, source: RunSource, _: NameBy = "file") -> list[Run]:
-    """Return the run in the content of a JSON file, {topic: {docid: score}}."""
-    return [run_from_mapping(load_object(content, source.path, RUN), source)]
-
-
-def run_from_mapping(held: Mapping[str, Any], source: RunSource) -> Run:
-    """Return the run that an object of a file holds, topic → docid → score."""
-    entries = read_entries(held, RUN, source.path)
-    columns = (entries.topics, entries.documents, entries.values)
-    return build_run(source.label(), *columns, path=source.path)
-
-
-def read_json_qrels(content: bytes, source: RunSource, intents: Intents | None = None) -> Qrels:
-    """Return the judgements in the content of a JSON file, {topic: {docid: gain}}."""
-    return qrels_from_object(load_object(content, source.path, QRELS), source.path, intents)
-
-
-def dump_json_run(run: Run, path: PathLike) -> None:
-    """Write a run as JSON, {topic: {docid: score}}, compressed as the ending says."""
-    _write_json(run.to_dict(), path)
-
-
-def dump_json_qrels(qrels: Qrels, path: PathLike) -> None:
-    """Write qrels as JSON, {topic: {docid: gain}}, compressed as the ending says.
-
-    Qrels that judge a document for several subtopics do not fit, and are an error.
-    """
-    if len(qrels.judged_documents) > len(qrels.documents):
-        raise InvalidValueError(
-            f"{os.fspath(path)}: documents are judged for several subtopics, and JSON holds one "
-            "gain per document; write them as a TREC file"
-        )
-    _write_json(qrels.to_dict(), path)
-
-
-def is_json(path: str, content: bytes) -> bool:
-    """Whether a file is JSON, by its ending or by how it starts; a pipe never is by the latter."""
-    if has_json_ending(path):
-        return True
-    is_file = path != STDIN and os.path.isfile(path)
-    return is_file and _JSON_START.match(content) is not None
 
 
 def has_json_ending(path: str) -> bool:
@@ -73,31 +38,204 @@ def has_json_ending(path: str) -> bool:
     return format_ending(path) == ".json"
 
 
-def load_object(content: bytes, source: str, kind: Kind) -> Mapping[str, Any]:
-    """Return the mapping in a JSON file; what its values hold is not looked at."""
-    expected = f"expected JSON of the shape {{topic: {{docid: {kind.value}}}}}"
-    held = load_json(content, source, expected)
-    if not isinstance(held, dict):
-        raise FormatError(f"a JSON value of type {type_name(held)}; {expected}", path=source)
-    return held
+def has_keys(content: bytes, wanted: Sequence[str]) -> bool:
+    """Whether the first object of a file has some keys: their paths, such as "nuggets.[].text"."""
+    found = key_paths(content)
+    return all(
+        path in found if path[0] != ANY else any(one[1:] == path[1:] for one in found)
+        for path in (tuple(one.split(".")) for one in wanted)
+    )
 
 
-def load_json(content: bytes, source: str, expected: str) -> Any:
-    """Return what a JSON file holds, whose numbers are finite."""
+def key_paths(content: bytes) -> frozenset[tuple[str, ...]]:
+    """Return where the keys of the first object at the start of a file stand, outermost key first.
 
-    def reject(constant: str) -> NoReturn:
-        raise FormatError(f"{constant} stands where a finite number was expected", path=source)
+    The object may be in a list. A key whose value is a list has a second path, which ends in LISTED.
+    Only the first block is read; formats that are tried one after another share what was found there.
+    """
+    return _paths_in(content[:_START])
 
-    text = text_bytes(content, source).decode()
-    return parse_json(text, source, expected=expected, parse_constant=reject)
+
+@lru_cache(maxsize=4)
+def _paths_in(start: bytes) -> frozenset[tuple[str, ...]]:
+    opened = _OBJECT.match(start)
+    if opened is None:
+        return frozenset()
+    paths: set[tuple[str, ...]] = set()
+    above: list[str] = []
+    last, key = b"", LISTED
+    for token in TOKEN.finditer(start, opened.end()):
+        sign = token["sign"]
+        if token["text"]:
+            last = token["text"]
+        elif sign == b":":
+            key = ""
+            if len(above) < _DEEPEST:
+                key = _text(last)
+                paths.add((*above, key))
+        elif sign in (b"{", b"["):
+            above.append(key)
+            if sign == b"[" and len(above) < _DEEPEST:
+                paths.add((*above, LISTED))
+            key = LISTED
+        elif sign is not None:
+            if not above:
+                break
+            above.pop()
+            key = LISTED
+    return frozenset(paths)
+
+
+def _text(token: bytes) -> str:
+    try:
+        return str(json.loads(token))
+    except ValueError:
+        return ""
+
+
+class JsonFile(NamedTuple):
+    """A JSON file as messages name it, and the values in it: each is checked before it is used.
+
+    Attributes
+    ----------
+    path, expected
+        The file, and what was expected in it.
+    line
+        Where the record at hand stands; 0 where its line is not known.
+    """
+
+    path: str
+    expected: str
+    line: int = 0
+
+    def error(self, problem: str) -> FormatError:
+        """Return the error that says what was expected instead."""
+        return FormatError(f"{problem}; {self.expected}", path=self.path, line=self.line or None)
+
+    def load(self, content: bytes) -> Any:
+        """Return what the file holds, whose numbers are finite."""
+        return self._parse(text_bytes(content, self.path).decode())
+
+    def load_object(self, content: bytes) -> Mapping[str, Any]:
+        """Return the one object that the file holds."""
+        return self.object(self.load(content), "the file")
+
+    def records(self, content: bytes) -> list[Mapping[str, Any]]:
+        """Return the objects of the file: one, a list, one per line, or hits with a ``_source``."""
+        text = text_bytes(content, self.path).decode()
+        # not by splitlines: texts in JSON may hold other line ends, such as U+2028
+        lines = {i: line for i, line in enumerate(text.split("\n"), start=1) if line.strip()}
+        if len(lines) > 1 and all(line.lstrip().startswith("{") for line in lines.values()):
+            given = self.path, self.expected
+            held: Any = [parse_json(line, *given, i - 1) for i, line in lines.items()]
+        else:
+            held = self.load(content)
+        if isinstance(held, dict):
+            hits = held.get("hits")
+            listed = hits.get("hits") if isinstance(hits, dict) else None
+            if isinstance(listed, list):
+                held = [one.get("_source") if isinstance(one, dict) else one for one in listed]
+            else:
+                held = [held]
+        if not held:
+            raise self.error("no records")
+        return [self.object(one, f"record {i}") for i, one in enumerate(held, start=1)]
+
+    def numbered_records(self, content: bytes) -> Iterator[tuple[JsonFile, Mapping[str, Any]]]:
+        """Yield the objects of JSON Lines, whose numbers are finite, each with its line."""
+        place = self
+        for number, line in enumerate(text_bytes(content, self.path).decode().split("\n"), start=1):
+            if not line.strip():
+                continue
+            place = self._replace(line=number)
+            held = place._parse(line)  # noqa: SLF001 - of the same class
+            if not isinstance(held, dict):
+                raise place.error("no JSON object")
+            yield place, held
+        if place is self:
+            raise self.error("no records")
+
+    def _parse(self, text: str) -> Any:
+        def refuse(constant: str) -> NoReturn:
+            problem = f"{constant} stands where a finite number was expected"
+            raise FormatError(problem, path=self.path, line=self.line or None)
+
+        given = self.path, self.expected, max(self.line - 1, 0)
+        return parse_json(text, *given, parse_constant=refuse)
+
+    def object(self, value: Any, what: str) -> Mapping[str, Any]:
+        """Return a JSON object; raise where a value is none."""
+        if not isinstance(value, dict):
+            raise self.error(f"{what} is not a JSON object")
+        return value
+
+    def objects(self, value: Any, what: str) -> Sequence[Mapping[str, Any]]:
+        """Return a list of JSON objects; raise where a value is none."""
+        if not isinstance(value, list):
+            raise self.error(f"{what} is not a list")
+        return [self.object(one, f"entry {i} of {what}") for i, one in enumerate(value, 1)]
+
+    def field(self, record: Mapping[str, Any], key: str, what: str) -> Any:
+        """Return what a record holds under a key; raise where it lacks it."""
+        if key not in record:
+            raise self.error(f"{what} lacks {key!r}")
+        return record[key]
+
+    def id(self, record: Mapping[str, Any], key: str, what: str) -> str:
+        """Return the id that a record holds under a key; raise where it holds none."""
+        value = self.field(record, key, what)
+        return as_id(value, f"{key!r} of {what}", self.path, self.line or None)
+
+
+def as_id(value: Any, what: str, source: str, line: int | None = None) -> str:
+    """Return an id: text, or a whole number as text; raise where a value is anything else.
+
+    Every value of JSON that becomes the name of a topic, document, run, measure or judge comes
+    here, before it is looked up: a list cannot be, and null is nobody's name.
+    """
+    if isinstance(value, str) and value and is_unicode(value):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    problem = f"{what} is {reprlib.repr(value)}; expected text or a whole number"
+    raise FormatError(problem, path=source, line=line)
+
+
+def choose_part(
+    parts: Mapping[str, Any], chosen: str | None, kind: str, source: str, option: str
+) -> Any:
+    """Return the part of a file that is wanted, the only one where none is named.
+
+    Parameters
+    ----------
+    parts, chosen
+        The parts by name, and the name of the wanted one.
+    kind, source
+        What a part is called, and the file, for messages.
+    option
+        The option that names a part, such as "subset".
+    """
+    if not parts:
+        raise FormatError(f"has no {kind}s; expected one or more", path=source)
+    names = enumerate_names(map(repr, parts))
+    if chosen is None:
+        if len(parts) != 1:
+            raise FormatError(
+                f"holds {len(parts)} {kind}s ({names}); expected --{option} ({option}=) to name one",
+                path=source,
+            )
+        return next(iter(parts.values()))
+    if chosen not in parts:
+        raise FormatError(f"has no {kind} {chosen!r}; expected one of {names}", path=source)
+    return parts[chosen]
 
 
 def parse_json(
     text: str,
     source: str,
-    *,
     expected: str,
     before: int = 0,
+    *,
     parse_constant: Callable[[str], Any] | None = None,
 ) -> Any:
     """Return what JSON text holds; a key that occurs twice in an object is an error.
@@ -153,7 +291,3 @@ def _find_repeated_key(text: str) -> tuple[str, int]:
                 return key, text.count("\n", 0, token.start()) + 1
             held[-1].add(key)
     raise ValueError("no key occurs twice")
-
-
-def _write_json(held: Mapping[str, Mapping[str, float]], path: PathLike) -> None:
-    write_whole(path, json.dumps(held, allow_nan=False).encode() + b"\n")

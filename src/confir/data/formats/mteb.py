@@ -12,23 +12,16 @@ from typing import Any
 
 from confir.data.files import read_bytes, text_bytes
 from confir.data.formats.entries import RUN
-from confir.data.formats.json_files import load_json, load_object, parse_json, run_from_mapping
-from confir.data.formats.json_shapes import (
-    as_id,
-    as_object,
-    as_objects,
-    choose_part,
-    has_keys,
-    held_by,
-    id_held_by,
-)
+from confir.data.formats.format import Format
+from confir.data.formats.json_files import JsonFile, as_id, choose_part, parse_json
+from confir.data.formats.json_runs import load_mapping, run_from_mapping
 from confir.data.formats.run_sources import NameBy, RunSource, name_from_path
 from confir.data.run import Run
-from confir.data.tables.input_table import InputTable
+from confir.data.tables.input_table import InputTable, score_table
 from confir.errors import FormatError, warn_caller
 
-PREDICTIONS = '{"mteb_model_meta": …, subset: {split: {topic: {docid: score}}}}'
-RESULTS = "means of datasets, without scores per topic"
+_PREDICTIONS = '{"mteb_model_meta": …, subset: {split: {topic: {docid: score}}}}'
+_RESULTS = "means of datasets, without scores per topic"
 
 _META = "mteb_model_meta"
 # The score of a task that its authors chose; results do not say which measure it is.
@@ -36,34 +29,27 @@ MAIN_SCORE = "main_score"
 MODEL_FILE = "model_meta.json"
 _EXPECTED = "expected results of MTEB, scores: {split: [{hf_subset, main_score, …}]}"
 
-is_mteb_predictions = has_keys(_META)
-is_mteb_results = has_keys("mteb_version", "task_name", "scores")
 
-
-def read_mteb_predictions(content: bytes, source: RunSource, _: NameBy) -> list[Run]:
+def _read_predictions(content: bytes, source: RunSource, _: NameBy) -> list[Run]:
     """Return the run in predictions of MTEB, of the subset and the split that are wanted."""
-    expected = f"expected {PREDICTIONS}"
-    held = dict(load_object(content, source.path, RUN))
-    del held[_META]
     path, reading = source.path, source.reading
+    file = JsonFile(path, f"expected {_PREDICTIONS}")
+    held = dict(load_mapping(content, path, RUN))
+    del held[_META]
     subset = choose_part(held, reading.subset, "subset", path, "subset")
-    splits = as_object(subset, "a subset", path, expected)
-    split = choose_part(splits, reading.split, "split", path, "split")
-    return [run_from_mapping(as_object(split, "a split", path, expected), source)]
+    split = choose_part(file.object(subset, "a subset"), reading.split, "split", path, "split")
+    return [run_from_mapping(file.object(split, "a split"), source)]
 
 
-def read_mteb_results(content: bytes, source: str) -> InputTable:
+def _read_results(content: bytes, source: str) -> InputTable:
     """Return a table of the main scores of datasets, which stand for topics, with a warning."""
     # MTEB writes NaN where a score is not defined, such as for the area under a curve of one point
     text = text_bytes(content, source).decode()
     parsed = parse_json(text, source, expected=_EXPECTED, parse_constant=lambda _: None)
-    held = as_object(parsed, "the file", source, _EXPECTED)
-    rows = _dataset_scores(held, source)
+    held = JsonFile(source, _EXPECTED).object(parsed, "the file")
+    rows, model = _dataset_scores(held, source), _model(source)
     _warn_of_means(source)
-    datasets, values = (list(column) for column in zip(*rows, strict=True))
-    columns = [[_model(source)] * len(rows), [MAIN_SCORE] * len(rows), datasets, values]
-    header = ["run", "measure", "topic", "score"]
-    return InputTable(source, header, columns, range(1, len(rows) + 1), "row")
+    return score_table([(model, MAIN_SCORE, *row) for row in rows], source)
 
 
 def is_mteb_object(source: Any) -> bool:
@@ -92,26 +78,23 @@ def _warn_of_means(source: str) -> None:
 
 def _dataset_scores(held: Mapping[str, Any], source: str) -> list[tuple[str, Any]]:
     """Return the main score of each dataset in the results of one task."""
-    scores = as_object(held["scores"], "scores", source, _EXPECTED)
+    file = JsonFile(source, _EXPECTED)
+    scores = file.object(held["scores"], "scores")
     task = as_id(held["task_name"], "'task_name'", source)
     if not scores:
-        raise FormatError(f"no splits; {_EXPECTED}", path=source)
+        raise file.error("no splits")
     rows: list[tuple[str, Any]] = []
     for split, entries in scores.items():
-        for entry in as_objects(entries, f"split {split!r}", source, _EXPECTED):
+        for entry in file.objects(entries, f"split {split!r}"):
             what = f"an entry of split {split!r}"
-            subset = id_held_by(entry, "hf_subset", what, source, _EXPECTED)
-            score = held_by(entry, MAIN_SCORE, what, source, _EXPECTED)
-            rows.append((_dataset(task, subset, split, len(scores) > 1), score))
+            subset = file.id(entry, "hf_subset", what)
+            # a dataset is named by its task, its subset unless default, and one of several splits
+            parts = [task, *([] if subset == "default" else [subset])]
+            name = "/".join([*parts, split] if len(scores) > 1 else parts)
+            rows.append((name, file.field(entry, MAIN_SCORE, what)))
     if not rows:
-        raise FormatError(f"no scores; {_EXPECTED}", path=source)
+        raise file.error("no scores")
     return rows
-
-
-def _dataset(task: str, subset: str, split: str, several: bool) -> str:
-    """Return what a dataset is called: its task, its subset unless default, one of several splits."""
-    parts = [task] if subset == "default" else [task, subset]
-    return "/".join([*parts, split] if several else parts)
 
 
 def _model(source: str) -> str:
@@ -119,6 +102,18 @@ def _model(source: str) -> str:
     beside = os.path.join(os.path.dirname(source), MODEL_FILE)
     if not os.path.isfile(beside):
         return name_from_path(source)
-    held = load_json(read_bytes(beside), beside, "expected the model's name")
+    held = JsonFile(beside, "expected the model's name").load(read_bytes(beside))
     name = held.get("name") if isinstance(held, dict) else None
     return name if isinstance(name, str) and name else name_from_path(source)
+
+
+MTEB_PREDICTIONS = Format(
+    "MTEB predictions", _PREDICTIONS, keys=[(_META,)], read_runs=_read_predictions
+)
+MTEB_RESULTS = Format(
+    "MTEB results",
+    _RESULTS,
+    keys=[("mteb_version", "task_name", "scores")],
+    read_scores=_read_results,
+    beside=(MODEL_FILE,),
+)

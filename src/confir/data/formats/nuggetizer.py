@@ -14,23 +14,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Booleans, Floats
-from confir.data.formats.json_shapes import (
-    LISTED,
-    held_by,
-    id_held_by,
-    key_paths,
-    numbered_records,
-    top_keys,
-)
+from confir.data.formats.format import Format
+from confir.data.formats.json_files import JsonFile
 from confir.data.formats.run_sources import name_from_path
-from confir.data.tables.input_table import InputTable, is_summary, is_unicode
+from confir.data.tables.input_table import InputTable, is_summary, is_unicode, score_table
 from confir.errors import FormatError, counted, warn_caller
 
 ASSIGNMENTS = (
     '{"qid": topic, "run_id": run, "nuggets": [{"text": …, "importance": "vital" or "okay", '
     '"assignment": "support", "partial_support" or "not_support"}]}'
 )
-METRICS = '{"qid": topic, "strict_vital_score": …, "strict_all_score": …, "vital_score": …, "all_score": …}'
+_METRICS = '{"qid": topic, "strict_vital_score": …, "strict_all_score": …, "vital_score": …, "all_score": …}'
 
 # Measures: whether partial support counts ½, and whether vital nuggets alone count.
 NUGGET_MEASURES = {
@@ -42,7 +36,6 @@ NUGGET_MEASURES = {
 _SCORE = "_score"
 _CREDIT = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
 _IMPORTANCE = ("vital", "okay")
-_HEADER = ["run", "measure", "topic", "score"]
 
 
 class AnswerNuggets(NamedTuple):
@@ -78,64 +71,44 @@ class AnswerNuggets(NamedTuple):
         return float(found.mean()) if len(found) else 0.0
 
 
-def is_assignments(_: str, content: bytes) -> bool:
-    """Whether a file holds assignments of nuggets."""
-    paths = key_paths(content)
-    return ("qid",) in paths and ("nuggets", LISTED, "assignment") in paths
-
-
-def is_metrics(_: str, content: bytes) -> bool:
-    """Whether a file holds metrics of nuggetizer."""
-    return {"qid", *(f"{name}{_SCORE}" for name in NUGGET_MEASURES)} <= top_keys(content)
-
-
-def read_assignments(content: bytes, source: str) -> InputTable:
+def _read_assignments(content: bytes, source: str) -> InputTable:
     """Return the scores of answers, by every measure of nuggetizer."""
     answers = read_answers(content, source)
-    rows = [
-        (one.run, measure, one.topic, one.score(measure), one.line)
-        for measure in NUGGET_MEASURES
-        for one in answers
-    ]
-    *columns, lines = (list(column) for column in zip(*rows, strict=True))
-    return InputTable(source, _HEADER, columns, lines)
+    rows = [(a.run, m, a.topic, a.score(m)) for m in NUGGET_MEASURES for a in answers]
+    return score_table(rows, source, [one.line for one in answers] * len(NUGGET_MEASURES))
 
 
-def read_metrics(content: bytes, source: str) -> InputTable:
+def _read_metrics(content: bytes, source: str) -> InputTable:
     """Return the scores in metrics of nuggetizer, whose run is named by the file; no summary."""
-    expected = f"expected lines of {METRICS}"
-    rows: list[tuple[str, str, str, Any, int]] = []
-    for line, record in numbered_records(content, source, expected):
-        topic = id_held_by(record, "qid", "the record", source, expected, line)
+    file = JsonFile(source, f"expected lines of {_METRICS}")
+    rows: list[tuple[str, str, str, Any]] = []
+    lines: list[int] = []
+    for place, record in file.numbered_records(content):
+        topic = place.id(record, "qid", "the record")
         if is_summary(topic):
             continue
-        run = name_from_path(source)
-        if "run_id" in record:
-            run = id_held_by(record, "run_id", "the record", source, expected, line)
+        named = "run_id" in record
+        run = place.id(record, "run_id", "the record") if named else name_from_path(source)
         for measure in NUGGET_MEASURES:
-            score = held_by(record, f"{measure}{_SCORE}", "the record", source, expected, line)
+            score = place.field(record, f"{measure}{_SCORE}", "the record")
             if isinstance(score, bool) or not isinstance(score, int | float):
-                raise FormatError(
-                    f"'{measure}{_SCORE}' is {reprlib.repr(score)}; expected a number",
-                    path=source,
-                    line=line,
-                )
-            rows.append((run, measure, topic, score, line))
+                problem = f"'{measure}{_SCORE}' is {reprlib.repr(score)}; expected a number"
+                raise FormatError(problem, path=source, line=place.line)
+            rows.append((run, measure, topic, score))
+            lines.append(place.line)
     if not rows:
-        raise FormatError(f"no topics, only summaries; {expected}", path=source)
-    *columns, lines = (list(column) for column in zip(*rows, strict=True))
-    return InputTable(source, _HEADER, columns, lines)
+        raise file.error("no topics, only summaries")
+    return score_table(rows, source, lines)
 
 
 def read_answers(content: bytes, source: str) -> list[AnswerNuggets]:
     """Return the answers in a file of assignments; every error names its line."""
-    expected = f"expected lines of {ASSIGNMENTS}"
+    file = JsonFile(source, f"expected lines of {ASSIGNMENTS}")
     repeated: list[int] = []
     answers: list[AnswerNuggets] = []
-    for line, record in numbered_records(content, source, expected):
-        run = id_held_by(record, "run_id", "the record", source, expected, line)
-        topic = id_held_by(record, "qid", "the record", source, expected, line)
-        nuggets = held_by(record, "nuggets", "the record", source, expected, line)
+    for place, record in file.numbered_records(content):
+        run, topic = (place.id(record, key, "the record") for key in ("run_id", "qid"))
+        nuggets, line = place.field(record, "nuggets", "the record"), place.line
         if not isinstance(nuggets, list) or not nuggets:
             raise FormatError(
                 f"the answer of run {run!r} to topic {topic!r} has no nuggets; expected a list of one "
@@ -143,7 +116,7 @@ def read_answers(content: bytes, source: str) -> list[AnswerNuggets]:
                 path=source,
                 line=line,
             )
-        parts = [_nugget(one, number, line, source) for number, one in enumerate(nuggets, start=1)]
+        parts = [_nugget(one, number, place) for number, one in enumerate(nuggets, start=1)]
         if _repeats(parts, line, source):
             repeated.append(line)
         _, vital, credit = zip(*parts, strict=True)
@@ -158,28 +131,26 @@ def read_answers(content: bytes, source: str) -> list[AnswerNuggets]:
     return answers
 
 
-def _nugget(held: Any, number: int, line: int, source: str) -> tuple[str, bool, float]:
+def _nugget(held: Any, number: int, place: JsonFile) -> tuple[str, bool, float]:
     """Return text, whether it is vital, and the credit of a nugget; raise where it is none."""
-    expected = f"expected text, importance and assignment as in {ASSIGNMENTS}"
+    place = place._replace(expected=f"expected text, importance and assignment as in {ASSIGNMENTS}")
     if not isinstance(held, dict):
-        raise FormatError(f"nugget {number} is no JSON object; {expected}", path=source, line=line)
+        raise place.error(f"nugget {number} is no JSON object")
     text, importance, assignment = (
-        held_by(held, key, f"nugget {number}", source, expected, line)
-        for key in ("text", "importance", "assignment")
+        place.field(held, key, f"nugget {number}") for key in ("text", "importance", "assignment")
     )
+    problem = ""
     if not isinstance(text, str) or not is_unicode(text):
-        raise FormatError(f"the text of nugget {number} is no text", path=source, line=line)
+        problem = f"the text of nugget {number} is no text"
     for key, value, known in (
         ("importance", importance, _IMPORTANCE),
         ("assignment", assignment, tuple(_CREDIT)),
     ):
-        if not isinstance(value, str) or value not in known:
-            *most, last = known
-            raise FormatError(
-                f"{key} of nugget {number} is {reprlib.repr(value)}; expected {', '.join(most)} or {last}",
-                path=source,
-                line=line,
-            )
+        if not problem and (not isinstance(value, str) or value not in known):
+            wanted = f"{', '.join(known[:-1])} or {known[-1]}"
+            problem = f"{key} of nugget {number} is {reprlib.repr(value)}; expected {wanted}"
+    if problem:
+        raise FormatError(problem, path=place.path, line=place.line)
     return text, importance == "vital", _CREDIT[assignment]
 
 
@@ -195,3 +166,17 @@ def _repeats(nuggets: Sequence[tuple[str, bool, float]], line: int, source: str)
                 line=line,
             )
     return len(first) < len(nuggets)
+
+
+NUGGET_ASSIGNMENTS = Format(
+    "nuggetizer assignments",
+    ASSIGNMENTS,
+    keys=[("qid", "nuggets.[].assignment")],
+    read_scores=_read_assignments,
+)
+NUGGET_METRICS = Format(
+    "nuggetizer metrics",
+    _METRICS,
+    keys=[("qid", *(f"{name}{_SCORE}" for name in NUGGET_MEASURES))],
+    read_scores=_read_metrics,
+)

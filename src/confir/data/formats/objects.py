@@ -1,4 +1,4 @@
-"""Runs and qrels from paths and from the objects of neighbouring libraries.
+"""Runs and qrels from paths and from the objects of neighbouring libraries, and written to files.
 
 The content of a path or an object decides what it is; a run without a name is given one.
 """
@@ -24,14 +24,14 @@ from confir.data.formats.entries import (
     single_run,
 )
 from confir.data.formats.format_list import format_named_by
-from confir.data.formats.json_shapes import as_id
+from confir.data.formats.json_files import as_id
 from confir.data.formats.run_readers import read_judgements, read_runs
 from confir.data.formats.run_sources import NameBy, Reading, RunSource, check_names, find_runs
 from confir.data.formats.run_tables import hold_many_documents, is_table_file
 from confir.data.formats.trec_lines import as_intents
 from confir.data.qrels import Intents, Qrels, build_qrels
 from confir.data.run import Run
-from confir.data.tables.frame_tables import has_columns
+from confir.data.tables.table_reader import has_columns
 from confir.errors import FormatError, InvalidValueError, UnreadableError
 
 
@@ -90,22 +90,17 @@ def qrels_called(
     reading: Reading | None = None,
 ) -> Qrels:
     """Return what `as_qrels` does; messages call an object by a name of its own."""
-    reading = reading or Reading()
-    return reading.exclusions.drop_judged(_whole_qrels(name, source, intents, reading))
-
-
-def _whole_qrels(
-    name: str, source: Any, intents: PathLike | Intents | None, reading: Reading
-) -> Qrels:
-    probabilities = as_intents(intents)
-    if isinstance(source, Qrels):
-        if probabilities is None:
-            return source
-        return build_qrels(*judgements(source), source.subtopic_gains, intents=probabilities)
+    reading, probabilities = reading or Reading(), as_intents(intents)
     if isinstance(source, str | os.PathLike):
         file = RunSource(as_path(name, source), None, reading)
-        return read_judgements(file, probabilities)
-    return qrels_from_object(source, name, probabilities)
+        qrels = read_judgements(file, probabilities)
+    elif not isinstance(source, Qrels):
+        qrels = qrels_from_object(source, name, probabilities)
+    elif probabilities is None:
+        qrels = source
+    else:
+        qrels = build_qrels(*judgements(source), source.subtopic_gains, intents=probabilities)
+    return reading.exclusions.drop_judged(qrels)
 
 
 def as_runs(
@@ -126,12 +121,7 @@ def as_runs(
     reading, name_by
         How files are read.
     """
-    if isinstance(source, Mapping) and not _is_one_run(source):
-        runs = _named_runs(source)
-    elif _is_listing(source):
-        runs = _listed_runs(list(source))
-    else:
-        runs = [*_expand(source, "run")]
+    runs = _find_runs(source)
     if reading is not None:
         drop = reading.exclusions.drop_retrieved
         runs = [
@@ -140,16 +130,20 @@ def as_runs(
     read: list[Run | RunSource] = []
     places: list[tuple[str, str, bool]] = []
     for run in runs:
-        if isinstance(run, Run):
-            held: Sequence[Run | RunSource] = [run]
-        else:
-            scanned = format_named_by(run.path).scanned and not is_table_file(run.path)
-            scanned = scanned and not os.path.isdir(run.path)
-            held = [run] if scanned else read_runs(run, name_by)
+        held: Sequence[Run | RunSource] = [run]
+        if isinstance(run, RunSource) and not _is_scanned(run.path):
+            held = read_runs(run, name_by)
+        place = (repr(run), False) if isinstance(run, Run) else (run.path, True)
         read += held
-        places += [_place(run, one) for one in held]
+        names = (one.name if isinstance(one, Run) else one.label() for one in held)
+        places += [(name, *place) for name in names]
     check_names(places)
     return read
+
+
+def _is_scanned(path: str) -> bool:
+    """Whether a file can be ranked without reading it here: it holds one run, in TREC's format."""
+    return format_named_by(path).scanned and not is_table_file(path) and not os.path.isdir(path)
 
 
 def find_run_datasets(source: Any) -> list[RunSource]:
@@ -162,12 +156,6 @@ def find_run_datasets(source: Any) -> list[RunSource]:
     except UnreadableError:  # raised again where runs are read, after the qrels
         return []
     return found if hold_many_documents([file.path for file in found]) else []
-
-
-def _place(source: Run | RunSource, held: Run | RunSource) -> tuple[str, str, bool]:
-    """Return a run's name, where it comes from, and whether that is a file."""
-    name = held.name if isinstance(held, Run) else held.label()
-    return (name, repr(source), False) if isinstance(source, Run) else (name, source.path, True)
 
 
 def _to_runs(source: Any, name: str | None, default: str) -> list[Run]:
@@ -195,9 +183,36 @@ def _is_one_run(mapping: Mapping[Any, Any]) -> bool:
     )
 
 
-def _is_listing(source: Any) -> bool:
-    """Whether an object is an iterable, of runs or of a run's entries."""
-    return is_iterable(source) and not has_columns(source)
+def _find_runs(source: Any) -> list[Run | RunSource]:
+    """Return the runs that objects hold, and the files that paths stand for."""
+    given: list[tuple[Any, str | None, str]] = [(source, None, "run")]  # its name, or by default
+    if isinstance(source, Mapping) and not _is_one_run(source):
+        names = [as_id(name, "the name of a run", "runs") for name in source]
+        given = list(zip(source.values(), names, names, strict=True))
+    elif is_iterable(source) and not has_columns(source):
+        items = list(source)
+        if not items:
+            raise FormatError("no runs; expected at least one", path="runs")
+        if _is_entry(items[0]):
+            given = [(items, None, "run")]
+        elif len(items) > 1:
+            given = [(item, None, f"run{number}") for number, item in enumerate(items, start=1)]
+        else:
+            given = [(items[0], None, "run")]
+    runs: list[Run | RunSource] = []
+    for one, name, default in given:
+        files = _find_files(one)
+        if files is None:
+            runs += _to_runs(one, name, default)
+        elif name is None:
+            runs += files
+        elif len(files) == 1:
+            runs.append(files[0]._replace(name=name))
+        else:
+            raise InvalidValueError(
+                f"{one} stands for {len(files)} files; expected one for the run named {name!r}"
+            )
+    return runs
 
 
 def _is_entry(item: Any) -> bool:
@@ -209,40 +224,45 @@ def _is_entry(item: Any) -> bool:
     )
 
 
-def _named_runs(mapping: Mapping[Any, Any]) -> list[Run | RunSource]:
-    names = [as_id(name, "the name of a run", "runs") for name in mapping]
-    runs: list[Run | RunSource] = []
-    for name, source in zip(names, mapping.values(), strict=True):
-        files = _find_files(source)
-        if files is None:
-            runs += _to_runs(source, name, name)
-        elif len(files) == 1:
-            runs.append(files[0]._replace(name=name))
-        else:
-            raise InvalidValueError(
-                f"{source} stands for {len(files)} files; expected one for the run named {name!r}"
-            )
-    return runs
-
-
-def _listed_runs(items: list[Any]) -> list[Run | RunSource]:
-    if not items:
-        raise FormatError("no runs; expected at least one", path="runs")
-    if _is_entry(items[0]):
-        return [*_to_runs(items, None, "run")]
-    runs: list[Run | RunSource] = []
-    for number, item in enumerate(items, start=1):
-        runs.extend(_expand(item, "run" if len(items) == 1 else f"run{number}"))
-    return runs
-
-
-def _expand(source: Any, default: str) -> Sequence[Run | RunSource]:
-    files = _find_files(source)
-    return _to_runs(source, None, default) if files is None else files
-
-
 def _find_files(source: Any) -> list[RunSource] | None:
     """Return the files that a path stands for, or None where it is no path."""
     if isinstance(source, RunSource):
         return [source]
     return find_runs([as_path("runs", source)]) if isinstance(source, str | os.PathLike) else None
+
+
+def write_run(run: Any, path: PathLike) -> None:
+    """Write a run as JSON where the ending is .json, else as a TREC file.
+
+    Parameters
+    ----------
+    run
+        A run, or what `as_run` makes one of.
+    path
+        The file, compressed as its ending says.
+
+    Examples
+    --------
+    >>> confir.write_run({"1": {"d1": 2.0}}, "bm25.run")
+    """
+    target = as_path("path", path)
+    format_named_by(target).write_run(as_run(run), target)
+
+
+def write_qrels(qrels: Any, path: PathLike) -> None:
+    """Write qrels as JSON where the ending is .json, else as a TREC file.
+
+    Parameters
+    ----------
+    qrels
+        Qrels, or what `as_qrels` makes them of.
+    path
+        The file, compressed as its ending says. JSON has no place for subtopics: qrels that judge
+        a document for several are an error there.
+
+    Examples
+    --------
+    >>> confir.write_qrels({"1": {"d1": 1}}, "qrels.txt")
+    """
+    target = as_path("path", path)
+    format_named_by(target).write_qrels(as_qrels(qrels), target)

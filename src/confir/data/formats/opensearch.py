@@ -10,122 +10,104 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from confir.data.formats.entries import qrels_from_object
-from confir.data.formats.json_files import run_from_mapping
-from confir.data.formats.json_shapes import (
-    as_id,
-    as_objects,
-    held_by,
-    id_held_by,
-    read_records,
-    top_keys,
-)
+from confir.data.formats.format import Format
+from confir.data.formats.json_files import JsonFile, as_id
+from confir.data.formats.json_runs import run_from_mapping
 from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
-from confir.data.tables.input_table import InputTable
+from confir.data.tables.input_table import InputTable, score_table
 from confir.errors import FormatError
 
-EVALUATION_RESULT = (
+_EVALUATION_RESULT = (
     '{"searchConfigurationId": run, "searchText": topic, "documentIds": […], '
     '"metrics": [{"metric": …, "value": …}]}'
 )
-JUDGMENT = '{"judgmentRatings": [{"query": topic, "ratings": [{"docId": …, "rating": …}]}]}'
+_JUDGMENT = '{"judgmentRatings": [{"query": topic, "ratings": [{"docId": …, "rating": …}]}]}'
 
 _CONFIGURATION, _TOPIC, _DOCUMENTS = "searchConfigurationId", "searchText", "documentIds"
 _RATINGS = "judgmentRatings"
-_START = 1 << 16
+# Where a hit of a search holds a record.
+_SOURCE = "hits.hits.[]._source"
 
 
-def is_evaluation_result(_: str, content: bytes) -> bool:
-    """Whether a file holds evaluation results."""
-    return _holds(content, _CONFIGURATION, _TOPIC)
-
-
-def is_judgment(_: str, content: bytes) -> bool:
-    """Whether a file holds judgments."""
-    return _holds(content, _RATINGS)
-
-
-def read_evaluation_runs(content: bytes, source: RunSource, _: NameBy) -> list[Run]:
+def _read_evaluation_runs(content: bytes, source: RunSource, _: NameBy) -> list[Run]:
     """Return a run per search configuration; documents are ranked as they are listed."""
-    path = source.path
+    file = _evaluation(source.path)
     runs: dict[str, dict[str, dict[str, float]]] = {}
-    for run, topic, record in _results(content, path):
-        listed = _field(record, _DOCUMENTS, topic, path)
+    for run, topic, record in _results(content, file):
+        listed = file.field(record, _DOCUMENTS, f"topic {topic!r}")
         what = f"an entry of {_DOCUMENTS} of topic {topic!r}"
-        documents = [as_id(d, what, path) for d in listed] if isinstance(listed, list) else None
-        if documents is None or len(set(documents)) < len(documents):
-            raise FormatError(
-                f"{_DOCUMENTS} of topic {topic!r} is not a list of different documents; expected one",
-                path=path,
-            )
-        lists = runs.setdefault(run, {})
-        if topic in lists:
-            raise FormatError(
-                f"topic {topic!r} occurs twice in run {run!r}; expected it once", path=path
-            )
+        named = isinstance(listed, list)
+        documents = [as_id(one, what, source.path) for one in listed] if named else []
+        lists, problem = runs.setdefault(run, {}), ""
+        if not named or len(set(documents)) < len(documents):
+            what = f"{_DOCUMENTS} of topic {topic!r}"
+            problem = f"{what} is not a list of different documents; expected one"
+        elif topic in lists:
+            problem = f"topic {topic!r} occurs twice in run {run!r}; expected it once"
+        if problem:
+            raise FormatError(problem, path=source.path)
         lists[topic] = {document: float(-rank) for rank, document in enumerate(documents, 1)}
-    named = source.name is not None and len(runs) == 1
+    single = source.name is not None and len(runs) == 1
     return [
-        run_from_mapping(lists, source if named else source._replace(name=run))
+        run_from_mapping(lists, source if single else source._replace(name=run))
         for run, lists in runs.items()
     ]
 
 
-def read_evaluation_scores(content: bytes, source: str) -> InputTable:
+def _read_evaluation_scores(content: bytes, source: str) -> InputTable:
     """Return the metrics of each search configuration on each topic."""
+    file = _evaluation(source)
     rows: list[tuple[Any, ...]] = []
-    expected = f"expected {EVALUATION_RESULT}"
-    for run, topic, record in _results(content, source):
-        metrics = _field(record, "metrics", topic, source)
-        for one in as_objects(metrics, f"metrics of topic {topic!r}", source, expected):
-            measure = id_held_by(one, "metric", f"topic {topic!r}", source, expected)
-            rows.append((run, measure, topic, one.get("value")))
+    for run, topic, record in _results(content, file):
+        what = f"topic {topic!r}"
+        metrics = file.objects(file.field(record, "metrics", what), f"metrics of {what}")
+        rows += [(run, file.id(one, "metric", what), topic, one.get("value")) for one in metrics]
     if not rows:
-        raise FormatError(f"no metrics; {expected}", path=source)
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    header = ["run", "measure", "topic", "score"]
-    return InputTable(source, header, columns, range(1, len(rows) + 1), "row")
+        raise file.error("no metrics")
+    return score_table(rows, source)
 
 
-def read_judgment(content: bytes, source: RunSource, intents: Intents | None) -> Qrels:
-    """Return the ratings in a judgment, which are whole numbers, written as such or as text."""
-    path, expected = source.path, f"expected {JUDGMENT}"
-    qrels: dict[str, dict[str, Any]] = {}
-    for number, record in enumerate(read_records(content, path, expected), start=1):
-        listed = held_by(record, _RATINGS, f"record {number}", path, expected)
-        for one in as_objects(listed, _RATINGS, path, expected):
-            topic = id_held_by(one, "query", "an entry", path, expected)
-            ratings = held_by(one, "ratings", f"query {topic!r}", path, expected)
-            gains = qrels.setdefault(topic, {})
-            for rating in as_objects(ratings, f"ratings of {topic!r}", path, expected):
-                document = id_held_by(rating, "docId", f"query {topic!r}", path, expected)
-                gain = held_by(rating, "rating", f"query {topic!r}", path, expected)
-                if document in gains:
-                    raise FormatError(
-                        f"document {document!r} is rated twice in topic {topic!r}; expected once",
-                        path=path,
-                    )
-                gains[document] = gain
-    return qrels_from_object(qrels, path, intents)
+def _evaluation(path: str) -> JsonFile:
+    return JsonFile(path, f"expected {_EVALUATION_RESULT}")
 
 
-def _holds(content: bytes, *keys: str) -> bool:
-    """Whether records have some keys, be they the sources of hits."""
-    names = top_keys(content)
-    start = content[:_START]
-    hits = "hits" in names and all(f'"{key}"'.encode() in start for key in keys)
-    return set(keys) <= set(names) or hits
-
-
-def _results(content: bytes, path: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+def _results(content: bytes, file: JsonFile) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Yield run and topic of each record, and the record."""
-    expected = f"expected {EVALUATION_RESULT}"
-    for number, record in enumerate(read_records(content, path, expected), start=1):
-        run = id_held_by(record, _CONFIGURATION, f"record {number}", path, expected)
-        topic = id_held_by(record, _TOPIC, f"record {number}", path, expected)
-        yield run, topic, record
+    for number, record in enumerate(file.records(content), start=1):
+        what = f"record {number}"
+        yield file.id(record, _CONFIGURATION, what), file.id(record, _TOPIC, what), record
 
 
-def _field(record: Mapping[str, Any], key: str, topic: str, path: str) -> Any:
-    return held_by(record, key, f"topic {topic!r}", path, f"expected {EVALUATION_RESULT}")
+def _read_judgment(content: bytes, source: RunSource, intents: Intents | None) -> Qrels:
+    """Return the ratings in a judgment, which are whole numbers, written as such or as text."""
+    file = JsonFile(source.path, f"expected {_JUDGMENT}")
+    qrels: dict[str, dict[str, Any]] = {}
+    for number, record in enumerate(file.records(content), start=1):
+        for one in file.objects(file.field(record, _RATINGS, f"record {number}"), _RATINGS):
+            topic = file.id(one, "query", "an entry")
+            what, gains = f"query {topic!r}", qrels.setdefault(topic, {})
+            for rating in file.objects(file.field(one, "ratings", what), f"ratings of {topic!r}"):
+                document = file.id(rating, "docId", what)
+                gain = file.field(rating, "rating", what)
+                if document in gains:
+                    problem = f"document {document!r} is rated twice in topic {topic!r}"
+                    raise FormatError(f"{problem}; expected once", path=source.path)
+                gains[document] = gain
+    return qrels_from_object(qrels, source.path, intents)
+
+
+EVALUATION_RESULTS = Format(
+    "OpenSearch evaluation results",
+    _EVALUATION_RESULT,
+    keys=[(_CONFIGURATION, _TOPIC), (f"{_SOURCE}.{_CONFIGURATION}", f"{_SOURCE}.{_TOPIC}")],
+    read_runs=_read_evaluation_runs,
+    read_scores=_read_evaluation_scores,
+)
+JUDGMENTS = Format(
+    "OpenSearch judgment",
+    _JUDGMENT,
+    keys=[(_RATINGS,), (f"{_SOURCE}.{_RATINGS}",)],
+    read_qrels=_read_judgment,
+)

@@ -5,28 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from confir.data.formats.entries import qrels_from_object
-from confir.data.formats.json_files import load_json
-from confir.data.formats.json_shapes import (
-    as_id,
-    as_object,
-    as_objects,
-    choose_part,
-    has_keys,
-    id_held_by,
-)
+from confir.data.formats.format import Format
+from confir.data.formats.json_files import JsonFile, as_id, choose_part
 from confir.data.formats.run_sources import RunSource
 from confir.data.qrels import Intents, Qrels
 from confir.errors import FormatError
 
-BOOK = (
+_BOOK = (
     '{"query_doc_pairs": [{"query_text": topic, "doc_id": docid, "judgements": '
     '[{"rating": …, "user_email": judge}]}]}'
 )
 
-is_book = has_keys("query_doc_pairs")
 
-
-def read_book(content: bytes, source: RunSource, intents: Intents | None) -> Qrels:
+def _read_book(content: bytes, source: RunSource, intents: Intents | None) -> Qrels:
     """Return the judgements of the judge that is wanted, the subset, or of the only one."""
     judges = read_judges(content, source.path)
     wanted = choose_part(judges, source.reading.subset, "judge", source.path, "subset")
@@ -35,16 +26,15 @@ def read_book(content: bytes, source: RunSource, intents: Intents | None) -> Qre
 
 def read_judges(content: bytes, path: str) -> dict[str, dict[str, dict[str, Any]]]:
     """Return judge → topic → docid → rating; what nobody could rate is left out."""
-    expected = f"expected {BOOK}"
-    held = as_object(load_json(content, path, expected), "the file", path, expected)
+    file = JsonFile(path, f"expected {_BOOK}")
+    held = file.load_object(content)
     judges: dict[str, dict[str, dict[str, Any]]] = {}
-    pairs = as_objects(held["query_doc_pairs"], "query_doc_pairs", path, expected)
+    pairs = file.objects(held["query_doc_pairs"], "query_doc_pairs")
     for number, pair in enumerate(pairs, start=1):
         what = f"pair {number}"
-        topic = id_held_by(pair, "query_text", what, path, expected)
-        document = id_held_by(pair, "doc_id", what, path, expected)
-        given = pair.get("judgements") or []
-        for judgement in as_objects(given, f"judgements of {what}", path, expected):
+        topic = file.id(pair, "query_text", what)
+        document = file.id(pair, "doc_id", what)
+        for judgement in file.objects(pair.get("judgements") or [], f"judgements of {what}"):
             rating = judgement.get("rating")
             if rating is None:
                 continue
@@ -59,5 +49,8 @@ def read_judges(content: bytes, path: str) -> dict[str, dict[str, dict[str, Any]
                 )
             gains[document] = rating
     if not judges:
-        raise FormatError(f"no ratings; {expected}", path=path)
+        raise file.error("no ratings")
     return judges
+
+
+QUEPID_BOOK = Format("Quepid book", _BOOK, keys=[("query_doc_pairs",)], read_qrels=_read_book)

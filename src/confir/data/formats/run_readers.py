@@ -68,31 +68,21 @@ def read_runs(source: RunSource, name_by: NameBy) -> list[Run]:
 
     It is opened once: its content tells its format.
     """
-    return [source.reading.exclusions.drop_retrieved(run) for run in _whole_runs(source, name_by)]
-
-
-def _whole_runs(source: RunSource, name_by: NameBy) -> list[Run]:
     if os.path.isdir(source.path):
-        return read_folder_runs(source)
-    content = _read(source)
-    try:
-        return _runs_in(content, source, name_by)
-    except FormatError as error:
-        if source.folder is None:
-            raise
-        problem = (
-            f"{error.problem} (each file of {source.folder} is taken for a run; if this is none, "
-            "name the runs, or move it elsewhere)"
-        )
-        raise FormatError(problem, path=error.path, line=error.line) from None
-
-
-def _runs_in(content: bytes, source: RunSource, name_by: NameBy) -> list[Run]:
-    """Return the runs in the content of a file, which tells its format."""
-    held = recognise(source.path, content)
-    if held.read_runs is None:
-        raise FormatError(f"{held.name}: {held.shape}; expected a run", path=source.path)
-    return list(held.read_runs(content, source, name_by))
+        found = read_folder_runs(source)
+    else:
+        content = _content_of(source)
+        try:
+            found = recognise(source.path, content).runs_in(content, source, name_by)
+        except FormatError as error:
+            if source.folder is None:
+                raise
+            problem = (
+                f"{error.problem} (each file of {source.folder} is taken for a run; if this is none, "
+                "name the runs, or move it elsewhere)"
+            )
+            raise FormatError(problem, path=error.path, line=error.line) from None
+    return [source.reading.exclusions.drop_retrieved(run) for run in found]
 
 
 def read_qrels(
@@ -132,21 +122,18 @@ def read_judgements(source: RunSource, intents: Intents | None) -> Qrels:
     """Return the judgements in a file, which is opened once, or in a folder of Parquet files."""
     if os.path.isdir(source.path):
         return read_folder_qrels(source, intents)
-    return read_content_qrels(_read(source), source, intents)
+    return read_content_qrels(_content_of(source), source, intents)
 
 
 def read_content_qrels(content: bytes, source: RunSource, intents: Intents | None) -> Qrels:
     """Return the judgements in the content of a file, which tells its format."""
-    held = recognise(source.path, content)
-    if held.read_qrels is None:
-        raise FormatError(f"{held.name}: {held.shape}; expected qrels", path=source.path)
-    return held.read_qrels(content, source, intents)
+    return recognise(source.path, content).qrels_in(content, source, intents)
 
 
-def _read(source: RunSource) -> bytes:
+def _content_of(source: RunSource) -> bytes:
     """Return the content of a file; none of a dataset."""
-    path, reading = source.path, source.reading
-    return b"" if path.startswith(DATASET) else read_bytes(path, download=reading.download)
+    path = source.path
+    return b"" if path.startswith(DATASET) else read_bytes(path, download=source.reading.download)
 
 
 def _as_reading(subset: str | None, split: str | None, download: bool) -> Reading:

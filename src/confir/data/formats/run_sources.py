@@ -145,7 +145,9 @@ def _expand(source: str) -> list[RunSource]:
     if equals and name and (path == STDIN or is_remote(path)):
         return [RunSource(path, as_unicode(name))]
     if equals and name and os.path.exists(path):
-        return [run._replace(name=as_unicode(name)) for run in _named_path(path)]
+        # a file, or the run of a directory with metadata
+        described = described_run(path) if os.path.isdir(path) else None
+        return [(described or RunSource(path))._replace(name=as_unicode(name))]
     matches = [] if "\0" in source else sorted(filter(os.path.isfile, glob.glob(source)))
     if not matches:
         given = path if name and path else source
@@ -157,12 +159,6 @@ def _expand(source: str) -> list[RunSource]:
 def is_remote(path: str) -> bool:
     """Whether a path is no file, but an address or the id of a dataset."""
     return is_address(path) or path.startswith(DATASET)
-
-
-def _named_path(path: str) -> list[RunSource]:
-    """Return the one run of NAME=PATH: the file, or the run of a directory with metadata."""
-    described = described_run(path) if os.path.isdir(path) else None
-    return [RunSource(path) if described is None else described]
 
 
 def _exists(path: str) -> bool:

@@ -7,41 +7,39 @@ from __future__ import annotations
 
 from typing import Any
 
-from confir.data.formats.json_files import run_from_mapping
-from confir.data.formats.json_shapes import (
-    as_objects,
-    has_keys,
-    held_by,
-    id_held_by,
-    read_records,
-)
+from confir.data.formats.format import Format
+from confir.data.formats.json_files import JsonFile
+from confir.data.formats.json_runs import run_from_mapping
 from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.run import Run
 from confir.errors import FormatError
 
-PREDICTION_LINES = '{"query_id": topic, "query": …, "results": [{"corpus_id": docid, "score": …}]}'
-
-is_predictions = has_keys("query_id", "results")
+_LINES = '{"query_id": topic, "query": …, "results": [{"corpus_id": docid, "score": …}]}'
 
 
-def read_predictions(content: bytes, source: RunSource, _: NameBy) -> list[Run]:
+def _read_predictions(content: bytes, source: RunSource, _: NameBy) -> list[Run]:
     """Return the run in predictions, one line per topic."""
-    path, expected = source.path, f"expected lines of {PREDICTION_LINES}"
+    file = JsonFile(source.path, f"expected lines of {_LINES}")
     lists: dict[str, dict[str, Any]] = {}
-    for number, record in enumerate(read_records(content, path, expected), start=1):
+    for number, record in enumerate(file.records(content), start=1):
         what = f"record {number}"
-        topic = id_held_by(record, "query_id", what, path, expected)
+        topic = file.id(record, "query_id", what)
         if topic in lists:
-            raise FormatError(f"topic {topic!r} occurs twice; expected it once", path=path)
-        results = held_by(record, "results", what, path, expected)
-        listed = as_objects(results, f"results of {what}", path, expected)
+            raise FormatError(f"topic {topic!r} occurs twice; expected it once", path=file.path)
+        results = file.objects(file.field(record, "results", what), f"results of {what}")
         lists[topic] = ranked = {}
-        for entry in listed:
-            document = id_held_by(entry, "corpus_id", f"a result of {what}", path, expected)
+        for entry in results:
+            document = file.id(entry, "corpus_id", f"a result of {what}")
             if document in ranked:
-                raise FormatError(
-                    f"document {document!r} occurs twice in topic {topic!r}; expected it once",
-                    path=path,
-                )
-            ranked[document] = held_by(entry, "score", f"a result of {what}", path, expected)
+                problem = f"document {document!r} occurs twice in topic {topic!r}"
+                raise FormatError(f"{problem}; expected it once", path=file.path)
+            ranked[document] = file.field(entry, "score", f"a result of {what}")
     return [run_from_mapping(lists, source)]
+
+
+PREDICTIONS = Format(
+    "sentence-transformers predictions",
+    _LINES,
+    keys=[("query_id", "results")],
+    read_runs=_read_predictions,
+)

@@ -15,6 +15,8 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.data.files import BYTE_ORDER_MARK, PathLike, text_bytes, write_whole
+from confir.data.formats.entries import judgements
+from confir.data.formats.format import Format
 from confir.data.formats.run_sources import NameBy, RunSource, name_from_path
 from confir.data.formats.trec_lines import (
     HIGHEST_GAIN,
@@ -61,8 +63,8 @@ def read_trec_qrels(content: bytes, source: RunSource, intents: Intents | None =
     try:
         return build_qrels(*_regular_judgements(text), path=source.path, intents=intents)
     except (_IrregularError, FormatError):
-        judgements = judgements_by_line(text, source.path)
-    return build_qrels(*judgements, path=source.path, intents=intents)
+        judged = judgements_by_line(text, source.path)
+    return build_qrels(*judged, path=source.path, intents=intents)
 
 
 def _start(text: bytes) -> list[bytes]:
@@ -78,8 +80,7 @@ def _start(text: bytes) -> list[bytes]:
 def write_trec_run(run: Run, path: PathLike) -> None:
     """Write a run as a TREC file, compressed as the ending says."""
     target = os.fspath(path)
-    _check_ids("topic", run.topics, target)
-    _check_ids("docid", run.documents, target)
+    _check_ids(target, topic=run.topics, docid=run.documents)
     tag = re.sub(r"[\s\0]+", "_", run.name) or "run"
     scores = run.scores.tolist()
     lines = [
@@ -93,34 +94,23 @@ def write_trec_run(run: Run, path: PathLike) -> None:
 def write_trec_qrels(qrels: Qrels, path: PathLike) -> None:
     """Write qrels as a TREC file, compressed as the ending says."""
     target = os.fspath(path)
-    _check_ids("topic", qrels.topics, target)
-    _check_ids("subtopic", qrels.subtopics, target)
-    _check_ids("docid", qrels.documents, target)
-    topics = qrels.document_topics[qrels.judged_documents].tolist()
-    entries = zip(
-        topics,
-        qrels.subtopics,
-        qrels.judged_documents.tolist(),
-        qrels.subtopic_gains.tolist(),
-        strict=True,
-    )
-    lines = [
-        f"{qrels.topics[topic]} {subtopic} {qrels.documents[document]} {gain}\n"
-        for topic, subtopic, document, gain in entries
-    ]
+    _check_ids(target, topic=qrels.topics, subtopic=qrels.subtopics, docid=qrels.documents)
+    rows = zip(*judgements(qrels), qrels.subtopic_gains.tolist(), strict=True)
+    lines = [f"{topic} {subtopic} {docid} {gain}\n" for topic, subtopic, docid, gain in rows]
     write_whole(path, "".join(lines).encode())
 
 
-def _check_ids(kind: str, ids: Iterable[str], target: str) -> None:
+def _check_ids(target: str, **ids: Iterable[str]) -> None:
     """Raise where an id would be read back as something else."""
-    allowed = WRITABLE_TOPIC if kind == "topic" else WRITABLE_ID
-    wrong = next((text for text in ids if not allowed.fullmatch(text)), None)
-    if wrong is not None:
-        raise FormatError(
-            f"{kind} {wrong!r} cannot be written to a TREC file; expected text without blanks"
-            f"{', not starting with #' if kind == 'topic' else ''}",
-            path=target,
-        )
+    for kind, texts in ids.items():
+        allowed = WRITABLE_TOPIC if kind == "topic" else WRITABLE_ID
+        wrong = next((text for text in texts if not allowed.fullmatch(text)), None)
+        if wrong is not None:
+            problem = (
+                f"{kind} {wrong!r} cannot be written to a TREC file; expected text without blanks"
+            )
+            hint = ", not starting with #" if kind == "topic" else ""
+            raise FormatError(f"{problem}{hint}", path=target)
 
 
 class _IrregularError(Exception):
@@ -219,3 +209,14 @@ def _parse_scores(column: Sequence[bytes]) -> Floats:
     if not np.isfinite(scores).all():
         raise _IrregularError
     return scores
+
+
+TREC = Format(
+    "TREC",
+    "lines of topic, Q0, docid, rank, score, tag; or of topic, subtopic, docid, gain",
+    read_runs=read_trec_run,
+    read_qrels=read_trec_qrels,
+    write_run=write_trec_run,
+    write_qrels=write_trec_qrels,
+    scanned=True,
+)

@@ -23,13 +23,7 @@ from confir.data.formats.run_sources import NameBy, name_from_path
 from confir.data.qrels import Intents
 from confir.data.run import Run, build_run
 from confir.data.text_numbers import parse_number
-from confir.errors import (
-    FormatError,
-    ReadingWarning,
-    counted,
-    enumerate_numbers,
-    warn_caller,
-)
+from confir.errors import FormatError, ReadingWarning, counted, enumerate_numbers, warn_caller
 
 RUN_COLUMNS = "topic Q0 docid rank score tag"
 QRELS_COLUMNS = "topic subtopic docid gain"
@@ -191,9 +185,7 @@ def read_intents(path: PathLike) -> dict[str, dict[str, float]]:
         topic = intents.setdefault(fields[0].decode(), {})
         if topic.setdefault(fields[1].decode(), probability) != probability:
             raise FormatError(
-                f"a second probability for subtopic {_shown(fields[1])}",
-                path=source,
-                line=number,
+                f"a second probability for subtopic {_shown(fields[1])}", path=source, line=number
             )
     for name, subtopics in intents.items():
         if sum(subtopics.values()) == 0:

@@ -332,12 +332,15 @@ def restrict_rankings(parts: Sequence[Rankings], topics: Booleans) -> list[Ranki
 
 
 class JudgedPositions:
-    """Finds judged documents: topic → docid → position in ``qrels.documents``."""
+    """Finds judged documents: topic → docid → position in ``qrels.documents``.
+
+    ``topics`` has the number of each topic of the qrels.
+    """
 
     def __init__(self, qrels: Qrels) -> None:
         self.qrels = qrels
         self._empty = empty_rankings(qrels)
-        self._topics = {topic: i for i, topic in enumerate(qrels.topics)}
+        self.topics = {topic: i for i, topic in enumerate(qrels.topics)}
         self._documents = [
             dict(zip(qrels.documents[start:stop], range(start, stop), strict=True))
             for start, stop in pairwise(qrels.offsets.tolist())
@@ -360,7 +363,7 @@ class JudgedPositions:
         lists_found: list[Integers] = []
         identical = 0
         for topic, (start, stop) in zip(run.topics, pairwise(run.offsets.tolist()), strict=True):
-            number = self._topics.get(topic)
+            number = self.topics.get(topic)
             if number is None:
                 continue
             positions = self._documents[number]

@@ -21,12 +21,7 @@ from confir.data.long_tables.hashed_ids import hash_column
 from confir.data.long_tables.spill_folder import SpillFolder, count_parts
 from confir.data.qrels import Qrels
 from confir.data.tables.arrow_columns import id_column
-from confir.data.tables.parquet_files import (
-    count_rows,
-    import_pyarrow,
-    open_parquet,
-    scan_batches,
-)
+from confir.data.tables.parquet_files import count_rows, import_pyarrow, open_parquet, scan_batches
 from confir.errors import FormatError
 
 # Rows of a batch, and of a part, about: the latter are ranked in memory.

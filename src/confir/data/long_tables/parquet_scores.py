@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from confir.data.formats.run_sources import name_from_path
-from confir.data.long_tables.distinct_keys import DistinctKeys
 from confir.data.long_tables.hashed_ids import Words
 from confir.data.long_tables.row_group_scores import (
     Noticed,
@@ -36,6 +35,7 @@ from confir.data.long_tables.scores_by_topic import (
     SpilledRows,
     group_part,
 )
+from confir.data.long_tables.spill_folder import DistinctKeys
 from confir.data.tables.arrow_columns import id_column
 from confir.data.tables.input_table import TOPIC_NAMES, InputTable, fold
 from confir.data.tables.parquet_files import (

@@ -23,8 +23,8 @@ from confir.data.tables.input_table import is_summary
 from confir.data.tables.parquet_files import (
     RowFilter,
     import_pyarrow,
+    reading_parquet,
     scan_batches,
-    unreadable_parquet,
 )
 from confir.data.tables.score_columns import EXPECTED
 from confir.errors import FormatError
@@ -81,11 +81,10 @@ def split_table(data: Any, source: str, where: RowFilter | None = None) -> list[
 
     Those that hold none of the rows asked for, by their statistics, are left out.
     """
-    arrow, _ = import_pyarrow("reading Parquet")
     pieces: list[Piece] = []
     parts: list[FilePart] = []
     rows = 0
-    try:
+    with reading_parquet(source):
         for file in data.get_fragments(filter=where and where.expression):
             groups: list[int] = []
             held = file if where is None else file.subset(where.expression, data.schema)
@@ -97,8 +96,6 @@ def split_table(data: Any, source: str, where: RowFilter | None = None) -> list[
                     parts, groups, rows = [], [], 0
             if groups:
                 parts.append(_part_of(data, file, groups, source))
-    except (arrow.ArrowException, OSError) as error:
-        raise unreadable_parquet(source, error) from None
     return [*pieces, tuple(parts)] if parts else pieces
 
 

@@ -13,10 +13,9 @@ from confir.arguments import as_choice, as_reals, as_text, as_texts, invalid
 from confir.arrays import Floats, Integers
 from confir.data.files import PathLike
 from confir.data.result import Result, axis, constant, over, result
-from confir.data.tables.frame_tables import has_columns
 from confir.data.tables.input_table import TOPIC_NAMES, InputTable, TableKind, encode_ids, fold
-from confir.data.tables.sample_tables import topics_of_samples
-from confir.data.tables.table_reader import column_table, read_table
+from confir.data.tables.score_layouts import topics_of_samples
+from confir.data.tables.table_reader import column_table, has_columns, read_table
 from confir.errors import (
     FormatError,
     InvalidValueError,
@@ -209,17 +208,12 @@ def as_design(
     where = {topic: place for place, topic in enumerate(whole.topics)}
     places = [where[topic] for topic in topics]
 
-    def arranged_labels(labels: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        return None if labels is None else tuple(labels[place] for place in places)
-
-    arranged = replace(
-        whole,
-        topics=tuple(topics),
-        dataset=arranged_labels(whole.dataset),
-        stratum=arranged_labels(whole.stratum),
-        cluster=arranged_labels(whole.cluster),
-        weight=None if whole.weight is None else whole.weight[places],
-    )
+    held = {role: getattr(whole, role) for role in GROUPS}
+    labels: dict[str, Any] = {
+        role: own and tuple(own[place] for place in places) for role, own in held.items()
+    }
+    weight = None if whole.weight is None else whole.weight[places]
+    arranged = replace(whole, topics=tuple(topics), weight=weight, **labels)
     return None if arranged.simple else arranged
 
 
@@ -280,11 +274,10 @@ def _from_table(table: InputTable, named: Mapping[str, str], datasets: str) -> D
         first = np.unique(topics.codes, return_index=True)[1]
         row = int(np.setdiff1d(np.arange(len(topics.codes)), first)[0])
         raise table.error(f"a second row of topic {topics.names[topics.codes[row]]!r}", row)
-    groups: dict[str, Any] = {}
-    for role in GROUPS:
-        place = places[role]
-        if place is not None:
-            groups[role] = tuple(table.texts(place))
+    labelled = {role: place for role, place in places.items() if place is not None}
+    groups: dict[str, Any] = {
+        role: tuple(table.texts(place)) for role, place in labelled.items() if role in GROUPS
+    }
     weight = places["weight"]
     if weight is not None:
         groups["weight"] = table.numbers([weight])[0]

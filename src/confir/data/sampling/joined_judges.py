@@ -37,17 +37,7 @@ def join_judges(human: Scores, model: Scores, human_sample: str = RANDOM_TOPICS)
     human_sample
         How the human-judged topics were sampled.
     """
-    scores = JudgedScores(
-        human.topics,
-        human.runs,
-        human.measures,
-        human.values,
-        human.bounded,
-        human.inside,
-        human.design,
-        model=model,
-        human_sample=human_sample,
-    )
+    scores = JudgedScores(**human.plain(), model=model, human_sample=human_sample)
     _warn_of_other_topics(scores)
     return scores
 

@@ -266,15 +266,7 @@ class JudgedScores(Scores):
     @property
     def human(self) -> Scores:
         """People's scores alone."""
-        return Scores(
-            self.topics,
-            self.runs,
-            self.measures,
-            self.values,
-            self.bounded,
-            self.inside,
-            self.design,
-        )
+        return Scores(**self.plain())
 
     @property
     def model_topics(self) -> int:

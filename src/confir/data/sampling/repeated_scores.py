@@ -6,7 +6,7 @@ Which runs are repeats of one system, their names say: ``system@1``, ``system_se
 from __future__ import annotations
 
 import re
-from dataclasses import field, fields
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
@@ -86,8 +86,7 @@ class RepeatedScores(Scores):
         by_topic = (slice(None), None, None, None)
         repeats = (self.repeats - shift[by_topic]) / scale[by_topic]
         plain = Scores.rescaled(self, shift, scale, measures)
-        kept = {one.name: getattr(plain, one.name) for one in fields(plain)}
-        return RepeatedScores(**kept, repeats=repeats)
+        return RepeatedScores(**plain.plain(), repeats=repeats)
 
     def sampling_note(self, _seed: int | None = None) -> str:
         """Return how many repeats the systems have, in words."""
@@ -121,16 +120,8 @@ def group_repeats(scores: Scores, pattern: str | None = None) -> RepeatedScores:
     repeats = np.full((topics, len(found.systems), most, measures), np.nan)
     for system, own in enumerate(found.places):
         repeats[:, system, : len(own)] = scores.values[:, list(own)]
-    return RepeatedScores(
-        scores.topics,
-        found.systems,
-        scores.measures,
-        np.nanmean(repeats, axis=2),
-        bounded=scores.bounded,
-        inside=scores.inside,
-        design=scores.design,
-        repeats=repeats,
-    )
+    means = {"runs": found.systems, "values": np.nanmean(repeats, axis=2)}
+    return RepeatedScores(**{**scores.plain(), **means}, repeats=repeats)
 
 
 def find_repeats(scores: Scores, pattern: str | None = None) -> Repeats:

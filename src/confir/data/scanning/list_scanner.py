@@ -27,12 +27,7 @@ from confir.data.lists.whole_lists import (
 )
 from confir.data.qrels import Qrels
 from confir.data.run import Run
-from confir.data.scanning.block_scanner import (
-    BlockScanner,
-    Column,
-    choose_kernels,
-    scan_files,
-)
+from confir.data.scanning.block_scanner import BlockScanner, Column, choose_kernels, scan_files
 from confir.data.scanning.id_numbers import IdNumbers
 from confir.data.scanning.scan_kernels import Lines, ScanKernels, index_ids
 from confir.parallel import return_memory

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from functools import cached_property
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -64,7 +64,7 @@ def read_rankings(
     """
     wanted = Wanted(qrels, tie_precision, lowest_gain, name_by, exclusions)
     found: dict[str, int] = {} if identical is None else identical
-    reference = _ReferenceReader(wanted, found)
+    positions = cache(lambda: JudgedPositions(qrels))  # not needed where files are scanned
     files = [source for source in sources if isinstance(source, RunSource)]
     kernels = choose_kernels(files)
     scanned = (
@@ -74,7 +74,7 @@ def read_rankings(
     with closing(scanned):
         for source in sources:
             ranked = next(scanned) if isinstance(source, RunSource) else None
-            results.append(ranked or reference.read(source))
+            results.append(ranked or _rank(source, positions(), wanted, found))
             if progress is not None:
                 progress(1)
     if identical is None:
@@ -92,31 +92,17 @@ class Wanted(NamedTuple):
     exclusions: Exclusions = Exclusions()
 
 
-class _ReferenceReader:
-    """Ranks runs, and files after reading them by `read_source`."""
-
-    def __init__(self, wanted: Wanted, identical: dict[str, int] | None = None) -> None:
-        self._wanted = wanted
-        self._identical = {} if identical is None else identical
-
-    @cached_property
-    def _positions(self) -> JudgedPositions:
-        return JudgedPositions(self._wanted.qrels)
-
-    @cached_property
-    def _topics(self) -> set[str]:
-        return set(self._wanted.qrels.topics)
-
-    def read(self, source: Run | RunSource) -> Ranked:
-        """Return the rankings of a run, and its topics that the qrels lack."""
-        _, tie_precision, lowest_gain, name_by, exclusions = self._wanted
-        run = source if isinstance(source, Run) else read_source(source, name_by)
-        rankings, identical = self._positions.rank_and_count(run, tie_precision)
-        if exclusions.watches:
-            self._identical[run.name] = identical
-        if lowest_gain is not None:
-            rankings = rankings.at_least(lowest_gain)
-        return rankings, tuple(topic for topic in run.topics if topic not in self._topics)
+def _rank(
+    source: Run | RunSource, positions: JudgedPositions, wanted: Wanted, identical: dict[str, int]
+) -> Ranked:
+    """Return the rankings of a run, or of a file after reading it, and its topics that the qrels lack."""
+    run = source if isinstance(source, Run) else read_source(source, wanted.name_by)
+    rankings, found = positions.rank_and_count(run, wanted.tie_precision)
+    if wanted.exclusions.watches:
+        identical[run.name] = found
+    if wanted.lowest_gain is not None:
+        rankings = rankings.at_least(wanted.lowest_gain)
+    return rankings, tuple(topic for topic in run.topics if topic not in positions.topics)
 
 
 def scan_rankings(

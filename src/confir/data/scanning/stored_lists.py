@@ -20,8 +20,7 @@ from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.lists.docids import Docids
 from confir.data.lists.rankings import Rankings, TiePrecision
 from confir.data.lists.whole_lists import WholeLists
-from confir.data.long_tables.distinct_keys import DistinctKeys
-from confir.data.long_tables.spill_folder import close_unneeded
+from confir.data.long_tables.spill_folder import DistinctKeys, close_unneeded
 from confir.data.qrels import Qrels
 from confir.data.scanning.block_scanner import Column, content_size, scan_files
 from confir.data.scanning.id_numbers import IdNumbers

@@ -18,13 +18,7 @@ from confir.arguments import as_level, as_list, as_path
 from confir.arrays import Floats
 from confir.data.files import PathLike
 from confir.data.formats.run_sources import find_runs
-from confir.data.tables.input_table import (
-    InputTable,
-    TableKind,
-    check_filled,
-    drop_summaries,
-    fold,
-)
+from confir.data.tables.input_table import InputTable, TableKind, check_filled, drop_summaries, fold
 from confir.data.tables.table_reader import read_table
 from confir.defaults import LEVEL
 from confir.errors import FormatError, InputWarning, enumerate_names
@@ -268,22 +262,11 @@ def _arrange(entries: Sequence[_Entry], unit: str) -> EffectTable:
                 f"{places[place].row.place})"
             )
         places[place] = entry
-    arrays = {}
-    for name in numbers:
-        arrays[name] = np.full((len(studies), len(groups)), np.nan)
-        for place, entry in places.items():
-            arrays[name][place] = getattr(entry, name)
-    return EffectTable(
-        unit if unit in ("study", "collection") else "topic",
-        tuple(studies),
-        tuple(groups),
-        arrays["effect"],
-        arrays["sigma"],
-        arrays["low"],
-        arrays["high"],
-        arrays["level"],
-        arrays["df"],
-    )
+    arrays = np.full((len(numbers), len(studies), len(groups)), np.nan)
+    for place, entry in places.items():
+        arrays[:, *place] = [getattr(entry, name) for name in numbers]
+    kind = unit if unit in ("study", "collection") else "topic"
+    return EffectTable(kind, tuple(studies), tuple(groups), *arrays)
 
 
 def _warn_of_level(entries: Sequence[_Entry]) -> None:

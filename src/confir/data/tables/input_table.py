@@ -338,6 +338,17 @@ class InputTable:
         return np.array(numbers, np.float64)
 
 
+def score_table(
+    rows: Sequence[tuple[Any, ...]], source: str, lines: Sequence[int] = ()
+) -> InputTable:
+    """Return the table of rows of run, measure, topic and score; with their lines, where known."""
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    table = InputTable(
+        source, ["run", "measure", "topic", "score"], columns, range(1, len(rows) + 1), "row"
+    )
+    return replace(table, lines=lines, unit="line") if lines else table
+
+
 def drop_summaries(table: InputTable, place: int) -> tuple[InputTable, Ids]:
     """Return a table without its summaries, and its ids at a place; a warning names their rows."""
     ids = table.ids(place)

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 from confir.data.compression import RefusedError, check_expansion, is_limited, largest_expansion
 from confir.data.files import is_address
-from confir.errors import FormatError, MissingDependencyError, UnreadableError
+from confir.errors import ConfirError, FormatError, MissingDependencyError, UnreadableError
 
-_MARK = b"PAR1"
+# The first bytes of a file.
+PARQUET_MARK = b"PAR1"
 
 # Rows that are looked at together, and those of tables with columns of lists, to see how many bytes
 # they hold.
@@ -46,13 +47,21 @@ def import_pyarrow(purpose: str) -> tuple[Any, Any]:
     return pa, pq
 
 
+def parquet_bytes(table: Any) -> bytes:
+    """Return a table of pyarrow as the content of a Parquet file."""
+    _, parquet = import_pyarrow("writing Parquet")
+    stream = io.BytesIO()
+    parquet.write_table(table, stream)
+    return stream.getvalue()
+
+
 def is_parquet(path: str) -> bool:
     """Whether a path is a Parquet file, or a folder that holds some."""
     if "\0" not in path and os.path.isdir(path):
         return any(name.endswith(".parquet") for _, _, names in os.walk(path) for name in names)
     try:
         with open(path, "rb") as stream:
-            return stream.read(len(_MARK)) == _MARK
+            return stream.read(len(PARQUET_MARK)) == PARQUET_MARK
     except (OSError, ValueError):
         return False
 
@@ -81,12 +90,11 @@ def open_parquet(paths: Sequence[str], repeated: Collection[str] = ()) -> Any:
     repeated
         Columns of text, in small letters, that come by their distinct values.
     """
-    arrow, _ = import_pyarrow("reading Parquet")
-    from pyarrow import dataset
-
     given: Any = paths[0] if len(paths) == 1 else list(paths)
     options: dict[str, Any] = {"exclude_invalid_files": False}
-    try:
+    with reading_parquet(paths[0]) as arrow:
+        from pyarrow import dataset
+
         if is_address(paths[0]):
             options["filesystem"], given = _file_system(paths)
         found = dataset.dataset(given, format="parquet", **options)
@@ -101,34 +109,24 @@ def open_parquet(paths: Sequence[str], repeated: Collection[str] = ()) -> Any:
         ]
         reading = dataset.ParquetFileFormat(dictionary_columns=text)
         return dataset.dataset(given, format=reading, partitioning=parted, **options)
-    except FileNotFoundError:
-        raise UnreadableError(f"{paths[0]}: no such file or folder") from None
-    except (arrow.ArrowException, OSError, ValueError) as error:
-        raise unreadable_parquet(paths[0], error) from None
 
 
 def read_parquet_content(content: bytes, source: str) -> Any:
     """Return the content of a Parquet file as a table of pyarrow."""
-    arrow, parquet = import_pyarrow(f"{source}: reading Parquet")
-    try:
-        with _naming_refused(source):
-            _check_content(io.BytesIO(content), len(content))
+    _, parquet = import_pyarrow(f"{source}: reading Parquet")
+    with reading_parquet(source):
+        _check_content(io.BytesIO(content), len(content))
         table = parquet.read_table(io.BytesIO(content))
         table.column_names  # noqa: B018 - a damaged name is no text, which shows only here
-    except (arrow.ArrowException, OSError, ValueError) as error:
-        raise unreadable_parquet(source, error) from None
     return table
 
 
 def count_rows(data: Any, source: str, where: RowFilter | None = None) -> int:
     """Return the number of rows of a dataset: all, by what its files say at their ends, or some."""
-    arrow, _ = import_pyarrow("reading Parquet")
-    try:
+    with reading_parquet(source):
         rows = int(data.count_rows(filter=where and where.expression))
-        with _naming_refused(source):
-            check_expansion(_size_of(data), _CELL * rows * len(data.schema.names))
-    except (arrow.ArrowException, OSError) as error:
-        raise unreadable_parquet(source, error) from None
+        size = sum(_size_of_file(data, path) for path in data.files)
+        check_expansion(size, _CELL * rows * len(data.schema.names))
     return rows
 
 
@@ -151,14 +149,12 @@ def scan_batches(
     where
         Which rows; by default all.
     """
-    arrow, _ = import_pyarrow("reading Parquet")
     from pyarrow import dataset
 
     reading = dataset.ParquetFragmentScanOptions(pre_buffer=False, use_buffered_stream=True)
     options = {} if schema is None else {"schema": schema}
-    try:
-        with _naming_refused(source):
-            _check_batches(data, columns, rows)
+    with reading_parquet(source):
+        _check_batches(data, columns, rows)
         scanner = data.scanner(
             columns=list(columns),
             filter=where and where.expression,
@@ -171,29 +167,33 @@ def scan_batches(
         for batch in scanner.to_batches():
             if batch.num_rows:
                 yield batch
-    except (arrow.ArrowException, OSError) as error:
-        raise unreadable_parquet(source, error) from None
 
 
 def read_parquet_folder(path: str) -> Any:
     """Return the table of all files in a folder."""
-    arrow, _ = import_pyarrow(f"{path}: reading Parquet")
+    import_pyarrow(f"{path}: reading Parquet")
     data = open_parquet([path])
-    try:
-        with _naming_refused(path):
-            for file in data.get_fragments():
-                _check_content(file.open(), _size_of_file(data, file.path))
+    with reading_parquet(path):
+        for file in data.get_fragments():
+            _check_content(file.open(), _size_of_file(data, file.path))
         return data.to_table()
+
+
+@contextmanager
+def reading_parquet(source: str) -> Iterator[Any]:
+    """Give pyarrow; say what it cannot read there, or where more is held than is read."""
+    arrow, _ = import_pyarrow("reading Parquet")
+    try:
+        yield arrow
+    except RefusedError as error:
+        raise UnreadableError(f"{source}: {error}") from None
+    except (MemoryError, ConfirError):
+        raise
+    except FileNotFoundError:
+        raise UnreadableError(f"{source}: no such file or folder") from None
     except (arrow.ArrowException, OSError, ValueError) as error:
-        raise unreadable_parquet(path, error) from None
-
-
-def unreadable_parquet(path: str, error: Exception) -> FormatError:
-    """Return the error for what pyarrow cannot read; one of ours, or of memory, is raised as it is."""
-    if isinstance(error, MemoryError | UnreadableError):
-        raise error
-    problem = str(error).split("\n", maxsplit=1)[0]
-    return FormatError(f"cannot be read as Parquet ({problem})", path=path)
+        problem = str(error).split("\n", maxsplit=1)[0]
+        raise FormatError(f"cannot be read as Parquet ({problem})", path=source) from None
 
 
 def _file_system(paths: Sequence[str]) -> tuple[Any, Any]:
@@ -208,20 +208,6 @@ def _file_system(paths: Sequence[str]) -> tuple[Any, Any]:
         raise UnreadableError(f"{paths[0]}: cannot be opened ({error})") from None
     inner = [system._strip_protocol(path) for path in paths]  # noqa: SLF001 - fsspec has no other way
     return system, inner[0] if len(inner) == 1 else inner
-
-
-@contextmanager
-def _naming_refused(source: str) -> Iterator[None]:
-    """Say in which file more is held than is read."""
-    try:
-        yield
-    except RefusedError as error:
-        raise UnreadableError(f"{source}: {error}") from None
-
-
-def _size_of(data: Any) -> int:
-    """Return the bytes of all files of a dataset."""
-    return sum(_size_of_file(data, path) for path in data.files)
 
 
 def _size_of_file(data: Any, path: str) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -16,7 +15,7 @@ import numpy as np
 from confir.data.formats.run_sources import name_from_path
 from confir.data.scores import ScoreEntries
 from confir.data.tables.input_table import TOPIC_NAMES, Ids, InputTable, drop_summaries, fold
-from confir.data.tables.measure_names import confir_name, find_measures
+from confir.data.tables.measure_names import find_measures
 from confir.data.text_numbers import parse_number
 from confir.errors import ReadingWarning, enumerate_names, warn_caller
 
@@ -33,8 +32,6 @@ KNOWN_NAMES = frozenset(name for names in COLUMN_NAMES.values() for name in name
 
 # what R, pandas and Arrow call a column of row names
 _ROW_NAMES = re.compile(r"|__index_level_\d+__|index|unnamed: \d+(\.\d+)?")
-# the columns of ``pt.Experiment(…, perquery=True)``
-_PYTERRIER = ["measure", "name", "qid", "value"]
 _UNUSED_NAMES = ("dataset", "cluster", "weight")
 _DOCUMENT_NAMES = {"docid", "docno", "doc_id", "document"}
 
@@ -58,23 +55,6 @@ _FILE_MEASURES = {
     "nerr-ia": "nERR-IA",
 }
 _FILE_MEASURE = re.compile(r"([a-z-]+)(\d*)", re.IGNORECASE)
-
-
-def with_confir_names(table: InputTable) -> InputTable:
-    """Return a frame of PyTerrier's experiments with confir's names of measures; others as they are.
-
-    They are measures of trec_eval, spelt as the user spelt them.
-    """
-    if sorted(map(fold, table.header)) != _PYTERRIER:
-        return table
-    place = table.find_named(COLUMN_NAMES["measure"])
-    columns = [
-        [confir_name(cell) if isinstance(cell, str) else cell for cell in table.cells(number)]
-        if number == place
-        else column
-        for number, column in enumerate(table.columns)
-    ]
-    return replace(table, columns=columns)
 
 
 def score_entries(table: InputTable) -> tuple[ScoreEntries, InputTable]:

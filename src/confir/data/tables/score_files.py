@@ -18,32 +18,19 @@ from confir.arguments import as_flag, as_list, as_path, as_text, invalid
 from confir.data.files import PathLike
 from confir.data.formats.format_list import recognise
 from confir.data.scores import Scores
-from confir.data.tables.column_roles import (
+from confir.data.tables.input_table import Ids, InputTable, TableKind, check_filled
+from confir.data.tables.measure_names import topics_come_first
+from confir.data.tables.parquet_files import is_parquet
+from confir.data.tables.score_columns import COLUMN_NAMES, EXPECTED, is_long, score_entries
+from confir.data.tables.score_layouts import (
     ColumnRoles,
     ColumnsSource,
     as_column_roles,
     check_nameless,
-    with_roles,
-)
-from confir.data.tables.frame_tables import has_columns
-from confir.data.tables.input_table import (
-    Ids,
-    InputTable,
-    TableKind,
-    check_filled,
-)
-from confir.data.tables.measure_names import topics_come_first
-from confir.data.tables.parquet_files import is_parquet
-from confir.data.tables.sample_tables import from_samples, with_repeats
-from confir.data.tables.score_columns import (
-    COLUMN_NAMES,
-    EXPECTED,
-    is_long,
-    score_entries,
-    with_confir_names,
+    usual_columns,
 )
 from confir.data.tables.score_lines import read_lines, read_ordered_lines
-from confir.data.tables.table_reader import FRAME, read_table
+from confir.data.tables.table_reader import FRAME, has_columns, read_table
 from confir.errors import FormatError, InvalidValueError, UnreadableError
 
 
@@ -185,9 +172,7 @@ def scores_from_table(
     roles: ColumnRoles | None = None,
 ) -> Scores:
     """Return the scores in one table; where an entry is there twice, say on which lines."""
-    if roles is not None:
-        table = with_roles(table, roles)
-    entries, table = score_entries(with_confir_names(with_repeats(from_samples(table))))
+    entries, table = score_entries(usual_columns(table, roles))
     if run is not None:
         entries = entries._replace(runs=_renamed("run", entries.runs, run, table.source))
     if measure is not None:

@@ -27,11 +27,7 @@ from confir.errors import FormatError
 
 _SUMMARY = "all"
 
-_SHAPES = (
-    ("run", "measure", "topic"),
-    ("run", "topic", "measure"),
-    ("measure", "topic", "run"),
-)
+_SHAPES = (("run", "measure", "topic"), ("run", "topic", "measure"), ("measure", "topic", "run"))
 _RANKING = ("topic", "-", "run", "-", "value", "measure")
 # Names of measures that are no names of usual ones: those of nuggetizer, of which one is "all".
 _NUGGETS = frozenset({"vital", "strict_vital", "strict_all"})

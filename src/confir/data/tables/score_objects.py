@@ -8,10 +8,9 @@ from typing import Any, TypeAlias
 
 from confir.arguments import as_path, as_reals, invalid
 from confir.data.formats.entries import is_from_ranx
-from confir.data.formats.labelled_arrays import is_labelled_array, labelled_columns
+from confir.data.formats.frames import is_labelled_array, labelled_columns
 from confir.data.formats.mteb import is_mteb_object, mteb_object_rows
 from confir.data.scores import Scores
-from confir.data.tables.frame_tables import has_columns
 from confir.data.tables.measure_names import (
     confir_name,
     find_measures,
@@ -20,7 +19,7 @@ from confir.data.tables.measure_names import (
 )
 from confir.data.tables.score_columns import COLUMN_NAMES
 from confir.data.tables.score_files import SCORES, read_scores, scores_from_table
-from confir.data.tables.table_reader import column_table
+from confir.data.tables.table_reader import column_table, has_columns
 from confir.errors import FormatError, InvalidValueError, type_name
 
 _ACCEPTED = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from confir.data.files import PathLike, format_ending, write_whole
 from confir.data.scores import Scores
 from confir.data.tables.input_table import is_summary, is_unicode
 from confir.data.tables.measure_names import find_measures
-from confir.data.tables.parquet_files import import_pyarrow
+from confir.data.tables.parquet_files import import_pyarrow, parquet_bytes
 from confir.data.tables.score_columns import COLUMN_NAMES, Layout, is_reserved
 from confir.data.tables.score_objects import make_scores
 from confir.data.tables.separated_text import SEPARATORS, is_escaped, quoted_cell
@@ -125,7 +124,7 @@ def _record_texts(scores: Scores) -> list[str]:
 
 def _parquet_bytes(scores: Scores) -> bytes:
     """Return scores as the content of a Parquet file, without an object for each row."""
-    arrow, parquet = import_pyarrow("writing Parquet")
+    arrow, _ = import_pyarrow("writing Parquet")
     by_run = scores.values.transpose(1, 2, 0)
     rows = np.nonzero(~np.isnan(by_run))
     names = (scores.runs, scores.measures, scores.topics)
@@ -133,10 +132,7 @@ def _parquet_bytes(scores: Scores) -> bytes:
         arrow.DictionaryArray.from_arrays(places, list(known)).cast(arrow.string())
         for places, known in zip(rows, names, strict=True)
     ]
-    table = arrow.table([*columns, by_run[rows]], names=list(COLUMN_NAMES))
-    stream = io.BytesIO()
-    parquet.write_table(table, stream)
-    return stream.getvalue()
+    return parquet_bytes(arrow.table([*columns, by_run[rows]], names=list(COLUMN_NAMES)))
 
 
 _WRITERS: dict[str, Callable[[Scores], bytes]] = {

@@ -171,11 +171,7 @@ def _strip_blanks(separator: str) -> Callable[[str], str]:
 
 
 def _check_ragged(
-    header: Sequence[str],
-    widths: Sequence[int],
-    lines: Sequence[int],
-    source: str,
-    kind: TableKind,
+    header: Sequence[str], widths: Sequence[int], lines: Sequence[int], source: str, kind: TableKind
 ) -> None:
     """Warn of a few short rows where they may be left out; other uneven rows are an error."""
     width = widths[0]

@@ -10,10 +10,7 @@ from confir.data.tables.table_reader import read_table
 from confir.errors import FormatError, counted
 
 _EXPECTED = "expected a run and its team"
-_NAMES = {
-    "run": ("run", "tag", "runtag", "run_id"),
-    "team": ("team", "group", "participant"),
-}
+_NAMES = {"run": ("run", "tag", "runtag", "run_id"), "team": ("team", "group", "participant")}
 
 
 def read_teams(path: PathLike) -> dict[str, str]:

@@ -15,7 +15,7 @@ from confir.arrays import Integers
 from confir.data.files import PathLike, read_bytes
 from confir.data.formats.json_files import has_json_ending
 from confir.data.formats.objects import qrels_called
-from confir.data.formats.quepid import is_book, read_judges
+from confir.data.formats.quepid import QUEPID_BOOK, read_judges
 from confir.data.formats.run_readers import read_content_qrels
 from confir.data.formats.run_sources import Reading, RunSource, find_runs, name_from_path
 from confir.data.formats.trec_lines import HIGHEST_GAIN
@@ -174,7 +174,7 @@ def _judges_in(file: RunSource) -> list[tuple[str, Any]]:
     if not has_json_ending(file.path) or not os.path.isfile(file.path):
         return [(name, file.path)]
     content = read_bytes(file.path)
-    if not is_book(file.path, content):
+    if not QUEPID_BOOK.fits(file.path, content):
         return [(name, read_content_qrels(content, file, None))]
     judges = read_judges(content, file.path)
     return [(name, next(iter(judges.values())))] if len(judges) == 1 else list(judges.items())

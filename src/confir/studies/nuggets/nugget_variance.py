@@ -18,9 +18,9 @@ from confir.arrays import Floats, Integers
 from confir.data.files import STDIN, PathLike, open_bytes, read_bytes
 from confir.data.formats.nuggetizer import (
     ASSIGNMENTS,
+    NUGGET_ASSIGNMENTS,
     NUGGET_MEASURES,
     AnswerNuggets,
-    is_assignments,
     read_answers,
 )
 from confir.data.result import Result, axis, over, result
@@ -107,7 +107,7 @@ def estimate_nugget_variance(paths: PathLike | Sequence[PathLike]) -> NuggetVari
 
 def _answers(path: str) -> list[AnswerNuggets]:
     content = read_bytes(path)
-    if not is_assignments(path, content):
+    if not NUGGET_ASSIGNMENTS.fits(path, content):
         raise FormatError(
             f"no assignments of nuggetizer; expected lines of {ASSIGNMENTS}", path=path
         )
@@ -127,7 +127,7 @@ def _holds_assignments(path: str) -> bool:
     if not os.path.isfile(path):
         return False
     with open_bytes(path) as stream:
-        return is_assignments(path, stream.read(_START))
+        return NUGGET_ASSIGNMENTS.fits(path, stream.read(_START))
 
 
 def _variance(answers: Sequence[AnswerNuggets]) -> NuggetVariance:
