@@ -34,7 +34,6 @@ from confir.errors import (
     InvalidValueError,
     MissingTopicWarning,
     TopicMismatchError,
-    UnknownTopicWarning,
     counted,
     enumerate_names,
     warn_caller,
@@ -42,7 +41,7 @@ from confir.errors import (
 from confir.measures.evaluation import chosen_measures, evaluate, measure_rankings
 from confir.measures.measure import AnyMeasure, ForeignMeasure
 from confir.measures.parsing import parse_measures
-from confir.measures.run_checks import warn_of_nothing_relevant
+from confir.measures.run_checks import tell_of_topics, warn_of_nothing_relevant
 from confir.measures.score_summary import ScoreSummary, summarise_scores, summary_of
 from confir.parallel import Progress, in_order, iterate_blocks
 
@@ -150,15 +149,9 @@ class TopicScorer:
         if apart:
             raise TopicMismatchError(f"run {apart[0]!r} and the qrels have no topic in common")
         lacking = self._name(counts.lacking, "lacks")
-        if lacking and self.rules.missing == "error":
-            raise TopicMismatchError(f"{lacking} of the qrels; expected all of them")
-        if lacking and self.rules.missing == "zero":
-            warn_caller(f"{lacking} of the qrels, scored 0", MissingTopicWarning)
-        elif lacking:
+        if lacking and self.rules.missing == "drop":
             warn_caller(f"{lacking} of the qrels, left out of the means", MissingTopicWarning)
-        unknown = self._name(counts.unknown, "has")
-        if unknown:
-            warn_caller(f"{unknown} that the qrels lack, left out", UnknownTopicWarning)
+        tell_of_topics(lacking, self._name(counts.unknown, "has"), self.rules.missing)
         without = f"{counts.without:,} of {counts.topics:,} topics" if counts.without else ""
         warn_of_nothing_relevant(without, counts.highest, self.measures)
         found = dict(zip(self.runs, counts.identical.tolist(), strict=True))

@@ -77,18 +77,22 @@ def check_topics(qrels: Qrels, ranked: Sequence[Ranked], missing: Missing) -> No
             lacking[name] = [qrels.topics[i] for i in absent]
         if extra:
             unknown[name] = list(extra)
-    if lacking and missing == "error":
-        raise TopicMismatchError(f"{name_topics(lacking)} of the qrels; expected all of them")
-    if lacking and missing == "zero":
-        warn_caller(f"{name_topics(lacking)} of the qrels, scored 0", MissingTopicWarning)
-    elif lacking:
+    if lacking and missing == "drop":
         present = np.concatenate([rankings.present for rankings, _ in ranked])
         same = bool((present == present[0]).all())
         warn_of_left_out_topics(lacking, "of the qrels", same=same)
+    without = name_topics(lacking) if lacking else ""
+    tell_of_topics(without, name_topics(unknown, verb="has") if unknown else "", missing)
+
+
+def tell_of_topics(lacking: str, unknown: str, missing: Missing) -> None:
+    """Raise or warn of runs that lack topics of the qrels, or have others, in words; else nothing."""
+    if lacking and missing == "error":
+        raise TopicMismatchError(f"{lacking} of the qrels; expected all of them")
+    if lacking and missing == "zero":
+        warn_caller(f"{lacking} of the qrels, scored 0", MissingTopicWarning)
     if unknown:
-        warn_caller(
-            f"{name_topics(unknown, verb='has')} that the qrels lack, left out", UnknownTopicWarning
-        )
+        warn_caller(f"{unknown} that the qrels lack, left out", UnknownTopicWarning)
 
 
 def warn_of_nothing_relevant(without: str, highest: int, measures: Sequence[AnyMeasure]) -> None:
