@@ -131,9 +131,7 @@ class Coverage(Result):
         columns["coverage"] = columns["coverage"]._replace(text=_with_error)
         return {"method": TableColumn(Role.NAME), **columns}
 
-    def table_records(self) -> list[Record]:
-        """Return the record of each method."""
-        return self.summary()
+    table_records = summary
 
     def note(self, details: str = "") -> str:
         """Return what was counted, with some details, and the runs with unusually low coverage."""

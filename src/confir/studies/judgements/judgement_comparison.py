@@ -169,13 +169,7 @@ def compare_judgements(
     check_replicates(replicates)
     reading = ReadingRules(**rules)
     refuse_design(reading.design, "the comparison of judgements")
-    found = gather_judges(
-        judges,
-        grades=grades,
-        grade_maps=grade_maps,
-        intents=reading.intents,
-        reading=reading.reading,
-    )
+    found = gather_judges(judges, grades=grades, grade_maps=grade_maps, rules=reading)
     experiment = Experiment(found.qrels[0], runs, measures, **rules)
     parse_measures(chosen_measures(experiment, None), reading.rel)  # before runs are read
     lists = experiment.lists(progress)

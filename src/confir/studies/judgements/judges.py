@@ -17,10 +17,11 @@ from confir.data.formats.json_files import has_json_ending
 from confir.data.formats.objects import qrels_called
 from confir.data.formats.quepid import QUEPID_BOOK, read_judges
 from confir.data.formats.run_readers import read_content_qrels
-from confir.data.formats.run_sources import Reading, RunSource, find_runs, name_from_path
+from confir.data.formats.run_sources import RunSource, find_runs, name_from_path
 from confir.data.formats.trec_lines import HIGHEST_GAIN
 from confir.data.lists.whole_lists import DocumentNumbers
-from confir.data.qrels import Intents, Qrels
+from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingRules
 from confir.errors import (
     FormatError,
     InvalidValueError,
@@ -96,8 +97,7 @@ def gather_judges(
     *,
     grades: Sequence[int] | None = None,
     grade_maps: Mapping[str, GradeMap] | None = None,
-    intents: PathLike | Intents | None = None,
-    reading: Reading | None = None,
+    rules: ReadingRules | None = None,
 ) -> Judges:
     """Return the judgements of two judges or more, on the topics that all of them have.
 
@@ -110,8 +110,8 @@ def gather_judges(
         The scale that all judges share, where some do not use all of its grades.
     grade_maps
         Judge → grade → grade of the common scale; must keep the order of the grades.
-    intents, reading
-        As in `as_qrels`.
+    rules
+        How qrels are read; by default as `evaluate` reads them.
     """
     named = name_judges(source)
     if len(named) < 2:
@@ -121,9 +121,8 @@ def gather_judges(
     maps = {} if grade_maps is None else grade_maps
     if not isinstance(maps, Mapping):
         raise invalid("grade_maps", maps, "a mapping judge → grade → grade")
-    read = {
-        name: qrels_called(f"judge {name}", one, intents, reading) for name, one in named.items()
-    }
+    how = (None, None) if rules is None else (rules.intents, rules.reading)
+    read = {name: qrels_called(f"judge {name}", one, *how) for name, one in named.items()}
     for name, mapping in maps.items():
         if name not in read:
             raise UnknownNameError("judge", str(name), read)

@@ -43,13 +43,8 @@ def _gather(scope: Scope) -> JudgementComparison | None:
             "in NAME=PATH"
         )
     scale, maps = parse_grades(settings.grades)
-    judges = gather_judges(
-        {_OWN: scope.lists.qrels, **others},
-        grades=scale,
-        grade_maps=maps,
-        intents=settings.rules.intents,
-        reading=settings.rules.reading,
-    )
+    sources = {_OWN: scope.lists.qrels, **others}
+    judges = gather_judges(sources, grades=scale, grade_maps=maps, rules=settings.rules)
     lists = scope.lists.of_topics(0, len(scope.lists.qrels.topics))
     kept = np.isin(np.array(lists.qrels.topics, object), np.array(judges.topics, object))
     return compare_judged_lists(

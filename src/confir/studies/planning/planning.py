@@ -13,15 +13,13 @@ from confir.arguments import as_level, as_real
 from confir.arrays import Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
-from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import BEST, DEFAULT_POWER, LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError
 from confir.measures.evaluation import as_scores_or_summary
-from confir.measures.score_summary import ScoreSummary
 from confir.resampling.kinds import as_sample, needs
-from confir.resampling.sample import Knowledge, Sample
+from confir.resampling.sample import Knowledge
 from confir.studies.planning.goals import (
     ACHIEVED_POWER,
     ACHIEVED_WIDTH,
@@ -37,7 +35,7 @@ from confir.studies.planning.goals import (
     whole_numbers,
 )
 from confir.studies.planning.pilot import Pilot, measure_pilot, planned_differences
-from confir.studies.planning.power import Criterion, family_size, planned_criterion
+from confir.studies.planning.power import family_size, planned_criterion
 from confir.studies.planning.sentences import answer_text, plan_note, plan_sentence, range_text
 from confir.studies.planning.usual_goals import PLAN_COLUMNS, PlanOverview, plan_usual_goals
 
@@ -265,21 +263,23 @@ def plan_topics(
     sample = planned_differences(runs, baseline, by_partner=by_partner)
     pilot = measure_pilot(sample, level)
     observed = is_observed(difference)
-    step = _difference(difference, pilot, scores, sample)
+    largest = largest_difference(scores, sample.columns)
+    step = _difference(difference, pilot, scores.measures, largest)
     rule = GoalRule(
         goal=goal,
         size=step if half_width is None else np.full(len(step), half_width),
         power=power,
         criterion=planned_criterion(runs, pilot, family, baseline, level),
-        largest=largest_difference(scores, sample.columns),
+        largest=largest,
         factor=2.0 if family == BEST else 1.0,
     )
     at_hand = pilot.topics if topics is None else np.full_like(pilot.topics, topics)
     sd = pilot.sd if assurance is None else pilot.upper_sd(assurance)
     found = rule.answer(sd, (pilot.sd_low, pilot.sd_high), at_hand)
     if observed:
-        most, least = _interval_of_size(pilot, rule.criterion)
-        found["low"] = replace(rule, size=most).solve(sd, at_hand)
+        reach = rule.criterion.half_width(pilot.sd, np.maximum(pilot.topics, 2))
+        least = np.maximum(step - reach, 0.0)  # 0 where the interval of the difference contains it
+        found["low"] = replace(rule, size=step + reach).solve(sd, at_hand)
         found["high"] = replace(rule, size=least).solve(sd, at_hand)
     if goal == ACHIEVED_POWER:  # it falls as the sd rises, all other answers rise with it
         ends = found["low"], found["high"]
@@ -309,26 +309,19 @@ def plan_topics(
 
 
 def _difference(
-    difference: float | str | None, pilot: Pilot, scores: Scores | ScoreSummary, sample: Sample
+    difference: float | str | None, pilot: Pilot, measures: tuple[str, ...], largest: Floats
 ) -> Floats:
     """Return the difference to be detected in each column; raise beyond what a measure allows."""
     if is_observed(difference):
         return np.abs(pilot.mean)
     size = math.nan if difference is None else float(difference)
-    for place in np.flatnonzero(largest_difference(scores, sample.columns) < size)[:1]:
-        measure = scores.measures[place % len(scores.measures)]
+    for place in np.flatnonzero(largest < size)[:1]:
+        measure = measures[place % len(measures)]
         raise InvalidValueError(
             f"difference is {size:g}, but two means by {measure}, which lies in [0, 1], cannot differ "
             "by more than 1; expected a smaller difference"
         )
     return np.full(len(pilot.sd), size)
-
-
-def _interval_of_size(pilot: Pilot, criterion: Criterion) -> tuple[Floats, Floats]:
-    """Return the largest and the smallest size in the interval of the pilot's difference, or 0."""
-    reach = criterion.half_width(pilot.sd, np.maximum(pilot.topics, 2))
-    size = np.abs(pilot.mean)
-    return size + reach, np.maximum(size - reach, 0.0)
 
 
 def _curve_topics(needed: Floats, pilot: Integers) -> Integers:
