@@ -1,1 +1,1 @@
-"""What an experiment is: runs, qrels, rankings, scores."""
+"""The data of an experiment: runs, qrels, ranked lists and scores, from files and objects."""

@@ -191,17 +191,8 @@ class Experiment:
         from confir.data.scanning.list_scanner import scan_sources
 
         as_function("progress", progress)
-        return self._keep(
-            "lists",
-            lambda: scan_sources(
-                self.qrels,
-                self.sources,
-                self.rules.name_by,
-                self.rules.tie_precision,
-                progress,
-                self.rules.exclusions,
-            ),
-        )
+        how = self.rules.name_by, self.rules.tie_precision, progress, self.rules.exclusions
+        return self._keep("lists", lambda: scan_sources(self.qrels, self.sources, *how))
 
     def lists_by_topic(self, progress: Callable[[int], None] | None = None) -> ListsByTopic:
         """Return the whole lists for work on some topics at a time: from disk where they are long.
@@ -213,18 +204,9 @@ class Experiment:
             return self.lists(progress)
         from confir.data.scanning.stored_lists import store_lists
 
-        rules, shown = self.rules, _ShownOnce(progress)
-        found = self._keep(
-            "stored_lists",
-            lambda: store_lists(
-                self.qrels,
-                self._files,
-                rules.name_by,
-                rules.tie_precision,
-                shown.first,
-                rules.exclusions,
-            ),
-        )
+        shown = _ShownOnce(progress)
+        how = self.rules.name_by, self.rules.tie_precision, shown.first, self.rules.exclusions
+        found = self._keep("stored_lists", lambda: store_lists(self.qrels, self._files, *how))
         return found or self.lists(shown.again)
 
     @property

@@ -42,8 +42,7 @@ def open_bytes(path: PathLike, *, download: bool = False) -> Iterator[IO[bytes]]
     An address such as ``https://…`` is opened only where ``download`` allows it.
     """
     name = os.fspath(path)
-    opened = _open_address(name, download) if is_address(name) else _open_raw(name)
-    with _readable(name), opened as raw:
+    with _readable(name), _open_raw(name, download) as raw:
         start = raw.read(LONGEST_START)
         kind = compression_of(start)
         stream = _rewound(raw, start)
@@ -76,19 +75,16 @@ def text_bytes(content: bytes, source: str) -> bytes:
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise FormatError("the file is in UTF-16 or UTF-32; expected UTF-8", path=source)
     content = content.removeprefix(BYTE_ORDER_MARK)
-    problem = content.find(b"\0")
-    if problem < 0 and not content.isascii():
+    wrong = content.find(b"\0")
+    if wrong < 0 and not content.isascii():
         try:
             content.decode()
         except UnicodeDecodeError as error:
-            problem = error.start
-    if problem >= 0:
-        line = content.count(b"\n", 0, problem) + 1
-        raise FormatError(
-            f"byte 0x{content[problem]:02x} is not UTF-8 text; expected a text file in UTF-8",
-            path=source,
-            line=line,
-        )
+            wrong = error.start
+    if wrong >= 0:
+        line = content.count(b"\n", 0, wrong) + 1
+        problem = f"byte 0x{content[wrong]:02x} is not UTF-8 text; expected a text file in UTF-8"
+        raise FormatError(problem, path=source, line=line)
     return content
 
 
@@ -156,7 +152,11 @@ _read_through: WeakSet[Any] = WeakSet()
 
 
 @contextmanager
-def _open_raw(name: str) -> Iterator[IO[bytes]]:
+def _open_raw(name: str, download: bool) -> Iterator[IO[bytes]]:
+    """Open a file, an address or standard input as it is; remember files that are to be kept."""
+    if is_address(name):
+        yield io.BytesIO(fetch(name, allowed=download))
+        return
     if name == STDIN:
         stdin = getattr(sys.stdin, "buffer", None)
         if stdin is None or stdin.closed:
@@ -176,11 +176,6 @@ def _open_raw(name: str) -> Iterator[IO[bytes]]:
             for kept in _inputs_kept:
                 kept.add(_identity(found))
         yield stream
-
-
-@contextmanager
-def _open_address(name: str, download: bool) -> Iterator[IO[bytes]]:
-    yield io.BytesIO(fetch(name, allowed=download))
 
 
 def _rewound(stream: IO[bytes], start: bytes) -> IO[bytes]:

@@ -1,4 +1,4 @@
-"""What scores of every kind declare of themselves, so that nobody asks which kind they are."""
+"""Properties that scores of every kind declare, so that no caller asks which kind they are."""
 
 from __future__ import annotations
 

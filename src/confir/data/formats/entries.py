@@ -16,7 +16,7 @@ import numpy as np
 
 from confir.arrays import Floats
 from confir.data.formats.run_sources import RunSource
-from confir.data.formats.trec_lines import HIGHEST_GAIN
+from confir.data.formats.trec_lines import HIGHEST_GAIN, Judgements
 from confir.data.qrels import Intents, Qrels, build_qrels
 from confir.data.run import Run, build_run, pick
 from confir.data.tables.input_table import InputTable, TableKind, encode_ids, fold
@@ -24,6 +24,9 @@ from confir.data.tables.table_reader import frame_table, has_columns
 from confir.errors import FormatError, TopicWarning, enumerate_names, type_name, warn_caller
 
 _NO_SUBTOPIC = "0"
+
+# The columns of judgements, as confir names them.
+JUDGEMENT_COLUMNS = ("topic", "subtopic", "docid", "gain")
 
 # The column that names the run of each document, in frames and tables that may hold several.
 RUN_COLUMN = "run"
@@ -195,12 +198,12 @@ def check_single(names: Sequence[str], place: str) -> None:
         raise FormatError(f"holds {len(names)} runs ({known}); expected one here", path=place)
 
 
-def judgements(qrels: Qrels) -> tuple[list[str], list[str], list[str]]:
-    """Return topic, subtopic and docid of each judgement."""
+def judgements(qrels: Qrels) -> Judgements:
+    """Return topic, subtopic, docid and gain of each judgement."""
     judged = qrels.judged_documents
     topics = [qrels.topics[topic] for topic in qrels.document_topics[judged].tolist()]
     documents = [qrels.documents[document] for document in judged.tolist()]
-    return topics, list(qrels.subtopics), documents
+    return topics, list(qrels.subtopics), documents, qrels.subtopic_gains
 
 
 def is_from_ranx(source: Any) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from confir.arguments import as_choice
-from confir.data.formats.entries import judgements
+from confir.data.formats.entries import JUDGEMENT_COLUMNS, judgements
 from confir.data.formats.objects import as_qrels, as_run
 from confir.errors import FormatError, MissingDependencyError, enumerate_names
 
@@ -55,15 +55,9 @@ def qrels_to_frame(qrels: Any, backend: str | None = None) -> Any:
     backend
         As in `run_to_frame`.
     """
-    qrels = as_qrels(qrels)
-    topics, subtopics, documents = judgements(qrels)
-    columns = {
-        "topic": topics,
-        "subtopic": subtopics,
-        "docid": documents,
-        "gain": qrels.subtopic_gains.tolist(),
-    }
-    return build_frame(columns, backend)
+    *columns, gains = judgements(as_qrels(qrels))
+    named = dict(zip(JUDGEMENT_COLUMNS, [*columns, gains.tolist()], strict=True))
+    return build_frame(named, backend)
 
 
 def build_frame(columns: Mapping[str, list[Any]], backend: str | None) -> Any:

@@ -99,7 +99,7 @@ def qrels_called(
     elif probabilities is None:
         qrels = source
     else:
-        qrels = build_qrels(*judgements(source), source.subtopic_gains, intents=probabilities)
+        qrels = build_qrels(*judgements(source), intents=probabilities)
     return reading.exclusions.drop_judged(qrels)
 
 

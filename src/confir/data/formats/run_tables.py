@@ -13,6 +13,7 @@ import numpy as np
 
 from confir.data.files import format_ending, open_bytes, write_whole
 from confir.data.formats.entries import (
+    JUDGEMENT_COLUMNS,
     QRELS,
     RUN,
     Kind,
@@ -129,8 +130,7 @@ def _write_run(run: Run, path: str) -> None:
 
 def _write_qrels(qrels: Qrels, path: str) -> None:
     """Write qrels as Parquet: topic, subtopic, docid, gain."""
-    named = zip(("topic", "subtopic", "docid"), judgements(qrels), strict=True)
-    _write({**dict(named), "gain": qrels.subtopic_gains}, path)
+    _write(dict(zip(JUDGEMENT_COLUMNS, judgements(qrels), strict=True)), path)
 
 
 def _write(columns: dict[str, Any], path: str) -> None:

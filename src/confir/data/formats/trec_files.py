@@ -95,7 +95,8 @@ def write_trec_qrels(qrels: Qrels, path: PathLike) -> None:
     """Write qrels as a TREC file, compressed as the ending says."""
     target = os.fspath(path)
     _check_ids(target, topic=qrels.topics, subtopic=qrels.subtopics, docid=qrels.documents)
-    rows = zip(*judgements(qrels), qrels.subtopic_gains.tolist(), strict=True)
+    *columns, gains = judgements(qrels)
+    rows = zip(*columns, gains.tolist(), strict=True)
     lines = [f"{topic} {subtopic} {docid} {gain}\n" for topic, subtopic, docid, gain in rows]
     write_whole(path, "".join(lines).encode())
 

@@ -56,11 +56,8 @@ def read_run_by_line(content: bytes, source: str, name: str | None, name_by: Nam
         topic, document = fields[0].decode(), fields[2].decode()
         score = parse_number(fields[4])
         if score is None or not math.isfinite(score):
-            raise FormatError(
-                f"score {_shown(fields[4])} is not a finite number; expected {RUN_COLUMNS}",
-                path=source,
-                line=number,
-            )
+            problem = f"score {_shown(fields[4])} is not a finite number; expected {RUN_COLUMNS}"
+            raise FormatError(problem, path=source, line=number)
         first = lines[topic].setdefault(document, number)
         if first != number:
             raise FormatError(
@@ -170,18 +167,12 @@ def read_intents(path: PathLike) -> dict[str, dict[str, float]]:
     intents: dict[str, dict[str, float]] = {}
     for number, fields in content_lines(text_bytes(read_bytes(path), source), source):
         if len(fields) != 3:
-            raise FormatError(
-                f"{len(fields)} columns; expected 3: topic subtopic probability",
-                path=source,
-                line=number,
-            )
+            problem = f"{len(fields)} columns; expected 3: topic subtopic probability"
+            raise FormatError(problem, path=source, line=number)
         probability = parse_number(fields[2])
         if probability is None or not 0 <= probability < math.inf:
-            raise FormatError(
-                f"probability {_shown(fields[2])} is not a number of 0 or more",
-                path=source,
-                line=number,
-            )
+            problem = f"probability {_shown(fields[2])} is not a number of 0 or more"
+            raise FormatError(problem, path=source, line=number)
         topic = intents.setdefault(fields[0].decode(), {})
         if topic.setdefault(fields[1].decode(), probability) != probability:
             raise FormatError(

@@ -1,4 +1,4 @@
-"""Whole lists by topic: some topics are looked at a time, and which topics these are."""
+"""Whole lists by topic, in memory or on disk, and the blocks of topics that are worked on at a time."""
 
 from __future__ import annotations
 

@@ -127,15 +127,11 @@ class PartitionedRows:
         schema = row_schema()
         options = arrow.ipc.IpcWriteOptions(compression="lz4")
         with ExitStack() as opened:
+            paths = (str(folder.path(part, name)) for part in range(folder.parts))
+            streams = [opened.enter_context(arrow.OSFile(path, "wb")) for path in paths]
             files = [
-                opened.enter_context(
-                    arrow.ipc.new_stream(
-                        opened.enter_context(arrow.OSFile(str(folder.path(part, name)), "wb")),
-                        schema,
-                        options=options,
-                    )
-                )
-                for part in range(folder.parts)
+                opened.enter_context(arrow.ipc.new_stream(stream, schema, options=options))
+                for stream in streams
             ]
             for batch in batches:
                 order, ends = folder.sort(hash_column(batch.column("topic")))

@@ -1,4 +1,4 @@
-"""Differences between runs in one pass: a column of their own for each pair, as means have."""
+"""Summary statistics of differences between runs, in one pass: one column per pair, as means have."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Comoments:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairTotals:
-    """What is known of pairs of runs: the second one's score minus the first one's.
+    """Summary statistics of pairs of runs: the second one's score minus the first one's.
 
     Attributes
     ----------

@@ -63,7 +63,7 @@ class ParquetScores(ScoreBlocks):
     """The scores in Parquet as blocks; see `ScoreBlocks`.
 
     Pieces of the table are read in threads, or on the workers of the scheduler in use. Rows of a
-    long table stand together by topic, or are parted by topic on disk first: always here.
+    long table stand together by topic, or are partitioned by topic on disk first: always here.
 
     Parameters
     ----------

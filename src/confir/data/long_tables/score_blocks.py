@@ -1,4 +1,4 @@
-"""Topics taken together: their keys, and the scores of all runs and measures on each."""
+"""Blocks of topics: their keys, and the scores of all runs and measures on each."""
 
 from __future__ import annotations
 

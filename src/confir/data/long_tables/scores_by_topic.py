@@ -58,7 +58,7 @@ class RepeatedScoreError(Exception):
 
 
 class SpilledRows:
-    """Rows parted by topic in a folder of their own, which goes away with this object.
+    """Rows partitioned by topic in a temporary folder, which goes away with this object.
 
     Parameters
     ----------
@@ -82,9 +82,8 @@ class SpilledRows:
         return rows, ends
 
     def _write(self, batches: Iterable[tuple[StoredRows, list[int]]]) -> None:
-        paths = map(self._folder.path, range(self._folder.parts))
         with ExitStack() as opened:
-            files = [opened.enter_context(open(path, "wb")) for path in paths]
+            files = self._folder.open_parts(opened)
             for rows, ends in batches:
                 for file, start, end in zip(files, [0, *ends], ends, strict=False):
                     file.write(rows[start:end].data)

@@ -35,10 +35,10 @@ class SupportsClose(Protocol):
 
 @contextmanager
 def needing_room(folder: str, size: int) -> Iterator[None]:
-    """Say where something could not be put aside, and how many bytes it needs."""
+    """Say where something could not be spilled, and how many bytes it needs."""
     try:
         yield
-    except UnreadableError:  # of what is put aside
+    except UnreadableError:  # of what is spilled
         raise
     except OSError as error:
         raise UnreadableError(
@@ -79,6 +79,10 @@ class SpillFolder:
         ends = np.cumsum(np.bincount(part, minlength=self.parts))
         return np.argsort(part, kind="stable"), ends.tolist()
 
+    def open_parts(self, opened: ExitStack) -> list[IO[bytes]]:
+        """Return the files of all parts, to be written and closed with ``opened``."""
+        return [opened.enter_context(open(self.path(part), "wb")) for part in range(self.parts)]
+
     @contextmanager
     def writing(self, size: int) -> Iterator[None]:
         """Remove the folder where it cannot be written, and say how many bytes it needs."""
@@ -91,7 +95,7 @@ class SpillFolder:
 
 
 class DistinctKeys:
-    """Keys put aside on disk in parts, to count those that differ; ``count`` is their number.
+    """Keys spilled to disk in parts, to count those that differ; ``count`` is their number.
 
     Parameters
     ----------
@@ -112,11 +116,10 @@ class DistinctKeys:
 
     @cached_property
     def _files(self) -> list[IO[bytes]]:
-        paths = map(self._folder.path, range(self._folder.parts))
-        return [self._opened.enter_context(open(path, "wb")) for path in paths]
+        return self._folder.open_parts(self._opened)
 
     def add(self, keys: Words) -> None:
-        """Put keys aside; several threads may do so."""
+        """Spill keys; several threads may do so."""
         with self._adding:
             folder = self._folder
         with folder.writing(8 * self._most):

@@ -1,4 +1,4 @@
-"""Scores of any number of topics, put aside on disk as they are computed."""
+"""Scores of any number of topics, stored on disk as they are computed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class StoredScores(ScoreBlocks):
         return sum(self._sizes)
 
     def add(self, block: TopicBlock, ids: Any) -> None:
-        """Put a block aside, and the ids of its topics, in an Arrow array, as far as needed."""
+        """Store a block, and the ids of its topics, in an Arrow array, as far as needed."""
         self._sizes.append(len(block.keys))
         size = 8 * self.topics * (1 + len(block.values))
         with needing_room(tempfile.gettempdir(), size):

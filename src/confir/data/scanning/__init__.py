@@ -1,1 +1,1 @@
-"""The compiled reader of large TREC runs; it gives way to the tolerant one where it must."""
+"""The compiled reader of large TREC runs; irregular files are left to the reference reader."""

@@ -14,8 +14,9 @@ import re
 import stat
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterable, Sequence
-from typing import IO, Any, NamedTuple, cast
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing
+from typing import IO, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from confir.data.compression import COMPRESSION_ENDINGS
 from confir.data.files import BYTE_ORDER_MARK, STDIN, open_bytes
 from confir.data.formats.format_list import recognise
 from confir.data.formats.run_sources import NameBy, RunSource, name_from_path
+from confir.data.run import Run
 from confir.data.scanning.scan_kernels import (
     NEWLINE,
     WORD,
@@ -53,6 +55,8 @@ _START = 256
 FIELD = re.compile(rb"[^\x00- ]+")
 
 Column = np.ndarray[Any, Any]
+Found = TypeVar("Found")
+Read = TypeVar("Read")
 
 
 class Scanned(NamedTuple):
@@ -223,6 +227,26 @@ def content_size(source: RunSource) -> int:
         return 0
     ratio = COMPRESSION_RATIO if source.path.lower().endswith(COMPRESSION_ENDINGS) else 1
     return status.st_size * ratio if stat.S_ISREG(status.st_mode) else 0
+
+
+def scan_or_read(
+    sources: Sequence[Run | RunSource],
+    scanned: Generator[Found | None],
+    read: Callable[[Run | RunSource], Read],
+    progress: Callable[[int], None] | None,
+) -> list[Found | Read]:
+    """Return what was scanned of each file; what is read of runs, and where the scanner gives way.
+
+    ``progress`` is called with 1 after each run.
+    """
+    results: list[Found | Read] = []
+    with closing(scanned):
+        for source in sources:
+            found = next(scanned) if isinstance(source, RunSource) else None
+            results.append(found or read(source))
+            if progress is not None:
+                progress(1)
+    return results
 
 
 def scan_files(

@@ -27,7 +27,13 @@ from confir.data.lists.whole_lists import (
 )
 from confir.data.qrels import Qrels
 from confir.data.run import Run
-from confir.data.scanning.block_scanner import BlockScanner, Column, choose_kernels, scan_files
+from confir.data.scanning.block_scanner import (
+    BlockScanner,
+    Column,
+    choose_kernels,
+    scan_files,
+    scan_or_read,
+)
 from confir.data.scanning.id_numbers import IdNumbers
 from confir.data.scanning.scan_kernels import Lines, ScanKernels, index_ids
 from confir.parallel import return_memory
@@ -93,16 +99,11 @@ def _numbered_lists(
     kernels = choose_kernels(files)
     scanner = None if kernels is None else ListScanner(qrels, kernels, exclusions)
     scanned = (None for _ in files) if scanner is None else scanner.scan_lists(files, name_by)
-    found: list[RunLists | Run] = []
-    with closing(scanned):
-        for source in sources:
-            if isinstance(source, Run):
-                found.append(source)
-            else:
-                lists = next(scanned)
-                found.append(lists or read_source(source, name_by))
-            if progress is not None:
-                progress(1)
+
+    def read(source: Run | RunSource) -> Run:
+        return source if isinstance(source, Run) else read_source(source, name_by)
+
+    found = scan_or_read(sources, scanned, read, progress)
     numbering: Numbering = DocumentNumbers() if scanner is None else scanner.numbers
     judged = numbering.number(qrels.documents)
     runs_as_lists = deque(

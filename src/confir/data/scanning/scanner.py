@@ -25,6 +25,7 @@ from confir.data.scanning.block_scanner import (
     Scanned,
     choose_kernels,
     scan_files,
+    scan_or_read,
 )
 from confir.data.scanning.scan_kernels import Lines, ScanKernels, index_ids
 
@@ -70,13 +71,9 @@ def read_rankings(
     scanned = (
         scan_rankings(wanted, files, kernels, identical=found) if kernels else (None for _ in files)
     )
-    results: list[Ranked] = []
-    with closing(scanned):
-        for source in sources:
-            ranked = next(scanned) if isinstance(source, RunSource) else None
-            results.append(ranked or _rank(source, positions(), wanted, found))
-            if progress is not None:
-                progress(1)
+    results = scan_or_read(
+        sources, scanned, lambda source: _rank(source, positions(), wanted, found), progress
+    )
     if identical is None:
         warn_of_identical(found, len(qrels.topics))
     return results

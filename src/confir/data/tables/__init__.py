@@ -1,1 +1,1 @@
-"""Tables of scores and of effects: one reader for all formats."""
+"""The reader of every table, and tables of scores, effects, costs and teams."""

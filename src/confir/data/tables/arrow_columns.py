@@ -18,8 +18,7 @@ def arrow_ids(column: Any) -> Any | None:
     ids = None if column.null_count else _as_text(column)
     if ids is None:
         return None
-    arrow, _ = import_pyarrow("Arrow columns")
-    return ids.cast(_plain_type(ids)).cast(arrow.large_string())
+    return ids.cast(_plain_type(ids)).cast(_arrow().large_string())
 
 
 def arrow_numbers(column: Any) -> Floats | None:
@@ -55,8 +54,7 @@ def number_column(
 
 def _as_text(column: Any) -> Any | None:
     """Return a column of text as it is, and one of whole numbers as text; None for any other."""
-    arrow, _ = import_pyarrow("Arrow columns")
-    kind = _plain_type(column)
+    arrow, kind = _arrow(), _plain_type(column)
     if arrow.types.is_integer(kind):
         return column.cast(kind).cast(arrow.large_string())
     return column if _is_text(kind) else None
@@ -64,12 +62,11 @@ def _as_text(column: Any) -> Any | None:
 
 def _plain_type(column: Any) -> Any:
     """Return the type of a column's values, be they in a dictionary."""
-    types = import_pyarrow("Arrow columns")[0].types
-    return column.type.value_type if types.is_dictionary(column.type) else column.type
+    return column.type.value_type if _arrow().types.is_dictionary(column.type) else column.type
 
 
 def _is_text(kind: Any) -> bool:
-    types = import_pyarrow("Arrow columns")[0].types
+    types = _arrow().types
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
@@ -77,18 +74,22 @@ def _has_empty(texts: Any) -> bool:
     """Whether a text is empty; lengths of strings are known without reading them."""
     import pyarrow.compute as pc
 
-    arrow, _ = import_pyarrow("Arrow columns")
+    arrow = _arrow()
     plain = texts.cast(arrow.string()) if arrow.types.is_string_view(texts.type) else texts
     return bool(pc.min(pc.binary_length(plain)).as_py() == 0)
 
 
 def _as_numbers(column: Any) -> Floats | None:
-    arrow, _ = import_pyarrow("Arrow columns")
+    arrow = _arrow()
     if arrow.types.is_decimal(column.type):
         column = column.cast(arrow.string())  # whose numbers are rounded correctly
     elif not (arrow.types.is_floating(column.type) or arrow.types.is_integer(column.type)):
         return None
     return np.asarray(column.cast(arrow.float64(), safe=False), np.float64)
+
+
+def _arrow() -> Any:
+    return import_pyarrow("Arrow columns")[0]
 
 
 def _numbers_in_text(column: Any, name: str, source: str) -> Floats:

@@ -150,11 +150,8 @@ def _split_lines(content: bytes, source: str, width: int = 0) -> tuple[list[int]
         if width == 4 and len(fields) == 3 and fields[1] == _SUMMARY:
             fields.insert(2, _SUMMARY)
         if len(fields) != width:
-            raise FormatError(
-                f"{len(fields)} columns; expected {width}{'' if not rows else ' as before'}",
-                path=source,
-                line=number,
-            )
+            problem = f"{len(fields)} columns; expected {width}{'' if not rows else ' as before'}"
+            raise FormatError(problem, path=source, line=number)
         lines.append(number)
         rows.append(fields)
     if not rows:

@@ -285,10 +285,8 @@ def _nested_table(document: dict[str, Any], source: str, kind: TableKind) -> Inp
         deeper = []
         for path, found in rows:
             if not isinstance(found, dict):
-                raise FormatError(
-                    f"no object at {' → '.join(path)}; expected {' → '.join(kind.levels)}",
-                    path=source,
-                )
+                problem = f"no object at {' → '.join(path)}; expected {' → '.join(kind.levels)}"
+                raise FormatError(problem, path=source)
             deeper += [((*path, key), cell) for key, cell in found.items()]
         rows = deeper
     if not kind.levels or not rows:
