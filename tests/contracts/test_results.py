@@ -19,7 +19,7 @@ from confir.studies.collection.collection_means import summarise_means
 from confir.studies.collection.collection_topic_differences import compare_topics_on_collection
 from confir.studies.collection.collection_topics import summarise_topics
 from confir.studies.collection.collection_variance import decompose_variance
-from confir.studies.comparison.pair_result import PairResult
+from confir.studies.comparison.pair_results import PairResult
 from confir.studies.history.history import GateHistory
 from confir.studies.meta_analysis.meta_analysis import pool_models
 from confir.studies.nuggets.nugget_variance import NuggetVariance

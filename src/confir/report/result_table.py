@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from confir.data.result import Record, Result
-from confir.data.table_columns import Role, TableColumn
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.number_text import (
     NumberText,
     difference_text,
@@ -31,11 +31,16 @@ def result_table(result: Result, note: str | None = None) -> Table:
     note
         The note below; by default the result's own.
     """
-    records = result.to_records()
+    text = result.note() if note is None else note
+    return records_table(result.to_records(), result.table_columns(), text, result.bold_means)
+
+
+def records_table(
+    records: list[Record], declared: TableColumns, note: str = "", bold: str = ""
+) -> Table:
+    """Return a table of records with the columns that are declared; ``bold`` is what bold means."""
     columns = {
-        name: column
-        for name, column in result.table_columns().items()
-        if _is_shown(name, column, records)
+        name: column for name, column in declared.items() if _is_shown(name, column, records)
     }
     rows = tuple(
         tuple(_cell(record, name, column) for name, column in columns.items()) for record in records
@@ -43,7 +48,7 @@ def result_table(result: Result, note: str | None = None) -> Table:
     headings = tuple(column.title or name.replace("_", " ") for name, column in columns.items())
     of_words = [column.role in _OF_WORDS for column in columns.values()]
     names = of_words.index(False) if False in of_words else len(of_words)
-    return Table(headings, rows, result.note() if note is None else note, names, result.bold_means)
+    return Table(headings, rows, note, names, bold)
 
 
 def _is_shown(name: str, column: TableColumn, records: list[Record]) -> bool:
@@ -53,14 +58,18 @@ def _is_shown(name: str, column: TableColumn, records: list[Record]) -> bool:
 
 
 def _cell(record: Record, name: str, column: TableColumn) -> Cell:
-    values = [record[name], *(record[other] for other in column.others)]
-    text = _TEXTS[column.role](column, *values)
+    if column.text is not None:
+        text = column.text(record)
+    else:
+        others = (record[other] for other in column.others if other in record)
+        text = _TEXTS[column.role](column, record[name], *others)
     return Cell(text, column.bold is not None and column.bold(record))
 
 
-def _word(column: TableColumn, value: Any) -> str:
+def _word(column: TableColumn, value: Any, borderline: object = None) -> str:
     words: Mapping[Any, str] = column.words or {}
-    return words.get(value, "–" if value is None else str(value))
+    text = words.get(value, "–" if value is None else str(value))
+    return f"{text}, borderline" if borderline else text
 
 
 def _count(_column: TableColumn, value: float | None) -> str:
@@ -84,8 +93,8 @@ _TEXTS: dict[Role, Callable[..., str]] = {
     Role.NAME: _word,
     Role.VERDICT: _word,
     Role.SCORE: lambda _column, *numbers: NumberText.of(*numbers),
-    Role.DIFFERENCE: lambda _column, value, low=math.nan, high=math.nan: difference_text(
-        value, low, high
+    Role.DIFFERENCE: lambda _column, value, low=math.nan, high=math.nan, end=None: difference_text(
+        value, low, high, {"low": 1, "high": -1}.get(end, 0)
     ),
     Role.SHARE: lambda _column, share: share_text(share),
     Role.FREQUENCY: lambda _column, share: frequency_text(share),
@@ -94,5 +103,5 @@ _TEXTS: dict[Role, Callable[..., str]] = {
     Role.NUMBER: _number,
     Role.RANGE: _range,
     Role.FLAG: _flag,
-    Role.WINS: lambda _column, *counts: "/".join(map(str, counts)),
+    Role.WINS: lambda _column, *counts: "/".join(f"{count:,}" for count in counts),
 }

@@ -104,7 +104,7 @@ STUDIES = (
         results={
             "comparison.Comparison": Shown("comparison_table", "comparison_chart"),
             "run_groups.RunGroups": Shown("group_table", "group_chart"),
-            "topic_differences.TopicDifferences": Shown("topic_difference_table", "topic_chart"),
+            "topic_differences.TopicDifferences": Shown(chart="topic_chart"),
         },
         commands=("compare",),
         panel=DAILY,

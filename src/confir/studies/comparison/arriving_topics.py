@@ -22,7 +22,7 @@ from confir.resampling.kinds import require_knowledge
 from confir.resampling.sample import Knowledge
 from confir.resampling.topic_bootstrap import Rng
 from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.decisions import Decision, Family
+from confir.studies.comparison.decisions import Decision
 from confir.studies.comparison.gate import Candidate, Gate, Requirement, check_gate, passes
 from confir.studies.comparison.paired_tests import DEFAULT_TEST
 from confir.studies.comparison.verdicts import BETTER, IDENTICAL, INCONCLUSIVE, WORSE
@@ -138,7 +138,9 @@ def _decide(names: tuple[str, str], differences: Floats, level: float, candidate
         direction=direction,
         p=p,
         p_adjusted=min(1.0, candidates * p),
-        family=Family(BASELINE if candidates > 1 else NO_FAMILY, candidates, None),
+        family=BASELINE if candidates > 1 else NO_FAMILY,
+        pairs=candidates,
+        correction=None,
         margin=None,
         topics=len(differences),
         constant=False,

@@ -24,9 +24,8 @@ from confir.report.charts import (
 )
 from confir.report.inline_records import inline_records
 from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.group_letters import group_letters
-from confir.studies.comparison.pair_order import turn_record
-from confir.studies.comparison.run_groups import RunGroups
+from confir.studies.comparison.pair_results import turn_record
+from confir.studies.comparison.run_groups import RunGroups, group_letters
 from confir.studies.comparison.topic_differences import TopicDifferences
 from confir.studies.comparison.verdicts import OPPOSITE, VERDICTS
 from confir.studies.comparison.wording import interval_name, unjoined_sentence

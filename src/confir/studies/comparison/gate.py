@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, cast, get_args
+from xml.etree import ElementTree as ET
 
 from confir.arguments import as_choice, invalid
+from confir.control_characters import without_controls
 from confir.errors import InvalidValueError
 from confir.intervals.simultaneous import SimultaneousLimits
 from confir.studies.comparison.comparison import Comparison, Place
-from confir.studies.comparison.decisions import Decision, sides_of_bound
-from confir.studies.comparison.verdicts import EQUIVALENT, IDENTICAL, WORSE
+from confir.studies.comparison.decisions import Decision
+from confir.studies.comparison.verdicts import EQUIVALENT, IDENTICAL, WORSE, sides_of_bound
 
 Requirement = Literal["not-worse", "non-inferior", "superior"]
 REQUIREMENTS: tuple[Requirement, ...] = get_args(Requirement)
@@ -23,6 +26,11 @@ class GateRule(NamedTuple):
 
     require: Requirement = "not-worse"
     margin: float = 0.0
+
+    @classmethod
+    def of(cls, require: str | None, margin: float | None) -> GateRule:
+        """Return the rule of options, which may be left out."""
+        return cls(cast("Requirement", require or "not-worse"), margin or 0.0)
 
 
 class Candidate(NamedTuple):
@@ -164,7 +172,7 @@ def check_gate(
 def _decision(comparison: Comparison, pair: int, measure: int) -> Decision:
     """Return the decision on a candidate; raise where there is none."""
     decision = comparison.decision(Place(0, pair, measure))
-    if not decision.possible:
+    if not (decision.constant or decision.has_interval):
         raise InvalidValueError(
             f"run {comparison.names(pair)[1]!r} has no interval by {comparison.measures[measure]}: "
             "the gate cannot decide; take another interval method, or more topics"
@@ -184,3 +192,31 @@ def passes(decision: Decision, side: int, margin: float, require: Requirement) -
     if decision.verdict == IDENTICAL or decision.significant > 0 or side > 0:
         return True
     return decision.verdict == EQUIVALENT and (decision.margin or 0.0) <= margin
+
+
+def gates_to_junit(gates: Sequence[Gate]) -> bytes:
+    """Return the gates as a file of JUnit XML; a candidate that fails is a failed test."""
+    root = ET.Element("testsuites", name="confir")
+    for gate in gates:
+        failed = sum(not candidate.passes for candidate in gate.candidates)
+        name = without_controls(f"{gate.measure} against {gate.baseline}")
+        suite = ET.SubElement(root, "testsuite", name=name, errors="0", skipped="0")
+        suite.set("tests", str(len(gate.candidates)))
+        suite.set("failures", str(failed))
+        for candidate in gate.candidates:
+            case = ET.SubElement(
+                suite,
+                "testcase",
+                classname=without_controls(gate.measure),
+                name=without_controls(candidate.run),
+            )
+            said = without_controls(candidate.decision.sentence)
+            if not candidate.passes:
+                why = without_controls(gate.failure(candidate))
+                ET.SubElement(case, "failure", type=gate.require, message=why).text = said
+            ET.SubElement(case, "system-out").text = said
+    for name in ("tests", "failures"):
+        root.set(name, str(sum(int(suite.get(name, 0)) for suite in root)))
+    ET.indent(root)
+    written: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    return written + b"\n"

@@ -19,8 +19,8 @@ from confir.report.tables import Cell, Table
 from confir.studies.comparison.chart import difference_chart, matrix_chart
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.group_letters import group_letters
 from confir.studies.comparison.paired_tests import find_test
+from confir.studies.comparison.run_groups import group_letters
 from confir.studies.comparison.verdicts import (
     BETTER,
     EQUIVALENT,
@@ -30,12 +30,10 @@ from confir.studies.comparison.verdicts import (
     OPPOSITE,
     VERDICTS,
     WORSE,
-    pair_verdicts,
 )
 from confir.studies.comparison.wording import (
     excluded_sentence,
     how_compared,
-    is_simultaneous,
     pairs_sentence,
     unjoined_sentence,
 )
@@ -119,7 +117,7 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
         "baseline": None if first.baseline is None else reference,
         "held": held,
         "pairs": f"{len(first.first):,}",
-        "interval": "simultaneous " if is_simultaneous(first) else "",
+        "interval": "simultaneous " if first.is_simultaneous else "",
         "first": first.first[kept].tolist(),
         "second": first.second[kept].tolist(),
         "difference": _signed(first.difference[kept, 0]),
@@ -144,7 +142,7 @@ def baseline_gaps(comparisons: Mapping[float, Comparison], reference: int) -> di
     at = {}
     for level, comparison in comparisons.items():
         low, high = (_by_run(comparison, limit[:, 0]) for limit in comparison.limits)
-        words = dict(zip(comparison.second.tolist(), pair_verdicts(comparison), strict=True))
+        words = dict(zip(comparison.second.tolist(), comparison.pair_verdicts(), strict=True))
         opens = dict(zip(comparison.second.tolist(), comparison.open_end[:, 0], strict=True))
         at[level_key(level)] = {
             "low": shown(low),
@@ -178,7 +176,7 @@ def _by_run(comparison: Comparison, values: Floats) -> Floats:
 
 def _at_level(comparison: Comparison, kept: Integers, held: list[int]) -> dict[str, Any]:
     number = {word: place for place, word in enumerate(_WORDS)}
-    words = np.array([number[word] for word in pair_verdicts(comparison)], np.int64)
+    words = np.array([number[word] for word in comparison.pair_verdicts()], np.int64)
     low, high = comparison.limits
     return {
         "against": _against(comparison, words, held),
@@ -265,14 +263,14 @@ def _pair_words(
 ) -> str:
     """Return a pair as a sentence: verdict, difference, interval, p-value and both means."""
     run, other = map(isolated, names)
-    word = pair_verdicts(comparison)[pair]
+    word = comparison.pair_verdicts()[pair]
     if names[1] != comparison.names(pair)[0]:  # the pair is told from its other side
         word = OPPOSITE.get(word, word)
     difference, low, high, open_end = numbers
     text = f"{_SAID[word].format(run, other)} in {comparison.measures[0]}"
     if word in (NOT_COMPARED, IDENTICAL):
         return text
-    adjusted = "adjusted " if is_simultaneous(comparison) else ""
+    adjusted = "adjusted " if comparison.is_simultaneous else ""
     interval = ""
     if not np.isnan(low):
         limits = bracketed(signed_words(low), signed_words(high), open_end)
@@ -285,7 +283,7 @@ def _pair_words(
 def _baseline_answer(contents: Contents, comparison: Comparison) -> Iterator[Sentence]:
     """Yield how many runs beat the baseline, which one most and where, and what other measures say."""
     first = contents.measures[0]
-    words = np.array(pair_verdicts(comparison))
+    words = np.array(comparison.pair_verdicts())
     best = int(
         np.argsort(-np.nan_to_num(comparison.difference[:, 0], nan=-np.inf), kind="stable")[0]
     )
@@ -327,7 +325,7 @@ def _counts_sentence(comparison: Comparison, words: Any) -> str:
 
 
 def _short_counts(comparison: Comparison) -> str:
-    words = np.array(pair_verdicts(comparison))
+    words = np.array(comparison.pair_verdicts())
     better, worse = (counted(int(np.sum(words == word)), "run") for word in (BETTER, WORSE))
     return f"{better} better and {worse.split()[0]} worse"
 
@@ -371,7 +369,7 @@ def _conclusion(contents: Contents) -> str:
         return f"left out by {first.measure}: {first.left_out['comparison']}."
     comparison: Comparison = first["comparison"][level]
     if comparison.baseline is not None:
-        return f"{_counts_sentence(comparison, np.array(pair_verdicts(comparison)))}."
+        return f"{_counts_sentence(comparison, np.array(comparison.pair_verdicts()))}."
     if len(comparison.first) == 1:
         return f"{_one_pair(comparison)}."
     return f"{_pairs(comparison).partition(';')[0]}."

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
@@ -24,6 +24,18 @@ if TYPE_CHECKING:
     from confir.studies.history.history_file import OpenHistory
 
 GATE_PANEL = "Gate"
+
+
+def require_option() -> Any:
+    """Return the option --require: what a candidate must show to pass a stricter gate."""
+    return options.choice(
+        *("non-inferior", "superior"),
+        help="A stricter gate: exit with 1 unless the difference is significantly above -MARGIN, or "
+        "above 0.",
+        panel=GATE_PANEL,
+    )
+
+
 # Where continuous integration says which commit it builds.
 _COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT")
 
@@ -107,6 +119,15 @@ class GateRecords:
         run_last(context, _KeptGate(gates, self.junit, waiting))
         return gates
 
+    def announce(self, gates: Sequence[Gate], *, shown: bool) -> None:
+        """Say how gates decided, unless that is shown; exit with 1 where one is closed."""
+        from confir.cli.streams import print_message
+
+        for gate in () if shown else gates:
+            print_message(f"confir: {gate.sentence()}")
+        if any(gate.closed for gate in gates):
+            raise click.exceptions.Exit(1)
+
 
 @dataclass(frozen=True, slots=True)
 class _KeptGate:
@@ -141,7 +162,7 @@ class _KeptGate:
 
     def _keep(self) -> None:
         from confir.data.files import write_whole
-        from confir.studies.comparison.junit import gates_to_junit
+        from confir.studies.comparison.gate import gates_to_junit
 
         sys.stdout.flush()  # or a full disk would show only after the look is spent
         if self.junit is not None:

@@ -31,7 +31,7 @@ from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Cell, Mark, Table, rounded, to_markdown, topics_column
 from confir.studies.best.best_runs import BestRuns
 from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.verdicts import OPPOSITE, pair_verdicts
+from confir.studies.comparison.verdicts import OPPOSITE
 from confir.studies.comparison.wording import how_compared
 from confir.studies.means.board import first_board
 from confir.studies.means.chart import interval_chart
@@ -187,7 +187,7 @@ def _gaps(contents: MeasureContents, level: float, baseline: str | None) -> _Gap
     reference = contents.reference(baseline)
     found = {reference: ("–", "baseline", False)}
     low, high = comparison.limits
-    for pair, word in enumerate(pair_verdicts(comparison)):
+    for pair, word in enumerate(comparison.pair_verdicts()):
         text = difference_text(
             float(comparison.difference[pair, 0]),
             float(low[pair, 0]),

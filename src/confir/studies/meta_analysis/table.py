@@ -15,7 +15,7 @@ from confir.number_text import difference_text, p_text, percent, share_text
 from confir.order import signed
 from confir.report.answer_parts import AnswerPart
 from confir.report.tables import Cell, Table
-from confir.studies.comparison.significance import (
+from confir.studies.comparison.verdicts import (
     Estimates,
     significant_directions,
 )

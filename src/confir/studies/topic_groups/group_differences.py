@@ -25,8 +25,8 @@ from confir.resampling.sample import Knowledge
 from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.corrections import adjust_p_values
-from confir.studies.comparison.pair_result import PairResult
+from confir.studies.comparison.families import adjust_p_values
+from confir.studies.comparison.pair_results import PairResult
 from confir.studies.comparison.pairs import LEAST_TOPICS, Pairs
 from confir.studies.comparison.verdicts import NOT_COMPARED, Words
 from confir.studies.topic_groups.heterogeneity import Heterogeneity, check_groups
