@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +18,8 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicWarning, warn_caller
 from confir.intervals.simultaneous import (
-    MONTE_CARLO_ERRORS,
     ComparisonFamily,
-    is_significant,
+    borderline_decisions,
     positive,
 )
 from confir.measures.score_summary import ScoreSummary
@@ -116,12 +115,7 @@ class RunPairs:
 
     def borderline_pairs(self, level: float) -> Booleans:
         """Return which decisions on pairs might change with other replicates: runs × runs."""
-        lower, upper = (
-            is_significant(self._pair_p(errors), level)
-            for errors in (-MONTE_CARLO_ERRORS, MONTE_CARLO_ERRORS)
-        )
-        unclear: Booleans = lower != upper
-        return unclear
+        return borderline_decisions(self._pair_p, level)
 
     def _pair_p(self, errors: float) -> Floats:
         sums = self.differences.self_normalised
@@ -298,27 +292,22 @@ def _settled(draw: Callable[[int], RunPairs], replicates: int, level: float) -> 
     return pairs
 
 
-def best_families(pairs: RunPairs) -> list[ComparisonFamily]:
-    """Return each run's family: all others against it, one-sided."""
-    others = pairs.runs - 1
-    ordered = pairs.above_in_order if others > 1 else np.empty((pairs.runs, 0))
-    return [ComparisonFamily(others, above, sides=1) for above in ordered]
-
-
 def best_p_values(pairs: RunPairs, errors: float = 0.0) -> Floats:
     """Return p-values of no other run being better than each, moved by some Monte-Carlo errors."""
     if pairs.runs < 2:
         return np.ones(pairs.runs)
     largest = pairs.t.max(axis=1)  # at least 0, a run's difference from itself
     sums = pairs.differences.self_normalised.max(axis=1)
+    others = pairs.runs - 1  # a family for each run: all others against it, one-sided
+    ordered = pairs.above_in_order if others > 1 else np.empty((pairs.runs, 0))
     p = np.array(
         [
-            family.p_values(t, pairs.df, own, errors)
-            for family, t, own in zip(best_families(pairs), largest, sums, strict=True)
+            ComparisonFamily(others, above, sides=1).p_values(t, pairs.df, own, errors)
+            for above, t, own in zip(ordered, largest, sums, strict=True)
         ]
     )
     exact = (pairs.exact & (pairs.difference > 0)).any(axis=1)
-    p = np.where(exact, np.minimum(p, min(1.0, (pairs.runs - 1) * pairs.constant_p)), p)
+    p = np.where(exact, np.minimum(p, min(1.0, others * pairs.constant_p)), p)
     p = np.where((largest > 0) | (pairs.difference > 0).any(axis=1), p, 1.0)
     least: Floats = positive(p)
     return least
@@ -326,12 +315,7 @@ def best_p_values(pairs: RunPairs, errors: float = 0.0) -> Floats:
 
 def borderline_best(pairs: RunPairs, level: float) -> Booleans:
     """Return for which runs other replicates might change whether they may be the best."""
-    lower, upper = (
-        is_significant(best_p_values(pairs, errors), level)
-        for errors in (-MONTE_CARLO_ERRORS, MONTE_CARLO_ERRORS)
-    )
-    unclear: Booleans = lower != upper
-    return unclear
+    return borderline_decisions(partial(best_p_values, pairs), level)
 
 
 def _warn_of_common_topics(sample: Sample, measures: Sequence[MeasureSample]) -> None:

@@ -16,9 +16,7 @@ from confir.studies.best.best_runs import BestRuns
 from confir.studies.best.table import (
     best_sentence,
     board_note,
-    board_table,
     team_sentence,
-    team_table,
 )
 from confir.studies.best.teams import TeamBoard
 from confir.studies.comparison.comparison import Comparison
@@ -195,8 +193,8 @@ def board_parts(
     for m, measure in enumerate(best.measures[:shown]):
         said = [best_sentence(best, m), pairs_sentence(comparison, m)]
         why = excluded_sentence(best, comparison, m)
-        table = board_table(best, m, seed)
-        table = replace(table, note="; ".join([table.note, *notes]))
+        note = "; ".join([board_note(best, seed), *notes])
+        table = result_table(best.select(measure=measure), note)
         parts.append(AnswerPart(measure, tuple(filter(None, (*said, why))), table))
     if shown < len(best.measures):
         rest = range(shown, len(best.measures))
@@ -214,7 +212,7 @@ def team_parts(
         AnswerPart(
             measure,
             (team_sentence(teams, m), team_pairs_sentence(teams, comparison, m)),
-            team_table(teams, m, note),
+            result_table(teams.select(measure=measure), note),
         )
         for m, measure in enumerate(teams.measures)
     ]

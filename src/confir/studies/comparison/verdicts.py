@@ -15,8 +15,8 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.intervals.interval import Limits
 from confir.intervals.simultaneous import (
-    MONTE_CARLO_ERRORS,
     SimultaneousLimits,
+    borderline_decisions,
     is_significant,
     positive,
 )
@@ -150,14 +150,10 @@ def find_borderline(
     tests
         Tests with their p-values, and the Monte-Carlo errors of these.
     """
-    found = []
-    for test, p, p_error in tests:
-        adjust = partial(_adjust_p, test, p, means, adjustment, p_error)
-        lower, upper = (
-            is_significant(adjust(errors), level)
-            for errors in (-MONTE_CARLO_ERRORS, MONTE_CARLO_ERRORS)
-        )
-        found.append(lower != upper)
+    found = [
+        borderline_decisions(partial(_adjust_p, test, p, means, adjustment, p_error), level)
+        for test, p, p_error in tests
+    ]
     settled = (verdict == IDENTICAL) | (verdict == EQUIVALENT)
     unclear: Booleans = np.stack(found) & ~settled
     return unclear

@@ -85,17 +85,8 @@ class Ranking(Result):
 
     row_order = ("measure", "run")
     record_columns = (
-        "run",
-        "measure",
-        "topics",
-        "mean",
-        "rank",
-        "low",
-        "high",
-        "simultaneous_low",
-        "simultaneous_high",
-        "borderline",
-        "share_first",
+        *("run", "measure", "topics", "mean", "rank", "low", "high", "simultaneous_low"),
+        *("simultaneous_high", "borderline", "share_first"),
     )
 
     def table_columns(self) -> TableColumns:
@@ -166,6 +157,9 @@ def rank_runs(
 ) -> Ranking | list[Ranking]:
     """Return each run's mean, its rank, and the rank's intervals: marginal and simultaneous.
 
+    A rank is read as if it were certain, although other topics would order close runs otherwise:
+    its interval says which ranks these topics leave open.
+
     A rank is outside of the interval where too many runs are significantly better, or worse, for
     it (Mogstad, Romano, Shaikh & Wilhelm 2024). Runs are ranked on the topics that all of them
     have. A run without any score is last.
@@ -188,8 +182,6 @@ def rank_runs(
     """
     scores = as_rated(scores)
     levels = as_levels(level)
-    for one in levels:
-        check_level(one)
     pairs = compare_all_runs(scores, replicates, rng, what="ranks", level=levels[0])
     ranking = ranking_of_pairs(scores, pairs, levels[0])
     rankings = [ranking, *(ranking.at(one) for one in levels[1:])]
