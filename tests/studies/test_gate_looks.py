@@ -17,9 +17,8 @@ from confir.data.scores import Scores
 from confir.errors import FormatError, InvalidValueError, UnreadableError, UnsupportedMethodError
 from confir.studies.comparison.arriving_topics import judge_arriving
 from confir.studies.comparison.gate import GateRule
-from confir.studies.history.gate_looks import begin_look
 from confir.studies.history.history_file import OpenHistory, read_looks
-from confir.studies.history.looks import Look, level_of_look
+from confir.studies.history.looks import Look, begin_look, level_of_look
 
 RULE = GateRule()
 

@@ -127,7 +127,7 @@ STUDIES = (
         "How did a gate decide over time, and what can be concluded after repeated looks?",
         ("Waudby-Smith & Ramdas 2023", "gate.md"),
         verbs=("read_history",),
-        results={"history.GateHistory": Shown("history_table", "history_chart")},
+        results={"history.GateHistory": Shown(chart="history_chart")},
         commands=("history",),
     ),
     Study(

@@ -37,7 +37,13 @@ from confir.studies.comparison.families import (
     PermutedRanges,
     simultaneous_limits,
 )
-from confir.studies.comparison.pair_results import PairOrder, PairResult, order_pairs, turn_columns
+from confir.studies.comparison.pair_results import (
+    PairOrder,
+    PairResult,
+    open_words,
+    order_pairs,
+    turn_columns,
+)
 from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.pairs import LEAST_TOPICS, MeanDifferences, limits_at
 from confir.studies.comparison.run_groups import RunGroups, group_runs
@@ -179,8 +185,7 @@ class Comparison(PairResult):
 
     def derived(self) -> Iterator[Variable]:
         """Yield effect sizes, open ends, reasons of verdicts, and the margin of equivalence if any."""
-        ends = np.array([None, "low", "high"], object)  # high for -1
-        yield Variable("open", ("pair", "measure"), ends[self.open_end])
+        yield Variable("open", ("pair", "measure"), open_words(self.open_end))
         yield Variable("effect_size", ("pair", "measure"), self.effect_size)
         yield Variable("reason", ("test", "pair", "measure"), self.reasons)
         if self.margin is not None:

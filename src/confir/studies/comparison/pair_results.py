@@ -65,6 +65,11 @@ class PairResult(Result):
         return replace(chosen, **changes)
 
 
+def open_words(open_end: Integers) -> Any:
+    """Return which limits are 0 and excluded, from 1 for the low and -1 for the high one."""
+    return np.array([None, "low", "high"], object)[open_end]  # the last for -1
+
+
 class PairOrder(NamedTuple):
     """How the pairs of a comparison are shown.
 

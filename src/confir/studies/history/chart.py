@@ -15,9 +15,8 @@ from confir.report.charts import (
     tooltips,
 )
 from confir.report.inline_records import inline_records
-from confir.studies.history.history import GateHistory
+from confir.studies.history.history import SHORT_COMMIT, GateHistory
 from confir.studies.history.history_file import FAILS, PASSES
-from confir.studies.history.table import SHORT_COMMIT
 
 # Of few looks the labels are level, in two lines; of more they stand upright, and of many there are none.
 _FEW_LOOKS, _FEW_WIDTH = 8, 66

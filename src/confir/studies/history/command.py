@@ -107,8 +107,7 @@ class GateRecords:
         """
         from confir.cli.output_guard import run_last
         from confir.studies.comparison.gate import judge_gate
-        from confir.studies.history.gate_looks import begin_look
-        from confir.studies.history.looks import Look
+        from confir.studies.history.looks import Look, begin_look
 
         if self.history is None:
             waiting = None

@@ -12,10 +12,9 @@ from confir.number_text import difference_words, score_words, signed_words
 from confir.order import level_text
 from confir.report.names import isolated, joined_names
 from confir.studies.history.chart import history_chart
-from confir.studies.history.history import GateHistory
+from confir.studies.history.history import SHORT_COMMIT, GateHistory
 from confir.studies.history.history_file import FAILS, PASSES
 from confir.studies.history.looks import CANDIDATES, level_of_look, passing_loss
-from confir.studies.history.table import SHORT_COMMIT
 
 # Columns of the table of looks that are left out where all looks agree.
 _NAMES = ("measure", "run", "against")

@@ -8,10 +8,8 @@ from confir.data.result import Record
 from confir.number_text import percent
 from confir.report.charts import import_altair, styled, tooltips
 from confir.studies.comparison.chart import verdict_panels
-from confir.studies.comparison.verdicts import NOT_COMPARED
-from confir.studies.topic_groups.group_differences import GroupComparison
+from confir.studies.topic_groups.group_differences import ALL_TOPICS, GroupComparison
 
-_ALL = "all topics"
 # More pairs and measures are too many panels for one chart; the table has all of them.
 MOST_PANELS = 24
 
@@ -39,7 +37,7 @@ def group_difference_chart(comparison: GroupComparison, most: int = MOST_PANELS)
     ]
     drawing = verdict_panels(
         [record for record in records if record["panel"] in set(shown)],
-        {"name": (_ALL, *(_label(name) for name in comparison.groups)), "panel": shown},
+        {"name": (ALL_TOPICS, *(_label(name) for name in comparison.groups)), "panel": shown},
         f"difference with simultaneous {percent(comparison.level)} interval",
         tooltip,
         mark={
@@ -55,26 +53,19 @@ def group_difference_chart(comparison: GroupComparison, most: int = MOST_PANELS)
 
 def _label(group: str) -> str:
     """Return the label of a group, other than that of all topics."""
-    return f"{group} (group)" if group == _ALL else group
+    return f"{group} (group)" if group == ALL_TOPICS else group
 
 
 def _records(comparison: GroupComparison) -> list[Record]:
     """Return the differences of groups, each pair's before them on all topics."""
-    found: list[Record] = []
-    seen: set[str] = set()
-    for record in comparison.to_records():
-        label = f"{record['run']} - {record['against']}, {record['measure']}"
-        names = {name: record[name] for name in ("run", "against", "measure")}
-        own = {**names, "panel": label, "zero": 0.0}
-        if label not in seen:
-            seen.add(label)
-            whole = {one: record[f"overall_{one}"] for one in ("difference", "low", "high")}
-            verdict = record["overall_verdict"]
-            more = {"name": _ALL, "verdict": verdict, "topics": len(comparison.scores.topics)}
-            found.append({**own, **whole, **more, "whole": True, "open_at": None})
-        part = {name: record[name] for name in ("difference", "low", "high", "topics")}
-        part["verdict"] = record["verdict"] or NOT_COMPARED
-        end = None if record["open"] is None else record[record["open"]]
-        more = {"name": _label(record["group"]), "whole": False, "open_at": end}
-        found.append({**own, **part, **more})
-    return found
+    kept = ("run", "against", "measure", "difference", "low", "high", "verdict", "topics", "whole")
+    return [
+        {name: record[name] for name in kept}
+        | {
+            "panel": f"{record['run']} - {record['against']}, {record['measure']}",
+            "zero": 0.0,
+            "name": record["group"] if record["whole"] else _label(record["group"]),
+            "open_at": None if record["whole"] or not record["open"] else record[record["open"]],
+        }
+        for record in comparison.records_with_overall()
+    ]

@@ -10,7 +10,7 @@ import numpy as np
 from confir.arguments import as_generator, as_level
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import on_its_scheduler
-from confir.data.result import Variable, axis, constant, over, result
+from confir.data.result import Record, Variable, axis, constant, over, result
 from confir.data.sampling.design import DesignSource
 from confir.data.sampling.topic_groups import TopicGroups, as_topic_groups
 from confir.data.scores import Scores
@@ -26,10 +26,14 @@ from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.families import adjust_p_values
-from confir.studies.comparison.pair_results import PairResult
+from confir.studies.comparison.pair_results import PairResult, open_words
 from confir.studies.comparison.pairs import LEAST_TOPICS, Pairs
 from confir.studies.comparison.verdicts import NOT_COMPARED, Words
 from confir.studies.topic_groups.heterogeneity import Heterogeneity, check_groups
+
+# The group of all topics, and what is known of it.
+ALL_TOPICS = "all topics"
+_OF_ALL_TOPICS = ("difference", "low", "high", "verdict")
 
 
 @result
@@ -96,37 +100,27 @@ class GroupComparison(PairResult):
 
     row_order = ("measure", "pair", "group")
     record_columns = (
-        "measure",
-        "against",
-        "run",
-        "by",
-        "group",
-        "topics",
-        "difference",
-        "low",
-        "high",
-        "open",
-        "level",
-        "verdict",
-        "borderline",
-        "overall_difference",
-        "overall_low",
-        "overall_high",
-        "overall_verdict",
-        "f",
-        "df_groups",
-        "df_error",
-        "p_groups",
-        "p_groups_adjusted",
-        "groups_borderline",
-        "tested",
+        *(
+            "measure",
+            "against",
+            "run",
+            "by",
+            "group",
+            "topics",
+            "difference",
+            "low",
+            "high",
+            "open",
+        ),
+        *("level", "verdict", "borderline", "overall_difference", "overall_low", "overall_high"),
+        *("overall_verdict", "f", "df_groups", "df_error", "p_groups", "p_groups_adjusted"),
+        *("groups_borderline", "tested"),
     )
 
     def derived(self) -> Iterator[Variable]:
         """Yield open ends, what all topics show, and the test's p-values by their full names."""
         cells = ("pair", "measure")
-        ends = np.array([None, "low", "high"], object)  # high for -1
-        yield Variable("open", ("group", *cells), ends[self.open_end])
+        yield Variable("open", ("group", *cells), open_words(self.open_end))
         words = self.verdict.astype(object)
         words[self.verdict == NOT_COMPARED] = None
         yield Variable("verdict", ("group", *cells), words)
@@ -137,6 +131,23 @@ class GroupComparison(PairResult):
         yield Variable("overall_verdict", cells, self.overall.verdict[0])
         yield Variable("p_groups", cells, self.p)
         yield Variable("p_groups_adjusted", cells, self.p_adjusted)
+
+    def records_with_overall(self) -> list[Record]:
+        """Return the records of groups, each pair's after one of all topics, which is ``whole``."""
+        overall, groups = self.overall, len(self.groups)
+        ends = open_words(overall.open_end)
+        found = []
+        for number, record in enumerate(self.to_records()):
+            measure, pair = divmod(number // groups, len(self.first))
+            if number % groups == 0:
+                cell = pair, measure
+                whole = {name: record[f"overall_{name}"] for name in _OF_ALL_TOPICS}
+                whole |= {"topics": int(overall.topics[cell]), "open": ends[cell], "whole": True}
+                unclear = bool(overall.borderline[0, pair, measure])
+                found.append({**record, **whole, "group": ALL_TOPICS, "borderline": unclear})
+            word = record["verdict"] or NOT_COMPARED
+            found.append({**record, "verdict": word, "whole": False})
+        return found
 
     @property
     def significant(self) -> Booleans:
@@ -177,6 +188,10 @@ def compare_groups(
     rng: Rng = SEED,
 ) -> GroupComparison:
     """Return the differences between runs in each group of topics, and whether they depend on it.
+
+    A run may help one kind of topic and hurt another, which a mean over all of them hides. That it
+    is significant in one group and not in the other says nothing of a difference between groups,
+    which is therefore tested by itself.
 
     Each group is a family of its own at ``level^(1/Γ)`` for Γ groups, so that the intervals of all
     groups and pairs hold at once. Whether a pair's difference is the same in all groups is tested
