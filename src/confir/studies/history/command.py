@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
@@ -115,7 +114,7 @@ class GateRecords:
         else:
             look = Look(self.commit or _commit_being_built(), _now(), self.looks)
             gates, waiting = begin_look(self.history, comparison, measures, rule, look, seed=seed)
-        run_last(context, _KeptGate(gates, self.junit, waiting))
+        run_last(context, _keeping(gates, self.junit, waiting))
         return gates
 
     def announce(self, gates: Sequence[Gate], *, shown: bool) -> None:
@@ -128,52 +127,38 @@ class GateRecords:
             raise click.exceptions.Exit(1)
 
 
-@dataclass(frozen=True, slots=True)
-class _KeptGate:
-    """Keeps a gate at the end of a command that did all it should: JUnit first, then the look.
-
-    Attributes
-    ----------
-    gates
-        What was decided.
-    junit
-        The file for JUnit XML; None for none.
-    waiting
-        The history; None where there is none.
-    """
-
-    gates: Sequence[Gate]
-    junit: str | None
-    waiting: OpenHistory | None
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
-    ) -> None:
+@contextmanager
+def _keeping(
+    gates: Sequence[Gate], junit: str | None, waiting: OpenHistory | None
+) -> Iterator[None]:
+    """Keep gates at the end of a command that did all it should: JUnit first, then the look."""
+    try:
         try:
-            if kind is None or issubclass(kind, click.exceptions.Exit):
-                self._keep()
-        finally:
-            if self.waiting is not None:
-                self.waiting.close()
+            yield
+        except click.exceptions.Exit:
+            _keep(gates, junit, waiting)
+            raise
+        _keep(gates, junit, waiting)
+    finally:
+        if waiting is not None:
+            waiting.close()
 
-    def _keep(self) -> None:
-        from confir.data.files import write_whole
-        from confir.studies.comparison.gate import gates_to_junit
 
-        sys.stdout.flush()  # or a full disk would show only after the look is spent
-        if self.junit is not None:
-            write_whole(self.junit, gates_to_junit(self.gates))
-        if self.waiting is not None:
-            try:
-                self.waiting.append()
-            except BaseException:
-                if self.junit is not None:  # it would tell of a look that never was
-                    with suppress(OSError):
-                        os.unlink(self.junit)
-                raise
+def _keep(gates: Sequence[Gate], junit: str | None, waiting: OpenHistory | None) -> None:
+    from confir.data.files import write_whole
+    from confir.studies.comparison.gate import gates_to_junit
+
+    sys.stdout.flush()  # or a full disk would show only after the look is spent
+    if junit is not None:
+        write_whole(junit, gates_to_junit(gates))
+    if waiting is not None:
+        try:
+            waiting.append()
+        except BaseException:
+            if junit is not None:  # it would tell of a look that never was
+                with suppress(OSError):
+                    os.unlink(junit)
+            raise
 
 
 def _commit_being_built() -> str | None:

@@ -15,7 +15,7 @@ from confir.cli.judged_input import JudgedInputs
 from confir.cli.parameters import Option
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, counted
-from confir.studies.unjudged.command import DOUBT_OPTIONS, DOUBTED, TIES, UNJUDGED, Beside, Doubts
+from confir.studies.unjudged.command import DOUBT_OPTIONS, TREATMENTS, Beside, Doubts
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
@@ -40,13 +40,7 @@ VIEWS = Views(
         "the score on every topic",
         "score",
         lacks=(
-            "baseline",
-            "level",
-            "method",
-            "bounded",
-            "replicates",
-            "seed",
-            "threshold",
+            *("baseline", "level", "method", "bounded", "replicates", "seed", "threshold"),
             *DOUBT_OPTIONS,
         ),
     ),
@@ -88,7 +82,7 @@ def evaluate_command(
     treatment: Annotated[
         str | None,
         options.choice(
-            *dict.fromkeys((*UNJUDGED, *TIES)),
+            *dict.fromkeys(way for ways in TREATMENTS.values() for way in ways),
             help="How --show unjudged and ties bound or estimate means: the lowest and highest mean "
             "(bounds, the default); the mean without unjudged documents (condensed); the expected mean "
             "with judgements drawn for them (resample); the expected mean over all orders of tied "
@@ -130,8 +124,7 @@ def evaluate_command(
 
     out.prepare()
     view = VIEWS.choose(inputs.context, show, topics=topics)
-    doubts = Doubts.of(view.name, treatment, pool_depth)
-    doubts.check(inputs)
+    doubts = Doubts.of(inputs, view.name, treatment, pool_depth)
     check_level(statistics.level)
     for name in method or ():
         find_method(name)
@@ -157,7 +150,7 @@ def evaluate_command(
         return
     if inputs.check_human():
         _check_judged(inputs, view, method or [])
-    if doubts:
+    if doubts is not None:
         every, beside = doubts.gather(inputs, statistics, out, example)
         out.deliver(mean_answer(every, statistics, methods=method, beside=beside))
         return
@@ -229,7 +222,7 @@ def _check_judged(inputs: JudgedInputs, view: View, methods: Sequence[str]) -> N
     from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS
 
     by_document = inputs.human_sample == RANDOM_DOCUMENTS
-    if view.name in DOUBTED or (view.name == TOPICS and not by_document):
+    if view.name in TREATMENTS or (view.name == TOPICS and not by_document):
         raise InvalidValueError(f"--show {view.name} cannot be combined with --human")
     if by_document:
         return
@@ -283,12 +276,13 @@ def mean_answer(
             scores, level=[level], method=methods or None, replicates=replicates, rng=seed
         )
     records = [record for interval in intervals for record in interval.to_records()]
-    rows = () if beside is None else beside.rows
-    note = _note(intervals, seed)
-    note = "; ".join(filter(None, [note, scores.sampling_note(seed)]))
-    table = interval_table(intervals, note if beside is None else beside.note(note), rows)
+    note = "; ".join(filter(None, [_note(intervals, seed), scores.sampling_note(seed)]))
     if beside is not None:
-        return Answer(beside.records(records), table, beside.shown(intervals[0]))
+        table = interval_table(intervals, f"{note}\n{beside.note}", beside.rows)
+        shown = intervals[0] if beside.draw is None else beside.draw(intervals[0])
+        joined = [one | beside.columns[one["run"], one["measure"]] for one in records]
+        return Answer(joined, table, shown)
+    table = interval_table(intervals, note)
     if baseline is not None:
         from confir.studies.comparison.compare import compare_runs
 

@@ -92,6 +92,9 @@ def bound_unjudged(
 ) -> UnjudgedBounds:
     """Return the lowest and the highest score that judging unjudged documents could give.
 
+    Unjudged documents count as non-relevant, which some of them are not: the bounds say how far a
+    mean could be wrong for that reason, which no interval over topics shows.
+
     The bounds are exact for each run and topic. Measures without a rule raise, with the reason.
 
     Parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -14,7 +14,7 @@ from confir.data.files import PathLike
 from confir.data.lists.unjudged_documents import UnjudgedDocuments, find_unjudged
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
-from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.result import axis, constant, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
@@ -23,11 +23,12 @@ from confir.measures.completion_differences import difference_bounds
 from confir.measures.measure import Measure
 from confir.measures.scored_lists import ScoredLists, read_scored_lists
 from confir.parallel import Progress, run_in_threads
+from confir.studies.unjudged.compared_means import BoundedMeans
 from confir.studies.unjudged.unjudged_bounds import no_rule
 
 
 @result
-class UnjudgedDifferences(Result):
+class UnjudgedDifferences(BoundedMeans):
     """Mean differences from a baseline, and their bounds over all judgements of unjudged documents.
 
     Attributes
@@ -60,26 +61,14 @@ class UnjudgedDifferences(Result):
         *("exact", "pool_depth"),
     )
 
+    beside = ("difference", "lowest", "highest")
+    row_order = ()
+    best_by = ""
+
     @property
     def difference(self) -> Floats:
         """Mean differences with unjudged documents non-relevant: runs × measures."""
         return self.scores.mean()
-
-    @property
-    def lowest(self) -> Floats:
-        """The lowest mean differences: runs × measures."""
-        return self.lowest_scores.mean()
-
-    @property
-    def highest(self) -> Floats:
-        """The highest mean differences: runs × measures."""
-        return self.highest_scores.mean()
-
-    def derived(self) -> Iterable[Variable]:
-        """Yield the means."""
-        yield Variable("topics", ("run", "measure"), self.scores.topic_counts())
-        for name in ("difference", "lowest", "highest"):
-            yield Variable(name, ("run", "measure"), getattr(self, name))
 
     def table_columns(self) -> TableColumns:
         """Return how the columns read."""
@@ -110,6 +99,9 @@ def bound_differences(
     **rules: Unpack[ReadingOptions],
 ) -> UnjudgedDifferences:
     """Return the lowest and the highest difference that judging unjudged documents could give.
+
+    A run that was not in the pool has more unjudged documents than its baseline, and may look worse
+    for that alone: a difference whose bounds have one sign does not depend on them.
 
     One completion of the judgements serves both runs. Bounds are exact for P, R, RR, nDCG, RBP,
     Success and NumRelRet; for AP and ERR they follow from the bounds of the two runs.
