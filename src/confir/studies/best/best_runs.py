@@ -26,7 +26,7 @@ from confir.intervals.simultaneous import ComparisonFamily, is_significant
 from confir.measures.evaluation import as_rated
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
-from confir.order import TIE, best_first
+from confir.order import best_first, ranks_by_mean
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import as_sample, needs
 from confir.resampling.sample import Knowledge
@@ -200,7 +200,7 @@ def best_of_pairs(
             measures=scores.measures,
             topics=np.where(np.isnan(mean), 0, counts),
             mean=mean,
-            rank=_ranks(mean),
+            rank=ranks_by_mean(mean),
             difference=stacked([_above_others(one) for one in pairs]),
             in_set=~np.isnan(mean) & ~is_significant(p, level),
             lower=stacked([one.low for one in limits]),
@@ -213,14 +213,6 @@ def best_of_pairs(
         )
 
     return run_in_threads(at, levels)
-
-
-def _ranks(mean: Floats) -> Integers:
-    """Return ranks by the mean, 1 the highest; equal means share the better rank."""
-    known = np.nan_to_num(mean, nan=-np.inf)
-    higher = known[None] > known[:, None] + TIE
-    ranks: Integers = 1 + higher.sum(axis=1)
-    return ranks
 
 
 def _above_others(pairs: RunPairs) -> Floats:

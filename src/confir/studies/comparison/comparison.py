@@ -411,22 +411,20 @@ class Comparison(PairResult):
         by = f" by the {find_test(self.tests[place.test]).title}" if len(self.tests) > 1 else ""
         return f"{self.measures[place.measure]}{by}"
 
-    def pair_verdicts(self) -> list[str]:
-        """Return the first test's verdict on each pair, by the first measure.
-
-        Pairs that share too few topics are not compared.
-        """
-        compared = self.topics[:, 0] >= LEAST_TOPICS
-        words: list[str] = np.where(compared, self.verdict[0, :, 0], NOT_COMPARED).tolist()
+    def pair_verdicts(self, measure: int = 0) -> list[str]:
+        """Return the first test's verdict on each pair; those that share too few topics have none."""
+        compared = self.topics[:, measure] >= LEAST_TOPICS
+        words: list[str] = np.where(compared, self.verdict[0, :, measure], NOT_COMPARED).tolist()
         return words
 
-    def verdicts_against(self, run: int) -> dict[int, str]:
+    def verdicts_against(self, run: int, measure: int = 0) -> dict[int, str]:
         """Return the verdict on each other run against one: whether that one is better than it."""
-        sides = zip(self.first.tolist(), self.second.tolist(), self.pair_verdicts(), strict=True)
-        found = ((first, second, word) for first, second, word in sides if run in (first, second))
+        words = self.pair_verdicts(measure)
+        sides = zip(self.first.tolist(), self.second.tolist(), words, strict=True)
         return {
             first if second == run else second: word if second == run else OPPOSITE.get(word, word)
-            for first, second, word in found
+            for first, second, word in sides
+            if run in (first, second)
         }
 
     def effect_records(self) -> list[Record]:

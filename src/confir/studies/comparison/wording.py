@@ -140,12 +140,9 @@ def means_text(comparison: Comparison, pair: int, measure: str) -> str:
 def team_pairs_sentence(teams: TeamBoard, comparison: Comparison, measure: int) -> str:
     """Return how many pairs of teams differ significantly by their best runs."""
     best = {runs[measure] for runs in teams.best_runs}
-    verdicts = [
-        str(verdict)
-        for pair, verdict in zip(comparison.pairs, comparison.verdict[0, :, measure], strict=True)
-        if best.issuperset(pair)
-    ]
-    found = sum(verdict in OPPOSITE for verdict in verdicts)
+    words = zip(comparison.pairs, comparison.pair_verdicts(measure), strict=True)
+    verdicts = [word for pair, word in words if best.issuperset(pair)]
+    found = sum(word in OPPOSITE for word in verdicts)
     verb = "differs" if found == 1 else "differ"
     return (
         f"{found:,} of {counted(len(verdicts), 'pair')} of teams {verb} significantly by their best runs, "
@@ -180,15 +177,11 @@ def excluded_sentence(
 ) -> str:
     """Return why runs are ruled out though their pair with the best is inconclusive, if any are."""
     top = best.order(measure)[0]
-    places = [
-        (int(first), int(second))
-        for first, second, verdict in zip(
-            comparison.first, comparison.second, comparison.verdict[0, :, measure], strict=True
-        )
-        if verdict not in OPPOSITE and top in (first, second)
-    ]
-    others = [second if first == top else first for first, second in places]
-    inconclusive = {run for run in others if not best.in_set[run, measure]}
+    inconclusive = {
+        run
+        for run, word in comparison.verdicts_against(top, measure).items()
+        if word not in OPPOSITE and not best.in_set[run, measure]
+    }
     left = [best.runs[run] for run in best.order(measure) if run in inconclusive]
     if not left:
         return ""

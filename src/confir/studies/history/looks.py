@@ -1,4 +1,4 @@
-"""Levels of a gate's looks, and the records that keep them.
+"""The looks of a gate: their levels, how each is judged by its history, and what is kept of it.
 
 New candidates on the same topics: look j of a history is decided at the error 6α/(π²j²). These sum
 to α over all looks ever, so that the chance of ever deciding wrongly stays under α as far as t
@@ -21,8 +21,8 @@ from confir.errors import InvalidValueError
 from confir.order import TIE, level_text
 from confir.studies.comparison.arriving_topics import Arrived, judge_arriving
 from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.gate import Candidate, Gate, GateRule, judge_gate
-from confir.studies.history.history_file import FAILS, MEANS, MOST_LOOKS, PASSES, OpenHistory
+from confir.studies.comparison.gate import Gate, GateRule, judge_gate
+from confir.studies.history.history_file import FAILS, MOST_LOOKS, PASSES, OpenHistory
 
 # What is new at each look: candidates on the same topics, or topics for the same candidates.
 CANDIDATES, TOPICS = LOOKS = ("candidates", "topics")
@@ -126,45 +126,33 @@ def look_records(
     for gate in gates:
         m = comparison.measures.index(gate.measure)
         for pair, candidate in enumerate(gate.candidates):
-            limits = [float(limit[pair, m]) for limit in comparison.limits]
-            record = _record(gate, candidate, limits, comparison.level, number, look)
-            places = comparison.second[pair], comparison.first[pair]
-            record |= {name: float(means[run, m]) for name, run in zip(MEANS, places, strict=True)}
+            decision = candidate.decision
+            record: Record = {
+                "look": number,
+                "date": look.date,
+                "commit": look.commit,
+                "measure": gate.measure,
+                "run": candidate.run,
+                "against": gate.baseline,
+                "decision": PASSES if candidate.passes else FAILS,
+                "require": gate.require,
+                "margin": gate.margin,
+                "topics": decision.topics,
+                "difference": decision.difference,
+                "low": float(comparison.limits.low[pair, m]),
+                "high": float(comparison.limits.high[pair, m]),
+                "level": comparison.level,
+                "looks": look.looks,
+                "look_low": decision.low,
+                "look_high": decision.high,
+                "look_level": decision.level,
+                "mean": float(means[comparison.second[pair], m]),
+                "against_mean": float(means[comparison.first[pair], m]),
+            }
             if gate.measure in arrived:
                 record["arrived"] = dict(arrived[gate.measure][pair])
             found.append(record)
     return found
-
-
-def _record(
-    gate: Gate,
-    candidate: Candidate,
-    limits: Sequence[float],
-    level: float,
-    number: int,
-    look: Look,
-) -> Record:
-    decision = candidate.decision
-    return {
-        "look": number,
-        "date": look.date,
-        "commit": look.commit,
-        "measure": gate.measure,
-        "run": candidate.run,
-        "against": gate.baseline,
-        "decision": PASSES if candidate.passes else FAILS,
-        "require": gate.require,
-        "margin": gate.margin,
-        "topics": decision.topics,
-        "difference": decision.difference,
-        "low": limits[0],
-        "high": limits[1],
-        "level": level,
-        "looks": look.looks,
-        "look_low": decision.low,
-        "look_high": decision.high,
-        "look_level": decision.level,
-    }
 
 
 def same_look(records: Sequence[Record], repeated: Sequence[Record]) -> bool:
@@ -247,9 +235,8 @@ def _judge(
             )
             for measure in measures
         }
-        return [one.gate for one in found.values()], {
-            measure: one.arrived for measure, one in found.items()
-        }
+        arrived = {measure: new for measure, (_, new) in found.items()}
+        return [gate for gate, _ in found.values()], arrived
     stricter = comparison.at(level_of_look(number, comparison.level))
     about = about_look(number, comparison.level, rule.require)
     gates = [judge_gate(stricter, measure, **rule._asdict()) for measure in measures]

@@ -22,7 +22,7 @@ from confir.number_text import (
     score_words,
     topics_text,
 )
-from confir.order import TIE, is_best
+from confir.order import is_best, ranks_by_mean
 from confir.report.contents import Contents, MeasureContents, Settings
 from confir.report.latex import Paper, to_latex
 from confir.report.names import NAMES_SHOWN, isolated, joined_names
@@ -219,11 +219,9 @@ def _ranks(contents: MeasureContents) -> list[int | None]:
     """Return the ranks by the means that are compared; tied runs share the better one."""
     if _where_compared(contents) == _OWN_TOPICS:
         return [None] * len(contents.scores.runs)
-    means = contents.comparable_means().tolist()
-    return [
-        None if math.isnan(mean) else 1 + sum(other > mean + TIE for other in means)
-        for mean in means
-    ]
+    means = contents.comparable_means()
+    ranks = ranks_by_mean(means).tolist()
+    return [None if none else rank for rank, none in zip(ranks, np.isnan(means), strict=True)]
 
 
 def _at_level(interval: Interval) -> dict[str, Any]:
