@@ -176,9 +176,9 @@ def test_candidates_share_the_error_where_topics_arrive():
 def test_arriving_topics_decide_by_the_limits(require):
     rule = {"require": require, "margin": 0.1}
     closed = {
-        shift: judge_arriving(
-            compared(drawn(5, 300, shift, 0.05)), "m0", {}, **rule, rng=1
-        )[0].closed
+        shift: judge_arriving(compared(drawn(5, 300, shift, 0.05)), "m0", {}, **rule, rng=1)[
+            0
+        ].closed
         for shift in (-0.3, 0.0, 0.3)
     }
     expected = {

@@ -192,6 +192,11 @@ def best_of_pairs(
     mean = stacked([one.mean for one in pairs])
     share_first = stacked([one.share_first for one in pairs], 0.0)
     counts = np.array([one.topics for one in pairs])
+    highest = [
+        np.where(np.eye(one.runs, dtype=np.bool_), -np.inf, one.difference).max(axis=1)
+        for one in pairs
+    ]  # of the others, above each run
+    above_others = [np.where(np.isinf(one), np.nan, -one) for one in highest]
 
     def at(level: float) -> BestRuns:
         limits = [_limits(one, own, level) for one, own in zip(pairs, p_values, strict=True)]
@@ -201,7 +206,7 @@ def best_of_pairs(
             topics=np.where(np.isnan(mean), 0, counts),
             mean=mean,
             rank=ranks_by_mean(mean),
-            difference=stacked([_above_others(one) for one in pairs]),
+            difference=stacked(above_others),
             in_set=~np.isnan(mean) & ~is_significant(p, level),
             lower=stacked([one.low for one in limits]),
             upper=stacked([one.high for one in limits]),
@@ -213,15 +218,6 @@ def best_of_pairs(
         )
 
     return run_in_threads(at, levels)
-
-
-def _above_others(pairs: RunPairs) -> Floats:
-    """Return each run's mean less the highest of the others."""
-    apart = pairs.difference.copy()
-    np.fill_diagonal(apart, -np.inf)
-    highest = apart.max(axis=1)
-    above: Floats = np.where(np.isinf(highest), np.nan, -highest)
-    return above
 
 
 def _limits(pairs: RunPairs, p: Floats, level: float) -> Limits:

@@ -88,13 +88,13 @@ class RunPairs:
     @cached_property
     def every(self) -> ComparisonFamily:
         """The family of all pairs, as in a comparison of all pairs."""
-        borrowed = self.differences.borrowed_by_every(self.units)
+        borrowed = self.differences.borrowed(self.units, every=True)
         return ComparisonFamily.of(borrowed.comparisons, self.maxima.largest, borrowed=borrowed)
 
     @cached_property
     def best_errors(self) -> Floats:
         """Standard errors in the families of one run's pairs: runs × runs; 0 where there is none."""
-        borrowed = self.differences.borrowed_by_one(self.units)
+        borrowed = self.differences.borrowed(self.units, every=False)
         family = ComparisonFamily(self.runs - 1, np.empty(0), borrowed=borrowed)
         return np.nan_to_num(
             family.standard_errors(self.difference, self.differences.se, self.units, self.df)
@@ -158,19 +158,15 @@ class RunDifferences(NamedTuple):
     se: Floats
     self_normalised: Floats
 
-    def borrowed_by_every(self, units: float) -> BorrowedVariance:
-        """Return what variances borrow in the family of all pairs; identical ones are not in it."""
+    def borrowed(self, units: float, *, every: bool) -> BorrowedVariance:
+        """Return what variances borrow in the family of all pairs, or in that of one run's pairs.
+
+        Identical runs are not in the family of all pairs.
+        """
         above = np.triu_indices(len(self.mean), 1)
         differ = (self.mean[above] != 0) | (self.se[above] > 0)
-        return BorrowedVariance(int(differ.sum()), self._median(units))
-
-    def borrowed_by_one(self, units: float) -> BorrowedVariance:
-        """Return what variances borrow in the family of the pairs of one run."""
-        return BorrowedVariance(len(self.mean) - 1, self._median(units))
-
-    def _median(self, units: float) -> float:
-        variance = units * np.square(self.se[np.triu_indices(len(self.se), 1)])
-        return median_variance(variance)
+        size = int(differ.sum()) if every else len(self.mean) - 1
+        return BorrowedVariance(size, median_variance(units * np.square(self.se[above])))
 
 
 def compare_all_runs(
@@ -201,7 +197,11 @@ def compare_all_runs(
     _warn_of_common_topics(sample, measures)
 
     def task(found: MeasureSample) -> RunPairs:
-        own = _generator(found.sample.topics, sample.topics, generator, seed)
+        # replicates are those of `confidence_interval` where no topic is missing; those of fewer
+        # topics have a seed of their own, so that no measure's shares depend on other measures
+        count = found.sample.topics
+        own = np.random.default_rng([seed, count])
+        own = copy.deepcopy(generator) if count == sample.topics else own
         return pairs_by_measure(found, replicates, own, seed, level)
 
     with shared_draws():
@@ -240,8 +240,8 @@ def pairs_by_measure(
                 sample,
                 size,
                 np.random.default_rng(seed),
-                differences.borrowed_by_every(units),
-                differences.borrowed_by_one(units),
+                differences.borrowed(units, every=True),
+                differences.borrowed(units, every=False),
             ),
             share_first=first,
         )
@@ -335,17 +335,6 @@ def _warn_of_common_topics(sample: Sample, measures: Sequence[MeasureSample]) ->
                 f"{sample.topics}",
                 TopicWarning,
             )
-
-
-def _generator(
-    count: int, topics: int, generator: np.random.Generator, seed: int
-) -> np.random.Generator:
-    """Return where replicates of the common topics are drawn from.
-
-    Where no topic is missing, they are those of `confidence_interval`. Those of fewer topics come
-    from a seed of their own, so that no measure's shares depend on the other measures.
-    """
-    return copy.deepcopy(generator) if count == topics else np.random.default_rng([seed, count])
 
 
 def share_first(means: Floats) -> Floats:

@@ -217,9 +217,9 @@ def form_families(
         return largest_statistics(pairs.sample.of_measure(measure), size, rng, borrowed, alone)
 
     found = []
-    variances = _borrowed_variances(means, tested)
-    for m, (borrowed, own) in enumerate(zip(variances, means.columns(), strict=True)):
+    for m, own in enumerate(means.columns()):
         size = int(tested[m])
+        borrowed = BorrowedVariance(size, median_variance(np.square(own.se) * own.units))
         family = ComparisonFamily.of(
             size, draw(m, borrowed, replicates) if size > 1 else np.empty(0), borrowed=borrowed
         )
@@ -236,12 +236,6 @@ def _is_borderline(family: ComparisonFamily, own: MeanDifferences, level: float)
     """Whether a decision of one measure might change with other replicates."""
     t = own.difference / family.standard_errors(own.difference, own.se, own.units, own.df)
     return bool(family.borderline(t, own.df, level, own.self_normalised).any())
-
-
-def _borrowed_variances(means: MeanDifferences, tested: Integers) -> list[BorrowedVariance]:
-    """Return what the variances of each measure's family borrow."""
-    medians = [median_variance(column) for column in (np.square(means.se) * means.units).T]
-    return [BorrowedVariance(*each) for each in zip(tested.tolist(), medians, strict=True)]
 
 
 def simultaneous_limits(

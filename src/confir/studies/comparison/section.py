@@ -121,7 +121,7 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
         "interval": "simultaneous " if first.is_simultaneous else "",
         "first": first.first[kept].tolist(),
         "second": first.second[kept].tolist(),
-        "difference": _signed(first.difference[kept, 0]),
+        "difference": list(map(signed, first.difference[kept, 0].tolist())),
         "p_adjusted": shown(first.p_adjusted[0, kept, 0]),
         "p_text": [p_text(p) for p in first.p_adjusted[0, kept, 0].tolist()],
         "wins": first.wins[kept, 0].tolist(),
@@ -176,8 +176,8 @@ def _at_level(comparison: Comparison, kept: Integers, held: list[int]) -> dict[s
     low, high = comparison.limits
     return {
         "against": _against(comparison, words, held),
-        "low": _signed(low[kept, 0]),
-        "high": _signed(high[kept, 0]),
+        "low": list(map(signed, low[kept, 0].tolist())),
+        "high": list(map(signed, high[kept, 0].tolist())),
         "open": comparison.open_end[kept, 0].tolist(),
         "borderline": comparison.borderline[0, kept, 0].astype(int).tolist(),
         "verdict": words[kept].tolist(),
@@ -193,10 +193,6 @@ def _against(comparison: Comparison, words: Integers, held: list[int]) -> list[s
     table[comparison.second, comparison.first] = words
     table[comparison.first, comparison.second] = opposite[words]
     return [row.tobytes().decode() for row in table[held] + np.uint8(ord("0"))]
-
-
-def _signed(values: Floats) -> list[str]:
-    return [signed(value) for value in values.tolist()]
 
 
 def _answer(contents: Contents) -> Iterator[Sentence]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import collect_warnings, warn_caller
-from confir.intervals.simultaneous import MONTE_CARLO_ERRORS, is_significant, monte_carlo_error
+from confir.intervals.simultaneous import borderline_decisions, is_significant, monte_carlo_error
 from confir.measures.evaluation import as_listed_scores
 from confir.resampling.further_replicates import FURTHER, can_draw_further
 from confir.resampling.kinds import as_sample, needs
@@ -158,21 +158,10 @@ class GroupComparison(PairResult):
 
     def sentences(self) -> list[str]:
         """Return one answer per measure and pair: does the difference depend on the group?"""
-        from confir.studies.topic_groups.sentences import group_sentences
+        from confir.studies.topic_groups.sentences import group_sentence
 
-        return group_sentences(self)
-
-
-class _GroupDifferences(NamedTuple):
-    """What one group of topics says of all pairs: pairs × measures."""
-
-    difference: Floats
-    low: Floats
-    high: Floats
-    open_end: Integers
-    topics: Integers
-    verdict: Words
-    borderline: Booleans
+        pairs, measures = range(len(self.first)), range(len(self.scores.measures))
+        return [group_sentence(self, pair, measure) for measure in measures for pair in pairs]
 
 
 @on_its_scheduler
@@ -240,7 +229,7 @@ def compare_groups(
         overall=overall,
         first=overall.first,
         second=overall.second,
-        **{name: np.stack([getattr(part, name) for part in parts]) for name in parts[0]._fields},
+        **{name: np.stack([part[name] for part in parts]) for name in parts[0]},
         **tested,
         untested=reason,
         level=level,
@@ -250,28 +239,35 @@ def compare_groups(
 
 def _compare_group(
     name: str, scores: Scores, overall: Comparison, options: Mapping[str, Any]
-) -> _GroupDifferences:
-    """Return the differences in one group; means alone where topics are too few."""
-    shape = overall.difference.shape
-    nothing = np.full(shape, np.nan)
-    counts = scores.topic_counts()
-    both = np.isfinite(scores.values[:, overall.first] + scores.values[:, overall.second])
-    topics: Integers = both.sum(axis=0)
-    if topics.max() < LEAST_TOPICS or counts.max() < LEAST_TOPICS:
-        apart = scores.values[:, overall.second] - scores.values[:, overall.first]
+) -> dict[str, Any]:
+    """Return what one group says of all pairs, pairs × measures: means alone where topics are few."""
+    apart = scores.values[:, overall.second] - scores.values[:, overall.first]
+    topics: Integers = np.isfinite(apart).sum(axis=0)
+    if topics.max() < LEAST_TOPICS or scores.topic_counts().max() < LEAST_TOPICS:
+        shape = overall.difference.shape
         mean = np.where(topics > 0, np.nansum(apart, axis=0) / np.maximum(topics, 1), np.nan)
-        words = np.full(shape, NOT_COMPARED)
         none = np.zeros(shape, int)
-        return _GroupDifferences(mean, nothing, nothing, none, topics, words, none > 0)
+        return {
+            "difference": mean,
+            **dict.fromkeys(("low", "high"), np.full(shape, np.nan)),
+            "open_end": none,
+            "topics": topics,
+            "verdict": np.full(shape, NOT_COMPARED),
+            "borderline": none > 0,
+        }
     with collect_warnings() as collected:
         found = compare_runs(scores, baseline=overall.baseline, **options)
     for message, category in collected:
         warn_caller(f"{name}: {message}", category)
-    words = np.where(found.topics >= LEAST_TOPICS, found.verdict[0], NOT_COMPARED)
-    low, high = found.limits
-    return _GroupDifferences(
-        found.difference, low, high, found.open_end, found.topics, words, found.borderline[0]
-    )
+    return {
+        "difference": found.difference,
+        "low": found.limits.low,
+        "high": found.limits.high,
+        "open_end": found.open_end,
+        "topics": found.topics,
+        "verdict": np.where(found.topics >= LEAST_TOPICS, found.verdict[0], NOT_COMPARED),
+        "borderline": found.borderline[0],
+    }
 
 
 def _test(
@@ -298,13 +294,13 @@ def _test(
     if unclear.any() and can_draw_further(len(overall.first), len(scores.topics), replicates):
         joined = _heterogeneity(scores, groups, overall, FURTHER * replicates, seed)
         unclear = _is_borderline(joined.p.reshape(shape), level, FURTHER * replicates)
-    f, df_groups, df_error, p = (part.reshape(shape) for part in joined[:4])
-    tested = joined.tested.reshape(len(groups.names), *shape)
-    if np.isnan(p).all():
+    found = {
+        name: part.reshape(*part.shape[:-1], *shape) for name, part in joined._asdict().items()
+    }
+    if np.isnan(joined.p).all():
         reason = "fewer than two groups have five topics or more whose differences vary"
-    adjusted = adjust_p_values(p, "holm")
-    found = {"f": f, "df_groups": df_groups, "df_error": df_error, "p": p, "p_adjusted": adjusted}
-    return {**found, "groups_borderline": unclear, "tested": tested}, reason
+    found["p_adjusted"] = adjust_p_values(found["p"], "holm")
+    return {**found, "groups_borderline": unclear}, reason
 
 
 def _heterogeneity(
@@ -322,13 +318,12 @@ def _heterogeneity(
 
 def _is_borderline(p: Floats, level: float, permutations: int) -> Booleans:
     """Return where other permutations might change whether an adjusted p-value is significant."""
-    error = MONTE_CARLO_ERRORS * monte_carlo_error(p, permutations)
-    lower, upper = (
-        is_significant(adjust_p_values(np.clip(moved, 0.0, 1.0), "holm"), level)
-        for moved in (p - error, p + error)
-    )
-    unclear: Booleans = (lower != upper) & ~np.isnan(p)
-    return unclear
+    error = monte_carlo_error(p, permutations)
+
+    def moved(errors: float) -> Floats:
+        return adjust_p_values(np.clip(p + errors * error, 0.0, 1.0), "holm")
+
+    return borderline_decisions(moved, level) & ~np.isnan(p)
 
 
 def _objection(scores: Scores, groups: TopicGroups) -> str:

@@ -20,16 +20,6 @@ _MOST_NAMED = 6
 _SMALLEST_P = 0.00005
 
 
-def group_sentences(comparison: GroupComparison) -> list[str]:
-    """Return one sentence per measure and pair, in the order of the records."""
-    pairs, measures = comparison.difference.shape[1:]
-    return [
-        group_sentence(comparison, pair, measure)
-        for measure in range(measures)
-        for pair in range(pairs)
-    ]
-
-
 def group_sentence(comparison: GroupComparison, pair: int, measure: int) -> str:
     """Return whether one pair's difference depends on the group, and what stays undecided.
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from operator import itemgetter
 
+import numpy as np
+
 from confir.data.result import Record
 from confir.data.table_columns import LIMITS, Role, TableColumn
 from confir.errors import counted
@@ -13,7 +15,6 @@ from confir.number_text import p_text, percent
 from confir.report.result_table import records_table
 from confir.report.tables import Cell, Table
 from confir.studies.topic_groups.group_differences import GroupComparison
-from confir.studies.topic_groups.sentences import group_sentences
 
 # More pairs are no longer said in sentences: the table has them all.
 _MOST_SENTENCES = 12
@@ -50,10 +51,11 @@ def _p_of_groups(record: Record) -> str:
 
 def _note(comparison: GroupComparison, seed: int | None) -> str:
     """Return the answers in words, and what the columns are."""
-    sentences = group_sentences(comparison)
-    said = [f"{sentence}." for sentence in sentences[:_MOST_SENTENCES]]
-    if len(sentences) > _MOST_SENTENCES:
-        said = [f"{_count(comparison)}."]
+    said = [f"{sentence}." for sentence in comparison.sentences()]
+    if len(said) > _MOST_SENTENCES:
+        tested = counted(int((~np.isnan(comparison.p_adjusted)).sum()), "difference")
+        found = int(comparison.significant.sum())
+        said = [f"{found:,} of {tested} tested depend on {comparison.column}."]
     note = (
         f"difference with {percent(comparison.level)} interval, simultaneous over the pairs and the "
         f"{counted(len(comparison.groups), 'group')}, for all topics over the pairs; p of groups: "
@@ -64,13 +66,6 @@ def _note(comparison: GroupComparison, seed: int | None) -> str:
     if any(part.any() for part in marks):
         note += "; borderline: other replicates or permutations might change the decision"
     return "\n".join([*said, note if seed is None else f"{note}; seed {seed}"])
-
-
-def _count(comparison: GroupComparison) -> str:
-    """Return how many differences depend on the group."""
-    tested = int((comparison.p_adjusted == comparison.p_adjusted).sum())
-    found = int(comparison.significant.sum())
-    return f"{found:,} of {counted(tested, 'difference')} tested depend on {comparison.column}"
 
 
 def join_tables(column: str, parts: Sequence[tuple[str, Table]], note: str = "") -> Table:
