@@ -7,15 +7,12 @@ import math
 import numpy as np
 
 from confir.errors import counted
-from confir.number_text import NumberText, topics_text
+from confir.number_text import SENTENCE_DECIMALS, NumberText, topics_text
 from confir.report.names import isolated, joined_names
 from confir.report.result_table import result_table
 from confir.report.tables import Table
 from confir.studies.best.best_runs import BestRuns
 from confir.studies.best.teams import TeamBoard
-
-# Decimals of numbers in sentences.
-_SAID_DECIMALS = 3
 
 BORDERLINE_SET = "borderline: other replicates might change the set"
 
@@ -61,7 +58,7 @@ def best_sentence(best: BestRuns, measure: int = 0) -> str:
     members = int(best.in_set[:, measure].sum())
     if members == 1:
         return f"{top} is the best of the {counted(runs, 'run')} by {name} ({level})"
-    mean = NumberText.of(*_mean_and_limits(best, first, measure), decimals=_SAID_DECIMALS)
+    mean = NumberText.of(*_mean_and_limits(best, first, measure), decimals=SENTENCE_DECIMALS)
     which = "each" if members == runs else f"{members:,}"
     first_ranked = (best.rank[:, measure] == 1) & (best.topics[:, measure] > 0)
     leaders = [best.runs[run] for run in order if first_ranked[run]]
@@ -84,7 +81,7 @@ def team_sentence(teams: TeamBoard, measure: int) -> str:
     first = teams.order(measure)[0]
     name, team = teams.measures[measure], isolated(teams.teams[first])
     numbers = (float(a[first, measure]) for a in (teams.mean, teams.low, teams.high))
-    mean = NumberText.of(*numbers, decimals=_SAID_DECIMALS)
+    mean = NumberText.of(*numbers, decimals=SENTENCE_DECIMALS)
     run = isolated(teams.best_runs[first][measure])
     members = int(teams.may_be_best[:, measure].sum())
     which = f"runs of {counted(members, 'team')}" if members > 1 else f"runs of {team} alone"

@@ -11,6 +11,7 @@ import numpy as np
 from confir.defaults import NO_FAMILY
 from confir.errors import counted
 from confir.intervals.simultaneous import is_significant
+from confir.number_text import SENTENCE_DECIMALS
 from confir.order import bracketed, level_text, signed
 from confir.studies.comparison.families import CORRECTION_NAMES
 from confir.studies.comparison.paired_tests import find_test
@@ -24,8 +25,7 @@ from confir.studies.comparison.verdicts import (
     significant_directions,
 )
 
-# Decimals of numbers in sentences, and the smallest p-value that they name.
-_SAID_DECIMALS = 3
+# The smallest p-value that sentences name.
 _SMALLEST_SAID_P = 0.001
 
 
@@ -154,9 +154,9 @@ class Decision(NamedTuple):
     @property
     def evidence(self) -> str:
         """Difference, interval and p-value, and what they leave open: ``+0.021, 95% CI […], p = .02``."""
-        parts = [signed(self.difference, _SAID_DECIMALS)]
+        parts = [signed(self.difference, SENTENCE_DECIMALS)]
         if self.has_interval:
-            parts.append(self._interval("CI", _SAID_DECIMALS))
+            parts.append(self._interval("CI", SENTENCE_DECIMALS))
         adjusted = self.pairs > 1 and self.p_adjusted != self.p
         p = self.p_adjusted if adjusted else self.p
         if not math.isnan(p):

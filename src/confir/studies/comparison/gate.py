@@ -77,18 +77,16 @@ class Gate:
         """Return the outcome in one sentence that names every candidate that fails."""
         failing = [candidate for candidate in self.candidates if not candidate.passes]
         if not failing:
-            return f"gate open: by {self.measure}, {self._describe_passing()}"
+            beyond = f" by more than {self.margin:g}" if self.margin else ""
+            within = f" (margin {self.margin:g})" if self.margin else ""
+            passing = {
+                "not-worse": f"no candidate is significantly worse than {self.baseline}{beyond}",
+                "non-inferior": f"every candidate is non-inferior to {self.baseline}{within}",
+                "superior": f"every candidate is significantly better than {self.baseline}",
+            }
+            return f"gate open: by {self.measure}, {passing[self.require]}"
         reasons = "; ".join(f"{candidate.run}: {self.failure(candidate)}" for candidate in failing)
         return f"gate closed: by {self.measure} against {self.baseline}, {reasons}"
-
-    def _describe_passing(self) -> str:
-        if self.require == "superior":
-            return f"every candidate is significantly better than {self.baseline}"
-        if self.require == "non-inferior":
-            margin = f" (margin {self.margin:g})" if self.margin else ""
-            return f"every candidate is non-inferior to {self.baseline}{margin}"
-        beyond = f" by more than {self.margin:g}" if self.margin else ""
-        return f"no candidate is significantly worse than {self.baseline}{beyond}"
 
     def failure(self, candidate: Candidate) -> str:
         """Return why a candidate fails: difference, interval, and what they are compared with."""
@@ -110,6 +108,9 @@ def judge_gate(
     require: Requirement = "not-worse",
 ) -> Gate:
     """Return whether the candidates pass, by the decisions on their differences.
+
+    A build that fails at every lower mean fails by chance half of the time: a gate closes where the
+    topics show a loss, or where they do not show enough.
 
     A change that changes nothing passes, unless it must be superior.
 
@@ -140,17 +141,11 @@ def judge_gate(
             comparison.means, limits, -margin, comparison.adjustment, comparison.level
         )
         sides = every[:, m].tolist()
-    return Gate(
-        measure,
-        baseline,
-        require,
-        margin,
-        comparison.level,
-        tuple(
-            Candidate(comparison.names(pair)[1], decision, passes(decision, side, margin, require))
-            for pair, (decision, side) in enumerate(zip(decisions, sides, strict=True))
-        ),
+    candidates = tuple(
+        Candidate(decision.run, decision, passes(decision, side, margin, require))
+        for decision, side in zip(decisions, sides, strict=True)
     )
+    return Gate(measure, baseline, require, margin, comparison.level, candidates)
 
 
 def check_gate(
@@ -198,19 +193,14 @@ def gates_to_junit(gates: Sequence[Gate]) -> bytes:
     """Return the gates as a file of JUnit XML; a candidate that fails is a failed test."""
     root = ET.Element("testsuites", name="confir")
     for gate in gates:
-        failed = sum(not candidate.passes for candidate in gate.candidates)
         name = without_controls(f"{gate.measure} against {gate.baseline}")
         suite = ET.SubElement(root, "testsuite", name=name, errors="0", skipped="0")
         suite.set("tests", str(len(gate.candidates)))
-        suite.set("failures", str(failed))
+        suite.set("failures", str(sum(not candidate.passes for candidate in gate.candidates)))
+        measure = without_controls(gate.measure)
         for candidate in gate.candidates:
-            case = ET.SubElement(
-                suite,
-                "testcase",
-                classname=without_controls(gate.measure),
-                name=without_controls(candidate.run),
-            )
-            said = without_controls(candidate.decision.sentence)
+            run, said = map(without_controls, (candidate.run, candidate.decision.sentence))
+            case = ET.SubElement(suite, "testcase", classname=measure, name=run)
             if not candidate.passes:
                 why = without_controls(gate.failure(candidate))
                 ET.SubElement(case, "failure", type=gate.require, message=why).text = said

@@ -1,4 +1,4 @@
-"""The pairs of a comparison: which runs are compared with which, and on which topics."""
+"""The pairs of a comparison: which runs, on which topics, and their mean differences with limits."""
 
 from __future__ import annotations
 
@@ -29,6 +29,9 @@ MOST_DIFFERENCES = 1_000_000
 
 # More differences (pairs × measures) on millions of topics take hours.
 _MOST_SUMMARISED = 10_000
+
+# Columns resampled together, as in the catalogue of intervals: the same limits, bit for bit.
+_RESAMPLED_COLUMNS = 64
 
 # A difference needs as many topics, to have a variance.
 LEAST_TOPICS = 2
@@ -188,10 +191,6 @@ def complete_topics(values: Floats) -> Booleans:
     """Return which topics every run has, by measure: topics × measures."""
     complete: Booleans = np.all(~np.isnan(values), axis=1)
     return complete
-
-
-# Columns resampled together, as in the catalogue of intervals: the same limits, bit for bit.
-_RESAMPLED_COLUMNS = 64
 
 
 class MeanDifferences(NamedTuple):

@@ -6,12 +6,7 @@ import numpy as np
 
 from confir.errors import counted
 from confir.intervals.method_list import find_method
-from confir.number_text import (
-    NumberText,
-    number_text,
-    percent,
-    topics_text,
-)
+from confir.number_text import number_text, percent, score_words, topics_text
 from confir.report.names import isolated, joined_names
 from confir.studies.best.best_runs import BestRuns
 from confir.studies.best.teams import TeamBoard
@@ -28,9 +23,6 @@ BORDERLINE = "other replicates might change the verdict"
 
 # More runs than this are counted in a sentence.
 _MOST_NAMED = 3
-
-# Decimals of numbers in sentences.
-_SAID_DECIMALS = 3
 
 
 def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
@@ -161,7 +153,7 @@ def pairs_sentence(comparison: Comparison, measure: int, what: str = "run") -> s
         )
         return f"{which} significantly"
     smallest = float(np.abs(comparison.difference[significant, measure]).min())
-    said = NumberText.of(smallest, decimals=_SAID_DECIMALS)
+    said = score_words(smallest)
     if pairs == 1:
         return f"the two {what}s differ significantly, by {said}"
     verb = "differs" if found == 1 else "differ"
@@ -200,7 +192,7 @@ def difference_sentence(comparison: Comparison, place: Place) -> str:
     if means is None:
         return decision.in_words(measure)
     baseline, run = (
-        f"{isolated(name)} {NumberText.of(mean, decimals=_SAID_DECIMALS)}"
+        f"{isolated(name)} {score_words(mean)}"
         for name, mean in zip(comparison.names(place.pair), means[:, place.measure], strict=True)
     )
     return f"{baseline} → {run} in {measure}: {decision.words} ({decision.evidence})"
