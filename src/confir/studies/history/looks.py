@@ -235,7 +235,9 @@ def _judge(
             )
             for measure in measures
         }
-        arrived = {measure: new for measure, (_, new) in found.items()}
+        arrived: dict[str, Sequence[Arrived]] = {
+            measure: new for measure, (_, new) in found.items()
+        }
         return [gate for gate, _ in found.values()], arrived
     stricter = comparison.at(level_of_look(number, comparison.level))
     about = about_look(number, comparison.level, rule.require)

@@ -103,7 +103,8 @@ def first_board(data: Mapping[str, Any], level: str) -> Board:
     baseline = (first.get("comparison") or {}).get("baseline")
     scale = _scale(numbers, order, always=baseline)
     drawn, bars = _bars(numbers, scale, runs, order, _TICKS)
-    gap_drawn, gap_bars = {}, None
+    gap_drawn: dict[int, tuple[float | None, ...]] = {}
+    gap_bars = None
     if beside is not None:
         gaps = (beside["low"], beside["gap"], beside["high"])
         gap_drawn, gap_bars = _bars(gaps, _scale(gaps, order, 0.0), runs, order, _GAP_TICKS)

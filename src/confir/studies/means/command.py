@@ -13,7 +13,7 @@ from confir.cli.judged_input import JudgedInputs
 from confir.cli.parameters import Option
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, counted
-from confir.studies.unjudged.command import DOUBT_OPTIONS, TREATMENTS, Beside, Doubts
+from confir.studies.unjudged.command import DOUBT_OPTIONS, DOUBT_TREATMENTS, Beside, Doubts
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
@@ -75,7 +75,7 @@ def evaluate_command(
     treatment: Annotated[
         str | None,
         options.choice(
-            *dict.fromkeys(way for ways in TREATMENTS.values() for way in ways),
+            *dict.fromkeys(way for ways in DOUBT_TREATMENTS.values() for way in ways),
             help="How --show unjudged and ties bound or estimate means: the lowest and highest mean "
             "(bounds, the default); the mean without unjudged documents (condensed); the expected mean "
             "with judgements drawn for them (resample); the expected mean over all orders of tied "
@@ -204,7 +204,7 @@ def _check_judged(inputs: JudgedInputs, view: str, methods: Sequence[str]) -> No
     from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS
 
     by_document = inputs.human_sample == RANDOM_DOCUMENTS
-    if view in TREATMENTS or (view == TOPICS and not by_document):
+    if view in DOUBT_TREATMENTS or (view == TOPICS and not by_document):
         raise InvalidValueError(f"--show {view} cannot be combined with --human")
     if by_document:
         return

@@ -8,7 +8,7 @@ from confir.data.result import Record
 from confir.number_text import percent
 from confir.report.charts import import_altair, styled, tooltips
 from confir.studies.comparison.chart import verdict_panels
-from confir.studies.topic_groups.group_differences import ALL_TOPICS, GroupComparison
+from confir.studies.topic_groups.group_differences import EVERY_GROUP, GroupComparison
 
 # More pairs and measures are too many panels for one chart; the table has all of them.
 MOST_PANELS = 24
@@ -37,7 +37,7 @@ def group_difference_chart(comparison: GroupComparison, most: int = MOST_PANELS)
     ]
     drawing = verdict_panels(
         [record for record in records if record["panel"] in set(shown)],
-        {"name": (ALL_TOPICS, *(_label(name) for name in comparison.groups)), "panel": shown},
+        {"name": (EVERY_GROUP, *(_label(name) for name in comparison.groups)), "panel": shown},
         f"difference with simultaneous {percent(comparison.level)} interval",
         tooltip,
         mark={
@@ -53,7 +53,7 @@ def group_difference_chart(comparison: GroupComparison, most: int = MOST_PANELS)
 
 def _label(group: str) -> str:
     """Return the label of a group, other than that of all topics."""
-    return f"{group} (group)" if group == ALL_TOPICS else group
+    return f"{group} (group)" if group == EVERY_GROUP else group
 
 
 def _records(comparison: GroupComparison) -> list[Record]:

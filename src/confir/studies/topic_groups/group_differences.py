@@ -32,8 +32,8 @@ from confir.studies.comparison.verdicts import NOT_COMPARED, Words
 from confir.studies.topic_groups.heterogeneity import Heterogeneity, check_groups
 
 # The group of all topics, and what is known of it.
-ALL_TOPICS = "all topics"
-_OF_ALL_TOPICS = ("difference", "low", "high", "verdict")
+EVERY_GROUP = "all topics"
+_OF_EVERY_GROUP = ("difference", "low", "high", "verdict")
 
 
 @result
@@ -141,10 +141,10 @@ class GroupComparison(PairResult):
             measure, pair = divmod(number // groups, len(self.first))
             if number % groups == 0:
                 cell = pair, measure
-                whole = {name: record[f"overall_{name}"] for name in _OF_ALL_TOPICS}
+                whole = {name: record[f"overall_{name}"] for name in _OF_EVERY_GROUP}
                 whole |= {"topics": int(overall.topics[cell]), "open": ends[cell], "whole": True}
                 unclear = bool(overall.borderline[0, pair, measure])
-                found.append({**record, **whole, "group": ALL_TOPICS, "borderline": unclear})
+                found.append({**record, **whole, "group": EVERY_GROUP, "borderline": unclear})
             word = record["verdict"] or NOT_COMPARED
             found.append({**record, "verdict": word, "whole": False})
         return found

@@ -46,7 +46,8 @@ def group_difference_table(comparison: GroupComparison, seed: int | None = None)
 def _p_of_groups(record: Record) -> str:
     if not record["whole"]:
         return ""
-    return p_text(record["p_groups_adjusted"]) + ", borderline" * record["groups_borderline"]
+    unclear = ", borderline" if record["groups_borderline"] else ""
+    return f"{p_text(record['p_groups_adjusted'])}{unclear}"
 
 
 def _note(comparison: GroupComparison, seed: int | None) -> str:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # The options of these views, and how each bounds or estimates means, the default first.
 DOUBT_OPTIONS = ("treatment", "pool_depth")
-TREATMENTS = {"unjudged": ("bounds", "condensed", "resample"), "ties": ("bounds", "expected")}
+DOUBT_TREATMENTS = {"unjudged": ("bounds", "condensed", "resample"), "ties": ("bounds", "expected")}
 
 # Under which names numbers are added to the records of means.
 _COLUMNS = {
@@ -71,7 +71,7 @@ class Doubts(NamedTuple):
         cls, inputs: Inputs, view: str, treatment: str | None, pool_depth: int | None
     ) -> Doubts | None:
         """Return what a view asks for, None if it is another one; raise where it knows no such way."""
-        ways = TREATMENTS.get(view)
+        ways = DOUBT_TREATMENTS.get(view)
         if ways is None:
             return None
         if treatment is not None and treatment not in ways:

@@ -209,7 +209,7 @@ class UnjudgedDifferences(BoundedMeans):
     )
 
     beside = ("difference", "lowest", "highest")
-    row_order = ()
+    row_order = ("run", "measure")
     best_by = ""
 
     @property
