@@ -258,14 +258,11 @@ def _differences(
     chosen = comparison.select(measure=said_of) if gates else comparison
     rest = comparison.select(measure=ungated) if gates and ungated else comparison
     table = comparison_table(rest, seed) if ungated else None
-    return [AnswerPart("Differences", _sentences(chosen, in_words=in_words), table)]
-
-
-def _sentences(comparison: Comparison, *, in_words: bool) -> tuple[str, ...]:
-    has_baseline = comparison.baseline is not None
-    if in_words and has_baseline:
-        return tuple(difference_sentence(comparison, place) for place in comparison.places())
-    if in_words:
-        return tuple(comparison.sentences())
-    count = baseline_sentence if has_baseline else named_pairs_sentence
-    return tuple(count(comparison, m) for m in range(len(comparison.measures)))
+    if not in_words:
+        count = named_pairs_sentence if comparison.baseline is None else baseline_sentence
+        said = [count(chosen, m) for m in range(len(chosen.measures))]
+    elif comparison.baseline is None:
+        said = chosen.sentences()
+    else:
+        said = [difference_sentence(chosen, place) for place in chosen.places()]
+    return [AnswerPart("Differences", tuple(said), table)]
