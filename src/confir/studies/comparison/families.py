@@ -1,4 +1,4 @@
-"""Families of comparisons, whose intervals and p-values hold simultaneously; and single tests.
+"""Families of comparisons, whose intervals and p-values are simultaneous; and corrections of single tests.
 
 A family has simultaneous intervals and p-values that agree with them. Single tests have p-values
 with a correction, beside intervals of each pair alone.

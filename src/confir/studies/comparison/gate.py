@@ -1,4 +1,4 @@
-"""A gate for continuous integration, opened or closed by the decisions on the differences."""
+"""A gate for continuous integration, by the decisions on the differences; also as JUnit XML."""
 
 from __future__ import annotations
 

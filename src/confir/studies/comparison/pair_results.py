@@ -1,4 +1,4 @@
-"""What results about pairs of runs share: the pairs of one table of scores, and a choice of them."""
+"""What results on pairs of runs share: the pairs, a choice of them, and the order in which they are shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups of neighbouring runs without a significant difference."""
+"""Groups of neighbouring runs without a significant difference, and their letters."""
 
 from __future__ import annotations
 
