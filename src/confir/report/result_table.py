@@ -61,7 +61,7 @@ def _cell(record: Record, name: str, column: TableColumn) -> Cell:
     if column.text is not None:
         text = column.text(record)
     else:
-        others = (record[other] for other in column.others if other in record)
+        others = (record[other] for other in column.others)
         text = _TEXTS[column.role](column, record[name], *others)
     return Cell(text, column.bold is not None and column.bold(record))
 

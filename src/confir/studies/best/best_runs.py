@@ -113,7 +113,7 @@ class BestRuns(Result):
             "measure": MEASURE_AND_RUN["measure"],
             "rank": TableColumn(Role.NAME, text=_rank_text),
             "run": TableColumn(Role.NAME, bold=itemgetter("may_be_best")),
-            "mean": TableColumn(Role.SCORE, others=LIMITS),
+            "mean": TableColumn(Role.SCORE, others=() if self.low is None else LIMITS),
             "gap": TableColumn(Role.DIFFERENCE, others=("gap_low", "gap_high")),
             "may_be_best": TableColumn(Role.FLAG, others=("borderline",)),
         }

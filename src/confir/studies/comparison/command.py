@@ -77,10 +77,7 @@ def compare_command(
     inputs: Annotated[JudgedInputs, Without("bounded")],
     baseline: Annotated[
         str | None,
-        Option(
-            metavar="RUN",
-            help="Compare the other runs with this one: its name or its file.",
-        ),
+        Option(metavar="RUN", help="Compare the other runs with this one: its name or its file."),
     ] = None,
     family: Annotated[
         str | None,

@@ -195,27 +195,27 @@ class Comparison(PairResult):
 
     def table_columns(self) -> TableColumns:
         """Return how the columns read; what is the same for all pairs is left out."""
-        name, p = TableColumn(Role.NAME), TableColumn(Role.P)
         limits = LIMITS if self.family == NO_FAMILY else ("simultaneous_low", "simultaneous_high")
-        shown = {
-            "measure": name,
-            "run": name,
-            "against": name if self.baseline is None else None,
-            "test": name if len(self.tests) > 1 else None,
+        ends = (*limits, "open")
+        columns = {
+            **dict.fromkeys(("measure", "run", "against", "test"), TableColumn(Role.NAME)),
             "verdict": TableColumn(Role.VERDICT, others=("borderline",), bold=_is_significant),
-            "difference": TableColumn(
-                Role.DIFFERENCE, others=(*limits, "open"), bold=_is_significant
-            ),
-            "p": p,
-            "p_adjusted": p._replace(title="adj. p") if self.is_adjusted else None,
-            "p_equivalence": p._replace(title="p equiv."),
-            "p_equivalence_adjusted": p._replace(title="adj. p equiv.")
-            if self.is_equivalence_adjusted
-            else None,
+            "difference": TableColumn(Role.DIFFERENCE, others=ends, bold=_is_significant),
+            "p": TableColumn(Role.P),
+            "p_adjusted": TableColumn(Role.P, "adj. p"),
+            "p_equivalence": TableColumn(Role.P, "p equiv."),
+            "p_equivalence_adjusted": TableColumn(Role.P, "adj. p equiv."),
             "effect_size": TableColumn(Role.NUMBER, "d_z", format=".2f"),
             "wins": TableColumn(Role.WINS, "w/t/l", ("ties", "losses")),
         }
-        return {name: column for name, column in shown.items() if column is not None}
+        shown = {
+            "against": self.baseline is None,
+            "test": len(self.tests) > 1,
+            "p_adjusted": self.is_adjusted,
+            "p_equivalence": self.p_equivalence is not None,
+            "p_equivalence_adjusted": self.is_equivalence_adjusted,
+        }
+        return {name: column for name, column in columns.items() if shown.get(name, True)}
 
     @property
     def is_adjusted(self) -> bool:

@@ -70,8 +70,7 @@ class GateRecords:
         ),
     ] = None
     junit: Annotated[
-        str | None,
-        Option(metavar="FILE", help="Write the gate as JUnit XML.", panel=GATE_PANEL),
+        str | None, Option(metavar="FILE", help="Write the gate as JUnit XML.", panel=GATE_PANEL)
     ] = None
 
     def check(self, gates: Sequence[str]) -> None:
@@ -191,8 +190,7 @@ def history_command(
         ),
     ] = None,
     run: Annotated[
-        list[str] | None,
-        Option("--run", metavar="NAME", help="Only this candidate (repeatable)."),
+        list[str] | None, Option("--run", metavar="NAME", help="Only this candidate (repeatable).")
     ] = None,
     out: options.Output,
 ) -> None:
