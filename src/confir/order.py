@@ -30,6 +30,13 @@ def distinct(values: Integers) -> Integers:
     return found
 
 
+def ranks_by_mean(mean: Floats) -> Integers:
+    """Return ranks along the first axis, 1 the highest; equal means share the better rank, NaN is last."""
+    known = np.nan_to_num(mean, nan=-np.inf)
+    ranks: Integers = 1 + (known[None] > known[:, None] + TIE).sum(axis=1)
+    return ranks
+
+
 def best_first(values: Floats) -> list[int]:
     """Return the indices of values, highest first; NaN last."""
     places: list[int] = np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable").tolist()

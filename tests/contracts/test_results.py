@@ -19,7 +19,7 @@ from confir.studies.collection.collection_means import summarise_means
 from confir.studies.collection.collection_topic_differences import compare_topics_on_collection
 from confir.studies.collection.collection_topics import summarise_topics
 from confir.studies.collection.collection_variance import decompose_variance
-from confir.studies.comparison.pair_result import PairResult
+from confir.studies.comparison.pair_results import PairResult
 from confir.studies.history.history import GateHistory
 from confir.studies.meta_analysis.meta_analysis import pool_models
 from confir.studies.nuggets.nugget_variance import NuggetVariance
@@ -283,12 +283,17 @@ def test_tables_show_columns_of_the_records(results):
 
 def test_the_declared_table_has_the_names_and_notes_of_the_result(results):
     for result in results:
-        if find_function(result, "table") is None and result.table_columns():
+        columns = result.table_columns()
+        if find_function(result, "table") is None and columns:
             table = result_table(result)
             records = result.table_records()
             assert len(table.rows) == len(records), type(result)
             assert table.note == result.note() != ""
-            names = [cell.text for row in table.rows for cell in row[: table.names]]
+            own = {
+                column.title or name for name, column in columns.items() if column.text is not None
+            }
+            named = [place for place in range(table.names) if table.columns[place] not in own]
+            names = [row[place].text for row in table.rows for place in named]
             known = {str(one) for record in records for one in record.values()}
-            words = [dict(column.words or {}) for column in result.table_columns().values()]
+            words = [dict(column.words or {}) for column in columns.values()]
             assert {*names} <= known.union(*(one.values() for one in words)), type(result)

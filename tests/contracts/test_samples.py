@@ -21,8 +21,7 @@ from confir.resampling.published_means import PublishedMeans
 from confir.resampling.sample import Knowledge, Sample, names
 from confir.studies.comparison.gate import GateRule
 from confir.studies.comparison.paired_tests import TESTS
-from confir.studies.history.gate_looks import begin_look
-from confir.studies.history.looks import Look
+from confir.studies.history.looks import Look, begin_look
 
 RUNS, TOPICS, MEASURES = ("a", "b", "c", "d"), 24, ("AP", "P@10")
 

@@ -10,7 +10,7 @@ from statsmodels.stats.weightstats import ttost_paired
 from confir.data.tables.score_files import read_scores
 from confir.errors import InputWarning
 from confir.studies.comparison.compare import compare_runs
-from confir.studies.comparison.corrections import adjust_p_values
+from confir.studies.comparison.families import adjust_p_values
 from confir.studies.planning.planning import plan_topics
 from confir.studies.planning.power import Criterion
 from studies.score_tables import table

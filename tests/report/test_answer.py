@@ -18,7 +18,6 @@ from confir.report.sections import MOST_FINDINGS, answer_sentences, conclusions
 from confir.report.tables import Cell
 from confir.studies.best.best_runs import find_best
 from confir.studies.comparison.compare import compare_runs
-from confir.studies.comparison.verdicts import verdicts_against
 from confir.studies.means.section import board_table
 from confir.studies.planning.planning import plan_topics
 from confir.studies.ranks.ranking import rank_runs
@@ -312,8 +311,8 @@ def test_intervals_that_hold_far_less_often_for_a_run_are_told():
 
 def test_verdicts_are_from_the_side_of_the_run_named():
     comparison = compare_runs(scores_of(0.3, 0.6, 0.2))
-    assert verdicts_against(comparison, 1) == {0: "better", 2: "better"}
-    assert verdicts_against(comparison, 2) == {0: "worse", 1: "worse"}
+    assert comparison.verdicts_against(1) == {0: "better", 2: "better"}
+    assert comparison.verdicts_against(2) == {0: "worse", 1: "worse"}
 
 
 def test_names_in_other_scripts_keep_their_direction_to_themselves():
@@ -490,7 +489,7 @@ def test_the_set_leaves_out_runs_that_every_pair_cannot_separate():
     noise -= noise.mean(axis=0) + np.where(np.arange(9) == 0, 0, 0.0185)
     scores = replace(scores_of(*[0.5] * 9), values=(base + noise)[:, :, None])
     contents = gather_contents(scores, settings=FAST)
-    verdicts = verdicts_against(contents.measures[0]["comparison"][0.95], 0)
+    verdicts = contents.measures[0]["comparison"][0.95].verdicts_against(0)
     held = contents.measures[0]["best"].at[0.95].in_set[:, 0]
     left = sum(word == "inconclusive" and not held[run] for run, word in verdicts.items())
     assert left > 1

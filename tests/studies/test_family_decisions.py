@@ -11,8 +11,8 @@ from scipy import stats
 from confir import compare_runs, evaluate, find_best, judge_gate, rank_runs
 from confir.defaults import LEVELS
 from confir.intervals.simultaneous import ComparisonFamily, SimultaneousLimits, is_significant
-from confir.studies.comparison.decisions import sides_of_bound
 from confir.studies.comparison.table import comparison_table
+from confir.studies.comparison.verdicts import sides_of_bound
 from strategies import at_most
 from studies.score_tables import table
 

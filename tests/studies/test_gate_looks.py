@@ -17,9 +17,8 @@ from confir.data.scores import Scores
 from confir.errors import FormatError, InvalidValueError, UnreadableError, UnsupportedMethodError
 from confir.studies.comparison.arriving_topics import judge_arriving
 from confir.studies.comparison.gate import GateRule
-from confir.studies.history.gate_looks import begin_look
 from confir.studies.history.history_file import OpenHistory, read_looks
-from confir.studies.history.looks import Look, level_of_look
+from confir.studies.history.looks import Look, begin_look, level_of_look
 
 RULE = GateRule()
 
@@ -165,8 +164,8 @@ def test_topics_that_left_still_count_and_changed_ones_are_an_error(tmp_path):
 
 def test_candidates_share_the_error_where_topics_arrive():
     one = drawn(4, 80, shift=-0.03)
-    alone = judge_arriving(compared(one), "m0", {}, rng=1).gate.candidates[0].decision
-    both = judge_arriving(compared(np.stack([one, one], axis=1)), "m0", {}, rng=1).gate
+    alone = judge_arriving(compared(one), "m0", {}, rng=1)[0].candidates[0].decision
+    both = judge_arriving(compared(np.stack([one, one], axis=1)), "m0", {}, rng=1)[0]
     for candidate in both.candidates:
         assert candidate.decision.low < alone.low < alone.high < candidate.decision.high
         assert candidate.decision.level == 0.95
@@ -177,9 +176,9 @@ def test_candidates_share_the_error_where_topics_arrive():
 def test_arriving_topics_decide_by_the_limits(require):
     rule = {"require": require, "margin": 0.1}
     closed = {
-        shift: judge_arriving(
-            compared(drawn(5, 300, shift, 0.05)), "m0", {}, **rule, rng=1
-        ).gate.closed
+        shift: judge_arriving(compared(drawn(5, 300, shift, 0.05)), "m0", {}, **rule, rng=1)[
+            0
+        ].closed
         for shift in (-0.3, 0.0, 0.3)
     }
     expected = {

@@ -8,7 +8,7 @@ import pytest
 from confir.errors import UnknownNameError
 from confir.studies.comparison import paired_tests
 from confir.studies.comparison.compare import compare_runs
-from confir.studies.comparison.corrections import CORRECTIONS, adjust_p_values
+from confir.studies.comparison.families import CORRECTIONS, adjust_p_values
 from confir.studies.comparison.paired_tests import TESTS, find_test
 from studies.score_tables import table
 

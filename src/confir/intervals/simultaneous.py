@@ -9,6 +9,7 @@ Bonferroni's. Beside it stands a bound that needs no variance, for differences t
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -178,12 +179,9 @@ class ComparisonFamily:
 
         There the p-value of the maxima lies within `MONTE_CARLO_ERRORS` of what decides.
         """
-        lower, upper = (
-            is_significant(self.p_values(t, df, self_normalised, errors), level)
-            for errors in (-MONTE_CARLO_ERRORS, MONTE_CARLO_ERRORS)
+        return borderline_decisions(
+            lambda errors: self.p_values(t, df, self_normalised, errors), level
         )
-        unclear: Booleans = lower != upper
-        return unclear
 
     def _shares(self, size: Floats, errors: float) -> Floats:
         """Return the share of maxima that reach t, the observed one counted along; 1 without any."""
@@ -228,3 +226,12 @@ def is_significant(p: Any, level: float) -> Any:
     """Whether p-values are at most 1 - level, up to rounding."""
     error = 1.0 - level
     return (p < error) | (abs(p - error) <= _ROUNDING * error)
+
+
+def borderline_decisions(moved: Callable[[float], Floats], level: float) -> Booleans:
+    """Return where a decision changes with p-values moved by some Monte-Carlo errors, up or down."""
+    lower, upper = (
+        is_significant(moved(errors), level) for errors in (-MONTE_CARLO_ERRORS, MONTE_CARLO_ERRORS)
+    )
+    unclear: Booleans = lower != upper
+    return unclear

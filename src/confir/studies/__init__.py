@@ -104,7 +104,7 @@ STUDIES = (
         results={
             "comparison.Comparison": Shown("comparison_table", "comparison_chart"),
             "run_groups.RunGroups": Shown("group_table", "group_chart"),
-            "topic_differences.TopicDifferences": Shown("topic_difference_table", "topic_chart"),
+            "topic_differences.TopicDifferences": Shown(chart="topic_chart"),
         },
         commands=("compare",),
         panel=DAILY,
@@ -127,7 +127,7 @@ STUDIES = (
         "How did a gate decide over time, and what can be concluded after repeated looks?",
         ("Waudby-Smith & Ramdas 2023", "gate.md"),
         verbs=("read_history",),
-        results={"history.GateHistory": Shown("history_table", "history_chart")},
+        results={"history.GateHistory": Shown(chart="history_chart")},
         commands=("history",),
     ),
     Study(
@@ -293,7 +293,7 @@ STUDIES = (
         verbs=("bound_differences", "bound_unjudged", "estimate_unjudged"),
         results={
             "unjudged_bounds.UnjudgedBounds": Shown(chart="unjudged_bounds_chart"),
-            "unjudged_differences.UnjudgedDifferences": Shown(),
+            "unjudged_bounds.UnjudgedDifferences": Shown(),
             "unjudged_estimates.UnjudgedEstimate": Shown(chart="unjudged_estimate_chart"),
         },
         section=True,

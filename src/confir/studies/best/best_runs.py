@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import Any, NamedTuple, overload
+from operator import itemgetter
+from typing import Any, overload
 
 import numpy as np
 
 from confir.arguments import as_levels
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import on_its_scheduler
-from confir.data.result import Result, axis, constant, over, result
+from confir.data.result import Record, Result, axis, constant, over, result
 from confir.data.scores import Scores
+from confir.data.table_columns import LIMITS, MEASURE_AND_RUN, Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
-from confir.intervals.interval import check_level
+from confir.errors import ConfirWarning
+from confir.intervals.interval import Limits
+from confir.intervals.method_list import confidence_interval
 from confir.intervals.simultaneous import ComparisonFamily, is_significant
 from confir.measures.evaluation import as_rated
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
-from confir.order import TIE, best_first
+from confir.order import best_first, ranks_by_mean
 from confir.parallel import run_in_threads
-from confir.resampling.kinds import needs
+from confir.resampling.kinds import as_sample, needs
 from confir.resampling.sample import Knowledge
 from confir.resampling.topic_bootstrap import Rng
-from confir.studies.best.mean_limits import mean_limits
 from confir.studies.best.run_pairs import (
     RunPairs,
     best_p_values,
@@ -92,6 +96,8 @@ class BestRuns(Result):
     high: Floats | None = over("run", "measure", default=None)
 
     row_order = ("measure", "run")
+    best_by = "mean"
+    bold_means = "may be best"
     record_columns = (
         *("measure", "rank", "run", "mean", "low", "high", "gap", "gap_low", "gap_high"),
         *("may_be_best", "share_first", "borderline", "p", "topics", "level"),
@@ -101,11 +107,20 @@ class BestRuns(Result):
         """Return the numbers of the runs by a measure, best first."""
         return best_first(self.mean[:, measure])
 
-    def rows(self) -> Integers:
-        """Return the rows of the records: by measure, best run first."""
-        runs = len(self.runs)
-        orders = (self.order(measure) for measure in range(len(self.measures)))
-        return np.concatenate([m * runs + np.array(order) for m, order in enumerate(orders)])
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        return {
+            "measure": MEASURE_AND_RUN["measure"],
+            "rank": TableColumn(Role.NAME, text=_rank_text),
+            "run": TableColumn(Role.NAME, bold=itemgetter("may_be_best")),
+            "mean": TableColumn(Role.SCORE, others=() if self.low is None else LIMITS),
+            "gap": TableColumn(Role.DIFFERENCE, others=("gap_low", "gap_high")),
+            "may_be_best": TableColumn(Role.FLAG, others=("borderline",)),
+        }
+
+
+def _rank_text(record: Record) -> str:
+    return f"{record['rank']:,}" if record["topics"] else "–"
 
 
 @overload
@@ -128,6 +143,9 @@ def find_best(
     rng: Rng = SEED,
 ) -> BestRuns | list[BestRuns]:
     """Return which runs may be the best: the confidence set of Hsu (1984), one-sided.
+
+    The run with the highest mean on these topics need not be the best on others. The set holds the
+    best run with the confidence asked for: all runs that no other is significantly better than.
 
     Run i is left out where another run's mean exceeds its own by more than c standard errors of
     the difference, or where the signs of the differences are certain enough by themselves. c is the
@@ -152,8 +170,6 @@ def find_best(
     """
     scores = as_rated(scores)
     levels = as_levels(level)
-    for one in levels:
-        check_level(one)
     pairs = compare_all_runs(scores, replicates, rng, what="best runs", level=levels[0])
     found = [
         replace(best, **mean_limits(scores, best.level, replicates, rng)._asdict())
@@ -176,6 +192,11 @@ def best_of_pairs(
     mean = stacked([one.mean for one in pairs])
     share_first = stacked([one.share_first for one in pairs], 0.0)
     counts = np.array([one.topics for one in pairs])
+    highest = [
+        np.where(np.eye(one.runs, dtype=np.bool_), -np.inf, one.difference).max(axis=1)
+        for one in pairs
+    ]  # of the others, above each run
+    above_others = [np.where(np.isinf(one), np.nan, -one) for one in highest]
 
     def at(level: float) -> BestRuns:
         limits = [_limits(one, own, level) for one, own in zip(pairs, p_values, strict=True)]
@@ -184,11 +205,11 @@ def best_of_pairs(
             measures=scores.measures,
             topics=np.where(np.isnan(mean), 0, counts),
             mean=mean,
-            rank=_ranks(mean),
-            difference=stacked([_above_others(one) for one in pairs]),
+            rank=ranks_by_mean(mean),
+            difference=stacked(above_others),
             in_set=~np.isnan(mean) & ~is_significant(p, level),
-            lower=stacked([one.lower for one in limits]),
-            upper=stacked([one.upper for one in limits]),
+            lower=stacked([one.low for one in limits]),
+            upper=stacked([one.high for one in limits]),
             p=p,
             borderline=stacked([borderline_best(one, level) for one in pairs], 0.0) > 0,
             share_first=share_first,
@@ -199,31 +220,7 @@ def best_of_pairs(
     return run_in_threads(at, levels)
 
 
-def _ranks(mean: Floats) -> Integers:
-    """Return ranks by the mean, 1 the highest; equal means share the better rank."""
-    known = np.nan_to_num(mean, nan=-np.inf)
-    higher = known[None] > known[:, None] + TIE
-    ranks: Integers = 1 + higher.sum(axis=1)
-    return ranks
-
-
-def _above_others(pairs: RunPairs) -> Floats:
-    """Return each run's mean less the highest of the others."""
-    apart = pairs.difference.copy()
-    np.fill_diagonal(apart, -np.inf)
-    highest = apart.max(axis=1)
-    above: Floats = np.where(np.isinf(highest), np.nan, -highest)
-    return above
-
-
-class _Limits(NamedTuple):
-    """Limits of each run's difference from the best of the others, by one measure and level."""
-
-    lower: Floats
-    upper: Floats
-
-
-def _limits(pairs: RunPairs, p: Floats, level: float) -> _Limits:
+def _limits(pairs: RunPairs, p: Floats, level: float) -> Limits:
     """Return how far runs may be below and above the best of the others.
 
     Only the best run's comparisons must hold for all limits to hold at once, since for all other
@@ -232,7 +229,7 @@ def _limits(pairs: RunPairs, p: Floats, level: float) -> _Limits:
     """
     runs, in_set = pairs.runs, ~is_significant(p, level)
     if runs < 2:
-        return _Limits(*np.full((2, runs), np.nan))
+        return Limits(*np.full((2, runs), np.nan))
     ordered = pairs.above_in_order.T if runs > 2 else np.empty((0, runs))
     family = ComparisonFamily(runs - 1, ordered, sides=1)
     critical = np.maximum(0.0, family.critical_value(pairs.df, level))
@@ -244,7 +241,25 @@ def _limits(pairs: RunPairs, p: Floats, level: float) -> _Limits:
     others = in_set & apart  # rows against the columns in the set
     below = np.where(others & known, -pairs.difference - half.T, np.inf).min(axis=1)
     lower = np.where(np.isinf(below), np.nan, np.minimum(below, 0.0))
-    return _Limits(
+    return Limits(
         np.where(others.any(axis=1), lower, 0.0),
         np.where(in_set, upper, 0.0),
     )
+
+
+def mean_limits(scores: Any, level: float, replicates: int, rng: Rng) -> Limits:
+    """Return the limits of all means by the default method, as `evaluate` shows them: runs × measures.
+
+    Where runs lack topics, the means are those over the topics that all runs have.
+    """
+    sample = as_sample(scores)
+    low, high = np.full((2, *sample.shape), np.nan)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConfirWarning)  # the comparison of the runs has its own
+        for measure, found in enumerate(sample.by_measure("limits")):
+            interval = confidence_interval(
+                found.sample, level=level, replicates=replicates, rng=rng
+            )
+            low[found.scored, measure] = interval.low.reshape(-1)
+            high[found.scored, measure] = interval.high.reshape(-1)
+    return Limits(low, high)

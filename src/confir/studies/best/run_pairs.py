@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +18,8 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicWarning, warn_caller
 from confir.intervals.simultaneous import (
-    MONTE_CARLO_ERRORS,
     ComparisonFamily,
-    is_significant,
+    borderline_decisions,
     positive,
 )
 from confir.measures.score_summary import ScoreSummary
@@ -89,13 +88,13 @@ class RunPairs:
     @cached_property
     def every(self) -> ComparisonFamily:
         """The family of all pairs, as in a comparison of all pairs."""
-        borrowed = self.differences.borrowed_by_every(self.units)
+        borrowed = self.differences.borrowed(self.units, every=True)
         return ComparisonFamily.of(borrowed.comparisons, self.maxima.largest, borrowed=borrowed)
 
     @cached_property
     def best_errors(self) -> Floats:
         """Standard errors in the families of one run's pairs: runs × runs; 0 where there is none."""
-        borrowed = self.differences.borrowed_by_one(self.units)
+        borrowed = self.differences.borrowed(self.units, every=False)
         family = ComparisonFamily(self.runs - 1, np.empty(0), borrowed=borrowed)
         return np.nan_to_num(
             family.standard_errors(self.difference, self.differences.se, self.units, self.df)
@@ -116,12 +115,7 @@ class RunPairs:
 
     def borderline_pairs(self, level: float) -> Booleans:
         """Return which decisions on pairs might change with other replicates: runs × runs."""
-        lower, upper = (
-            is_significant(self._pair_p(errors), level)
-            for errors in (-MONTE_CARLO_ERRORS, MONTE_CARLO_ERRORS)
-        )
-        unclear: Booleans = lower != upper
-        return unclear
+        return borderline_decisions(self._pair_p, level)
 
     def _pair_p(self, errors: float) -> Floats:
         sums = self.differences.self_normalised
@@ -164,19 +158,15 @@ class RunDifferences(NamedTuple):
     se: Floats
     self_normalised: Floats
 
-    def borrowed_by_every(self, units: float) -> BorrowedVariance:
-        """Return what variances borrow in the family of all pairs; identical ones are not in it."""
+    def borrowed(self, units: float, *, every: bool) -> BorrowedVariance:
+        """Return what variances borrow in the family of all pairs, or in that of one run's pairs.
+
+        Identical runs are not in the family of all pairs.
+        """
         above = np.triu_indices(len(self.mean), 1)
         differ = (self.mean[above] != 0) | (self.se[above] > 0)
-        return BorrowedVariance(int(differ.sum()), self._median(units))
-
-    def borrowed_by_one(self, units: float) -> BorrowedVariance:
-        """Return what variances borrow in the family of the pairs of one run."""
-        return BorrowedVariance(len(self.mean) - 1, self._median(units))
-
-    def _median(self, units: float) -> float:
-        variance = units * np.square(self.se[np.triu_indices(len(self.se), 1)])
-        return median_variance(variance)
+        size = int(differ.sum()) if every else len(self.mean) - 1
+        return BorrowedVariance(size, median_variance(units * np.square(self.se[above])))
 
 
 def compare_all_runs(
@@ -207,7 +197,11 @@ def compare_all_runs(
     _warn_of_common_topics(sample, measures)
 
     def task(found: MeasureSample) -> RunPairs:
-        own = _generator(found.sample.topics, sample.topics, generator, seed)
+        # replicates are those of `confidence_interval` where no topic is missing; those of fewer
+        # topics have a seed of their own, so that no measure's shares depend on other measures
+        count = found.sample.topics
+        own = np.random.default_rng([seed, count])
+        own = copy.deepcopy(generator) if count == sample.topics else own
         return pairs_by_measure(found, replicates, own, seed, level)
 
     with shared_draws():
@@ -246,8 +240,8 @@ def pairs_by_measure(
                 sample,
                 size,
                 np.random.default_rng(seed),
-                differences.borrowed_by_every(units),
-                differences.borrowed_by_one(units),
+                differences.borrowed(units, every=True),
+                differences.borrowed(units, every=False),
             ),
             share_first=first,
         )
@@ -298,27 +292,22 @@ def _settled(draw: Callable[[int], RunPairs], replicates: int, level: float) -> 
     return pairs
 
 
-def best_families(pairs: RunPairs) -> list[ComparisonFamily]:
-    """Return each run's family: all others against it, one-sided."""
-    others = pairs.runs - 1
-    ordered = pairs.above_in_order if others > 1 else np.empty((pairs.runs, 0))
-    return [ComparisonFamily(others, above, sides=1) for above in ordered]
-
-
 def best_p_values(pairs: RunPairs, errors: float = 0.0) -> Floats:
     """Return p-values of no other run being better than each, moved by some Monte-Carlo errors."""
     if pairs.runs < 2:
         return np.ones(pairs.runs)
     largest = pairs.t.max(axis=1)  # at least 0, a run's difference from itself
     sums = pairs.differences.self_normalised.max(axis=1)
+    others = pairs.runs - 1  # a family for each run: all others against it, one-sided
+    ordered = pairs.above_in_order if others > 1 else np.empty((pairs.runs, 0))
     p = np.array(
         [
-            family.p_values(t, pairs.df, own, errors)
-            for family, t, own in zip(best_families(pairs), largest, sums, strict=True)
+            ComparisonFamily(others, above, sides=1).p_values(t, pairs.df, own, errors)
+            for above, t, own in zip(ordered, largest, sums, strict=True)
         ]
     )
     exact = (pairs.exact & (pairs.difference > 0)).any(axis=1)
-    p = np.where(exact, np.minimum(p, min(1.0, (pairs.runs - 1) * pairs.constant_p)), p)
+    p = np.where(exact, np.minimum(p, min(1.0, others * pairs.constant_p)), p)
     p = np.where((largest > 0) | (pairs.difference > 0).any(axis=1), p, 1.0)
     least: Floats = positive(p)
     return least
@@ -326,12 +315,7 @@ def best_p_values(pairs: RunPairs, errors: float = 0.0) -> Floats:
 
 def borderline_best(pairs: RunPairs, level: float) -> Booleans:
     """Return for which runs other replicates might change whether they may be the best."""
-    lower, upper = (
-        is_significant(best_p_values(pairs, errors), level)
-        for errors in (-MONTE_CARLO_ERRORS, MONTE_CARLO_ERRORS)
-    )
-    unclear: Booleans = lower != upper
-    return unclear
+    return borderline_decisions(partial(best_p_values, pairs), level)
 
 
 def _warn_of_common_topics(sample: Sample, measures: Sequence[MeasureSample]) -> None:
@@ -351,17 +335,6 @@ def _warn_of_common_topics(sample: Sample, measures: Sequence[MeasureSample]) ->
                 f"{sample.topics}",
                 TopicWarning,
             )
-
-
-def _generator(
-    count: int, topics: int, generator: np.random.Generator, seed: int
-) -> np.random.Generator:
-    """Return where replicates of the common topics are drawn from.
-
-    Where no topic is missing, they are those of `confidence_interval`. Those of fewer topics come
-    from a seed of their own, so that no measure's shares depend on the other measures.
-    """
-    return copy.deepcopy(generator) if count == topics else np.random.default_rng([seed, count])
 
 
 def share_first(means: Floats) -> Floats:

@@ -12,7 +12,6 @@ from confir.number_text import difference_words, percent_words, signed_words
 from confir.report.contents import Contents, MeasureContents
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
-from confir.report.tables import Table
 from confir.studies.best.best_runs import BestRuns, best_of_pairs
 from confir.studies.best.chart import best_chart
 from confir.studies.best.run_pairs import compare_all_runs
@@ -23,10 +22,9 @@ from confir.studies.ranks.ranking import Ranking, ranking_of_pairs
 class Best(NamedTuple):
     """The sets of the best run by level, and the ranking, which rests on the same pairs of runs.
 
-    ``level`` is the one asked for. The pairs are not kept: their replicates are large.
+    The pairs are not kept: their replicates are large.
     """
 
-    level: float
     at: dict[float, BestRuns]
     ranking: Ranking
 
@@ -41,17 +39,12 @@ def _gather(scope: Scope) -> Best | None:
     pairs = compare_all_runs(scope.scores, *drawn, what="best runs", level=settings.level)
     made = best_of_pairs(scope.scores, pairs, settings.levels)
     ranking = ranking_of_pairs(scope.scores, pairs, settings.level)
-    return Best(settings.level, dict(zip(settings.levels, made, strict=True)), ranking)
+    return Best(dict(zip(settings.levels, made, strict=True)), ranking)
 
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
     for level in levels:
         yield Figure("best", best_chart(contents["best"].at[level]), level, by_run=True)
-
-
-def _page_data(contents: MeasureContents) -> dict[str, Any]:
-    best: Best = contents["best"]
-    return best_gaps(best.at)
 
 
 def best_gaps(sets: Mapping[float, BestRuns]) -> dict[str, Any]:
@@ -60,26 +53,17 @@ def best_gaps(sets: Mapping[float, BestRuns]) -> dict[str, Any]:
     Of the latter there is a digit per run: 1 if it may be, and 2 more if that is borderline.
     """
     difference = next(iter(sets.values())).difference[:, 0]
-    return {
-        "gap": shown(difference),
-        "gap_text": [signed_words(gap) for gap in difference.tolist()],
-        "at": {level_key(level): _at_level(found) for level, found in sets.items()},
-    }
-
-
-def _at_level(best: BestRuns) -> dict[str, Any]:
-    numbers = np.stack([best.difference[:, 0], best.lower[:, 0], best.upper[:, 0]], 1).tolist()
-    return {
-        "in_set": "".join(map(str, (best.in_set + 2 * best.borderline)[:, 0])),
-        "low": shown(best.lower),
-        "high": shown(best.upper),
-        "limits": [difference_words(*row).partition(" ")[2] or "–" for row in numbers],
-    }
-
-
-def _tables(contents: MeasureContents) -> Iterator[tuple[str, Table]]:
-    best: Best = contents["best"]
-    yield "best", best_table(best.at[best.level])
+    at = {}
+    for level, best in sets.items():
+        numbers = np.stack([difference, best.lower[:, 0], best.upper[:, 0]], axis=1).tolist()
+        at[level_key(level)] = {
+            "in_set": "".join(map(str, (best.in_set + 2 * best.borderline)[:, 0])),
+            "low": shown(best.lower),
+            "high": shown(best.upper),
+            "limits": [difference_words(*row).partition(" ")[2] or "–" for row in numbers],
+        }
+    texts = [signed_words(gap) for gap in difference.tolist()]
+    return {"gap": shown(difference), "gap_text": texts, "at": at}
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
@@ -101,7 +85,7 @@ SECTION: Section[MeasureContents] = Section(
     by_measure=True,
     gather=_gather,
     paper=_figures,
-    page_data=_page_data,
-    tables=_tables,
+    page_data=lambda contents: best_gaps(contents["best"].at),
+    tables=lambda contents: [("best", best_table(contents["best"].at[contents.settings.level]))],
     methods=_methods,
 )

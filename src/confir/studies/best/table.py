@@ -7,14 +7,12 @@ import math
 import numpy as np
 
 from confir.errors import counted
-from confir.number_text import NumberText, difference_text, interval_text, topics_text
+from confir.number_text import SENTENCE_DECIMALS, NumberText, topics_text
 from confir.report.names import isolated, joined_names
-from confir.report.tables import Cell, Table
+from confir.report.result_table import result_table
+from confir.report.tables import Table
 from confir.studies.best.best_runs import BestRuns
 from confir.studies.best.teams import TeamBoard
-
-# Decimals of numbers in sentences.
-_SAID_DECIMALS = 3
 
 BORDERLINE_SET = "borderline: other replicates might change the set"
 
@@ -29,43 +27,8 @@ def best_table(best: BestRuns, seed: int | None = None) -> Table:
     seed
         Seed of the replicates, for the note.
     """
-    measures = range(len(best.measures))
-    several = len(best.measures) > 1
-    rows = tuple(
-        (*([Cell(best.measures[m])] if several else []), *row)
-        for m in measures
-        for row in _rows(best, m)
-    )
-    said = [best_sentence(best, m) for m in measures]
-    names = ("measure",) if several else ()
-    note = "\n".join([*said, board_note(best, seed)])
-    return Table((*names, *_COLUMNS), rows, note, len(names) + 2, "may be best")
-
-
-def board_table(best: BestRuns, measure: int, seed: int | None = None) -> Table:
-    """Return the board of one measure: one row per run, best first.
-
-    Rank, run, whether it may be the best, mean with its interval, and the gap to the best of the
-    other runs with its limits.
-    """
-    return Table(_COLUMNS, tuple(_rows(best, measure)), board_note(best, seed), 2, "may be best")
-
-
-_COLUMNS = ("rank", "run", "mean", "gap", "may be best")
-
-
-def _rows(best: BestRuns, measure: int) -> list[tuple[Cell, ...]]:
-    rank = best.rank
-    return [
-        (
-            Cell(f"{rank[run, measure]:,}" if best.topics[run, measure] else "–"),
-            Cell(best.runs[run], strong=bool(best.in_set[run, measure])),
-            Cell(interval_text(*_mean_and_limits(best, run, measure))),
-            Cell(difference_text(*_gap_and_limits(best, run, measure))),
-            Cell(set_text(best.in_set[run, measure], best.borderline[run, measure])),
-        )
-        for run in best.order(measure)
-    ]
+    said = [best_sentence(best, m) for m in range(len(best.measures))]
+    return result_table(best, "\n".join([*said, board_note(best, seed)]))
 
 
 def _mean_and_limits(best: BestRuns, run: int, measure: int) -> tuple[float, float, float]:
@@ -73,11 +36,6 @@ def _mean_and_limits(best: BestRuns, run: int, measure: int) -> tuple[float, flo
         math.nan if limit is None else float(limit[run, measure]) for limit in (best.low, best.high)
     )
     return float(best.mean[run, measure]), low, high
-
-
-def _gap_and_limits(best: BestRuns, run: int, measure: int) -> tuple[float, float, float]:
-    place = run, measure
-    return float(best.difference[place]), float(best.lower[place]), float(best.upper[place])
 
 
 def set_text(in_set: bool | np.bool_, borderline: bool | np.bool_) -> str:
@@ -100,7 +58,7 @@ def best_sentence(best: BestRuns, measure: int = 0) -> str:
     members = int(best.in_set[:, measure].sum())
     if members == 1:
         return f"{top} is the best of the {counted(runs, 'run')} by {name} ({level})"
-    mean = NumberText.of(*_mean_and_limits(best, first, measure), decimals=_SAID_DECIMALS)
+    mean = NumberText.of(*_mean_and_limits(best, first, measure), decimals=SENTENCE_DECIMALS)
     which = "each" if members == runs else f"{members:,}"
     first_ranked = (best.rank[:, measure] == 1) & (best.topics[:, measure] > 0)
     leaders = [best.runs[run] for run in order if first_ranked[run]]
@@ -112,44 +70,10 @@ def best_sentence(best: BestRuns, measure: int = 0) -> str:
 
 
 def teams_table(teams: TeamBoard) -> Table:
-    """Return the teams by all measures in one table."""
-    measures = range(len(teams.measures))
-    several = len(teams.measures) > 1
-    tables = [team_table(teams, m) for m in measures]
-    rows = tuple(
-        (*([Cell(teams.measures[m])] if several else []), *row)
-        for m, table in enumerate(tables)
-        for row in table.rows
+    """Return the teams by all measures in one table, best first: each by its best run."""
+    return result_table(
+        teams, "\n".join(team_sentence(teams, m) for m in range(len(teams.measures)))
     )
-    names = ("measure",) if several else ()
-    note = "\n".join(team_sentence(teams, m) for m in measures)
-    return Table((*names, *tables[0].columns), rows, note, len(names) + 3, "may be best")
-
-
-def team_table(teams: TeamBoard, measure: int, note: str = "") -> Table:
-    """Return the teams by one measure, best first: each by its best run."""
-    rows = tuple(
-        (
-            Cell(f"{teams.rank[team, measure]:,}"),
-            Cell(teams.teams[team], strong=bool(teams.may_be_best[team, measure])),
-            Cell(teams.best_runs[team][measure]),
-            Cell(
-                interval_text(
-                    float(teams.mean[team, measure]),
-                    float(teams.low[team, measure]),
-                    float(teams.high[team, measure]),
-                )
-            ),
-            Cell(
-                f"yes, {teams.candidates[team, measure]:,} of {counted(int(teams.runs[team]), 'run')}"
-                if teams.may_be_best[team, measure]
-                else "no"
-            ),
-        )
-        for team in teams.order(measure)
-    )
-    columns = ("rank", "team", "best run", "mean", "may be best")
-    return Table(columns, rows, note, 3, "may be best")
 
 
 def team_sentence(teams: TeamBoard, measure: int) -> str:
@@ -157,7 +81,7 @@ def team_sentence(teams: TeamBoard, measure: int) -> str:
     first = teams.order(measure)[0]
     name, team = teams.measures[measure], isolated(teams.teams[first])
     numbers = (float(a[first, measure]) for a in (teams.mean, teams.low, teams.high))
-    mean = NumberText.of(*numbers, decimals=_SAID_DECIMALS)
+    mean = NumberText.of(*numbers, decimals=SENTENCE_DECIMALS)
     run = isolated(teams.best_runs[first][measure])
     members = int(teams.may_be_best[:, measure].sum())
     which = f"runs of {counted(members, 'team')}" if members > 1 else f"runs of {team} alone"

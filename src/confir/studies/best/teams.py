@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import itemgetter
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.result import Result, axis, constant, over, result
-from confir.errors import TopicMismatchError, enumerate_names
+from confir.data.result import Record, Result, axis, constant, over, result
+from confir.data.table_columns import LIMITS, MEASURE_AND_RUN, Role, TableColumn, TableColumns
+from confir.errors import TopicMismatchError, counted, enumerate_names
 from confir.order import best_first
 from confir.studies.best.best_runs import BestRuns
 
@@ -51,6 +53,8 @@ class TeamBoard(Result):
     level: float = constant()
 
     row_order = ("measure", "team")
+    best_by = "mean"
+    bold_means = "may be best"
     record_columns = (
         *("measure", "rank", "team", "run", "mean", "low", "high", "may_be_best", "candidates"),
         *("runs", "level"),
@@ -60,11 +64,22 @@ class TeamBoard(Result):
         """Return the numbers of the teams by a measure, best first."""
         return best_first(self.mean[:, measure])
 
-    def rows(self) -> Integers:
-        """Return the rows of the records: by measure, best team first."""
-        teams = len(self.teams)
-        orders = (self.order(measure) for measure in range(len(self.measures)))
-        return np.concatenate([m * teams + np.array(order) for m, order in enumerate(orders)])
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        return {
+            "measure": MEASURE_AND_RUN["measure"],
+            "rank": TableColumn(Role.NAME, text=lambda record: f"{record['rank']:,}"),
+            "team": TableColumn(Role.NAME, bold=itemgetter("may_be_best")),
+            "run": TableColumn(Role.NAME, "best run"),
+            "mean": TableColumn(Role.SCORE, others=LIMITS),
+            "may_be_best": TableColumn(Role.VERDICT, text=_candidates_text),
+        }
+
+
+def _candidates_text(record: Record) -> str:
+    if not record["may_be_best"]:
+        return "no"
+    return f"yes, {record['candidates']:,} of {counted(record['runs'], 'run')}"
 
 
 def rank_teams(best: BestRuns, teams: Mapping[str, str]) -> TeamBoard:

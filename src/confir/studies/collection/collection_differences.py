@@ -22,9 +22,8 @@ from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.document_replicates import DocumentReplicates, transform_of
 from confir.resampling.variance_components import spread
 from confir.studies.collection.collection_topics import check_request
-from confir.studies.comparison.corrections import adjust_p_values
-from confir.studies.comparison.significance import Estimates, judge_differences
-from confir.studies.comparison.verdicts import IDENTICAL, Words
+from confir.studies.comparison.families import adjust_p_values
+from confir.studies.comparison.verdicts import IDENTICAL, Estimates, Words, judge_differences
 
 Pairing = Literal["paired", "independent"]
 PAIRINGS: tuple[Pairing, ...] = ("paired", "independent")

@@ -6,8 +6,7 @@ arrival holds at all looks at once (Waudby-Smith & Ramdas 2023); each topic ente
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -22,20 +21,13 @@ from confir.resampling.kinds import require_knowledge
 from confir.resampling.sample import Knowledge
 from confir.resampling.topic_bootstrap import Rng
 from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.decisions import Decision, Family
+from confir.studies.comparison.decisions import Decision
 from confir.studies.comparison.gate import Candidate, Gate, Requirement, check_gate, passes
 from confir.studies.comparison.paired_tests import DEFAULT_TEST
 from confir.studies.comparison.verdicts import BETTER, IDENTICAL, INCONCLUSIVE, WORSE
 
 # The differences of a run by topic, in order of arrival.
 Arrived = Mapping[str, float]
-
-
-class ArrivingGate(NamedTuple):
-    """A gate, and the topics of each candidate that are new in this look, with their differences."""
-
-    gate: Gate
-    arrived: tuple[Arrived, ...]
 
 
 def judge_arriving(
@@ -46,8 +38,8 @@ def judge_arriving(
     margin: float = 0.0,
     require: Requirement = "not-worse",
     rng: Rng = SEED,
-) -> ArrivingGate:
-    """Return whether the candidates pass, by limits that hold at every look.
+) -> tuple[Gate, list[dict[str, float]]]:
+    """Return whether the candidates pass, by limits that hold at every look, and their new topics.
 
     Topics that are new enter in a random order, which their scores do not influence. With several
     candidates, the error is divided among them (Bonferroni).
@@ -76,16 +68,18 @@ def judge_arriving(
         _decide((baseline, run), np.array(list(seen.values())), comparison.level, len(runs))
         for run, seen in zip(runs, whole, strict=True)
     ]
-    candidates = (
-        Candidate(one.run, one, passes(one, _side(one, -margin), margin, require))
-        for one in decisions
+    # the side of the margin: 1 above, -1 below, 0 on both
+    sides = [int(one.low > -margin) - int(one.high < -margin) for one in decisions]
+    candidates = tuple(
+        Candidate(one.run, one, passes(one, side, margin, require))
+        for one, side in zip(decisions, sides, strict=True)
     )
-    gate = Gate(
-        *(measure, baseline, require, margin, comparison.level),
-        tuple(candidates),
-        _about(whole, new),
+    about = (
+        f"confidence sequence over {counted(max(map(len, whole)), 'topic')} in order of arrival, "
+        f"{max(map(len, new)):,} of them new: its limits hold at every look"
     )
-    return ArrivingGate(gate, tuple(new))
+    gate = Gate(measure, baseline, require, margin, comparison.level, candidates, about)
+    return gate, new
 
 
 def _new_topics(
@@ -138,21 +132,10 @@ def _decide(names: tuple[str, str], differences: Floats, level: float, candidate
         direction=direction,
         p=p,
         p_adjusted=min(1.0, candidates * p),
-        family=Family(BASELINE if candidates > 1 else NO_FAMILY, candidates, None),
+        family=BASELINE if candidates > 1 else NO_FAMILY,
+        pairs=candidates,
+        correction=None,
         margin=None,
         topics=len(differences),
         constant=False,
-    )
-
-
-def _side(decision: Decision, bound: float) -> int:
-    """Return on which side of a bound the limits lie: 1 above, -1 below, 0 on both."""
-    return int(decision.low > bound) - int(decision.high < bound)
-
-
-def _about(whole: Sequence[Arrived], new: Sequence[Arrived]) -> str:
-    seen, fresh = max(map(len, whole)), max(map(len, new))
-    return (
-        f"confidence sequence over {counted(seen, 'topic')} in order of arrival, {fresh:,} of them "
-        "new: its limits hold at every look"
     )

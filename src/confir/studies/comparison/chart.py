@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from confir.data.result import Record
@@ -14,31 +15,43 @@ from confir.report.charts import (
     COLOURS,
     INK,
     import_altair,
+    in_panels,
     label_names,
     names_best_first,
     numbered,
-    panel_facet,
     run_rows,
     styled,
     tooltips,
+    topic_axis,
 )
 from confir.report.inline_records import inline_records
 from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.group_letters import group_letters
-from confir.studies.comparison.pair_order import turn_record
-from confir.studies.comparison.run_groups import RunGroups
+from confir.studies.comparison.pair_results import turn_record
+from confir.studies.comparison.run_groups import RunGroups, group_letters
 from confir.studies.comparison.topic_differences import TopicDifferences
-from confir.studies.comparison.verdicts import OPPOSITE, VERDICTS
+from confir.studies.comparison.verdicts import (
+    BETTER,
+    EQUIVALENT,
+    IDENTICAL,
+    INCONCLUSIVE,
+    NOT_COMPARED,
+    OPPOSITE,
+    WORSE,
+)
 from confir.studies.comparison.wording import interval_name, unjoined_sentence
 
-# Labels of topics do not touch at this width of a bar.
-_BAR = 12
 # Up to this many runs: the size of a cell of the matrix.
 _CELLS = ((12, 30), (24, 22), (math.inf, 16))
 _GROUP = 16
-_MOST_LABELLED_TOPICS = 120
 
-_VERDICT_COLOURS = [COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[3], INK]
+_VERDICT_COLOURS = {
+    BETTER: COLOURS[0],
+    WORSE: COLOURS[1],
+    EQUIVALENT: COLOURS[2],
+    IDENTICAL: COLOURS[3],
+    INCONCLUSIVE: INK,
+    NOT_COMPARED: INK,
+}
 
 
 def comparison_chart(comparison: Comparison) -> Any:
@@ -53,41 +66,70 @@ def difference_chart(comparison: Comparison) -> Any:
     measures = list(comparison.measures)
     first = [record for record in records if record["measure"] == measures[0]]
     order = names_best_first(first, "difference", "name")
-    title = f"difference with {interval_name(comparison)}"
-    plain = alt.Chart(inline_records(numbered(records, name=order, measure=measures)))
-    axis, step = run_rows(alt, order)
-    base = plain.encode(
-        y=alt.Y("name_number:N", title=None, axis=axis),
-        color=_verdict_colour(alt, {record["verdict"] for record in records}),
-        tooltip=[
-            *tooltips("run:N", "against:N", "measure:N"),
-            alt.Tooltip("difference:Q", format="+.4f"),
-            alt.Tooltip("low:Q", format="+.4f"),
-            alt.Tooltip("high:Q", format="+.4f"),
-            alt.Tooltip("p_adjusted:Q", format=".4f", title="adjusted p"),
-            alt.Tooltip("topics:Q"),
-            alt.Tooltip("verdict:N"),
-        ],
-    )
-    layers = [
-        plain.mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.X("zero:Q", title=title)),
-        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
-        base.mark_point(filled=True, size=50, opacity=1).encode(x=alt.X("difference:Q")),
+    tooltip = [
+        *tooltips("run:N", "against:N", "measure:N"),
+        *tooltips("difference:Q", "low:Q", "high:Q", numbers="+.4f"),
+        alt.Tooltip("p_adjusted:Q", format=".4f", title="adjusted p"),
+        alt.Tooltip("topics:Q"),
+        alt.Tooltip("verdict:N"),
     ]
-    if comparison.open_end.any():  # an end that is 0 and excluded is hollow
-        ends = base.mark_point(size=40, opacity=1, fill="white", strokeWidth=1.5)
-        layers.append(ends.encode(x=alt.X("open_at:Q")))
-    if comparison.margin is not None:
-        band = plain.mark_rect(color=COLOURS[2], opacity=0.15)
-        layers.insert(0, band.encode(x=alt.X("min(below):Q"), x2=alt.X2("max(above):Q")))
-    panels = (
-        alt.layer(*layers)
-        .properties(width=280, height=step)
-        .facet(facet=panel_facet(alt, "measure", measures), columns=2)
-        .resolve_scale(x="independent")
+    axis = f"difference with {interval_name(comparison)}"
+    panels = verdict_panels(
+        records, {"name": order, "measure": measures}, axis, tooltip, legend="verdict"
     )
     against = comparison.baseline or "each other"
     return styled(panels, _title(f"Differences from {against}", comparison))
+
+
+def verdict_panels(
+    records: Sequence[Record],
+    names: Mapping[str, Sequence[str]],
+    axis: str,
+    tooltip: list[Any],
+    *,
+    legend: str | None = None,
+    mark: Mapping[str, Any] = MappingProxyType({}),
+) -> Any:
+    """Return differences with intervals and coloured by verdict, in rows and panels.
+
+    Parameters
+    ----------
+    records
+        With difference, low, high and verdict; ``zero`` is 0, ``open_at`` the limit that is
+        excluded, if any, and between ``below`` and ``above``, if there, differences do not matter.
+    names
+        The names in rows and in panels in their order, by their fields.
+    axis, tooltip, legend
+        Title of the x axis, what is shown under the pointer, and the title of the colours.
+    mark
+        Further properties of the dots.
+    """
+    alt = import_altair()
+    row, panel = names
+    plain = alt.Chart(inline_records(numbered(records, **names)))
+    rows, step = run_rows(alt, names[row])
+    occurring = {record["verdict"] for record in records}
+    colours = {word: colour for word, colour in _VERDICT_COLOURS.items() if word in occurring}
+    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
+    base = plain.encode(
+        y=alt.Y(f"{row}_number:N", title=None, axis=rows),
+        color=alt.Color("verdict:N", scale=scale, title=legend),
+        tooltip=tooltip,
+    )
+    size = {} if mark else {"size": 50}
+    layers = [
+        plain.mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.X("zero:Q", title=axis)),
+        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
+        base.mark_point(filled=True, **size, opacity=1).encode(x=alt.X("difference:Q"), **mark),
+    ]
+    if any(record["open_at"] is not None for record in records):  # hollow: 0, and excluded
+        ends = base.mark_point(size=40, opacity=1, fill="white", strokeWidth=1.5)
+        layers.append(ends.encode(x=alt.X("open_at:Q")))
+    if any(record.get("above") is not None for record in records):
+        band = plain.mark_rect(color=COLOURS[2], opacity=0.15)
+        layers.insert(0, band.encode(x=alt.X("min(below):Q"), x2=alt.X2("max(above):Q")))
+    drawing = alt.layer(*layers).properties(width=280, height=step)
+    return in_panels(drawing, panel, names[panel])
 
 
 def matrix_chart(comparison: Comparison, most: int | None = None) -> Any:
@@ -170,36 +212,18 @@ def topic_chart(
         for record in _fitting(records, chosen)
     ]
     topics = differences.scores.topics
-    labelled = len(records) <= _MOST_LABELLED_TOPICS
+    axis, width = topic_axis(alt, topics, len(records))
+    sides = alt.Scale(domain=["for the run", "against it"], range=[COLOURS[0], COLOURS[1]])
     bars = (
         alt.Chart(inline_records(numbered(records, topic=topics)))
         .mark_bar()
         .encode(
-            x=alt.X(
-                "topic_number:N",
-                sort=None,
-                title=differences.scores.unit_name,
-                axis=alt.Axis(
-                    labels=labelled,
-                    labelExpr=label_names(topics),
-                    ticks=labelled,
-                    labelAngle=-90,
-                    labelLimit=90,
-                    labelFontSize=9,
-                    grid=False,
-                ),
-            ),
+            x=alt.X("topic_number:N", sort=None, title=differences.scores.unit_name, axis=axis),
             y=alt.Y("difference:Q", title=f"difference in {chosen['measure']}"),
-            color=alt.Color(
-                "sign:N",
-                scale=alt.Scale(
-                    domain=["for the run", "against it"], range=[COLOURS[0], COLOURS[1]]
-                ),
-                title=None,
-            ),
+            color=alt.Color("sign:N", scale=sides, title=None),
             tooltip=[alt.Tooltip("topic:N"), alt.Tooltip("difference:Q", format="+.4f")],
         )
-        .properties(width=alt.Step(_BAR) if labelled else 900, height=240)
+        .properties(width=width, height=240)
     )
     return styled(bars, f"{chosen['run']} minus {chosen['against']}, topic by topic")
 
@@ -210,17 +234,14 @@ def group_chart(groups: RunGroups) -> Any:
     panels = []
     for grouped in groups.by_measure:
         order = grouped.runs
-        letters = [group_letters(number + 1, number + 1) for number in range(len(grouped.groups))]
+        letters = [group_letters(number, number) for number in range(1, len(grouped.groups) + 1)]
         axis, step = run_rows(alt, order)
+        dots = [
+            {"run": run, "run_number": place, "mean": mean}
+            for place, (run, mean) in enumerate(zip(order, grouped.means, strict=True))
+        ]
         means = (
-            alt.Chart(
-                inline_records(
-                    {"run": run, "run_number": place, "mean": mean}
-                    for place, (run, mean) in enumerate(
-                        zip(grouped.runs, grouped.means, strict=True)
-                    )
-                )
-            )
+            alt.Chart(inline_records(dots))
             .mark_point(filled=True, color=COLOURS[0], size=50, opacity=1)
             .encode(
                 x=alt.X("mean:Q", title="mean", scale=alt.Scale(zero=False, padding=8)),
@@ -229,33 +250,21 @@ def group_chart(groups: RunGroups) -> Any:
             )
             .properties(width=260, height=step, title=[grouped.measure])
         )
-        bars = (
-            alt.Chart(
-                inline_records(
-                    {
-                        "group": group_letters(number, number),
-                        "group_number": number - 1,
-                        "first": order[start],
-                        "last": order[stop],
-                        "first_number": start,
-                        "last_number": stop,
-                    }
-                    for number, (start, stop) in enumerate(grouped.groups, start=1)
-                )
+        lines = [
+            {"group": letter, "group_number": number, "first": order[start], "last": order[stop]}
+            | {"first_number": start, "last_number": stop}
+            for number, (letter, (start, stop)) in enumerate(
+                zip(letters, grouped.groups, strict=True)
             )
+        ]
+        named = alt.Axis(labelAngle=0, labelExpr=label_names(letters))
+        places = alt.Scale(domain=list(range(len(order))))
+        bars = (
+            alt.Chart(inline_records(lines))
             .mark_rule(strokeWidth=5, strokeCap="round", color=COLOURS[7])
             .encode(
-                x=alt.X(
-                    "group_number:O",
-                    title="groups",
-                    axis=alt.Axis(labelAngle=0, labelExpr=label_names(letters)),
-                ),
-                y=alt.Y(
-                    "first_number:N",
-                    title=None,
-                    axis=None,
-                    scale=alt.Scale(domain=list(range(len(order)))),
-                ),
+                x=alt.X("group_number:O", title="groups", axis=named),
+                y=alt.Y("first_number:N", title=None, axis=None, scale=places),
                 y2=alt.Y2("last_number:N"),
                 tooltip=tooltips("group:O", "first:N", "last:N"),
             )
@@ -317,45 +326,20 @@ def _among(comparison: Comparison, runs: Sequence[str]) -> Comparison:
 
 def _matrix_records(comparison: Comparison, measure: str) -> list[Record]:
     """Return each pair twice: once as row and column, once the other way round."""
-    records = []
-    for record in _records(comparison):
-        if record["measure"] != measure:
-            continue
-        common = {
+    pairs = [record for record in _records(comparison) if record["measure"] == measure]
+    return [
+        {
             "measure": measure,
-            "p_adjusted": record["p_adjusted"],
-            "significant": record["verdict"] in OPPOSITE,
+            "p_adjusted": side["p_adjusted"],
+            "significant": side["verdict"] in OPPOSITE,
+            "row": side["run"],
+            "column": side["against"],
+            "difference": side["difference"],
+            "verdict": side["verdict"],
         }
-        records.append(
-            common
-            | {
-                "row": record["run"],
-                "column": record["against"],
-                "difference": record["difference"],
-                "verdict": record["verdict"],
-            }
-        )
-        records.append(
-            common
-            | {
-                "row": record["against"],
-                "column": record["run"],
-                "difference": -record["difference"],
-                "verdict": OPPOSITE.get(record["verdict"], record["verdict"]),
-            }
-        )
-    return records
-
-
-def _verdict_colour(alt: Any, occurring: set[str]) -> Any:
-    """Return the colours of the verdicts that occur, each always the same."""
-    colours = {
-        word: colour
-        for word, colour in zip(VERDICTS, _VERDICT_COLOURS, strict=True)
-        if word in occurring
-    }
-    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
-    return alt.Color("verdict:N", scale=scale, title="verdict")
+        for record in pairs
+        for side in (record, turn_record(record))
+    ]
 
 
 def _title(text: str, comparison: Comparison) -> str:

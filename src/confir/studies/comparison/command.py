@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, cast
-
-import click
+from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
@@ -16,31 +14,24 @@ from confir.cli.judged_input import JudgedInputs
 from confir.cli.parameters import Option
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.defaults import BEST, ROWS
-from confir.errors import InvalidValueError, TopicWarning, UnknownNameError
-from confir.studies.history.command import GATE_PANEL, GateRecords
+from confir.errors import InvalidValueError, TopicWarning
+from confir.studies.history.command import GATE_PANEL, GateRecords, require_option
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
     from confir.data.scores import Scores
     from confir.measures.score_summary import ScoreSummary
     from confir.studies.comparison.comparison import Comparison
-    from confir.studies.comparison.gate import Gate, Requirement
-    from confir.studies.comparison.paired_tests import PairedTest
+    from confir.studies.comparison.gate import Gate
 
-_STATISTICS = "Statistics"
-
-# Options of intervals and verdicts on pairs, of the tests, and of the gate.
+# Options of intervals and verdicts on pairs, of the tests, of the gate, and of pairs at all.
 _INTERVALS = ("level", "replicates", "seed", "method", "margin")
 _TESTS = ("family", "test", "correction")
 _GATE = ("fail_if_worse", "require", "history", "looks", "commit", "junit")
+_PAIRS = ("baseline", "method", "margin", *_TESTS, *_GATE)
 
 VIEWS = Views(
-    View(
-        "best",
-        "which runs may be the best",
-        "best",
-        lacks=("teams", "baseline", "method", "margin", *_TESTS, *_GATE),
-    ),
+    View("best", "which runs may be the best", "best", lacks=("teams", *_PAIRS)),
     View("pairs", "differences, the better run first", "difference"),
     View(
         "groups",
@@ -48,12 +39,7 @@ VIEWS = Views(
         "group",
         lacks=("teams", "baseline"),
     ),
-    View(
-        "ranks",
-        "ranks with intervals",
-        "rank",
-        lacks=("teams", "baseline", "method", "margin", *_TESTS, *_GATE),
-    ),
+    View("ranks", "ranks with intervals", "rank", lacks=("teams", *_PAIRS)),
     View(
         "effects",
         "effect sizes: d_z, Hedges' g, share won, RI",
@@ -78,7 +64,7 @@ VIEWS = Views(
         "the best run of each team (default with --teams)",
         "team",
         needs=("teams",),
-        lacks=("baseline", "method", "margin", *_TESTS, *_GATE),
+        lacks=_PAIRS,
     ),
     paired="pairs",
     gate="fail_if_worse",
@@ -91,10 +77,7 @@ def compare_command(
     inputs: Annotated[JudgedInputs, Without("bounded")],
     baseline: Annotated[
         str | None,
-        Option(
-            metavar="RUN",
-            help="Compare the other runs with this one: its name or its file.",
-        ),
+        Option(metavar="RUN", help="Compare the other runs with this one: its name or its file."),
     ] = None,
     family: Annotated[
         str | None,
@@ -125,15 +108,7 @@ def compare_command(
             panel=GATE_PANEL,
         ),
     ] = None,
-    require: Annotated[
-        str | None,
-        Option(
-            metavar="non-inferior|superior",
-            help="A stricter gate: exit with 1 unless the difference is significantly above -MARGIN, or "
-            "above 0.",
-            panel=GATE_PANEL,
-        ),
-    ] = None,
+    require: Annotated[str | None, require_option()] = None,
     margin: Annotated[
         float | None,
         Option(
@@ -150,7 +125,7 @@ def compare_command(
             metavar="NAME",
             help="Paired test: t, randomisation, bootstrap-shift, wilcoxon, sign or, for all "
             "pairs, tukey-hsd (repeatable).",
-            panel=_STATISTICS,
+            panel=options.STATISTICS_PANEL,
         ),
     ] = None,
     correction: Annotated[
@@ -159,7 +134,7 @@ def compare_command(
             metavar="NAME",
             help="Single tests instead of a family, with an unadjusted interval of each pair: holm "
             "(default of tests other than t), bonferroni, benjamini-hochberg or none.",
-            panel=_STATISTICS,
+            panel=options.STATISTICS_PANEL,
         ),
     ] = None,
     statistics: options.Statistics,
@@ -174,15 +149,10 @@ def compare_command(
     - `confir compare qrels.txt main.run branch.run --baseline main`
     - `confir compare qrels.txt main.run branch.run --baseline main --fail-if-worse nDCG@10`
     """
-    from confir.cli.streams import print_message
     from confir.data.tables.team_files import read_teams
-    from confir.intervals.interval import check_level
     from confir.intervals.method_list import DEFAULT_METHOD
-    from confir.studies.comparison.compare import compare_runs
-    from confir.studies.comparison.families import choose_family
+    from confir.studies.comparison.compare import check_options, compare_runs
     from confir.studies.comparison.gate import GateRule
-    from confir.studies.comparison.mean_differences import find_difference_method
-    from confir.studies.comparison.paired_tests import DEFAULT_TEST
     from confir.studies.comparison.pairs import check_differences
 
     out.prepare()
@@ -193,23 +163,36 @@ def compare_command(
         compare_by(inputs, by, baseline, statistics, out)
         return
     gates = list(fail_if_worse or [])
-    tests = test or [DEFAULT_TEST]
-    _check_gate(gates, require, baseline, margin)
+    if gates and baseline is None:
+        raise InvalidValueError("--fail-if-worse needs --baseline, the run to compare with")
+    if require is not None and not gates:
+        raise InvalidValueError("--require needs --fail-if-worse MEASURE, which names the measure")
+    if margin is not None and not 0.0 <= margin < float("inf"):
+        raise InvalidValueError(f"--margin is {margin}; expected a number of 0 or more")
     records.check(gates)
     if family == BEST:
         raise InvalidValueError("--family best is now --show best")
     by_team = "teams" if teams is not None and baseline is None else ""
     view = VIEWS.choose(inputs.context, show, topics=topics, default=by_team).name
-    submitted = None if teams is None else read_teams(teams)
-    if view == "groups" and len(set(tests)) > 1:
+    submitted = {} if teams is None else read_teams(teams)
+    if view == "groups" and len(set(test or ())) > 1:
         raise InvalidValueError("--show groups uses one test; expected one --test")
-    check_level(statistics.level)
-    interval_method = find_difference_method(method or DEFAULT_METHOD)
-    chosen = _check_tests(inputs, tests, correction, margin, baseline)
-    choose_family(family, correction, baseline, chosen, interval_method)
+    how: dict[str, Any] = {
+        "family": family,
+        "test": test or None,
+        "correction": correction,
+        "margin": margin or None,
+        "level": statistics.level,
+        "method": method or DEFAULT_METHOD,
+    }
+    asked = check_options(baseline=baseline, **how)
+    if not margin and all(one.corrected for one in asked.tests):
+        itself = " and ".join(one.name for one in asked.tests)
+        reason = f"is for other tests; {itself} corrects by itself"
+        refuse_options(inputs.context, ["correction"], reason)
     measures = _with_gates(inputs, gates)
     if inputs.runs and baseline is None:
-        check_differences(inputs.run_count, len(measures), len(tests))
+        check_differences(inputs.run_count, len(measures), len(asked.tests))
     load = inputs.load_scores if view == TOPICS else inputs.load_scores_or_summary
     scores = load(
         measures,
@@ -217,74 +200,30 @@ def compare_command(
         quiet=out.quiet,
         example="confir compare qrels.txt bm25.run dense.run --baseline bm25",
     )
-    if view in _OF_SCORES:
+    judged: list[Gate] = []
+    if view in ("best", "teams"):
         brief = not inputs.measure and out.output is None  # a file holds all measures
-        answer = _OF_SCORES[view](scores, statistics, brief=brief, out=out, teams=submitted or {})
-        out.deliver(answer._replace(rows=options.most_rows(rows)))
-        return
-    if interval_method.resamples:
-        statistics = inputs.statistics_of(scores, statistics)
-    comparison = compare_runs(
-        scores,
-        baseline=inputs.find_baseline(baseline, scores.runs),
-        family=family,
-        test=test or None,
-        correction=correction,
-        margin=margin or None,
-        level=statistics.level,
-        method=method or DEFAULT_METHOD,
-        replicates=statistics.replicates,
-        rng=statistics.seed,
-    )
-    if submitted is not None:
-        comparison = _among_teams(comparison, submitted)
-    rule = GateRule(cast("Requirement", require or "not-worse"), margin or 0.0)
-    deciding = _find_measures(scores, gates, inputs)
-    judged = records.judge(inputs.context, comparison, deciding, rule, statistics.seed)
-    if view == "unjudged":
-        answer = _unjudged(inputs, comparison)
+        answer = _board(scores, statistics, submitted, brief=brief, in_parts=out.in_parts)
+    elif view == "ranks":
+        answer = _ranks(scores, statistics)
     else:
-        answer = _ANSWERS[view](comparison, judged, statistics.seed)
+        if asked.method.resamples:
+            statistics = inputs.statistics_of(scores, statistics)
+        comparison = compare_runs(
+            scores,
+            baseline=inputs.find_baseline(baseline, scores.runs),
+            **how,
+            replicates=statistics.replicates,
+            rng=statistics.seed,
+        )
+        if submitted:
+            comparison = _among_teams(comparison, submitted)
+        deciding = _find_measures(scores, gates, inputs)
+        rule = GateRule.of(require, margin)
+        judged = records.judge(inputs.context, comparison, deciding, rule, statistics.seed)
+        answer = _answer(view, comparison, judged, statistics.seed, inputs)
     out.deliver(answer._replace(rows=options.most_rows(rows)))
-    if view != "pairs" or out.output is not None or not out.in_parts:
-        for gate in judged:
-            print_message(f"confir: {gate.sentence()}")
-    if any(gate.closed for gate in judged):
-        raise click.exceptions.Exit(1)
-
-
-def _check_gate(
-    gates: Sequence[str], require: str | None, baseline: str | None, margin: float | None
-) -> None:
-    """Raise where a gate lacks a baseline or a measure."""
-    if gates and baseline is None:
-        raise InvalidValueError("--fail-if-worse needs --baseline, the run to compare with")
-    if require is not None and not gates:
-        raise InvalidValueError("--require needs --fail-if-worse MEASURE, which names the measure")
-    if require not in (None, "non-inferior", "superior"):
-        raise UnknownNameError("value of --require", str(require), ("non-inferior", "superior"))
-    if margin is not None and not 0.0 <= margin < float("inf"):
-        raise InvalidValueError(f"--margin is {margin}; expected a number of 0 or more")
-
-
-def _check_tests(
-    inputs: JudgedInputs,
-    tests: Sequence[str],
-    correction: str | None,
-    margin: float | None,
-    baseline: str | None,
-) -> list[PairedTest]:
-    """Return the tests; raise where there are none such, or they do not fit with the rest."""
-    from confir.studies.comparison.comparability import check_options
-    from confir.studies.comparison.paired_tests import find_test
-
-    chosen = [find_test(name) for name in tests]
-    check_options(chosen, correction, margin or None, baseline)
-    if not margin and all(test.corrected for test in chosen):
-        names = " and ".join(test.name for test in chosen)
-        reason = f"is for other tests; {names} corrects by itself"
-        refuse_options(inputs.context, ["correction"], reason)
-    return chosen
+    records.announce(judged, shown=view == "pairs" and out.output is None and out.in_parts)
 
 
 def _with_gates(inputs: Inputs, gates: Sequence[str]) -> list[str]:
@@ -314,10 +253,10 @@ def _find_measures(
 def _board(
     scores: Scores | ScoreSummary,
     statistics: options.Statistics,
+    teams: Mapping[str, str],
     *,
     brief: bool,
-    out: options.Output,
-    teams: Mapping[str, str],
+    in_parts: bool,
 ) -> Answer:
     """Return the board of runs or teams; where it is read, with what is said of their pairs."""
     from confir.cli.terminal import Answer
@@ -326,73 +265,29 @@ def _board(
     from confir.studies.best.table import best_table, teams_table
     from confir.studies.best.teams import rank_teams
     from confir.studies.comparison.compare import compare_runs
-    from confir.studies.comparison.parts import board_parts, team_parts
+    from confir.studies.comparison.table import board_parts, team_parts
 
     if len(scores.runs) < 2:
         raise InvalidValueError("there is one run; a comparison needs at least 2")
-    drawing: dict[str, Any] = {"replicates": statistics.replicates, "rng": statistics.seed}
-    best = find_best(scores, level=statistics.level, **drawing)
+    level, seed = statistics.level, statistics.seed
+    best = find_best(scores, level=level, replicates=statistics.replicates, rng=seed)
     board = rank_teams(best, teams) if teams else None
     if board is None:
-        table = with_design_note(best_table(best, statistics.seed), scores.design_words)
+        table = with_design_note(best_table(best, seed), scores.design_words)
         answer = Answer(best.to_records(), table, best)
     else:
         answer = Answer(board.to_records(), teams_table(board), best)
-    if not out.in_parts:
+    if not in_parts:
         return answer
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TopicWarning)  # the best run has its own
-        comparison = compare_runs(scores, level=statistics.level, **drawing)
+        comparison = compare_runs(scores, level=level, replicates=statistics.replicates, rng=seed)
     if board is not None:
-        return answer._replace(parts=team_parts(board, best, comparison, statistics.seed))
-    return answer._replace(parts=board_parts(best, comparison, statistics.seed, brief=brief))
+        return answer._replace(parts=team_parts(board, best, comparison, seed))
+    return answer._replace(parts=board_parts(best, comparison, seed, brief=brief))
 
 
-def _pairs(comparison: Comparison, gates: Sequence[Gate], seed: int) -> Answer:
-    """Return the differences, with verdicts in words."""
-    from confir.cli.terminal import Answer
-    from confir.studies.comparison.parts import comparison_parts
-    from confir.studies.comparison.table import comparison_table
-
-    parts = comparison_parts(comparison, gates, seed)
-    return Answer(comparison.to_records(), comparison_table(comparison, seed), comparison, parts)
-
-
-def _groups(comparison: Comparison, _: Sequence[Gate], __: int) -> Answer:
-    from confir.cli.terminal import Answer
-    from confir.studies.comparison.table import group_table
-
-    grouped = comparison.group_runs()
-    return Answer(grouped.to_records(), group_table(grouped, margin=comparison.margin), grouped)
-
-
-def _effects(comparison: Comparison, _: Sequence[Gate], __: int) -> Answer:
-    from confir.cli.terminal import Answer
-    from confir.studies.comparison.table import effect_table
-
-    return Answer(comparison.effect_records(), effect_table(comparison), comparison)
-
-
-def _topics(comparison: Comparison, _: Sequence[Gate], __: int) -> Answer:
-    from confir.cli.terminal import Answer
-    from confir.studies.comparison.table import topic_difference_table
-
-    found = comparison.topic_differences()
-    return Answer(found.to_records(), topic_difference_table(found), found)
-
-
-# What the views of a comparison are made by.
-_ANSWERS = {"pairs": _pairs, "groups": _groups, "effects": _effects, TOPICS: _topics}
-
-
-def _ranks(
-    scores: Scores | ScoreSummary,
-    statistics: options.Statistics,
-    *,
-    brief: bool,  # noqa: ARG001 - as `_board` takes it
-    out: options.Output,  # noqa: ARG001
-    teams: Mapping[str, str],  # noqa: ARG001
-) -> Answer:
+def _ranks(scores: Scores | ScoreSummary, statistics: options.Statistics) -> Answer:
     """Return the ranks of the runs with intervals."""
     from confir.cli.terminal import Answer
     from confir.report.result_table import result_table
@@ -405,30 +300,41 @@ def _ranks(
     return Answer(ranking.to_records(), table, ranking)
 
 
-# Views that need no comparison of pairs, and what they are made by.
-_OF_SCORES = {"best": _board, "teams": _board, "ranks": _ranks}
+def _answer(
+    view: str, comparison: Comparison, gates: Sequence[Gate], seed: int, inputs: JudgedInputs
+) -> Answer:
+    """Return a view of the pairs: differences, groups, effect sizes, topics or unjudged documents."""
+    from confir.cli.terminal import Answer, result_answer
+    from confir.studies.comparison import table
+
+    if view == "groups":
+        grouped = comparison.group_runs()
+        shown = table.group_table(grouped, margin=comparison.margin)
+        return Answer(grouped.to_records(), shown, grouped)
+    if view == "effects":
+        return Answer(comparison.effect_records(), table.effect_table(comparison), comparison)
+    if view == TOPICS:
+        return result_answer(comparison.topic_differences())
+    if view == "unjudged":
+        from confir.studies.unjudged.unjudged_bounds import bound_differences
+
+        baseline = str(comparison.baseline)
+        experiment = inputs.experiment(comparison.measures, baseline=baseline, example="")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TopicWarning)  # the comparison has its own
+            return result_answer(bound_differences(experiment, baseline=baseline))
+    parts = table.comparison_parts(comparison, gates, seed)
+    shown = table.comparison_table(comparison, seed)
+    return Answer(comparison.to_records(), shown, comparison, parts)
 
 
 def _among_teams(comparison: Comparison, teams: Mapping[str, str]) -> Comparison:
     """Return the pairs of the teams' best runs by the first measure, and those with the baseline."""
     from confir.order import best_first
 
-    means = comparison.scores.mean()[:, 0]
     best: dict[str, str] = {}
-    for place in best_first(means):
+    for place in best_first(comparison.scores.mean()[:, 0]):
         run = comparison.runs[place]
         best.setdefault(teams.get(run, run), run)
-    kept = {*best.values(), *([] if comparison.baseline is None else [comparison.baseline])}
+    kept = {*best.values(), comparison.baseline}
     return comparison.select(pair=[pair for pair in comparison.pairs if kept.issuperset(pair)])
-
-
-def _unjudged(inputs: JudgedInputs, comparison: Comparison) -> Answer:
-    """Return how far the differences could move if unjudged documents were judged."""
-    from confir.cli.terminal import result_answer
-    from confir.studies.unjudged.unjudged_differences import bound_differences
-
-    baseline = str(comparison.baseline)
-    experiment = inputs.experiment(comparison.measures, baseline=baseline, example="")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TopicWarning)  # the comparison has its own
-        return result_answer(bound_differences(experiment, baseline=baseline))

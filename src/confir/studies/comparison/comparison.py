@@ -22,19 +22,14 @@ from confir.data.result import (
     result,
 )
 from confir.data.scores import Scores
+from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError
 from confir.intervals.interval import Limits
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.measures.evaluation import as_scores
 from confir.measures.score_summary import ScoreSummary
-from confir.studies.comparison.decisions import (
-    Decision,
-    Family,
-    find_borderline,
-    give_verdicts,
-)
-from confir.studies.comparison.effect_sizes import effect_sizes
+from confir.studies.comparison.decisions import Decision, explain
 from confir.studies.comparison.families import (
     Adjustment,
     Correction,
@@ -42,18 +37,31 @@ from confir.studies.comparison.families import (
     PermutedRanges,
     simultaneous_limits,
 )
-from confir.studies.comparison.mean_differences import (
-    MeanDifferences,
-    limits_at,
+from confir.studies.comparison.pair_results import (
+    PairOrder,
+    PairResult,
+    open_words,
+    order_pairs,
+    turn_columns,
 )
-from confir.studies.comparison.pair_order import PairOrder, order_pairs, turn_columns
-from confir.studies.comparison.pair_result import PairResult
 from confir.studies.comparison.paired_tests import find_test
-from confir.studies.comparison.reasons import Evidence, explain
+from confir.studies.comparison.pairs import LEAST_TOPICS, MeanDifferences, limits_at
 from confir.studies.comparison.run_groups import RunGroups, group_runs
-from confir.studies.comparison.significance import Estimates
 from confir.studies.comparison.topic_differences import TopicDifferences
-from confir.studies.comparison.verdicts import Words
+from confir.studies.comparison.verdicts import (
+    NOT_COMPARED,
+    OPPOSITE,
+    Estimates,
+    Words,
+    find_borderline,
+    give_verdicts,
+)
+
+# Fields of a decision that a comparison has for all differences under the same names.
+_SHARED_FIELDS = (
+    *("verdict", "difference", "level", "direction", "p", "p_adjusted", "family", "margin"),
+    *("topics", "borderline"),
+)
 
 
 class Place(NamedTuple):
@@ -62,6 +70,10 @@ class Place(NamedTuple):
     test: int
     pair: int
     measure: int
+
+
+def _is_significant(record: Record) -> bool:
+    return record["verdict"] in OPPOSITE
 
 
 @result
@@ -159,35 +171,12 @@ class Comparison(PairResult):
 
     row_order = ("measure", "pair", "test")
     record_columns = (
-        "measure",
-        "run",
-        "against",
-        "difference",
-        "low",
-        "high",
-        "level",
-        "method",
-        "p",
-        "p_adjusted",
-        "test",
-        "family",
-        "simultaneous_low",
-        "simultaneous_high",
-        "open",
-        "effect_size",
-        "wins",
-        "ties",
-        "losses",
-        "topics",
-        "verdict",
-        "borderline",
-        "reason",
-        "margin",
-        "p_equivalence",
-        "p_equivalence_adjusted",
-        "model_topics",
-        "weight",
+        *("measure", "run", "against", "difference", "low", "high", "level", "method", "p"),
+        *("p_adjusted", "test", "family", "simultaneous_low", "simultaneous_high", "open"),
+        *("effect_size", "wins", "ties", "losses", "topics", "verdict", "borderline", "reason"),
+        *("margin", "p_equivalence", "p_equivalence_adjusted", "model_topics", "weight"),
     )
+    bold_means = "significant difference"
 
     def __repr__(self) -> str:
         if self.verdict.size == 1:
@@ -196,14 +185,56 @@ class Comparison(PairResult):
 
     def derived(self) -> Iterator[Variable]:
         """Yield effect sizes, open ends, reasons of verdicts, and the margin of equivalence if any."""
-        ends = np.array([None, "low", "high"], object)  # high for -1
-        yield Variable("open", ("pair", "measure"), ends[self.open_end])
+        yield Variable("open", ("pair", "measure"), open_words(self.open_end))
         yield Variable("effect_size", ("pair", "measure"), self.effect_size)
         yield Variable("reason", ("test", "pair", "measure"), self.reasons)
         if self.margin is not None:
             yield Variable("margin", (), self.margin)
         if self.scores.corrected:
             yield Variable("model_topics", (), self.scores.model_topics)
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read; what is the same for all pairs is left out."""
+        limits = LIMITS if self.family == NO_FAMILY else ("simultaneous_low", "simultaneous_high")
+        ends = (*limits, "open")
+        columns = {
+            **dict.fromkeys(("measure", "run", "against", "test"), TableColumn(Role.NAME)),
+            "verdict": TableColumn(Role.VERDICT, others=("borderline",), bold=_is_significant),
+            "difference": TableColumn(Role.DIFFERENCE, others=ends, bold=_is_significant),
+            "p": TableColumn(Role.P),
+            "p_adjusted": TableColumn(Role.P, "adj. p"),
+            "p_equivalence": TableColumn(Role.P, "p equiv."),
+            "p_equivalence_adjusted": TableColumn(Role.P, "adj. p equiv."),
+            "effect_size": TableColumn(Role.NUMBER, "d_z", format=".2f"),
+            "wins": TableColumn(Role.WINS, "w/t/l", ("ties", "losses")),
+        }
+        shown = {
+            "against": self.baseline is None,
+            "test": len(self.tests) > 1,
+            "p_adjusted": self.is_adjusted,
+            "p_equivalence": self.p_equivalence is not None,
+            "p_equivalence_adjusted": self.is_equivalence_adjusted,
+        }
+        return {name: column for name, column in columns.items() if shown.get(name, True)}
+
+    @property
+    def is_adjusted(self) -> bool:
+        """Whether p-values were adjusted: for more than one pair, and not within the test itself."""
+        itself = all(find_test(test).corrected for test in self.tests)
+        return bool(self.tested.max() > 1) and self.correction != "none" and not itself
+
+    @property
+    def is_equivalence_adjusted(self) -> bool:
+        """Whether equivalence was tested for several pairs, identical runs among them, and adjusted."""
+        if self.p_equivalence is None or self.correction == "none":
+            return False
+        return bool((np.sum(~np.isnan(self.p_equivalence), axis=0) > 1).any())
+
+    @property
+    def is_simultaneous(self) -> bool:
+        """Whether the intervals beside verdicts hold for several pairs at once."""
+        together = self.families is not None or self.ranges is not None
+        return together and bool(self.tested.max() > 1)
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -217,8 +248,13 @@ class Comparison(PairResult):
 
     @property
     def effect_size(self) -> Floats:
-        """Mean difference over the standard deviation of the differences (people's): d_z."""
-        return effect_sizes(self.scores, self.first, self.second, self.means)
+        """Cohen's d_z: mean over standard deviation of the differences (people's); NaN without any."""
+        spread = self.scores.difference_spread(
+            self.first, self.second, self.difference, self.se, self.topics
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            d_z: Floats = self.difference / spread
+        return d_z
 
     @property
     def hedges_g(self) -> Floats:
@@ -230,14 +266,14 @@ class Comparison(PairResult):
     def share_won(self) -> Floats:
         """Share of topics won; a tie counts half."""
         with np.errstate(invalid="ignore"):
-            share: Floats = (self.wins + self.ties / 2.0) / self._decided
+            share: Floats = (self.wins + self.ties / 2.0) / (self.wins + self.ties + self.losses)
         return share
 
     @property
     def robustness_index(self) -> Floats:
-        """Topics won less topics lost, as a share of all: RI."""
+        """Topics, or votes between both, won less those lost, as a share of all: RI."""
         with np.errstate(invalid="ignore"):
-            index: Floats = (self.wins - self.losses) / self._decided
+            index: Floats = (self.wins - self.losses) / (self.wins + self.ties + self.losses)
         return index
 
     @property
@@ -255,12 +291,6 @@ class Comparison(PairResult):
         order = self.order
         turned = np.repeat(order.turned.T.reshape(-1), len(self.tests))[self.rows()]
         return turn_columns(PairResult.to_dict(self), turned)
-
-    @property
-    def _decided(self) -> Integers:
-        """Topics, or votes between both, that are won, tied or lost."""
-        decided: Integers = self.wins + self.ties + self.losses
-        return decided
 
     def places(self) -> Iterator[Place]:
         """Yield the differences by measure, then pair in the order of the records, then test."""
@@ -284,15 +314,7 @@ class Comparison(PairResult):
     @property
     def means(self) -> MeanDifferences:
         """The mean differences, as the decisions rest on them."""
-        return MeanDifferences(
-            self.difference,
-            self.se,
-            self.df,
-            self.topics,
-            self.identical,
-            self.units,
-            self.self_normalised,
-        )
+        return MeanDifferences(*(getattr(self, name) for name in MeanDifferences._fields))
 
     @property
     def adjustment(self) -> Adjustment:
@@ -311,57 +333,33 @@ class Comparison(PairResult):
     @property
     def reasons(self) -> Any:
         """What intervals and verdicts leave open, in words: tests × pairs × measures."""
-        corrections = [self._correction(test) for test in self.tests]
-        runs = np.array(self.scores.runs, object)
-        return explain(
-            Evidence(
-                pairs=self.tested,
-                correction=np.array(corrections, object)[:, None, None],
-                baseline=runs[self.first][:, None],
-                run=runs[self.second][:, None],
-                verdict=self.verdict,
-                difference=self.difference,
-                low=self.limits.low,
-                high=self.limits.high,
-                open=self.open_end,
-                level=self.level,
-                test=np.array(self.tests, object)[:, None, None],
-                direction=self.direction,
-                p=self.p,
-                p_adjusted=self.p_adjusted,
-                topics=self.topics,
-                constant=self.means.constant,
-            )
-        )
+        return explain(self.every)
 
-    def _correction(self, test: str) -> str | None:
-        """Return what corrects single tests: the correction, or the test itself."""
-        return test if find_test(test).corrected else self.correction
+    @property
+    def every(self) -> Decision:
+        """The decisions on all differences: arrays that broadcast to tests × pairs × measures."""
+        runs = np.array(self.runs, object)
+        corrected: Any = [
+            name if find_test(name).corrected else self.correction for name in self.tests
+        ]
+        fields: dict[str, Any] = {name: getattr(self, name) for name in _SHARED_FIELDS}
+        fields |= {
+            "baseline": runs[self.first][:, None],
+            "run": runs[self.second][:, None],
+            "low": self.limits.low,
+            "high": self.limits.high,
+            "test": np.array(self.tests, object)[:, None, None],
+            "pairs": self.tested,
+            "correction": np.array(corrected, object)[:, None, None],
+            "constant": self.means.constant,
+            "open": self.open_end,
+        }
+        return Decision(**fields)
 
     def decision(self, place: Place, *, turned: bool = False) -> Decision:
         """Return the decision on one difference; turned, that of the first run from the second."""
-        cell = place.pair, place.measure
-        test = self.tests[place.test]
-        baseline, run = self.names(place.pair)
-        found = Decision(
-            baseline=baseline,
-            run=run,
-            verdict=str(self.verdict[place]),
-            difference=float(self.difference[cell]),
-            low=float(self.limits.low[cell]),
-            high=float(self.limits.high[cell]),
-            level=self.level,
-            test=test,
-            direction=int(self.direction[place]),
-            p=float(self.p[place]),
-            p_adjusted=float(self.p_adjusted[place]),
-            family=Family(self.family, int(self.tested[place.measure]), self._correction(test)),
-            margin=self.margin,
-            topics=int(self.topics[cell]),
-            constant=bool(self.means.constant[cell]),
-            open=int(self.open_end[cell]),
-            borderline=bool(self.borderline[place]),
-        )
+        shape = self.verdict.shape
+        found = Decision(*(np.broadcast_to(np.asarray(x), shape).item(*place) for x in self.every))
         return found.turned() if turned else found
 
     def at(self, level: float) -> Comparison:
@@ -402,32 +400,40 @@ class Comparison(PairResult):
 
     def sentences(self) -> list[str]:
         """Return a sentence for each difference, in the order of the records."""
-        result = []
         turned = self.order.turned
-        for place in self.places():
-            decision = self.decision(place, turned=bool(turned[place.pair, place.measure]))
-            test = f" by the {find_test(self.tests[place.test]).title}"
-            measure = self.measures[place.measure] + (test if len(self.tests) > 1 else "")
-            result.append(decision.in_words(measure))
-        return result
+        return [
+            self.decision(place, turned=bool(turned[place[1:]])).in_words(self.measure_name(place))
+            for place in self.places()
+        ]
+
+    def measure_name(self, place: Place) -> str:
+        """Return the measure of a difference; of several tests, with the test."""
+        by = f" by the {find_test(self.tests[place.test]).title}" if len(self.tests) > 1 else ""
+        return f"{self.measures[place.measure]}{by}"
+
+    def pair_verdicts(self, measure: int = 0) -> list[str]:
+        """Return the first test's verdict on each pair; those that share too few topics have none."""
+        compared = self.topics[:, measure] >= LEAST_TOPICS
+        words: list[str] = np.where(compared, self.verdict[0, :, measure], NOT_COMPARED).tolist()
+        return words
+
+    def verdicts_against(self, run: int, measure: int = 0) -> dict[int, str]:
+        """Return the verdict on each other run against one: whether that one is better than it."""
+        words = self.pair_verdicts(measure)
+        sides = zip(self.first.tolist(), self.second.tolist(), words, strict=True)
+        return {
+            first if second == run else second: word if second == run else OPPOSITE.get(word, word)
+            for first, second, word in sides
+            if run in (first, second)
+        }
 
     def effect_records(self) -> list[Record]:
         """Return a record of effect sizes per measure and pair."""
-        arrays = {
-            "topics": self.topics,
-            "effect_size": self.effect_size,
-            "hedges_g": self.hedges_g,
-            "share_won": self.share_won,
-            "robustness_index": self.robustness_index,
-        }
-        pairs, measures = self.difference.shape
-        labels = [pair for _ in range(measures) for pair in self.pairs]
-        columns: Columns = {
-            "measure": [measure for measure in self.measures for _ in range(pairs)],
-            "run": [run for _, run in labels],
-            "against": [against for against, _ in labels],
-            **{name: array.T.reshape(-1).tolist() for name, array in arrays.items()},
-        }
+        names = ("topics", "effect_size", "hedges_g", "share_won", "robustness_index")
+        labels = [(name, *pair) for name in self.measures for pair in self.pairs]
+        measure, against, run = (list(part) for part in zip(*labels, strict=True))
+        columns: Columns = {"measure": measure, "run": run, "against": against}
+        columns |= {name: getattr(self, name).T.reshape(-1).tolist() for name in names}
         order = self.order
         rows = order.rows()
         ordered = {name: [column[row] for row in rows] for name, column in columns.items()}

@@ -1,4 +1,4 @@
-"""Families of comparisons, whose intervals and p-values hold simultaneously; and single tests.
+"""Families of comparisons, whose intervals and p-values are simultaneous; and corrections of single tests.
 
 A family has simultaneous intervals and p-values that agree with them. Single tests have p-values
 with a correction, beside intervals of each pair alone.
@@ -7,14 +7,14 @@ with a correction, beside intervals of each pair alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from confir.arguments import as_choice
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Floats, Integers
 from confir.defaults import ALL_PAIRS, BASELINE, BEST, FAMILIES, NO_FAMILY
 from confir.errors import InvalidValueError
 from confir.intervals.interval import Limits
@@ -23,40 +23,11 @@ from confir.intervals.simultaneous import ComparisonFamily, SimultaneousLimits, 
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
 from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.studentised_maxima import largest_statistics
-from confir.studies.comparison.corrections import adjust_p_values
-from confir.studies.comparison.mean_differences import MeanDifferences
-from confir.studies.comparison.paired_tests import Outcome, PairedTest
-from confir.studies.comparison.pairs import Pairs
+from confir.studies.comparison.paired_tests import PairedTest
+from confir.studies.comparison.pairs import MeanDifferences, Pairs
 
 # How p-values of single tests are adjusted where nothing else is said.
 _DEFAULT_CORRECTION = "holm"
-
-
-class TestedPairs(NamedTuple):
-    """What is tested of pairs × measures; NaN where a pair is not tested.
-
-    Attributes
-    ----------
-    p, p_error
-        p-value of each pair alone, and its Monte-Carlo error; 0 where it is exact.
-    distance, se, df
-        Mean difference from the value tested, and its standard error with its degrees of freedom;
-        for a one-sided test, the distance is positive where it rejects.
-    units, constant
-        Number of topics or clusters, and whether all of them show the same difference.
-    self_normalised
-        Sum of the differences over the root of the sum of their squares; 0 where it says nothing of
-        the value tested.
-    """
-
-    p: Floats
-    p_error: Floats
-    distance: Floats
-    se: Floats
-    df: Floats
-    units: Floats
-    constant: Booleans
-    self_normalised: Floats
 
 
 class Families(NamedTuple):
@@ -66,11 +37,9 @@ class Families(NamedTuple):
 
     def limits(self, means: MeanDifferences, _: Limits, level: float) -> SimultaneousLimits:
         """Return the limits that a verdict rests on: simultaneous ones."""
-        parts = (means.difference, means.se, means.units, means.df, means.self_normalised)
-        columns = zip(self.by_measure, *(part.T for part in parts), strict=True)
         found = [
-            family.limits(difference, se, units, level, df, sums)
-            for family, difference, se, units, df, sums in columns
+            family.limits(own.difference, own.se, own.units, level, own.df, own.self_normalised)
+            for family, own in zip(self.by_measure, means.columns(), strict=True)
         ]
         low, high, open_end = (np.stack(part, axis=1) for part in zip(*found, strict=True))
         none = means.identical  # they are not in the family
@@ -78,34 +47,48 @@ class Families(NamedTuple):
             np.where(none, np.nan, low), np.where(none, np.nan, high), open_end
         )
 
-    def adjust(self, tested: TestedPairs, sides: int = 2, errors: float = 0.0) -> Floats:
+    def adjust(
+        self,
+        p: Floats,
+        means: MeanDifferences,
+        *,
+        sides: int = 2,
+        errors: float = 0.0,
+        p_error: Floats | None = None,  # noqa: ARG002 - as `Correction.adjust` takes it
+    ) -> Floats:
         """Return adjusted p-values, moved by some Monte-Carlo errors.
 
         One-sided ones, those of equivalence, are for claims on either side: |t*| counts for them,
         too, and identical runs are among the pairs tested. Constant differences are then judged by
         the exact sign-flip test, times the number of pairs.
+
+        Parameters
+        ----------
+        p
+            p-value of each pair alone: pairs × measures; NaN where a pair is not tested.
+        means
+            Distances from the value tested, positive where a one-sided test rejects; their
+            self-normalised sums are 0 where they say nothing of that value.
+        sides, errors, p_error
+            Of the test; by how many of the Monte-Carlo errors p-values are moved; and these.
         """
-        adjusted = np.empty(tested.p.shape)
-        for m, family in enumerate(self.by_measure):
-            column = TestedPairs._make(part[:, m] for part in tested)
-            adjusted[:, m] = _adjust_in_family(family, column, sides, errors)
-        return adjusted
+        columns = zip(self.by_measure, p.T, means.columns(), strict=True)
+        return np.stack([_adjust_in_family(*column, sides, errors) for column in columns], axis=1)
 
 
 def _adjust_in_family(
-    family: ComparisonFamily, tested: TestedPairs, sides: int, errors: float
+    family: ComparisonFamily, p: Floats, means: MeanDifferences, sides: int, errors: float
 ) -> Floats:
     """Return the adjusted p-values of one measure."""
-    count = int(np.sum(~np.isnan(tested.p)))
+    count = int(np.sum(~np.isnan(p)))
     together = replace(family, size=family.size if sides == 2 else count, sides=sides)
-    errors_of = family.standard_errors(tested.distance, tested.se, tested.units, tested.df)
-    t = tested.distance / errors_of
-    p = together.p_values(t, tested.df, tested.self_normalised, errors)
-    exact = tested.constant & (np.isnan(t) | (sides == 1))
+    t = means.difference / family.standard_errors(means.difference, means.se, means.units, means.df)
+    found = together.p_values(t, means.df, means.self_normalised, errors)
+    exact = means.constant & (np.isnan(t) | (sides == 1))
     if together.size > 1 and sides == 2:  # the self-normalised sum decides in a family
-        exact &= tested.self_normalised == 0
-    p = np.where(exact, np.minimum(1.0, max(count, 1) * tested.p), p)
-    adjusted: Floats = positive(np.where(np.isnan(tested.p), np.nan, p))
+        exact &= means.self_normalised == 0
+    found = np.where(exact, np.minimum(1.0, max(count, 1) * p), found)
+    adjusted: Floats = positive(np.where(np.isnan(p), np.nan, found))
     return adjusted
 
 
@@ -118,17 +101,22 @@ class Correction(NamedTuple):
         """Return the limits that a verdict rests on: each pair's own."""
         return SimultaneousLimits(*own, np.zeros(own.low.shape, np.int64))
 
-    def adjust(self, tested: TestedPairs, _: int = 2, errors: float = 0.0) -> Floats:
-        """Return adjusted p-values, moved by some Monte-Carlo errors.
-
-        Constant differences by Bonferroni's factor.
-        """
-        p = np.clip(tested.p + errors * tested.p_error, 0.0, 1.0)
-        adjusted = p if self.name is None else adjust_p_values(p, self.name)
+    def adjust(
+        self,
+        p: Floats,
+        means: MeanDifferences,
+        *,
+        sides: int = 2,  # noqa: ARG002 - as `Families.adjust` takes it
+        errors: float = 0.0,
+        p_error: Floats | None = None,
+    ) -> Floats:
+        """Return adjusted p-values, as `Families.adjust`; constant differences by Bonferroni's factor."""
+        moved = np.clip(p if p_error is None else p + errors * p_error, 0.0, 1.0)
         if self.name in (None, "none"):
-            return adjusted
-        pairs = np.sum(~np.isnan(tested.p), axis=0)
-        return np.where(tested.constant, np.minimum(1.0, pairs * tested.p), adjusted)
+            return moved
+        pairs = np.sum(~np.isnan(p), axis=0)
+        adjusted = adjust_p_values(moved, str(self.name))
+        return np.where(means.constant, np.minimum(1.0, pairs * p), adjusted)
 
 
 class PermutedRanges(NamedTuple):
@@ -148,22 +136,9 @@ class PermutedRanges(NamedTuple):
         nowhere = np.zeros(means.difference.shape, np.int64)
         return SimultaneousLimits(means.difference - half, means.difference + half, nowhere)
 
-    def adjust(self, tested: TestedPairs, sides: int = 2, errors: float = 0.0) -> Floats:
+    def adjust(self, p: Floats, means: MeanDifferences, **how: Any) -> Floats:
         """Return the p-values of the test, which is adjusted for all pairs by itself."""
-        return Correction(None).adjust(tested, sides, errors)
-
-
-def permuted_ranges(
-    outcomes: Sequence[tuple[PairedTest, Outcome]],
-) -> PermutedRanges | None:
-    """Return the ranges of a test of all runs at once where it is the only test; else None.
-
-    Nor are there any where scores are missing: such a test looks at the topics that all runs have,
-    the difference of a pair at those that both have.
-    """
-    if len(outcomes) != 1 or outcomes[0][1].ranges is None:
-        return None
-    return PermutedRanges(outcomes[0][1].ranges)
+        return Correction(None).adjust(p, means, **how)
 
 
 def _order_statistic(ordered: Floats, level: float) -> float:
@@ -242,13 +217,14 @@ def form_families(
         return largest_statistics(pairs.sample.of_measure(measure), size, rng, borrowed, alone)
 
     found = []
-    for m, borrowed in enumerate(borrowed_variances(means, tested)):
+    for m, own in enumerate(means.columns()):
         size = int(tested[m])
+        borrowed = BorrowedVariance(size, median_variance(np.square(own.se) * own.units))
         family = ComparisonFamily.of(
             size, draw(m, borrowed, replicates) if size > 1 else np.empty(0), borrowed=borrowed
         )
-        if can_draw_further(size, int(means.topics[:, m].max()), replicates) and any(
-            _borderline(family, means, m, one).any() for one in levels_to_settle(level)
+        if can_draw_further(size, int(own.topics.max()), replicates) and any(
+            _is_borderline(family, own, one) for one in levels_to_settle(level)
         ):
             maxima = draw(m, borrowed, FURTHER * replicates)
             family = ComparisonFamily.of(size, maxima, borrowed=borrowed)
@@ -256,20 +232,10 @@ def form_families(
     return Families(tuple(found))
 
 
-def _borderline(
-    family: ComparisonFamily, means: MeanDifferences, measure: int, level: float
-) -> Booleans:
-    """Return which decisions of one measure might change with other replicates."""
-    parts = means.difference, means.se, means.units, means.df, means.self_normalised
-    difference, se, units, df, sums = (part[:, measure] for part in parts)
-    t = difference / family.standard_errors(difference, se, units, df)
-    return family.borderline(t, df, level, sums)
-
-
-def borrowed_variances(means: MeanDifferences, tested: Integers) -> list[BorrowedVariance]:
-    """Return what the variances of each measure's family borrow."""
-    medians = [median_variance(column) for column in (np.square(means.se) * means.units).T]
-    return [BorrowedVariance(*each) for each in zip(tested.tolist(), medians, strict=True)]
+def _is_borderline(family: ComparisonFamily, own: MeanDifferences, level: float) -> bool:
+    """Whether a decision of one measure might change with other replicates."""
+    t = own.difference / family.standard_errors(own.difference, own.se, own.units, own.df)
+    return bool(family.borderline(t, own.df, level, own.self_normalised).any())
 
 
 def simultaneous_limits(
@@ -278,3 +244,65 @@ def simultaneous_limits(
     """Return the limits that hold for a family at once; NaN for single tests."""
     none = np.full(means.se.shape, np.nan)
     return adjustment.limits(means, Limits(none, none), level)
+
+
+def adjust_p_values(p: Floats, correction: str) -> Floats:
+    """Return p-values adjusted for the tests in the same column.
+
+    Parameters
+    ----------
+    p
+        p-values, tests × columns; NaN where there was no test, which then does not count.
+    correction
+        A name in CORRECTIONS.
+    """
+    adjust = find_correction(correction)
+    adjusted = np.full(p.shape, np.nan)
+    for column in range(p.shape[1]):
+        tested = np.flatnonzero(~np.isnan(p[:, column]))
+        order = tested[np.argsort(p[tested, column], kind="stable")]
+        adjusted[order, column] = np.minimum(adjust(p[order, column]), 1.0)
+    return adjusted
+
+
+def find_correction(name: str) -> Callable[[Floats], Floats]:
+    """Return the correction of a name; an unknown one raises, with the nearest names."""
+    return CORRECTIONS[as_choice("correction", name, CORRECTIONS)]
+
+
+def _uncorrected(ascending: Floats) -> Floats:
+    return ascending
+
+
+def _bonferroni(ascending: Floats) -> Floats:
+    """Each p times the number of tests."""
+    return len(ascending) * ascending
+
+
+def _holm(ascending: Floats) -> Floats:
+    """Each p times the number of tests that are not smaller, never below an earlier one."""
+    return np.maximum.accumulate(np.arange(len(ascending), 0, -1) * ascending)
+
+
+def _benjamini_hochberg(ascending: Floats) -> Floats:
+    """Each p times the number of tests over its rank, never above a later one."""
+    tests = len(ascending)
+    scaled = ascending * tests / np.arange(1, tests + 1)
+    smallest: Floats = np.minimum.accumulate(scaled[::-1])[::-1]
+    return smallest
+
+
+# From p-values in ascending order to adjusted ones. The first two keep the probability of any false
+# difference below 1 - level, the third the expected share of false ones among those found.
+CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
+    "holm": _holm,
+    "bonferroni": _bonferroni,
+    "benjamini-hochberg": _benjamini_hochberg,
+    "none": _uncorrected,
+}
+
+CORRECTION_NAMES = {
+    "holm": "Holm's correction",
+    "bonferroni": "Bonferroni's correction",
+    "benjamini-hochberg": "Benjamini and Hochberg's correction",
+}

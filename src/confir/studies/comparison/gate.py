@@ -1,18 +1,21 @@
-"""A gate for continuous integration, opened or closed by the decisions on the differences."""
+"""A gate for continuous integration, by the decisions on the differences; also as JUnit XML."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, cast, get_args
+from xml.etree import ElementTree as ET
 
 from confir.arguments import as_choice, invalid
+from confir.control_characters import without_controls
 from confir.errors import InvalidValueError
 from confir.intervals.simultaneous import SimultaneousLimits
 from confir.studies.comparison.comparison import Comparison, Place
-from confir.studies.comparison.decisions import Decision, sides_of_bound
-from confir.studies.comparison.verdicts import EQUIVALENT, IDENTICAL, WORSE
+from confir.studies.comparison.decisions import Decision
+from confir.studies.comparison.verdicts import EQUIVALENT, IDENTICAL, WORSE, sides_of_bound
 
 Requirement = Literal["not-worse", "non-inferior", "superior"]
 REQUIREMENTS: tuple[Requirement, ...] = get_args(Requirement)
@@ -23,6 +26,11 @@ class GateRule(NamedTuple):
 
     require: Requirement = "not-worse"
     margin: float = 0.0
+
+    @classmethod
+    def of(cls, require: str | None, margin: float | None) -> GateRule:
+        """Return the rule of options, which may be left out."""
+        return cls(cast("Requirement", require or "not-worse"), margin or 0.0)
 
 
 class Candidate(NamedTuple):
@@ -69,18 +77,16 @@ class Gate:
         """Return the outcome in one sentence that names every candidate that fails."""
         failing = [candidate for candidate in self.candidates if not candidate.passes]
         if not failing:
-            return f"gate open: by {self.measure}, {self._describe_passing()}"
+            beyond = f" by more than {self.margin:g}" if self.margin else ""
+            within = f" (margin {self.margin:g})" if self.margin else ""
+            passing = {
+                "not-worse": f"no candidate is significantly worse than {self.baseline}{beyond}",
+                "non-inferior": f"every candidate is non-inferior to {self.baseline}{within}",
+                "superior": f"every candidate is significantly better than {self.baseline}",
+            }
+            return f"gate open: by {self.measure}, {passing[self.require]}"
         reasons = "; ".join(f"{candidate.run}: {self.failure(candidate)}" for candidate in failing)
         return f"gate closed: by {self.measure} against {self.baseline}, {reasons}"
-
-    def _describe_passing(self) -> str:
-        if self.require == "superior":
-            return f"every candidate is significantly better than {self.baseline}"
-        if self.require == "non-inferior":
-            margin = f" (margin {self.margin:g})" if self.margin else ""
-            return f"every candidate is non-inferior to {self.baseline}{margin}"
-        beyond = f" by more than {self.margin:g}" if self.margin else ""
-        return f"no candidate is significantly worse than {self.baseline}{beyond}"
 
     def failure(self, candidate: Candidate) -> str:
         """Return why a candidate fails: difference, interval, and what they are compared with."""
@@ -102,6 +108,9 @@ def judge_gate(
     require: Requirement = "not-worse",
 ) -> Gate:
     """Return whether the candidates pass, by the decisions on their differences.
+
+    A build that fails at every lower mean fails by chance half of the time: a gate closes where the
+    topics show a loss, or where they do not show enough.
 
     A change that changes nothing passes, unless it must be superior.
 
@@ -132,17 +141,11 @@ def judge_gate(
             comparison.means, limits, -margin, comparison.adjustment, comparison.level
         )
         sides = every[:, m].tolist()
-    return Gate(
-        measure,
-        baseline,
-        require,
-        margin,
-        comparison.level,
-        tuple(
-            Candidate(comparison.names(pair)[1], decision, passes(decision, side, margin, require))
-            for pair, (decision, side) in enumerate(zip(decisions, sides, strict=True))
-        ),
+    candidates = tuple(
+        Candidate(decision.run, decision, passes(decision, side, margin, require))
+        for decision, side in zip(decisions, sides, strict=True)
     )
+    return Gate(measure, baseline, require, margin, comparison.level, candidates)
 
 
 def check_gate(
@@ -164,7 +167,7 @@ def check_gate(
 def _decision(comparison: Comparison, pair: int, measure: int) -> Decision:
     """Return the decision on a candidate; raise where there is none."""
     decision = comparison.decision(Place(0, pair, measure))
-    if not decision.possible:
+    if not (decision.constant or decision.has_interval):
         raise InvalidValueError(
             f"run {comparison.names(pair)[1]!r} has no interval by {comparison.measures[measure]}: "
             "the gate cannot decide; take another interval method, or more topics"
@@ -184,3 +187,26 @@ def passes(decision: Decision, side: int, margin: float, require: Requirement) -
     if decision.verdict == IDENTICAL or decision.significant > 0 or side > 0:
         return True
     return decision.verdict == EQUIVALENT and (decision.margin or 0.0) <= margin
+
+
+def gates_to_junit(gates: Sequence[Gate]) -> bytes:
+    """Return the gates as a file of JUnit XML; a candidate that fails is a failed test."""
+    root = ET.Element("testsuites", name="confir")
+    for gate in gates:
+        name = without_controls(f"{gate.measure} against {gate.baseline}")
+        suite = ET.SubElement(root, "testsuite", name=name, errors="0", skipped="0")
+        suite.set("tests", str(len(gate.candidates)))
+        suite.set("failures", str(sum(not candidate.passes for candidate in gate.candidates)))
+        measure = without_controls(gate.measure)
+        for candidate in gate.candidates:
+            run, said = map(without_controls, (candidate.run, candidate.decision.sentence))
+            case = ET.SubElement(suite, "testcase", classname=measure, name=run)
+            if not candidate.passes:
+                why = without_controls(gate.failure(candidate))
+                ET.SubElement(case, "failure", type=gate.require, message=why).text = said
+            ET.SubElement(case, "system-out").text = said
+    for name in ("tests", "failures"):
+        root.set(name, str(sum(int(suite.get(name, 0)) for suite in root)))
+    ET.indent(root)
+    written: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
+    return written + b"\n"

@@ -19,8 +19,7 @@ from confir.intervals.simultaneous import monte_carlo_error, positive
 from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.resampling.sample import Knowledge
-from confir.studies.comparison.mean_differences import MeanDifferences
-from confir.studies.comparison.pairs import LEAST_TOPICS, Pairs, complete_topics
+from confir.studies.comparison.pairs import LEAST_TOPICS, MeanDifferences, Pairs, complete_topics
 from confir.studies.comparison.randomisation import (
     MOST_EXACT_TOPICS,
     flip_signs,

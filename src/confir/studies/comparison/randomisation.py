@@ -45,14 +45,10 @@ def flip_signs(pairs: UnitScores, replicates: int, seed: int) -> Floats:
     groups = list(pairs.shared_topics())
     exact = [group for group in groups if len(group.topics) <= MOST_EXACT_TOPICS]
     drawn = [group for group in groups if len(group.topics) > MOST_EXACT_TOPICS]
-    p = np.full(pairs.shape, np.nan)
+    p = _resampled_p(pairs, drawn, _sign_moves, replicates, seed)
     shares = run_blocks(lambda group: _exact_share(pairs, group), exact)
     for group, share in zip(exact, shares, strict=True):
         p[group.pairs, group.measure] = share
-    beyond = _count_beyond(pairs, drawn, _sign_moves, replicates, seed)
-    for group in drawn:
-        counted = beyond[group.pairs, group.measure]
-        p[group.pairs, group.measure] = (counted + 1.0) / (replicates + 1.0)
     return p
 
 
@@ -63,12 +59,7 @@ def shift_bootstrap(pairs: UnitScores, replicates: int, seed: int) -> Floats:
     shifted to 0, as the null hypothesis has it (Noreen 1989; Smucker 2007).
     """
     groups = list(pairs.shared_topics())
-    beyond = _count_beyond(pairs, groups, _weight_moves, replicates, seed)
-    p = np.full(pairs.shape, np.nan)
-    for group in groups:
-        counted = beyond[group.pairs, group.measure]
-        p[group.pairs, group.measure] = (counted + 1.0) / (replicates + 1.0)
-    return p
+    return _resampled_p(pairs, groups, _weight_moves, replicates, seed)
 
 
 def permute_runs(
@@ -117,12 +108,16 @@ def _weight_moves(topics: int, size: int, rng: np.random.Generator) -> Floats:
     return topic_weights(topics, size, rng) - 1.0 / topics
 
 
-def _count_beyond(
+def _resampled_p(
     pairs: UnitScores, groups: list[SharedTopics], moves: Moves, replicates: int, seed: int
-) -> Integers:
-    """Return how many resampled differences are at least as large as the pair's own."""
+) -> Floats:
+    """Return ``(b+1)/(B+1)``, with b resampled differences at least as large as the pair's own.
+
+    NaN for pairs in no group.
+    """
+    p = np.full(pairs.shape, np.nan)
     if not groups:
-        return np.zeros(pairs.shape, np.int64)
+        return p
     most_topics = max(len(group.topics) for group in groups)
     block = max(1, min(_BLOCK, MOST_NUMBERS // most_topics))
     tie = pairs.ties()
@@ -140,8 +135,11 @@ def _count_beyond(
         return count
 
     counts = run_blocks(task, range(0, replicates, block))
-    total: Integers = np.sum(counts, axis=0)
-    return total
+    total = np.sum(counts, axis=0)
+    for group in groups:
+        cells = group.pairs, group.measure
+        p[cells] = (total[cells] + 1.0) / (replicates + 1.0)
+    return p
 
 
 def _beyond(moves: Floats, pairs: UnitScores, group: SharedTopics, threshold: Floats) -> Integers:

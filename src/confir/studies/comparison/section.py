@@ -18,9 +18,10 @@ from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Cell, Table
 from confir.studies.comparison.chart import difference_chart, matrix_chart
 from confir.studies.comparison.compare import compare_runs
-from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.group_letters import group_letters
+from confir.studies.comparison.comparison import Comparison, Place
 from confir.studies.comparison.paired_tests import find_test
+from confir.studies.comparison.pairs import LEAST_TOPICS
+from confir.studies.comparison.run_groups import group_letters
 from confir.studies.comparison.verdicts import (
     BETTER,
     EQUIVALENT,
@@ -30,12 +31,10 @@ from confir.studies.comparison.verdicts import (
     OPPOSITE,
     VERDICTS,
     WORSE,
-    pair_verdicts,
 )
 from confir.studies.comparison.wording import (
     excluded_sentence,
     how_compared,
-    is_simultaneous,
     pairs_sentence,
     unjoined_sentence,
 )
@@ -85,18 +84,18 @@ def _gather(scope: Scope) -> dict[float, Comparison]:
 
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
-    for level in levels:
-        comparison: Comparison = contents["comparison"][level]
-        if comparison.baseline is not None:
-            yield Figure("pairs", difference_chart(comparison), level, by_run=True)
+    if contents.settings.baseline is not None:
+        for level in levels:
+            chart = difference_chart(contents["comparison"][level])
+            yield Figure("pairs", chart, level, by_run=True)
 
 
 def _paper(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
     """Yield the matrix of all pairs; the page draws its own, of more runs."""
-    for level in levels:
-        comparison: Comparison = contents["comparison"][level]
-        if comparison.baseline is None:
-            yield Figure("pairs", matrix_chart(comparison, most=MATRIX_RUNS), level)
+    if contents.settings.baseline is None:
+        for level in levels:
+            chart = matrix_chart(contents["comparison"][level], most=MATRIX_RUNS)
+            yield Figure("pairs", chart, level)
 
 
 def _page_data(contents: MeasureContents) -> dict[str, Any]:
@@ -119,10 +118,10 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
         "baseline": None if first.baseline is None else reference,
         "held": held,
         "pairs": f"{len(first.first):,}",
-        "interval": "simultaneous " if is_simultaneous(first) else "",
+        "interval": "simultaneous " if first.is_simultaneous else "",
         "first": first.first[kept].tolist(),
         "second": first.second[kept].tolist(),
-        "difference": _signed(first.difference[kept, 0]),
+        "difference": list(map(signed, first.difference[kept, 0].tolist())),
         "p_adjusted": shown(first.p_adjusted[0, kept, 0]),
         "p_text": [p_text(p) for p in first.p_adjusted[0, kept, 0].tolist()],
         "wins": first.wins[kept, 0].tolist(),
@@ -139,28 +138,24 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
 def baseline_gaps(comparisons: Mapping[float, Comparison], reference: int) -> dict[str, Any]:
     """Return the differences of all runs from the baseline as the leaderboard shows them."""
     first = next(iter(comparisons.values()))
-    runs = len(first.runs)
     difference = _by_run(first, first.difference[:, 0])
     at = {}
     for level, comparison in comparisons.items():
-        low, high = (_by_run(comparison, limit[:, 0]) for limit in comparison.limits)
-        words = dict(zip(comparison.second.tolist(), pair_verdicts(comparison), strict=True))
-        opens = dict(zip(comparison.second.tolist(), comparison.open_end[:, 0], strict=True))
+        low, high, opens = (
+            _by_run(comparison, one[:, 0]) for one in (*comparison.limits, comparison.open_end)
+        )
+        words = dict(zip(comparison.second.tolist(), comparison.pair_verdicts(), strict=True))
+        words[reference] = "baseline"
         at[level_key(level)] = {
             "low": shown(low),
             "high": shown(high),
             "limits": [
                 _NO_NUMBER
-                if np.isnan(low[run])
-                else bracketed(
-                    signed_words(low[run]), signed_words(high[run]), int(opens.get(run, 0))
-                )
-                for run in range(runs)
+                if np.isnan(start)
+                else bracketed(signed_words(start), signed_words(stop), int(end))
+                for start, stop, end in zip(low, high, opens, strict=True)
             ],
-            "words": [
-                "baseline" if run == reference else words.get(run, _NO_NUMBER)
-                for run in range(runs)
-            ],
+            "words": [words.get(run, _NO_NUMBER) for run in range(len(first.runs))],
         }
     return {
         "gap": shown(difference),
@@ -169,7 +164,7 @@ def baseline_gaps(comparisons: Mapping[float, Comparison], reference: int) -> di
     }
 
 
-def _by_run(comparison: Comparison, values: Floats) -> Floats:
+def _by_run(comparison: Comparison, values: Floats | Integers) -> Floats:
     """Return numbers of the pairs with a baseline in the order of the runs; NaN for the baseline."""
     found = np.full(len(comparison.runs), np.nan)
     found[comparison.second] = values
@@ -177,13 +172,12 @@ def _by_run(comparison: Comparison, values: Floats) -> Floats:
 
 
 def _at_level(comparison: Comparison, kept: Integers, held: list[int]) -> dict[str, Any]:
-    number = {word: place for place, word in enumerate(_WORDS)}
-    words = np.array([number[word] for word in pair_verdicts(comparison)], np.int64)
+    words = np.array([_WORDS.index(word) for word in comparison.pair_verdicts()], np.int64)
     low, high = comparison.limits
     return {
         "against": _against(comparison, words, held),
-        "low": _signed(low[kept, 0]),
-        "high": _signed(high[kept, 0]),
+        "low": list(map(signed, low[kept, 0].tolist())),
+        "high": list(map(signed, high[kept, 0].tolist())),
         "open": comparison.open_end[kept, 0].tolist(),
         "borderline": comparison.borderline[0, kept, 0].astype(int).tolist(),
         "verdict": words[kept].tolist(),
@@ -201,10 +195,6 @@ def _against(comparison: Comparison, words: Integers, held: list[int]) -> list[s
     return [row.tobytes().decode() for row in table[held] + np.uint8(ord("0"))]
 
 
-def _signed(values: Floats) -> list[str]:
-    return [signed(value) for value in values.tolist()]
-
-
 def _answer(contents: Contents) -> Iterator[Sentence]:
     """Yield how many pairs differ significantly; with a baseline, which runs beat it."""
     first = contents.measures[0]
@@ -214,11 +204,10 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
     comparison: Comparison = first["comparison"][contents.settings.level]
     if comparison.baseline is not None:
         yield from _baseline_answer(contents, comparison)
-        return
-    if len(comparison.first) == 1:
+    elif len(comparison.first) == 1:
         yield Sentence(20, f"{_one_pair(comparison)}.")
-        return
-    yield Sentence(20, " ".join(filter(None, (f"{_pairs(comparison)}.", _why(contents)))))
+    else:
+        yield Sentence(20, " ".join(filter(None, (f"{_pairs(comparison)}.", _why(contents)))))
 
 
 def _pairs(comparison: Comparison) -> str:
@@ -234,18 +223,6 @@ def _why(contents: Contents) -> str:
     return f"{said}." if said else ""
 
 
-def _one_pair(comparison: Comparison) -> str:
-    """Return how the two runs of a page differ, the better one first."""
-    turned = float(comparison.difference[0, 0]) < 0.0
-    low, high = (float(limit[0, 0]) for limit in comparison.limits)
-    difference, open_end = float(comparison.difference[0, 0]), int(comparison.open_end[0, 0])
-    other, run = comparison.names(0)
-    if turned:
-        run, other = other, run
-        difference, low, high, open_end = -difference, -high, -low, -open_end
-    return _pair_words(comparison, 0, (run, other), (difference, low, high, open_end))
-
-
 # What is said of a run against another.
 _SAID = {
     BETTER: "{} is significantly better than {}",
@@ -257,46 +234,39 @@ _SAID = {
 }
 
 
-def _pair_words(
-    comparison: Comparison,
-    pair: int,
-    names: tuple[str, str],
-    numbers: tuple[float, float, float, int],
-) -> str:
-    """Return a pair as a sentence: verdict, difference, interval, p-value and both means."""
-    run, other = map(isolated, names)
-    word = pair_verdicts(comparison)[pair]
-    if names[1] != comparison.names(pair)[0]:  # the pair is told from its other side
-        word = OPPOSITE.get(word, word)
-    difference, low, high, open_end = numbers
-    text = f"{_SAID[word].format(run, other)} in {comparison.measures[0]}"
+def _pair_words(comparison: Comparison, pair: int, *, turned: bool = False) -> str:
+    """Return a pair as a sentence: verdict, difference, interval and p-value."""
+    one = comparison.decision(Place(0, pair, 0), turned=turned)
+    word = NOT_COMPARED if one.topics < LEAST_TOPICS else one.verdict
+    text = f"{_SAID[word].format(isolated(one.run), isolated(one.baseline))} in {comparison.measures[0]}"
     if word in (NOT_COMPARED, IDENTICAL):
         return text
-    adjusted = "adjusted " if is_simultaneous(comparison) else ""
-    interval = ""
-    if not np.isnan(low):
-        limits = bracketed(signed_words(low), signed_words(high), open_end)
-        interval = f", {percent_words(comparison.level)} CI {limits}"
-    p = float(comparison.p_adjusted[0, pair, 0])
-    tested = "" if np.isnan(p) else f", {adjusted}{p_words(p)}"
-    return f"{text} ({signed_words(difference)}{interval}{tested})"
+    parts = [signed_words(one.difference)]
+    if not np.isnan(one.low):
+        limits = bracketed(signed_words(one.low), signed_words(one.high), one.open)
+        parts.append(f"{percent_words(comparison.level)} CI {limits}")
+    if not np.isnan(one.p_adjusted):
+        adjusted = "adjusted " if comparison.is_simultaneous else ""
+        parts.append(f"{adjusted}{p_words(one.p_adjusted)}")
+    return f"{text} ({', '.join(parts)})"
+
+
+def _one_pair(comparison: Comparison) -> str:
+    """Return how the two runs of a page differ, the better one first."""
+    return _pair_words(comparison, 0, turned=float(comparison.difference[0, 0]) < 0.0)
 
 
 def _baseline_answer(contents: Contents, comparison: Comparison) -> Iterator[Sentence]:
     """Yield how many runs beat the baseline, which one most and where, and what other measures say."""
     first = contents.measures[0]
-    words = np.array(pair_verdicts(comparison))
+    words = np.array(comparison.pair_verdicts())
     best = int(
         np.argsort(-np.nan_to_num(comparison.difference[:, 0], nan=-np.inf), kind="stable")[0]
     )
-    if len(words) == 1:
-        means = _both_means(first, comparison, 0)
-        yield Sentence(1, f"{_from_baseline(comparison, 0)}{means}.")
-    else:
+    if len(words) > 1:
         yield Sentence(1, f"{_counts_sentence(comparison, words)}.")
-        yield Sentence(
-            4, f"{_from_baseline(comparison, best)}{_both_means(first, comparison, best)}."
-        )
+    told = f"{_pair_words(comparison, best)}{_both_means(first, comparison, best)}."
+    yield Sentence(4 if len(words) > 1 else 1, told)
     moved = _moved_topics(comparison, best)
     if moved:
         yield Sentence(5, moved)
@@ -327,28 +297,19 @@ def _counts_sentence(comparison: Comparison, words: Any) -> str:
 
 
 def _short_counts(comparison: Comparison) -> str:
-    words = np.array(pair_verdicts(comparison))
+    words = np.array(comparison.pair_verdicts())
     better, worse = (counted(int(np.sum(words == word)), "run") for word in (BETTER, WORSE))
     return f"{better} better and {worse.split()[0]} worse"
-
-
-def _from_baseline(comparison: Comparison, pair: int) -> str:
-    low, high = (float(limit[pair, 0]) for limit in comparison.limits)
-    baseline, run = comparison.names(pair)
-    numbers = (float(comparison.difference[pair, 0]), low, high, int(comparison.open_end[pair, 0]))
-    return _pair_words(comparison, pair, (run, baseline), numbers)
 
 
 def _both_means(contents: MeasureContents, comparison: Comparison, pair: int) -> str:
     """Return the means of a run and its baseline: ``: bm25 0.197 → rerank 0.378``."""
     means = contents["means"][comparison.level].estimate.reshape(-1)
-    before, after = int(comparison.first[pair]), int(comparison.second[pair])
-    names = [isolated(comparison.runs[run]) for run in (before, after)]
-    texts = [
-        f"{name} {score_words(float(means[run]))}"
-        for name, run in zip(names, (before, after), strict=True)
-    ]
-    return f": {texts[0]} → {texts[1]}"
+    before, after = (
+        f"{isolated(comparison.runs[run])} {score_words(float(means[run]))}"
+        for run in (comparison.first[pair], comparison.second[pair])
+    )
+    return f": {before} → {after}"
 
 
 def _moved_topics(comparison: Comparison, pair: int) -> str:
@@ -371,7 +332,7 @@ def _conclusion(contents: Contents) -> str:
         return f"left out by {first.measure}: {first.left_out['comparison']}."
     comparison: Comparison = first["comparison"][level]
     if comparison.baseline is not None:
-        return f"{_counts_sentence(comparison, np.array(pair_verdicts(comparison)))}."
+        return f"{_counts_sentence(comparison, np.array(comparison.pair_verdicts()))}."
     if len(comparison.first) == 1:
         return f"{_one_pair(comparison)}."
     return f"{_pairs(comparison).partition(';')[0]}."
@@ -408,16 +369,20 @@ def _tables(contents: MeasureContents) -> Iterator[tuple[str, Table]]:
 def all_pairs_table(comparison: Comparison, ranking: Ranking | None) -> Table:
     """Return groups by compact letters, and simultaneous ranks: one row per run, best first."""
     (grouped,) = comparison.group_runs().by_measure
-    letters = [group_letters(*grouped.groups_of(place)) for place in range(len(grouped.runs))]
     ranks: dict[str, str] = {}
     if ranking is not None:
         ends = zip(ranking.simultaneous_low[:, 0], ranking.simultaneous_high[:, 0], strict=True)
-        ranks = {
-            run: f"{low} to {high}" for run, (low, high) in zip(ranking.runs, ends, strict=True)
-        }
+        texts = (f"{low} to {high}" for low, high in ends)
+        ranks = dict(zip(ranking.runs, texts, strict=True))
     rows = tuple(
-        (Cell(run), Cell(score_words(mean)), Cell(own), *([Cell(ranks[run])] if ranks else []))
-        for run, mean, own in zip(grouped.runs, grouped.means, letters, strict=True)
+        tuple(
+            map(
+                Cell,
+                (run, score_words(mean), group_letters(*grouped.groups_of(place)))
+                + ((ranks[run],) if ranks else ()),
+            )
+        )
+        for place, (run, mean) in enumerate(zip(grouped.runs, grouped.means, strict=True))
     )
     columns = ("run", comparison.measures[0], "group", *(["rank"] if ranks else []))
     note = (

@@ -1,33 +1,39 @@
-"""Tables of comparisons: differences, verdicts, effects, topics, groups and gates."""
+"""Tables of comparisons, and the answers that join them with sentences."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from confir.arrays import Floats
+from confir.data.table_columns import Role, TableColumn
 from confir.errors import InvalidValueError
-from confir.number_text import (
-    difference_text,
-    p_text,
-    score_words,
-)
+from confir.number_text import difference_text, score_words
 from confir.order import level_text, signed
+from confir.report.answer_parts import AnswerPart
+from confir.report.result_table import records_table, result_table
 from confir.report.tables import Cell, Mark, Table
-from confir.studies.comparison.comparison import Comparison, Place
-from confir.studies.comparison.decisions import Decision
+from confir.studies.best.best_runs import BestRuns
+from confir.studies.best.table import (
+    best_sentence,
+    board_note,
+    team_sentence,
+)
+from confir.studies.best.teams import TeamBoard
+from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.gate import Gate
-from confir.studies.comparison.group_letters import group_letters
-from confir.studies.comparison.run_groups import RunGroups
-from confir.studies.comparison.topic_differences import TopicDifference, TopicDifferences
-from confir.studies.comparison.verdicts import BETTER, OPPOSITE, WORSE
+from confir.studies.comparison.run_groups import RunGroups, group_letters
+from confir.studies.comparison.verdicts import BETTER, WORSE
 from confir.studies.comparison.wording import (
+    baseline_sentence,
     comparison_note,
-    is_adjusted,
-    is_equivalence_adjusted,
+    difference_sentence,
+    excluded_sentence,
     mark_note,
     means_text,
+    named_pairs_sentence,
+    pairs_sentence,
+    sampling_notes,
+    team_pairs_sentence,
     unjoined_sentence,
 )
 
@@ -36,28 +42,8 @@ _MARKS: dict[str, Mark] = {BETTER: "▲", WORSE: "▼"}
 
 def comparison_table(comparison: Comparison, seed: int | None = None) -> Table:
     """Return a table of differences: one row per measure and run, or a pair of runs."""
-    names = ["measure", "run"]
-    if comparison.baseline is None:
-        names.append("against")
-    if len(comparison.tests) > 1:
-        names.append("test")
-    names.append("verdict")
-    numbers = ["difference", "p"]
-    if is_adjusted(comparison):
-        numbers.append("adj. p")
-    if comparison.p_equivalence is not None:
-        numbers.append("p equiv.")
-    if is_equivalence_adjusted(comparison):
-        numbers.append("adj. p equiv.")
-    numbers += ["d_z", "w/t/l"]
-    effect, turned = comparison.effect_size, comparison.order.turned
-    rows = tuple(
-        _row(comparison, place, effect, turned=bool(turned[place.pair, place.measure]))
-        for place in comparison.places()
-    )
-    counts = "w/t/l: topics won, tied, lost"
-    note = f"{comparison_note(comparison, seed)}; {counts}"
-    return Table((*names, *numbers), rows, note, len(names), "significant difference")
+    note = f"{comparison_note(comparison, seed)}; w/t/l: topics won, tied, lost"
+    return result_table(comparison, note)
 
 
 def marked_table(table: Table, comparison: Comparison) -> Table:
@@ -87,50 +73,30 @@ def verdicts_by_run(comparison: Comparison) -> dict[tuple[str, str], str]:
     if comparison.baseline is None:
         raise InvalidValueError("verdicts on single runs need a baseline: compare with one")
     return {
-        (comparison.names(pair)[1], measure): str(comparison.verdict[0, pair, m])
-        for pair in range(len(comparison.first))
-        for m, measure in enumerate(comparison.measures)
+        (run, measure): str(verdict)
+        for (_, run), verdicts in zip(comparison.pairs, comparison.verdict[0], strict=True)
+        for measure, verdict in zip(comparison.measures, verdicts, strict=True)
     }
+
+
+_EFFECTS = {
+    **dict.fromkeys(("measure", "run", "against"), TableColumn(Role.NAME)),
+    "topics": TableColumn(Role.COUNT),
+    "effect_size": TableColumn(Role.NUMBER, "d_z", format=".2f"),
+    "hedges_g": TableColumn(Role.NUMBER, "Hedges' g", format=".2f"),
+    "share_won": TableColumn(Role.NUMBER, format=".2f"),
+    "robustness_index": TableColumn(Role.NUMBER, "RI", format=".2f"),
+}
 
 
 def effect_table(comparison: Comparison) -> Table:
     """Return a table of effect sizes: one row per measure and pair."""
-    rows = tuple(
-        (
-            Cell(record["measure"]),
-            Cell(record["run"]),
-            Cell(record["against"]),
-            Cell(f"{record['topics']:,}"),
-            *(
-                Cell(_effect_text(record[name]))
-                for name in ("effect_size", "hedges_g", "share_won", "robustness_index")
-            ),
-        )
-        for record in comparison.effect_records()
-    )
-    columns = ("measure", "run", "against", "topics", "d_z", "Hedges' g", "share won", "RI")
     note = (
         "d_z: mean over standard deviation of the differences; Hedges' g: d_z without its bias for "
         "few topics; share won: of the topics, ties half; RI: topics won less topics lost, as a "
         "share of all"
     )
-    return Table(columns, rows, note, names=3)
-
-
-def topic_difference_table(differences: TopicDifferences) -> Table:
-    """Return a table of differences on every topic, largest in favour of the run first."""
-    rows = tuple(
-        (
-            Cell(record["measure"]),
-            Cell(record["run"]),
-            Cell(record["against"]),
-            Cell(record["topic"]),
-            Cell(signed(record["difference"])),
-        )
-        for record in differences.to_records()
-    )
-    columns = ("measure", "run", "against", "topic", "difference")
-    return Table(columns, rows, "largest difference in favour of the run first", 4)
+    return records_table(comparison.effect_records(), _EFFECTS, note)
 
 
 def extreme_table(comparison: Comparison, limit: int = 3) -> Table:
@@ -139,16 +105,15 @@ def extreme_table(comparison: Comparison, limit: int = 3) -> Table:
     rows = []
     for m, measure in enumerate(comparison.measures):
         for pair in order.places[m].tolist():
-            won, lost = differences.extremes(pair, m, limit)
             baseline, run = comparison.names(pair)
+            cells = [
+                ", ".join(f"{topic} {signed(difference)}" for topic, difference in entries) or "–"
+                for entries in differences.extremes(pair, m, limit, turned=order.turned[pair, m])
+            ]
             if order.turned[pair, m]:
-                won, lost = (
-                    [one._replace(difference=-one.difference) for one in side]
-                    for side in (lost, won)
-                )
                 baseline, run = run, baseline
             name = run if comparison.baseline is not None else f"{run} against {baseline}"
-            rows.append((Cell(measure), Cell(name), _topics_cell(won), _topics_cell(lost)))
+            rows.append(tuple(map(Cell, (measure, name, *cells))))
     columns = ("measure", "run", "topics most for it", "most against it")
     return Table(columns, tuple(rows), "topics with the largest differences", names=4)
 
@@ -191,7 +156,9 @@ def gate_table(gate: Gate, comparison: Comparison) -> Table:
                 candidate.run,
                 "passes" if candidate.passes else "fails",
                 means_text(comparison, pair, gate.measure),
-                _difference_text(candidate.decision),
+                difference_text(
+                    *candidate.decision.estimates[:3], open_end=candidate.decision.open
+                ),
             )
         )
         for pair, candidate in enumerate(gate.candidates)
@@ -202,46 +169,100 @@ def gate_table(gate: Gate, comparison: Comparison) -> Table:
     return Table(("candidate", "gate", means, f"difference, {level} interval"), rows, note, 2)
 
 
-def _row(
-    comparison: Comparison, place: Place, effects: Floats, *, turned: bool
-) -> tuple[Cell, ...]:
-    cell = place.pair, place.measure
-    decision = comparison.decision(place, turned=turned)
-    significant = decision.verdict in OPPOSITE
-    names = [comparison.measures[place.measure], decision.run]
-    if comparison.baseline is None:
-        names.append(decision.baseline)
-    if len(comparison.tests) > 1:
-        names.append(comparison.tests[place.test])
-    numbers = [p_text(decision.p)]
-    if is_adjusted(comparison):
-        numbers.append(p_text(decision.p_adjusted))
-    if comparison.p_equivalence is not None:
-        numbers.append(p_text(float(comparison.p_equivalence[cell])))
-    if comparison.p_equivalence_adjusted is not None and is_equivalence_adjusted(comparison):
-        numbers.append(p_text(float(comparison.p_equivalence_adjusted[cell])))
-    counts = (comparison.wins[cell], comparison.ties[cell], comparison.losses[cell])
-    counts = counts[::-1] if turned else counts
-    effect = float(effects[cell])
-    numbers += [
-        _effect_text(-effect if turned else effect),
-        "/".join(f"{count:,}" for count in counts),
+# Of more differences, no sentences are written.
+MOST_DIFFERENCES_IN_WORDS = 12
+
+
+def board_parts(
+    best: BestRuns, comparison: Comparison, seed: int | None, *, brief: bool
+) -> list[AnswerPart]:
+    """Return the boards of a comparison without a baseline: one per measure, with its pairs in words.
+
+    Parameters
+    ----------
+    best, comparison
+        The confidence set of the best run, and all pairs of the same scores.
+    seed
+        Of the replicates, for the note.
+    brief
+        Whether only the first measure has a board, and the others a line each.
+    """
+    shown = 1 if brief else len(best.measures)
+    notes = sampling_notes(comparison, seed)
+    parts = []
+    for m, measure in enumerate(best.measures[:shown]):
+        said = [best_sentence(best, m), pairs_sentence(comparison, m)]
+        why = excluded_sentence(best, comparison, m)
+        note = "; ".join([board_note(best, seed), *notes])
+        table = result_table(best.select(measure=measure), note)
+        parts.append(AnswerPart(measure, tuple(filter(None, (*said, why))), table))
+    if shown < len(best.measures):
+        rest = range(shown, len(best.measures))
+        said = [f"{best_sentence(best, m)}; {pairs_sentence(comparison, m)}" for m in rest]
+        parts.append(AnswerPart("Other measures", tuple(said)))
+    return parts
+
+
+def team_parts(
+    teams: TeamBoard, best: BestRuns, comparison: Comparison, seed: int | None
+) -> list[AnswerPart]:
+    """Return the boards of teams, one per measure, and how many pairs of teams differ."""
+    note = board_note(best, seed, has_gaps=False)
+    return [
+        AnswerPart(
+            measure,
+            (team_sentence(teams, m), team_pairs_sentence(teams, comparison, m)),
+            result_table(teams.select(measure=measure), note),
+        )
+        for m, measure in enumerate(teams.measures)
     ]
-    return (
-        *map(Cell, names),
-        Cell(decision.verdict + ", borderline" * decision.borderline, significant),
-        Cell(_difference_text(decision), significant),
-        *map(Cell, numbers),
-    )
 
 
-def _difference_text(decision: Decision) -> str:
-    return difference_text(decision.difference, decision.low, decision.high, decision.open)
+def comparison_parts(
+    comparison: Comparison, gates: Sequence[Gate], seed: int | None = None
+) -> list[AnswerPart]:
+    """Return the parts of a comparison, as many as can reasonably be read.
+
+    Gates, what is said of the pairs, their differences, and the topics that make most of them.
+    """
+    parts = [
+        AnswerPart(
+            f"Gate {'closed' if gate.closed else 'open'}: {gate.measure}",
+            (),
+            gate_table(gate, comparison),
+        )
+        for gate in gates
+    ]
+    few = comparison.verdict.size <= MOST_DIFFERENCES_IN_WORDS
+    parts += _differences(comparison, gates, seed, in_words=few)
+    if few and comparison.scores.in_memory:
+        parts.append(AnswerPart("Topics", (), extreme_table(comparison)))
+    return parts
 
 
-def _effect_text(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.2f}"
+def _differences(
+    comparison: Comparison, gates: Sequence[Gate], seed: int | None, *, in_words: bool
+) -> list[AnswerPart]:
+    """Return the differences, and what is said of each, or how many of them are significant.
 
-
-def _topics_cell(entries: Sequence[TopicDifference]) -> Cell:
-    return Cell(", ".join(f"{topic} {signed(difference)}" for topic, difference in entries) or "–")
+    A measure with a gate has one interval, the one that decides: it is not in the table, and where it is
+    of another level, as in a history, nothing else is said of it.
+    """
+    levels = {gate.measure: gate.candidates[0].decision.level for gate in gates}
+    said_of = [
+        m for m in comparison.measures if levels.get(m, comparison.level) == comparison.level
+    ]
+    ungated = [measure for measure in comparison.measures if measure not in levels]
+    if not said_of:
+        return []
+    chosen = comparison.select(measure=said_of) if gates else comparison
+    rest = comparison.select(measure=ungated) if gates and ungated else comparison
+    table = comparison_table(rest, seed) if ungated else None
+    if not in_words:
+        count = named_pairs_sentence if comparison.baseline is None else baseline_sentence
+        said = [count(chosen, m) for m in range(len(chosen.measures))]
+    elif comparison.baseline is None:
+        said = chosen.sentences()
+    else:
+        said = [difference_sentence(chosen, place) for place in chosen.places()]
+    return [AnswerPart("Differences", tuple(said), table)]

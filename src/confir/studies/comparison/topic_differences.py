@@ -10,9 +10,9 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Columns, Variable, over, result
 from confir.data.scores import Scores
-from confir.order import TIE
-from confir.studies.comparison.pair_order import turn_columns
-from confir.studies.comparison.pair_result import PairResult
+from confir.data.table_columns import Role, TableColumn, TableColumns
+from confir.order import TIE, signed
+from confir.studies.comparison.pair_results import PairResult, turn_columns
 
 
 class TopicDifference(NamedTuple):
@@ -46,6 +46,16 @@ class TopicDifferences(PairResult):
 
     record_columns = ("measure", "run", "against", "topic", "difference")
     row_order = ("measure", "pair", "topic")
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        names = dict.fromkeys(("measure", "run", "against", "topic"), TableColumn(Role.NAME))
+        differences = TableColumn(Role.DIFFERENCE, text=lambda record: signed(record["difference"]))
+        return {**names, "difference": differences}
+
+    def note(self) -> str:
+        """Return the order of the rows."""
+        return "largest difference in favour of the run first"
 
     def axes(self) -> dict[str, Sequence[Any]]:
         """Return topics, pairs and measures."""
@@ -101,10 +111,15 @@ class TopicDifferences(PairResult):
         ]
 
     def extremes(
-        self, pair: int, measure: int, limit: int = 3
+        self, pair: int, measure: int, limit: int = 3, *, turned: bool | np.bool_ = False
     ) -> tuple[list[TopicDifference], list[TopicDifference]]:
-        """Return the topics with the largest differences for and against the run, largest first."""
+        """Return the topics with the largest differences for and against the run, largest first.
+
+        Turned, the run is the first of the pair.
+        """
         ordered = self.ordered(pair, measure)
+        if turned:
+            ordered = [TopicDifference(one.topic, -one.difference) for one in ordered[::-1]]
         won = [entry for entry in ordered if entry.difference > TIE]
         lost = [entry for entry in ordered[::-1] if entry.difference < -TIE]
         return won[:limit], lost[:limit]

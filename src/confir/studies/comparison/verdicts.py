@@ -1,13 +1,34 @@
-"""The five verdicts on a difference, and how they read for either run."""
+"""The verdicts on all differences, from p-values and limits: which are significant, and in which direction.
+
+Where all topics show the same difference, a single pair has neither a t nor an interval: the exact
+sign-flip test decides in their place.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from confir.studies.comparison.comparison import Comparison
+from confir.arrays import Booleans, Floats, Integers
+from confir.intervals.interval import Limits
+from confir.intervals.simultaneous import (
+    SimultaneousLimits,
+    borderline_decisions,
+    is_significant,
+    positive,
+)
+from confir.order import TIE
+from confir.studies.comparison.families import Adjustment, Correction
+from confir.studies.comparison.paired_tests import (
+    Outcome,
+    PairedTest,
+    equivalence_p_values,
+    same_sign_p,
+)
+from confir.studies.comparison.pairs import LEAST_TOPICS, MeanDifferences
 
 BETTER, WORSE, EQUIVALENT = "better", "worse", "equivalent"
 IDENTICAL, INCONCLUSIVE = "identical", "inconclusive"
@@ -22,24 +43,207 @@ NOT_COMPARED = "not compared"
 Words = np.ndarray[tuple[Any, ...], np.dtype[np.str_]]
 
 
-def verdicts_against(comparison: Comparison, run: int) -> dict[int, str]:
-    """Return the verdict on each other run against one, from that one's side.
+class Estimates(NamedTuple):
+    """Mean differences, their limits, and whether all topics show the same: arrays or numbers.
 
-    ``better`` says that the one run is better than the other.
+    Attributes
+    ----------
+    open
+        1 where the lower limit is excluded from the interval, -1 where the upper one is, else 0.
     """
-    verdict: dict[int, str] = {}
-    words = pair_verdicts(comparison)
-    for pair in np.flatnonzero((comparison.first == run) | (comparison.second == run)).tolist():
-        first, second = int(comparison.first[pair]), int(comparison.second[pair])
-        if second == run:
-            verdict[first] = words[pair]
-        else:
-            verdict[second] = OPPOSITE.get(words[pair], words[pair])
+
+    difference: Any
+    low: Any
+    high: Any
+    constant: Any
+    open: Any = 0
+
+
+class Decisions(NamedTuple):
+    """The decisions on all differences: arrays are tests × pairs × measures unless stated.
+
+    Attributes
+    ----------
+    p, p_error, p_adjusted
+        p-values, their Monte-Carlo errors, and those adjusted for the pairs of the measure.
+    direction
+        What the test's own statistic favours: 1 the run, -1 the baseline, 0 neither.
+    verdict
+        One of VERDICTS.
+    p_equivalence, p_equivalence_adjusted
+        Of two one-sided tests against the margin, pairs × measures; None without a margin.
+    borderline
+        Whether other replicates might change the verdict.
+    """
+
+    p: Floats
+    p_error: Floats
+    p_adjusted: Floats
+    direction: Integers
+    verdict: Words
+    p_equivalence: Floats | None
+    p_equivalence_adjusted: Floats | None
+    borderline: Booleans
+
+
+def decide(
+    tests: list[tuple[PairedTest, Outcome]],
+    means: MeanDifferences,
+    own: Limits,
+    adjustment: Adjustment,
+    *,
+    margin: float | None,
+    level: float,
+) -> Decisions:
+    """Return the decisions on all pairs and measures by each test.
+
+    A difference is significant where its adjusted p-value is at most 1 - level, its interval
+    excludes 0, and the test favours the run with the higher mean. Equivalence takes precedence.
+    """
+    # of the sign-flip test where all topics show the same difference
+    flipped = np.where(means.identical, 1.0, same_sign_p(means.units))
+    p: Floats = positive(
+        np.stack(
+            [
+                found.p if test.corrected else np.where(means.constant, flipped, found.p)
+                for test, found in tests
+            ]
+        )
+    )
+    direction = np.stack(
+        [np.where(means.constant, means.sign, found.direction) for _, found in tests]
+    )
+    errors = np.stack(
+        [np.zeros_like(p[0]) if found.p_error is None else found.p_error for _, found in tests]
+    )
+    alone = [(test, *each) for (test, _), *each in zip(tests, p, errors, strict=True)]
+    adjusted = np.stack([_adjust_p(test, own_p, means, adjustment) for test, own_p, _ in alone])
+    equivalence = equivalence_adjusted = None
+    if margin is not None:
+        equivalence = equivalence_p_values(means, margin)
+        within = means._replace(
+            difference=margin - np.abs(means.difference), self_normalised=np.zeros(means.se.shape)
+        )
+        equivalence_adjusted = adjustment.adjust(equivalence, within, sides=1)
+    low, high, open_end = adjustment.limits(means, own, level)
+    estimates = Estimates(means.difference, low, high, means.constant, open_end)
+    verdict = give_verdicts(
+        estimates, direction, adjusted, level, means.identical, equivalence_adjusted
+    )
+    unclear = find_borderline(alone, means, adjustment, verdict, level)
+    return Decisions(
+        p, errors, adjusted, direction, verdict, equivalence, equivalence_adjusted, unclear
+    )
+
+
+def find_borderline(
+    tests: Sequence[tuple[PairedTest, Floats, Floats | None]],
+    means: MeanDifferences,
+    adjustment: Adjustment,
+    verdict: Words,
+    level: float,
+) -> Booleans:
+    """Return which verdicts might change with other replicates: tests × pairs × measures.
+
+    Parameters
+    ----------
+    tests
+        Tests with their p-values, and the Monte-Carlo errors of these.
+    """
+    found = [
+        borderline_decisions(partial(_adjust_p, test, p, means, adjustment, p_error), level)
+        for test, p, p_error in tests
+    ]
+    settled = (verdict == IDENTICAL) | (verdict == EQUIVALENT)
+    unclear: Booleans = np.stack(found) & ~settled
+    return unclear
+
+
+def _adjust_p(
+    test: PairedTest,
+    p: Floats,
+    means: MeanDifferences,
+    adjustment: Adjustment,
+    p_error: Floats | None = None,
+    errors: float = 0.0,
+) -> Floats:
+    """Return p-values adjusted for the pairs tested, moved by some Monte-Carlo errors.
+
+    Identical runs are not tested. A test that accounts for all pairs adjusts by itself.
+    """
+    by = Correction(None) if test.corrected else adjustment
+    tested = np.where(means.identical, np.nan, p)
+    return np.where(means.identical, p, by.adjust(tested, means, errors=errors, p_error=p_error))
+
+
+def give_verdicts(
+    estimates: Estimates,
+    direction: Integers,
+    p_adjusted: Floats,
+    level: float,
+    identical: Booleans,
+    p_equivalence: Floats | None,
+) -> Words:
+    """Return the verdicts at a level, equivalence before all others: tests × pairs × measures."""
+    verdict = judge_differences(estimates, direction, p_adjusted, level)
+    verdict[:, identical] = IDENTICAL
+    if p_equivalence is not None:
+        verdict[:, is_significant(p_equivalence, level)] = EQUIVALENT
     return verdict
 
 
-def pair_verdicts(comparison: Comparison) -> list[str]:
-    """Return the verdict on each pair; pairs that share too few topics are not compared."""
-    compared = comparison.topics[:, 0] >= 2
-    words: list[str] = np.where(compared, comparison.verdict[0, :, 0], NOT_COMPARED).tolist()
-    return words
+def judge_differences(
+    estimates: Estimates, direction: Any, p_adjusted: Floats, level: float
+) -> Words:
+    """Return better and worse where a difference is significant, and inconclusive elsewhere."""
+    words = np.array([INCONCLUSIVE, BETTER, WORSE])
+    verdict: Words = words[significant_directions(estimates, direction, p_adjusted, level)]
+    return verdict
+
+
+def significant_directions(
+    estimates: Estimates, direction: Any, p_adjusted: Any, level: float
+) -> Any:
+    """Return 1 or -1 where test, mean and interval agree that the run is better or worse, else 0."""
+    above = (estimates.low > 0) | ((estimates.low == 0) & np.equal(estimates.open, 1))
+    below = (estimates.high < 0) | ((estimates.high == 0) & np.equal(estimates.open, -1))
+    by_limits = np.where(above, 1, 0) - np.where(below, 1, 0)
+    unlimited = np.isnan(estimates.low) | np.isnan(estimates.high)
+    found = np.where(estimates.constant & unlimited, direction, by_limits)
+    agrees = (found == direction) & (np.sign(estimates.difference) == direction)
+    return np.where(agrees & is_significant(p_adjusted, level), found, 0).astype(np.int64)
+
+
+def count_tested(means: MeanDifferences) -> Integers:
+    """Return the number of pairs that are tested, by measure: identical runs are not."""
+    tested: Integers = np.sum((means.topics >= LEAST_TOPICS) & ~means.identical, axis=0)
+    return tested
+
+
+def sides_of_bound(
+    means: MeanDifferences,
+    limits: SimultaneousLimits,
+    bound: float,
+    adjustment: Adjustment,
+    level: float,
+) -> Integers:
+    """Return 1 or -1 where a difference is significantly above or below a bound, else 0.
+
+    By a t test of the difference from the bound, adjusted for all pairs as the verdicts are, and by
+    the interval; where all topics show the same difference, by the exact sign-flip test. What shows
+    that a difference is beyond 0 shows that it is beyond any bound on the other side of 0.
+    Arrays are pairs × measures.
+    """
+    from scipy.special import stdtr
+
+    shifted = means.difference - bound
+    apart = np.abs(shifted) > TIE * np.maximum(1.0, np.abs(means.difference))
+    p = 2.0 * stdtr(means.df, -np.abs(shifted) / means.se)
+    alone = np.where(means.constant, np.where(apart, same_sign_p(means.units), 1.0), p)
+    beyond = np.where(means.difference * bound <= 0, means.self_normalised, 0.0)
+    adjusted = adjustment.adjust(alone, means._replace(difference=shifted, self_normalised=beyond))
+    moved = Estimates(shifted, limits.low - bound, limits.high - bound, means.constant, limits.open)
+    sides: Integers = significant_directions(
+        moved, np.where(apart, np.sign(shifted), 0), adjusted, level
+    )
+    return sides

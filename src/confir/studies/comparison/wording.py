@@ -6,17 +6,12 @@ import numpy as np
 
 from confir.errors import counted
 from confir.intervals.method_list import find_method
-from confir.number_text import (
-    NumberText,
-    number_text,
-    percent,
-    topics_text,
-)
+from confir.number_text import number_text, percent, score_words, topics_text
 from confir.report.names import isolated, joined_names
 from confir.studies.best.best_runs import BestRuns
 from confir.studies.best.teams import TeamBoard
 from confir.studies.comparison.comparison import Comparison, Place
-from confir.studies.comparison.corrections import CORRECTION_NAMES
+from confir.studies.comparison.families import CORRECTION_NAMES
 from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.verdicts import BETTER, OPPOSITE, WORSE
 from confir.studies.corrected_means.sentences import model_notes
@@ -29,9 +24,6 @@ BORDERLINE = "other replicates might change the verdict"
 # More runs than this are counted in a sentence.
 _MOST_NAMED = 3
 
-# Decimals of numbers in sentences.
-_SAID_DECIMALS = 3
-
 
 def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
     """Return one line that says what the numbers are, and how to get them again."""
@@ -39,21 +31,21 @@ def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
     between = "between runs" if comparison.baseline is None else f"from {comparison.baseline}"
     tests = f"p by {', '.join(find_test(test).title for test in comparison.tests)}"
     by = _adjusted_by(comparison)
-    if is_adjusted(comparison):
+    if comparison.is_adjusted:
         tests += f", adjusted by {by}"
-        tests += "" if is_simultaneous(comparison) else f" for {_family_text(comparison)}"
+        tests += "" if comparison.is_simultaneous else f" for {_family_text(comparison)}"
     interval = interval_name(comparison).replace("interval", "confidence interval (CI)", 1)
     parts = [f"mean difference {between} with {interval}, over {topics}", tests]
     parts += sampling_notes(comparison, seed)
     if comparison.margin is not None:
-        adjusted = f", adjusted by {by}" if is_equivalence_adjusted(comparison) else ""
+        adjusted = f", adjusted by {by}" if comparison.is_equivalence_adjusted else ""
         parts.append(
             f"equivalence within ±{comparison.margin:g} by two one-sided t tests{adjusted}"
         )
     resamples = find_method(comparison.method).resamples or any(
         find_test(test).resamples for test in comparison.tests
     )
-    if resamples or is_simultaneous(comparison):
+    if resamples or comparison.is_simultaneous:
         parts.append(
             counted(comparison.replicates, "replicate") + ("" if seed is None else f", seed {seed}")
         )
@@ -80,15 +72,15 @@ def sampling_notes(comparison: Comparison, seed: int | None) -> list[str]:
 
 def interval_name(comparison: Comparison) -> str:
     """Return what interval stands beside a verdict: ``simultaneous 95% interval, all 10 pairs``."""
-    if is_simultaneous(comparison):
+    if comparison.is_simultaneous:
         return f"simultaneous {percent(comparison.level)} interval, {_family_text(comparison)}"
-    alone = " (of each pair alone)" if is_adjusted(comparison) else _not_adjusted(comparison)
+    alone = " (of each pair alone)" if comparison.is_adjusted else _not_adjusted(comparison)
     return f"{percent(comparison.level)} interval by {comparison.method}{alone}"
 
 
 def how_compared(comparison: Comparison) -> str:
     """Return by what verdicts are given, in a few words for a report."""
-    if is_simultaneous(comparison):
+    if comparison.is_simultaneous:
         return f"simultaneous {percent(comparison.level)} intervals, {_family_text(comparison)}"
     alone = f"paired {find_test(comparison.tests[0]).title}, α = {1 - comparison.level:.4g}"
     return f"{alone}{_not_adjusted(comparison)}"
@@ -96,17 +88,11 @@ def how_compared(comparison: Comparison) -> str:
 
 def _not_adjusted(comparison: Comparison) -> str:
     """Return that verdicts on several pairs are not adjusted for them, where that is so."""
-    if is_adjusted(comparison) or is_simultaneous(comparison) or comparison.tested.max() < 2:
+    if comparison.is_adjusted or comparison.is_simultaneous or comparison.tested.max() < 2:
         return ""
     if all(find_test(test).corrected for test in comparison.tests):
         return ""
     return f", not adjusted for {counted(int(comparison.tested.max()), 'pair')}"
-
-
-def is_simultaneous(comparison: Comparison) -> bool:
-    """Whether the intervals beside verdicts hold for several pairs at once."""
-    together = comparison.families is not None or comparison.ranges is not None
-    return together and bool(comparison.tested.max() > 1)
 
 
 def _adjusted_by(comparison: Comparison) -> str:
@@ -121,7 +107,7 @@ def _adjusted_by(comparison: Comparison) -> str:
 def mark_note(comparison: Comparison) -> str:
     """Return what the marks mean, and by which test."""
     parts = [find_test(comparison.tests[0]).title, interval_name(comparison)]
-    if is_adjusted(comparison) and not is_simultaneous(comparison):
+    if comparison.is_adjusted and not comparison.is_simultaneous:
         parts.insert(1, _adjusted_by(comparison))
     return f"▲ ▼ significantly better, worse than {comparison.baseline}: {', '.join(parts)}"
 
@@ -146,12 +132,9 @@ def means_text(comparison: Comparison, pair: int, measure: str) -> str:
 def team_pairs_sentence(teams: TeamBoard, comparison: Comparison, measure: int) -> str:
     """Return how many pairs of teams differ significantly by their best runs."""
     best = {runs[measure] for runs in teams.best_runs}
-    verdicts = [
-        str(verdict)
-        for pair, verdict in zip(comparison.pairs, comparison.verdict[0, :, measure], strict=True)
-        if best.issuperset(pair)
-    ]
-    found = sum(verdict in OPPOSITE for verdict in verdicts)
+    words = zip(comparison.pairs, comparison.pair_verdicts(measure), strict=True)
+    verdicts = [word for pair, word in words if best.issuperset(pair)]
+    found = sum(word in OPPOSITE for word in verdicts)
     verb = "differs" if found == 1 else "differ"
     return (
         f"{found:,} of {counted(len(verdicts), 'pair')} of teams {verb} significantly by their best runs, "
@@ -170,7 +153,7 @@ def pairs_sentence(comparison: Comparison, measure: int, what: str = "run") -> s
         )
         return f"{which} significantly"
     smallest = float(np.abs(comparison.difference[significant, measure]).min())
-    said = NumberText.of(smallest, decimals=_SAID_DECIMALS)
+    said = score_words(smallest)
     if pairs == 1:
         return f"the two {what}s differ significantly, by {said}"
     verb = "differs" if found == 1 else "differ"
@@ -186,15 +169,11 @@ def excluded_sentence(
 ) -> str:
     """Return why runs are ruled out though their pair with the best is inconclusive, if any are."""
     top = best.order(measure)[0]
-    places = [
-        (int(first), int(second))
-        for first, second, verdict in zip(
-            comparison.first, comparison.second, comparison.verdict[0, :, measure], strict=True
-        )
-        if verdict not in OPPOSITE and top in (first, second)
-    ]
-    others = [second if first == top else first for first, second in places]
-    inconclusive = {run for run in others if not best.in_set[run, measure]}
+    inconclusive = {
+        run
+        for run, word in comparison.verdicts_against(top, measure).items()
+        if word not in OPPOSITE and not best.in_set[run, measure]
+    }
     left = [best.runs[run] for run in best.order(measure) if run in inconclusive]
     if not left:
         return ""
@@ -208,17 +187,15 @@ def excluded_sentence(
 def difference_sentence(comparison: Comparison, place: Place) -> str:
     """Return what is said of a run and its baseline: both means, then difference and verdict."""
     decision = comparison.decision(place)
-    measure = comparison.measures[place.measure]
-    test = find_test(comparison.tests[place.test]).title
-    measure += f" by the {test}" if len(comparison.tests) > 1 else ""
+    measure = comparison.measure_name(place)
     means = comparison.pair_means(place.pair)
     if means is None:
         return decision.in_words(measure)
     baseline, run = (
-        f"{isolated(name)} {NumberText.of(mean, decimals=_SAID_DECIMALS)}"
+        f"{isolated(name)} {score_words(mean)}"
         for name, mean in zip(comparison.names(place.pair), means[:, place.measure], strict=True)
     )
-    return f"{baseline} → {run} in {measure}: {decision.verdict_and_evidence}"
+    return f"{baseline} → {run} in {measure}: {decision.words} ({decision.evidence})"
 
 
 def named_pairs_sentence(comparison: Comparison, measure: int) -> str:
@@ -240,24 +217,11 @@ def baseline_sentence(comparison: Comparison, measure: int, what: str = "run") -
     )
 
 
-def is_adjusted(comparison: Comparison) -> bool:
-    """Whether p-values were adjusted: for more than one pair, and not within the test itself."""
-    itself = all(find_test(test).corrected for test in comparison.tests)
-    return comparison.tested.max() > 1 and comparison.correction != "none" and not itself
-
-
-def is_equivalence_adjusted(comparison: Comparison) -> bool:
-    """Whether equivalence was tested for several pairs, identical runs among them, and adjusted."""
-    if comparison.p_equivalence is None or comparison.correction == "none":
-        return False
-    return bool((np.sum(~np.isnan(comparison.p_equivalence), axis=0) > 1).any())
-
-
 def _family_text(comparison: Comparison) -> str:
     """Return for how many pairs decisions are adjusted; measures may have tested fewer."""
     most = int(comparison.tested.max())
     at_most = "" if (comparison.tested == most).all() else "at most "
-    if not is_simultaneous(comparison):
+    if not comparison.is_simultaneous:
         return f"{at_most}{counted(most, 'pair')} within each measure"
     every = "all " if comparison.baseline is None and not at_most else at_most
     against = "" if comparison.baseline is None else f" with {comparison.baseline}"

@@ -15,9 +15,8 @@ from confir.report.charts import (
     tooltips,
 )
 from confir.report.inline_records import inline_records
-from confir.studies.history.history import GateHistory
+from confir.studies.history.history import SHORT_COMMIT, GateHistory
 from confir.studies.history.history_file import FAILS, PASSES
-from confir.studies.history.table import SHORT_COMMIT
 
 # Of few looks the labels are level, in two lines; of more they stand upright, and of many there are none.
 _FEW_LOOKS, _FEW_WIDTH = 8, 66
@@ -54,7 +53,10 @@ def history_chart(history: GateHistory) -> Any:
             legend=alt.Legend(orient="top"),
             scale=alt.Scale(domain=decisions, range=[_COLOURS[word] for word in decisions]),
         ),
-        tooltip=_tooltips(),
+        tooltip=tooltips(
+            *("run:N", "look:O", "commit:N", "date:N", "decision:N", "difference:Q", "low:Q"),
+            *("high:Q", "look_low:Q", "look_high:Q", "look_level:Q", "mean:Q", "against_mean:Q"),
+        ),
     )
     runs_legend = alt.Legend(labelExpr=label_names(runs), orient="top")
     shape = alt.Shape("run_number:N", title="run", legend=runs_legend)
@@ -97,10 +99,3 @@ def _looks_axis(alt: Any, names: list[str]) -> Any:
     named = f"split({label_names(names)}, ' ')" if few else label_names(names)
     axis = alt.Axis(labels=labelled, labelExpr=named, labelAngle=0 if few else -90, grid=False)
     return alt.X("look_name_number:O", title="look", axis=axis)
-
-
-def _tooltips() -> list[Any]:
-    numbers = ("difference:Q", "low:Q", "high:Q", "look_low:Q", "look_high:Q", "look_level:Q")
-    return tooltips(
-        "run:N", "look:O", "commit:N", "date:N", "decision:N", *numbers, "mean:Q", "against_mean:Q"
-    )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from types import TracebackType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
@@ -24,6 +23,18 @@ if TYPE_CHECKING:
     from confir.studies.history.history_file import OpenHistory
 
 GATE_PANEL = "Gate"
+
+
+def require_option() -> Any:
+    """Return the option --require: what a candidate must show to pass a stricter gate."""
+    return options.choice(
+        *("non-inferior", "superior"),
+        help="A stricter gate: exit with 1 unless the difference is significantly above -MARGIN, or "
+        "above 0.",
+        panel=GATE_PANEL,
+    )
+
+
 # Where continuous integration says which commit it builds.
 _COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT")
 
@@ -59,8 +70,7 @@ class GateRecords:
         ),
     ] = None
     junit: Annotated[
-        str | None,
-        Option(metavar="FILE", help="Write the gate as JUnit XML.", panel=GATE_PANEL),
+        str | None, Option(metavar="FILE", help="Write the gate as JUnit XML.", panel=GATE_PANEL)
     ] = None
 
     def check(self, gates: Sequence[str]) -> None:
@@ -95,8 +105,7 @@ class GateRecords:
         """
         from confir.cli.output_guard import run_last
         from confir.studies.comparison.gate import judge_gate
-        from confir.studies.history.gate_looks import begin_look
-        from confir.studies.history.looks import Look
+        from confir.studies.history.looks import Look, begin_look
 
         if self.history is None:
             waiting = None
@@ -104,56 +113,51 @@ class GateRecords:
         else:
             look = Look(self.commit or _commit_being_built(), _now(), self.looks)
             gates, waiting = begin_look(self.history, comparison, measures, rule, look, seed=seed)
-        run_last(context, _KeptGate(gates, self.junit, waiting))
+        run_last(context, _keeping(gates, self.junit, waiting))
         return gates
 
+    def announce(self, gates: Sequence[Gate], *, shown: bool) -> None:
+        """Say how gates decided, unless that is shown; exit with 1 where one is closed."""
+        from confir.cli.streams import print_message
 
-@dataclass(frozen=True, slots=True)
-class _KeptGate:
-    """Keeps a gate at the end of a command that did all it should: JUnit first, then the look.
+        for gate in () if shown else gates:
+            print_message(f"confir: {gate.sentence()}")
+        if any(gate.closed for gate in gates):
+            raise click.exceptions.Exit(1)
 
-    Attributes
-    ----------
-    gates
-        What was decided.
-    junit
-        The file for JUnit XML; None for none.
-    waiting
-        The history; None where there is none.
-    """
 
-    gates: Sequence[Gate]
-    junit: str | None
-    waiting: OpenHistory | None
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(
-        self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
-    ) -> None:
+@contextmanager
+def _keeping(
+    gates: Sequence[Gate], junit: str | None, waiting: OpenHistory | None
+) -> Iterator[None]:
+    """Keep gates at the end of a command that did all it should: JUnit first, then the look."""
+    try:
         try:
-            if kind is None or issubclass(kind, click.exceptions.Exit):
-                self._keep()
-        finally:
-            if self.waiting is not None:
-                self.waiting.close()
+            yield
+        except click.exceptions.Exit:
+            _keep(gates, junit, waiting)
+            raise
+        _keep(gates, junit, waiting)
+    finally:
+        if waiting is not None:
+            waiting.close()
 
-    def _keep(self) -> None:
-        from confir.data.files import write_whole
-        from confir.studies.comparison.junit import gates_to_junit
 
-        sys.stdout.flush()  # or a full disk would show only after the look is spent
-        if self.junit is not None:
-            write_whole(self.junit, gates_to_junit(self.gates))
-        if self.waiting is not None:
-            try:
-                self.waiting.append()
-            except BaseException:
-                if self.junit is not None:  # it would tell of a look that never was
-                    with suppress(OSError):
-                        os.unlink(self.junit)
-                raise
+def _keep(gates: Sequence[Gate], junit: str | None, waiting: OpenHistory | None) -> None:
+    from confir.data.files import write_whole
+    from confir.studies.comparison.gate import gates_to_junit
+
+    sys.stdout.flush()  # or a full disk would show only after the look is spent
+    if junit is not None:
+        write_whole(junit, gates_to_junit(gates))
+    if waiting is not None:
+        try:
+            waiting.append()
+        except BaseException:
+            if junit is not None:  # it would tell of a look that never was
+                with suppress(OSError):
+                    os.unlink(junit)
+            raise
 
 
 def _commit_being_built() -> str | None:
@@ -186,8 +190,7 @@ def history_command(
         ),
     ] = None,
     run: Annotated[
-        list[str] | None,
-        Option("--run", metavar="NAME", help="Only this candidate (repeatable)."),
+        list[str] | None, Option("--run", metavar="NAME", help="Only this candidate (repeatable).")
     ] = None,
     out: options.Output,
 ) -> None:

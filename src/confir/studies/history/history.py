@@ -11,9 +11,15 @@ import numpy as np
 from confir.arguments import as_path
 from confir.arrays import Floats, Integers
 from confir.data.files import PathLike, read_bytes
-from confir.data.result import Result, axis, over, result
-from confir.errors import FormatError
-from confir.studies.history.history_file import FIELDS, MEANS, parse_looks
+from confir.data.result import Record, Result, axis, over, result
+from confir.data.table_columns import Role, TableColumn, TableColumns
+from confir.errors import FormatError, counted
+from confir.order import level_text
+from confir.studies.history.history_file import FAILS, FIELDS, MEANS, parse_looks
+from confir.studies.history.looks import TOPICS
+
+# Digits of a commit that are enough to find it.
+SHORT_COMMIT = 10
 
 
 @result
@@ -65,9 +71,45 @@ class GateHistory(Result):
     }
     record_columns = (*FIELDS, *MEANS)
 
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read, with the interval that decides; what fails is bold."""
+        name = TableColumn(Role.NAME)
+        columns = {
+            "look": name,
+            "date": name._replace(text=lambda record: record["date"][:10]),
+            "commit": name._replace(text=lambda record: (record["commit"] or "")[:SHORT_COMMIT]),
+            **dict.fromkeys(("measure", "run", "against"), name),
+            "decision": TableColumn(Role.VERDICT, "gate"),
+            "difference": TableColumn(Role.DIFFERENCE, others=("look_low", "look_high")),
+            "look_level": TableColumn(
+                Role.NUMBER, "level", text=lambda record: level_text(record["look_level"])
+            ),
+        }
+        return {one: column._replace(bold=_fails) for one, column in columns.items()}
+
+    def note(self) -> str:
+        """Return how many looks failed, and what their intervals are."""
+        pairs = zip(self.entries, self.decision, strict=True)
+        looks = {look for look, *_ in self.entries}
+        failed = {look for (look, *_), decision in pairs if decision == FAILS}
+        first = f"{counted(len(looks), 'look')}, {len(failed):,} with a candidate that fails; mean difference from the baseline with the interval that decides"
+        if TOPICS in self.looks:
+            return f"{first}: a confidence sequence, whose limits hold at every look"
+        return (
+            f"{first}: look j has the error rate 6α/(π²j²), so that the error rate over all looks is at most "
+            "α = 1 - level if mean differences are nearly normal; candidates tuned on these data remain uncontrolled"
+        )
+
+
+def _fails(record: Record) -> bool:
+    return bool(record["decision"] == FAILS)
+
 
 def read_history(path: PathLike) -> GateHistory:
     """Return the decisions that ``confir compare --history`` kept in a file.
+
+    A gate that looks at every change decides wrongly sooner or later: its history keeps all looks,
+    so that their error is controlled together, and shows what the gate let pass.
 
     Parameters
     ----------

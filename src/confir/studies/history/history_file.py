@@ -28,7 +28,7 @@ except ImportError:  # Windows has no such locks
 
 _NUMBER = (int, float)
 # What every line has; further fields are kept. Numbers that do not exist are null.
-FIELDS: Mapping[str, tuple[type, ...]] = {
+FIELDS: dict[str, tuple[type, ...]] = {
     "look": (int,),
     "date": (str,),
     "commit": (str, type(None)),
@@ -249,18 +249,12 @@ def _problem(record: Any) -> str:
     for old, new in _RENAMED.items():
         if old in record and new not in record:
             record[new] = record.pop(old)
-    for field, kinds in FIELDS.items():
+    for field, kinds in (FIELDS | dict.fromkeys(MEANS, (*_NUMBER, type(None)))).items():
         value = record.get(field)
-        if field not in record:
+        if field not in record and field not in MEANS:
             return f"{field} is missing"
-        if not isinstance(value, kinds) or isinstance(value, bool):
-            return f"{field} is {_shortened(value)}"
-        if isinstance(value, _NUMBER) and not _is_possible(field, value):
-            return f"{field} is {_shortened(value)}"
-    for field in MEANS:
-        value = record.get(field)
-        known = isinstance(value, _NUMBER) and not isinstance(value, bool)
-        if value is not None and not (known and _is_possible(field, value)):
+        possible = not isinstance(value, _NUMBER) or _is_possible(field, value)
+        if not isinstance(value, kinds) or isinstance(value, bool) or not possible:
             return f"{field} is {_shortened(value)}"
     if record["decision"] not in (PASSES, FAILS):
         return f"look {record['look']} is said to be {record['decision']!r}"

@@ -1,4 +1,4 @@
-"""Levels of a gate's looks, and the records that keep them.
+"""The looks of a gate: their levels, how each is judged by its history, and what is kept of it.
 
 New candidates on the same topics: look j of a history is decided at the error 6α/(π²j²). These sum
 to α over all looks ever, so that the chance of ever deciding wrongly stays under α as far as t
@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from confir.arguments import as_level
+from confir.data.files import PathLike
 from confir.data.result import Record
 from confir.errors import InvalidValueError
 from confir.order import TIE, level_text
-from confir.studies.comparison.arriving_topics import Arrived
+from confir.studies.comparison.arriving_topics import Arrived, judge_arriving
 from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.gate import Candidate, Gate
-from confir.studies.history.history_file import FAILS, MEANS, MOST_LOOKS, PASSES
+from confir.studies.comparison.gate import Gate, GateRule, judge_gate
+from confir.studies.history.history_file import FAILS, MOST_LOOKS, PASSES, OpenHistory
 
 # What is new at each look: candidates on the same topics, or topics for the same candidates.
 CANDIDATES, TOPICS = LOOKS = ("candidates", "topics")
@@ -122,45 +126,33 @@ def look_records(
     for gate in gates:
         m = comparison.measures.index(gate.measure)
         for pair, candidate in enumerate(gate.candidates):
-            limits = [float(limit[pair, m]) for limit in comparison.limits]
-            record = _record(gate, candidate, limits, comparison.level, number, look)
-            places = comparison.second[pair], comparison.first[pair]
-            record |= {name: float(means[run, m]) for name, run in zip(MEANS, places, strict=True)}
+            decision = candidate.decision
+            record: Record = {
+                "look": number,
+                "date": look.date,
+                "commit": look.commit,
+                "measure": gate.measure,
+                "run": candidate.run,
+                "against": gate.baseline,
+                "decision": PASSES if candidate.passes else FAILS,
+                "require": gate.require,
+                "margin": gate.margin,
+                "topics": decision.topics,
+                "difference": decision.difference,
+                "low": float(comparison.limits.low[pair, m]),
+                "high": float(comparison.limits.high[pair, m]),
+                "level": comparison.level,
+                "looks": look.looks,
+                "look_low": decision.low,
+                "look_high": decision.high,
+                "look_level": decision.level,
+                "mean": float(means[comparison.second[pair], m]),
+                "against_mean": float(means[comparison.first[pair], m]),
+            }
             if gate.measure in arrived:
                 record["arrived"] = dict(arrived[gate.measure][pair])
             found.append(record)
     return found
-
-
-def _record(
-    gate: Gate,
-    candidate: Candidate,
-    limits: Sequence[float],
-    level: float,
-    number: int,
-    look: Look,
-) -> Record:
-    decision = candidate.decision
-    return {
-        "look": number,
-        "date": look.date,
-        "commit": look.commit,
-        "measure": gate.measure,
-        "run": candidate.run,
-        "against": gate.baseline,
-        "decision": PASSES if candidate.passes else FAILS,
-        "require": gate.require,
-        "margin": gate.margin,
-        "topics": decision.topics,
-        "difference": decision.difference,
-        "low": limits[0],
-        "high": limits[1],
-        "level": level,
-        "looks": look.looks,
-        "look_low": decision.low,
-        "look_high": decision.high,
-        "look_level": decision.level,
-    }
 
 
 def same_look(records: Sequence[Record], repeated: Sequence[Record]) -> bool:
@@ -179,3 +171,75 @@ def same_look(records: Sequence[Record], repeated: Sequence[Record]) -> bool:
             for one, other in zip(newest, repeated, strict=True)
         )
     )
+
+
+def begin_look(
+    path: PathLike,
+    comparison: Comparison,
+    measures: Sequence[str],
+    rule: GateRule,
+    look: Look,
+    *,
+    seed: int,
+) -> tuple[list[Gate], OpenHistory]:
+    """Return the gates of a further look, and the history that waits for it.
+
+    Parameters
+    ----------
+    path
+        The history; it is made where it is not there.
+    comparison
+        The comparison at the level that all looks keep together.
+    measures, rule
+        The measures that decide, and what candidates must fulfil.
+    look
+        When it is, and what is new at each look.
+    seed
+        Of the order in which new topics enter.
+    """
+    judged: list[Gate] = []
+
+    def next_look(records: list[Record]) -> list[Record]:
+        number = next_number(records, look.looks)
+        found, arrived = _judge(records, comparison, measures, rule, look, number, seed)
+        lines = look_records(found, arrived, comparison, number, look)
+        if same_look(records, lines):
+            found, _ = _judge(records, comparison, measures, rule, look, number - 1, seed)
+            lines = []
+        judged[:] = found
+        return lines
+
+    waiting = OpenHistory(path, next_look)
+    return judged, waiting
+
+
+def _judge(
+    records: Sequence[Record],
+    comparison: Comparison,
+    measures: Sequence[str],
+    rule: GateRule,
+    look: Look,
+    number: int,
+    seed: int,
+) -> tuple[list[Gate], dict[str, Sequence[Arrived]]]:
+    """Return the gates of a look, and where topics arrive, the new ones by measure."""
+    if look.looks == TOPICS:
+        baseline = comparison.baseline or ""
+        found = {
+            measure: judge_arriving(
+                comparison,
+                measure,
+                arrived_topics(records, measure, baseline),
+                **rule._asdict(),
+                rng=np.random.default_rng([seed, number]),
+            )
+            for measure in measures
+        }
+        arrived: dict[str, Sequence[Arrived]] = {
+            measure: new for measure, (_, new) in found.items()
+        }
+        return [gate for gate, _ in found.values()], arrived
+    stricter = comparison.at(level_of_look(number, comparison.level))
+    about = about_look(number, comparison.level, rule.require)
+    gates = [judge_gate(stricter, measure, **rule._asdict()) for measure in measures]
+    return [replace(gate, about=about) for gate in gates], {}

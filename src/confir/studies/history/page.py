@@ -12,13 +12,15 @@ from confir.number_text import difference_words, score_words, signed_words
 from confir.order import level_text
 from confir.report.names import isolated, joined_names
 from confir.studies.history.chart import history_chart
-from confir.studies.history.history import GateHistory
+from confir.studies.history.history import SHORT_COMMIT, GateHistory
 from confir.studies.history.history_file import FAILS, PASSES
 from confir.studies.history.looks import CANDIDATES, level_of_look, passing_loss
-from confir.studies.history.table import SHORT_COMMIT
 
 # Columns of the table of looks that are left out where all looks agree.
 _NAMES = ("measure", "run", "against")
+
+# The difference, and the interval that decides.
+_INTERVAL = ("difference", "look_low", "look_high")
 
 # Decisions of the newest look that are told above the chart, and failed looks that are named.
 _MOST_TOLD = 2
@@ -40,7 +42,14 @@ def history_page(history: GateHistory) -> str:
         title=f"Gate: {counted(records[-1]['look'], 'look')}",
         style=(files("confir.report") / "templates" / "page.css").read_text(encoding="utf-8"),
         lead=lead_sentence(newest),
-        findings=[*map(_decision_sentence, _first_decisions(newest)), _count_sentence(records)],
+        # those that fail first; the table has all of them
+        findings=[
+            *map(
+                _decision_sentence,
+                sorted(newest, key=lambda one: one["decision"] != FAILS)[:_MOST_TOLD],
+            ),
+            _count_sentence(records),
+        ],
         chart=chart_bytes(history_chart(history), ".svg").decode(),
         level=_level_sentence(newest[-1]),
         names=varying,
@@ -65,43 +74,25 @@ def lead_sentence(newest: list[Record]) -> str:
     return f"Look {look:,}: {'; '.join(said)}."
 
 
-def _first_decisions(newest: list[Record]) -> list[Record]:
-    """Return the decisions to tell at the top: those that fail first; the table has all of them."""
-    return sorted(newest, key=lambda record: record["decision"] != FAILS)[:_MOST_TOLD]
-
-
 def _decision_sentence(record: Record) -> str:
     """Return a decision as a sentence: means, difference, interval, and the loss that would pass."""
     run, baseline = isolated(record["run"]), isolated(record["against"])
-    difference, low, high = _interval(record)
+    numbers = tuple(record[name] for name in _INTERVAL)
     text = f"{record['measure']}: "
-    if _has_means(record):
+    if not math.isnan(record["mean"]):
         text += f"{baseline} {score_words(record['against_mean'])} → {run} {score_words(record['mean'])}, "
     else:
         text += f"{run} against {baseline} "
-    text += signed_words(difference)
-    if math.isnan(low) or math.isnan(high):
+    text += signed_words(record["difference"])
+    if any(map(math.isnan, numbers)):
         return f"{text}."
-    limits = difference_words(difference, low, high).partition(" ")[2]
+    limits = difference_words(*numbers).partition(" ")[2]
     text += f" ({level_text(record['look_level'])} confidence interval {limits})"
-    return f"{text}; with such an interval, {_passing_words(passing_loss(record))}."
-
-
-def _passing_words(loss: float) -> str:
+    loss = passing_loss(record)
+    passing = f"a candidate passes from an observed gain of {score_words(-loss)} on"
     if loss >= 0.0:
-        return f"an observed loss of up to {score_words(loss)} would pass"
-    return f"a candidate passes from an observed gain of {score_words(-loss)} on"
-
-
-def _has_means(record: Record) -> bool:
-    return record["mean"] is not None and not math.isnan(record["mean"])
-
-
-def _interval(record: Record) -> tuple[float, float, float]:
-    low, high = (
-        math.nan if record[end] is None else record[end] for end in ("look_low", "look_high")
-    )
-    return record["difference"], low, high
+        passing = f"an observed loss of up to {score_words(loss)} would pass"
+    return f"{text}; with such an interval, {passing}."
 
 
 def _count_sentence(records: list[Record]) -> str:
@@ -149,9 +140,9 @@ def _row(record: Record) -> dict[str, str]:
         "run": record["run"],
         "against": record["against"],
         "means": f"{score_words(record['against_mean'])} → {score_words(record['mean'])}"
-        if _has_means(record)
+        if not math.isnan(record["mean"])
         else "–",
-        "difference": difference_words(*_interval(record)),
+        "difference": difference_words(*(record[name] for name in _INTERVAL)),
         "level": level_text(record["look_level"]),
         "decision": record["decision"],
     }

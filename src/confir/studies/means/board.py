@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -65,130 +66,119 @@ class Board(NamedTuple):
     rows: list[Row]
 
 
+class _Scale(NamedTuple):
+    """The ends of a scale, between which ticks lie; what is drawn has room beyond both."""
+
+    low: float
+    high: float
+
+    def place(self, value: float | None) -> float | None:
+        """Return a place in percent, that of the nearer end for what is outside."""
+        if value is None:
+            return None
+        low, high = self._frame()
+        return min(100.0, max(0.0, 100.0 * (value - low) / (high - low)))
+
+    def holds(self, value: float) -> bool:
+        """Whether a value is not clipped."""
+        low, high = self._frame()
+        return low <= value <= high
+
+    def _frame(self) -> tuple[float, float]:
+        room = _ROOM * (self.high - self.low)
+        return self.low - room, self.high + room
+
+
+# Lower limits, numbers and upper limits by run.
+Columns = tuple[Sequence[float | None], Sequence[float | None], Sequence[float | None]]
+
+
 def first_board(data: Mapping[str, Any], level: str) -> Board:
     """Return the leaderboard by the first measure, from the data of the page."""
-    first = data["measures"][0]
+    first, runs = data["measures"][0], data["runs"]
     means, order = first["means"], first["order"]
     at = means["at"][level]
     beside, words, possible, heading, said = _beside(data, first, level)
     numbers = (at["low"], means["mean"], at["high"])
     baseline = (first.get("comparison") or {}).get("baseline")
     scale = _scale(numbers, order, always=baseline)
-    gaps = None if beside is None else (beside["low"], beside["gap"], beside["high"])
-    gap_scale = None if gaps is None else _scale(gaps, order, 0.0)
+    drawn, bars = _bars(numbers, scale, runs, order, _TICKS)
+    gap_drawn: dict[int, tuple[float | None, ...]] = {}
+    gap_bars = None
+    if beside is not None:
+        gaps = (beside["low"], beside["gap"], beside["high"])
+        gap_drawn, gap_bars = _bars(gaps, _scale(gaps, order, 0.0), runs, order, _GAP_TICKS)
     rows = [
         Row(
-            data["runs"][run],
+            runs[run],
             "–" if means["rank"][run] is None else str(means["rank"][run]),
             means["mean_text"][run],
             at["limits"][run],
-            _bar(numbers, run, scale),
+            drawn[run],
             "" if beside is None else beside["gap_text"][run],
             "" if beside is None else beside["limits"][run],
-            () if gaps is None or gap_scale is None else _bar(gaps, run, gap_scale),
+            gap_drawn.get(run, ()),
             words[run] if words else "",
             bool(possible[run]),
         )
         for run in order
     ]
-    return Board(
-        first["name"],
-        heading,
-        said,
-        _bars(numbers, scale, data["runs"], order, _TICKS),
-        None
-        if gaps is None or gap_scale is None
-        else _bars(gaps, gap_scale, data["runs"], order, _GAP_TICKS),
-        rows,
-    )
+    return Board(first["name"], heading, said, bars, gap_bars, rows)
 
 
 def _beside(
     data: Mapping[str, Any], first: Mapping[str, Any], level: str
 ) -> tuple[dict[str, Any] | None, list[str], list[bool], str, str]:
     """Return what stands beside the means: gaps or differences, words, and their headings."""
-    runs = len(data["runs"])
     best, compared = first.get("best"), first.get("comparison")
     if best is not None:
-        at = best["at"][level]
-        digits = [int(digit) for digit in at["in_set"]]
+        digits = [int(digit) for digit in best["at"][level]["in_set"]]
         words = [IN_SET[digit] for digit in digits]
-        gaps = {**at, "gap": best["gap"], "gap_text": best["gap_text"]}
+        possible = [digit % 2 == 1 for digit in digits]
         return (
-            gaps,
+            {**best, **best["at"][level]},
             words,
-            [digit % 2 == 1 for digit in digits],
+            possible,
             "gap to the best other",
             "may be best",
         )
     if compared is not None and compared["baseline"] is not None:
-        at, own = compared["gaps"]["at"][level], compared["gaps"]
-        gaps = {**at, "gap": own["gap"], "gap_text": own["gap_text"]}
+        gaps = {**compared["gaps"], **compared["gaps"]["at"][level]}
         named = f"difference from {data['runs'][compared['baseline']]}"
-        return gaps, at["words"], [word == "better" for word in at["words"]], named, "verdict"
-    return None, [], [True] * runs, "", ""
-
-
-Columns = tuple[Sequence[float | None], Sequence[float | None], Sequence[float | None]]
+        return gaps, gaps["words"], [word == "better" for word in gaps["words"]], named, "verdict"
+    return None, [], [True] * len(data["runs"]), "", ""
 
 
 def _scale(
     columns: Columns, order: Iterable[int], *numbers: float, always: int | None = None
-) -> tuple[float, float]:
-    """Return the ends of a scale: of the runs that are no outliers, of one run, and of numbers."""
-    within = [*_usual(columns[1], order), *([] if always is None else [always])]
-    ends = [x for column in columns for x in (column[run] for run in within) if x is not None]
-    known = [*ends, *numbers]
-    if not known:
-        return 0.0, 1.0
-    low, high = min(known), max(known)
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
-
-
-def _usual(values: Sequence[float | None], order: Iterable[int]) -> list[int]:
-    """Return the runs whose values are no outliers."""
-    found = {run: value for run in order if (value := values[run]) is not None}
+) -> _Scale:
+    """Return the scale of the runs that are no outliers, of one run, and of numbers."""
+    found = {run: value for run in order if (value := columns[1][run]) is not None}
     known = sorted(found.values())
-    if not known:
-        return []
-    quarter, rest = known[len(known) // 4], known[(3 * len(known)) // 4]
-    fence = _FENCE * (rest - quarter)
-    return [run for run, x in found.items() if quarter - fence <= x <= rest + fence]
-
-
-def _place(value: float | None, scale: tuple[float, float]) -> float | None:
-    if value is None:
-        return None
-    low, high = _with_room(scale)
-    return min(100.0, max(0.0, 100.0 * (value - low) / (high - low)))
-
-
-def _with_room(scale: tuple[float, float]) -> tuple[float, float]:
-    """Return the ends of a scale with room at both, so that nothing touches its frame."""
-    low, high = scale
-    return low - _ROOM * (high - low), high + _ROOM * (high - low)
-
-
-def _bar(columns: Columns, run: int, scale: tuple[float, float]) -> tuple[float | None, ...]:
-    return tuple(_place(column[run], scale) for column in columns)
+    within = [] if always is None else [always]
+    if known:
+        quarter, rest = known[len(known) // 4], known[(3 * len(known)) // 4]
+        fence = _FENCE * (rest - quarter)
+        within += [run for run, x in found.items() if quarter - fence <= x <= rest + fence]
+    ends = [x for column in columns for x in (column[run] for run in within) if x is not None]
+    if not (ends or numbers):
+        return _Scale(0.0, 1.0)
+    low, high = min(*ends, *numbers, math.inf), max(*ends, *numbers, -math.inf)
+    return _Scale(low, high) if high > low else _Scale(low - 0.5, high + 0.5)
 
 
 def _bars(
-    columns: Columns,
-    scale: tuple[float, float],
-    runs: Sequence[str],
-    order: Sequence[int],
-    most: int,
-) -> Bars:
-    ticks = [(_tick_text(t), _place(t, scale) or 0.0) for t in few_ticks(*scale, most)]
-    middle = columns[1]
-    clipped = [
-        runs[run]
-        for run in order
-        if middle[run] is not None and not _within(middle[run] or 0.0, scale)
+    columns: Columns, scale: _Scale, runs: Sequence[str], order: Sequence[int], most: int
+) -> tuple[dict[int, tuple[float | None, ...]], Bars]:
+    """Return the places of each run's marks, and their scale."""
+    drawn = {run: tuple(scale.place(column[run]) for column in columns) for run in order}
+    ticks = [
+        (f"{tick:.6g}".replace("-", "−") if tick else "0", scale.place(tick) or 0.0)
+        for tick in few_ticks(*scale, most)
     ]
-    zero = _place(0.0, scale) if _within(0.0, scale) else None
-    return Bars(ticks, zero, clipped)
+    middles = ((runs[run], columns[1][run]) for run in order)
+    clipped = [name for name, x in middles if x is not None and not scale.holds(x)]
+    return drawn, Bars(ticks, scale.place(0.0) if scale.holds(0.0) else None, clipped)
 
 
 def few_ticks(low: float, high: float, most: int) -> list[float]:
@@ -197,12 +187,3 @@ def few_ticks(low: float, high: float, most: int) -> list[float]:
     if len(ticks) <= most:
         return ticks
     return ticks[next((place for place, tick in enumerate(ticks) if tick == 0.0), 0) % 2 :: 2]
-
-
-def _tick_text(tick: float) -> str:
-    return f"{tick:.6g}".replace("-", "−") if tick else "0"
-
-
-def _within(value: float, scale: tuple[float, float]) -> bool:
-    low, high = _with_room(scale)
-    return low <= value <= high

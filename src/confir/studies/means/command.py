@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import click
+from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.explicit_options import refuse_options
@@ -15,17 +13,12 @@ from confir.cli.judged_input import JudgedInputs
 from confir.cli.parameters import Option
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, counted
-from confir.studies.unjudged.command import DOUBT_OPTIONS, DOUBTED, TIES, UNJUDGED, Beside, Doubts
+from confir.studies.unjudged.command import DOUBT_OPTIONS, DOUBT_TREATMENTS, Beside, Doubts
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
-    from confir.data.result import Record
-    from confir.data.sampling.judged_scores import JudgedScores
     from confir.data.scores import Scores
-    from confir.intervals.interval import Interval
     from confir.measures.score_summary import ScoreSummary
-    from confir.report.tables import Table
-    from confir.studies.comparison.comparison import Comparison
 
 VIEWS = Views(
     View(
@@ -40,13 +33,7 @@ VIEWS = Views(
         "the score on every topic",
         "score",
         lacks=(
-            "baseline",
-            "level",
-            "method",
-            "bounded",
-            "replicates",
-            "seed",
-            "threshold",
+            *("baseline", "level", "method", "bounded", "replicates", "seed", "threshold"),
             *DOUBT_OPTIONS,
         ),
     ),
@@ -88,7 +75,7 @@ def evaluate_command(
     treatment: Annotated[
         str | None,
         options.choice(
-            *dict.fromkeys((*UNJUDGED, *TIES)),
+            *dict.fromkeys(way for ways in DOUBT_TREATMENTS.values() for way in ways),
             help="How --show unjudged and ties bound or estimate means: the lowest and highest mean "
             "(bounds, the default); the mean without unjudged documents (condensed); the expected mean "
             "with judgements drawn for them (resample); the expected mean over all orders of tied "
@@ -125,58 +112,52 @@ def evaluate_command(
     - `confir evaluate qrels.txt bm25.run dense.run.gz -m AP,nDCG@10 -o table.tex`
     - `confir evaluate --scores scores.csv --baseline bm25`
     """
+    from confir.cli.terminal import Answer
     from confir.intervals.interval import check_level
     from confir.intervals.method_list import find_method
+    from confir.studies.means.table import topic_table
 
     out.prepare()
-    view = VIEWS.choose(inputs.context, show, topics=topics)
-    doubts = Doubts.of(view.name, treatment, pool_depth)
-    doubts.check(inputs)
+    view = VIEWS.choose(inputs.context, show, topics=topics).name
+    doubts = Doubts.of(inputs, view, treatment, pool_depth)
     check_level(statistics.level)
-    for name in method or ():
-        find_method(name)
+    methods = [find_method(name) for name in method or ()]
     if out.output is not None:
         _check_chart(out.output, method or [], baseline)
-    example = "confir evaluate qrels.txt bm25.run"
     if by is not None:
         from confir.studies.topic_groups.command import evaluate_by
 
         evaluate_by(inputs, by, lambda one: mean_answer(one, statistics, methods=method), out)
         return
-    if inputs.repeats is not None and view.name == "means":
-        _check_repeats(inputs.context)
-        every = inputs.load_scores(quiet=out.quiet, example=example)
-        out.deliver(_repeats(every, baseline, statistics.level))
-        return
-    if view.name == "pass":
+    read: dict[str, Any] = {"quiet": out.quiet, "example": "confir evaluate qrels.txt bm25.run"}
+    if view == "pass":
         from confir.studies.repeats.successes import score_successes
 
-        every = inputs.load_scores(quiet=out.quiet, example=example)
-        tries = score_successes(every, threshold=threshold)
-        out.deliver(mean_answer(tries, statistics, methods=method))
-        return
-    if inputs.check_human():
-        _check_judged(inputs, view, method or [])
-    if doubts:
-        every, beside = doubts.gather(inputs, statistics, out, example)
-        out.deliver(mean_answer(every, statistics, methods=method, beside=beside))
-        return
-    if view.name == TOPICS:
-        every = inputs.load_scores(baseline=baseline, quiet=out.quiet, example=example)
-        out.deliver(_per_topic(every))
-        return
-    scores = inputs.load_scores_or_summary(baseline=baseline, quiet=out.quiet, example=example)
-    if any(find_method(name).resamples for name in method or ()):
-        statistics = inputs.statistics_of(scores, statistics)
-    if scores.corrected:
-        from confir.data.sampling.judged_scores import as_judged
-
-        answer = _corrected(as_judged(scores.listed()), method, statistics)
+        tries = score_successes(inputs.load_scores(**read), threshold=threshold)
+        answer = mean_answer(tries, statistics, methods=method)
+    elif inputs.repeats is not None and view == "means":
+        names = ("method", "human", "human_sample", "replicates", "seed")
+        refuse_options(inputs.context, names, "cannot be combined with --repeats")
+        answer = _repeats(inputs.load_scores(**read), baseline, statistics.level)
     else:
-        against = inputs.find_baseline(baseline, scores.runs)
-        answer = mean_answer(scores, statistics, methods=method, baseline=against)
-        if inputs.scores:
-            answer = _with_nuggets(answer, inputs.scores, scores)
+        if inputs.check_human():
+            _check_judged(inputs, view, method or [])
+        if doubts is not None:
+            every, beside = doubts.gather(inputs, statistics, out, read["example"])
+            answer = mean_answer(every, statistics, methods=method, beside=beside)
+        elif view == TOPICS:
+            every = inputs.load_scores(baseline=baseline, **read)
+            answer = Answer(every.to_records(), topic_table(every), every)
+        else:
+            scores = inputs.load_scores_or_summary(baseline=baseline, **read)
+            if any(one.resamples for one in methods):
+                statistics = inputs.statistics_of(scores, statistics)
+            if scores.corrected:
+                answer = _corrected(scores, method, statistics)
+            else:
+                against = inputs.find_baseline(baseline, scores.runs)
+                answer = mean_answer(scores, statistics, methods=method, baseline=against)
+                answer = _with_nuggets(answer, inputs.scores or (), scores)
     out.deliver(answer)
 
 
@@ -185,17 +166,11 @@ def _with_nuggets(answer: Answer, files: Sequence[str], scores: Scores | ScoreSu
     from confir.studies.nuggets.nugget_variance import find_nugget_variance
     from confir.studies.nuggets.sentences import nugget_note
 
-    found = find_nugget_variance(files)
+    found = find_nugget_variance(files) if files else None
     note = "" if found is None else nugget_note(found, scores.runs, scores.measures)
     if not note:
         return answer
     return answer._replace(table=replace(answer.table, note=f"{answer.table.note}\n{note}"))
-
-
-def _check_repeats(context: click.Context) -> None:
-    """Raise if options do not apply to means over repeats."""
-    names = ("method", "human", "human_sample", "replicates", "seed")
-    refuse_options(context, names, "cannot be combined with --repeats")
 
 
 def _repeats(scores: Scores, baseline: str | None, level: float) -> Answer:
@@ -224,13 +199,13 @@ def _check_chart(output: str, methods: Sequence[str], baseline: str | None) -> N
         )
 
 
-def _check_judged(inputs: JudgedInputs, view: View, methods: Sequence[str]) -> None:
+def _check_judged(inputs: JudgedInputs, view: str, methods: Sequence[str]) -> None:
     """Raise if options do not apply to means by a model's judgements and people's."""
     from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS
 
     by_document = inputs.human_sample == RANDOM_DOCUMENTS
-    if view.name in DOUBTED or (view.name == TOPICS and not by_document):
-        raise InvalidValueError(f"--show {view.name} cannot be combined with --human")
+    if view in DOUBT_TREATMENTS or (view == TOPICS and not by_document):
+        raise InvalidValueError(f"--show {view} cannot be combined with --human")
     if by_document:
         return
     refuse_options(inputs.context, ["baseline"], "cannot be combined with --human")
@@ -239,27 +214,21 @@ def _check_judged(inputs: JudgedInputs, view: View, methods: Sequence[str]) -> N
 
 
 def _corrected(
-    scores: JudgedScores, methods: Sequence[str] | None, statistics: options.Statistics
+    scores: Scores | ScoreSummary, methods: Sequence[str] | None, statistics: options.Statistics
 ) -> Answer:
     """Return means by people's judgements, estimated from the model's and from theirs."""
     from confir.cli.terminal import result_answer
+    from confir.data.sampling.judged_scores import as_judged
     from confir.studies.corrected_means.corrected_means import correct_scores
 
     means = correct_scores(
-        scores,
+        as_judged(scores.listed()),
         level=statistics.level,
         method=methods[0] if methods else None,
         replicates=statistics.replicates,
         rng=statistics.seed,
     )
     return result_answer(means)
-
-
-def _per_topic(scores: Scores) -> Answer:
-    from confir.cli.terminal import Answer
-    from confir.studies.means.table import topic_table
-
-    return Answer(scores.to_records(), topic_table(scores), scores)
 
 
 def mean_answer(
@@ -273,7 +242,7 @@ def mean_answer(
     """Return means with intervals as records and as a table; one topic gives means alone."""
     from confir.cli.terminal import Answer
     from confir.intervals.method_list import confidence_interval, means_alone
-    from confir.studies.means.table import interval_table
+    from confir.studies.means.table import interval_table, means_note
 
     level, replicates, seed = statistics.level, statistics.replicates, statistics.seed
     if len(scores.topics) < 2:
@@ -283,48 +252,29 @@ def mean_answer(
             scores, level=[level], method=methods or None, replicates=replicates, rng=seed
         )
     records = [record for interval in intervals for record in interval.to_records()]
-    rows = () if beside is None else beside.rows
-    note = _note(intervals, seed)
-    note = "; ".join(filter(None, [note, scores.sampling_note(seed)]))
-    table = interval_table(intervals, note if beside is None else beside.note(note), rows)
+    notes = [means_note(intervals, intervals[0].topics)]
+    drawn = max(interval.replicates for interval in intervals)
+    notes += [f"{counted(drawn, 'replicate')}, seed {seed}"] if drawn else []
+    if intervals[0].topics.max() < 2:
+        notes = ["score of the one topic; an interval needs at least 2"]
+    note = "; ".join(filter(None, [*notes, scores.sampling_note(seed)]))
     if beside is not None:
-        return Answer(beside.records(records), table, beside.shown(intervals[0]))
+        table = interval_table(intervals, f"{note}\n{beside.note}", beside.rows)
+        shown = intervals[0] if beside.draw is None else beside.draw(intervals[0])
+        joined = [one | beside.columns[one["run"], one["measure"]] for one in records]
+        return Answer(joined, table, shown)
+    table = interval_table(intervals, note)
     if baseline is not None:
         from confir.studies.comparison.compare import compare_runs
+        from confir.studies.comparison.table import marked_table, verdicts_by_run
 
         comparison = compare_runs(
             scores, baseline=baseline, level=level, replicates=replicates, rng=seed
         )
-        records, table = _with_verdicts(records, table, comparison)
+        verdicts, against = verdicts_by_run(comparison), {"against": baseline}
+        records = [
+            {**one, **against, "verdict": verdicts.get((one["run"], one["measure"]))}
+            for one in records
+        ]  # the baseline itself has none
+        table = marked_table(table, comparison)
     return Answer(records, table, intervals[0])
-
-
-def _with_verdicts(
-    records: Sequence[Record], table: Table, comparison: Comparison
-) -> tuple[list[Record], Table]:
-    """Return records and table with the verdict on each run; the baseline itself has none."""
-    from confir.studies.comparison.table import marked_table, verdicts_by_run
-
-    verdicts = verdicts_by_run(comparison)
-    judged = [
-        {
-            **record,
-            "against": comparison.baseline,
-            "verdict": verdicts.get((record["run"], record["measure"])),
-        }
-        for record in records
-    ]
-    return judged, marked_table(table, comparison)
-
-
-def _note(intervals: Sequence[Interval], seed: int) -> str:
-    """Return the note below the table: level and method of the intervals, replicates and seed."""
-    topics = intervals[0].topics
-    if topics.max() < 2:
-        return "score of the one topic; an interval needs at least 2"
-    from confir.studies.means.table import means_note
-
-    drawn = max(interval.replicates for interval in intervals)
-    return means_note(intervals, topics) + (
-        f"; {counted(drawn, 'replicate')}, seed {seed}" if drawn else ""
-    )

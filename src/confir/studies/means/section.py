@@ -22,7 +22,7 @@ from confir.number_text import (
     score_words,
     topics_text,
 )
-from confir.order import TIE, is_best
+from confir.order import is_best, ranks_by_mean
 from confir.report.contents import Contents, MeasureContents, Settings
 from confir.report.latex import Paper, to_latex
 from confir.report.names import NAMES_SHOWN, isolated, joined_names
@@ -30,8 +30,8 @@ from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Cell, Mark, Table, rounded, to_markdown, topics_column
 from confir.studies.best.best_runs import BestRuns
-from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.verdicts import OPPOSITE, pair_verdicts
+from confir.studies.comparison.comparison import Comparison, Place
+from confir.studies.comparison.verdicts import OPPOSITE
 from confir.studies.comparison.wording import how_compared
 from confir.studies.means.board import first_board
 from confir.studies.means.chart import interval_chart
@@ -92,38 +92,31 @@ def board_table(contents: MeasureContents, settings: Settings) -> Table:
     differences are from that, and significant ones are bold.
     """
     interval: Interval = contents["means"][settings.level]
-    mean, low, high = _columns(interval)
     gaps = _gaps(contents, settings.level, settings.baseline)
     heading, counts = topics_column(contents.scores.topic_counts())
+    means = _interval_texts(interval)
     rows = tuple(
         (
-            Cell(contents.scores.runs[run], strong=gaps is not None and gaps.strong[run]),
+            Cell(contents.scores.runs[run], strong=gaps is not None and gaps.rows[run][2]),
             *counts[run],
-            Cell(interval_text(mean[run], low[run], high[run])),
-            *([] if gaps is None else [Cell(gaps.texts[run]), Cell(gaps.words[run])]),
+            Cell(means[run]),
+            *([] if gaps is None else map(Cell, gaps.rows[run][:2])),
         )
         for run in contents.order()
     )
-    beside = () if gaps is None else (gaps.title, gaps.said)
     note = _means_note(contents, interval)
-    return Table(
-        ("run", *heading, contents.measure, *beside),
-        rows,
-        note if gaps is None else f"{note}; {gaps.note}",
-        bold="" if gaps is None else gaps.bold,
-    )
+    if gaps is None:
+        return Table(("run", *heading, contents.measure), rows, note)
+    columns = ("run", *heading, contents.measure, *gaps.headings)
+    return Table(columns, rows, f"{note}; {gaps.note}", bold=gaps.bold)
 
 
 def _marked_table(contents: MeasureContents, settings: Settings, mark: Mark, how: str) -> Table:
     """Return means with intervals, all of them with the same mark."""
     interval: Interval = contents["means"][settings.level]
-    mean, low, high = _columns(interval)
+    means = _interval_texts(interval)
     rows = tuple(
-        (
-            Cell(contents.scores.runs[run]),
-            Cell(interval_text(mean[run], low[run], high[run]), mark=mark),
-        )
-        for run in contents.order()
+        (Cell(contents.scores.runs[run]), Cell(means[run], mark=mark)) for run in contents.order()
     )
     note = f"{_means_note(contents, interval)}; ▲ ▼: significantly better, worse than the baseline ({how})"
     return Table(("run", contents.measure), rows, note)
@@ -135,11 +128,16 @@ def _means_note(contents: MeasureContents, interval: Interval) -> str:
     return means_note([interval], contents.scores.topic_counts(), contents.scores.unit_name)
 
 
-def _columns(interval: Interval) -> tuple[list[float], list[float], list[float]]:
-    mean, low, high = (
-        array.reshape(-1).tolist() for array in (interval.estimate, interval.low, interval.high)
-    )
-    return mean, low, high
+def _interval_texts(interval: Interval) -> list[str]:
+    return [interval_text(*numbers) for numbers in _numbers(interval)]
+
+
+def _numbers(interval: Interval) -> list[list[float]]:
+    """Return mean and limits of each run."""
+    numbers: list[list[float]] = np.stack(
+        [part.reshape(-1) for part in (interval.estimate, interval.low, interval.high)], axis=1
+    ).tolist()
+    return numbers
 
 
 class _Gaps(NamedTuple):
@@ -147,61 +145,50 @@ class _Gaps(NamedTuple):
 
     Attributes
     ----------
-    title, said
-        Headings of the differences, and of what is said of them.
+    headings
+        Of the differences, and of what is said of them.
     note, bold
         What they are, and what is bold.
-    texts, words, strong
-        By run.
+    rows
+        By run: the difference, what is said of it, and whether the run is bold.
     """
 
-    title: str
-    said: str
+    headings: tuple[str, str]
     note: str
     bold: str
-    texts: list[str]
-    words: list[str]
-    strong: list[bool]
+    rows: list[tuple[str, str, bool]]
 
 
 def _gaps(contents: MeasureContents, level: float, baseline: str | None) -> _Gaps | None:
     """Return the gaps to the best of the others; with a baseline, the differences from it."""
+    held = contents["best" if baseline is None else "comparison"]
+    if held is None:
+        return None
     if baseline is None:
-        if contents["best"] is None:
-            return None
-        best: BestRuns = contents["best"].at[level]
-        arrays = (best.difference, best.lower, best.upper)
-        texts = [difference_text(*row) for row in np.stack([a[:, 0] for a in arrays], 1).tolist()]
+        best: BestRuns = held.at[level]
+        numbers = np.stack([a[:, 0] for a in (best.difference, best.lower, best.upper)], axis=1)
+        texts = [difference_text(*row) for row in numbers.tolist()]
         return _Gaps(
-            "gap",
-            "may be best",
+            ("gap", "may be best"),
             "gap: to the best of the other runs, with simultaneous interval (Hsu 1984)",
             "may be the best",
-            texts,
-            ["yes" if one else "no" for one in best.in_set[:, 0]],
-            best.in_set[:, 0].tolist(),
+            [
+                (text, "yes" if one else "no", one)
+                for text, one in zip(texts, best.in_set[:, 0].tolist(), strict=True)
+            ],
         )
-    if contents["comparison"] is None:
-        return None
-    comparison: Comparison = contents["comparison"][level]
-    reference = contents.reference(baseline)
-    found = {reference: ("–", "baseline", False)}
-    low, high = comparison.limits
-    for pair, word in enumerate(pair_verdicts(comparison)):
-        text = difference_text(
-            float(comparison.difference[pair, 0]),
-            float(low[pair, 0]),
-            float(high[pair, 0]),
-            int(comparison.open_end[pair, 0]),
-        )
-        found[int(comparison.second[pair])] = (text, word, word in OPPOSITE)
-    rows = [found.get(run, ("–", "–", False)) for run in range(len(contents.scores.runs))]
+    comparison: Comparison = held[level]
+    rows = [("–", "–", False)] * len(contents.scores.runs)
+    rows[contents.reference(baseline)] = ("–", "baseline", False)
+    for pair, word in enumerate(comparison.pair_verdicts()):
+        one = comparison.decision(Place(0, pair, 0))
+        text = difference_text(one.difference, one.low, one.high, one.open)
+        rows[comparison.second[pair]] = (text, word, word in OPPOSITE)
     return _Gaps(
-        f"difference from {baseline}",
-        "verdict",
+        (f"difference from {baseline}", "verdict"),
         f"difference from {baseline}: {how_compared(comparison)}",
         "significant difference",
-        *(list(column) for column in zip(*rows, strict=True)),
+        rows,
     )
 
 
@@ -232,20 +219,17 @@ def _ranks(contents: MeasureContents) -> list[int | None]:
     """Return the ranks by the means that are compared; tied runs share the better one."""
     if _where_compared(contents) == _OWN_TOPICS:
         return [None] * len(contents.scores.runs)
-    means = contents.comparable_means().tolist()
-    return [
-        None if math.isnan(mean) else 1 + sum(other > mean + TIE for other in means)
-        for mean in means
-    ]
+    means = contents.comparable_means()
+    ranks = ranks_by_mean(means).tolist()
+    return [None if none else rank for rank, none in zip(ranks, np.isnan(means), strict=True)]
 
 
 def _at_level(interval: Interval) -> dict[str, Any]:
     """Return the limits as numbers, for drawing, and as text."""
-    _, low, high = _columns(interval)
     return {
         "low": shown(interval.low),
         "high": shown(interval.high),
-        "limits": [limits_words(*limits) for limits in zip(low, high, strict=True)],
+        "limits": [limits_words(low, high) for _, low, high in _numbers(interval)],
     }
 
 
@@ -264,7 +248,7 @@ def _headline(contents: MeasureContents, level: float) -> str:
     """Return which run has the highest mean, and how many runs may be the best."""
     runs, order = contents.scores.runs, contents.order()
     interval: Interval = contents["means"][level]
-    mean, low, high = (column[order[0]] for column in _columns(interval))
+    mean, low, high = _numbers(interval)[order[0]]
     name, measure = isolated(runs[order[0]]), contents.measure
     if math.isnan(mean):
         return f"No run has a score by {measure}."
@@ -284,18 +268,12 @@ def _headline(contents: MeasureContents, level: float) -> str:
     led = f"{joined_names(leaders)} {have} the highest {measure}{where}, {size}"
     if contents["best"] is None:
         return f"{led}."
-    return f"{led}{_may_be_best(contents['best'].at[level])}."
-
-
-def _may_be_best(best: BestRuns) -> str:
-    """Return how many runs may be the best, by their confidence set."""
-    members = int(best.in_set[:, 0].sum())
-    runs = int((best.topics[:, 0] > 0).sum())
+    best: BestRuns = contents["best"].at[level]
+    members, scored = int(best.in_set[:, 0].sum()), int((best.topics[:, 0] > 0).sum())
     if members == 1:
-        return f", and is the best of the {runs:,} runs"
-    if members < runs:
-        return f"; {members:,} of the {runs:,} runs may be the best"
-    return f"; {'either' if runs == 2 else 'each'} of the {runs:,} runs may be the best"
+        return f"{led}, and is the best of the {scored:,} runs."
+    which = f"{members:,}" if members < scored else "either" if scored == 2 else "each"
+    return f"{led}; {which} of the {scored:,} runs may be the best."
 
 
 # Where runs have no topics in common.

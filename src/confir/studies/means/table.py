@@ -39,12 +39,13 @@ def interval_table(
     best = best_runs(mean, topics)
     heading, counts = topics_column(topics)
     several = len(intervals) + len(beside) > 1
-    names_of_rows = _names_of_rows(intervals)
+    levels = {one.level for one in intervals}
+    labels = [f"{one.method} {one.level:g}" if len(levels) > 1 else one.method for one in intervals]
     places_beside = [{run: place for place, run in enumerate(row.runs)} for row in beside]
     limits = [(one.low.reshape(shape), one.high.reshape(shape)) for one in intervals]
     rows = []
     for r in best_first(mean[:, 0]):
-        for (low, high), label in zip(limits, names_of_rows, strict=True):
+        for (low, high), label in zip(limits, labels, strict=True):
             cells = [
                 Cell(interval_text(mean[r, m], low[r, m], high[r, m]), bool(best[r, m]))
                 for m in range(len(measures))
@@ -58,12 +59,6 @@ def interval_table(
     note = means_note(intervals, topics) if note is None else note
     columns = (*names, *heading, *measures)
     return Table(columns, tuple(rows), note, names=len(names), bold=_BOLD)
-
-
-def _names_of_rows(intervals: Sequence[Interval]) -> list[str]:
-    """Return what the row of each interval is called: its method, with the level where they differ."""
-    several = len({interval.level for interval in intervals}) > 1
-    return [f"{one.method} {one.level:g}" if several else one.method for one in intervals]
 
 
 def means_note(intervals: Sequence[Interval], topics: Integers, unit: str = "topic") -> str:

@@ -15,7 +15,7 @@ from confir.intervals.simultaneous import is_significant
 from confir.number_text import difference_text, p_text, percent, share_text
 from confir.order import signed
 from confir.report.tables import Cell, Table
-from confir.studies.comparison.significance import Estimates, significant_directions
+from confir.studies.comparison.verdicts import Estimates, significant_directions
 from confir.studies.meta_analysis.meta_analysis import PooledEffect, PooledModels
 from confir.studies.meta_analysis.models import FIXED, HARTUNG_KNAPP, STOUFFER
 from confir.studies.meta_analysis.pooled_estimates import find_blocks

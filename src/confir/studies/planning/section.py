@@ -18,7 +18,7 @@ from confir.report.names import isolated
 from confir.report.sections import Scope, Section
 from confir.resampling.kinds import against, as_sample
 from confir.studies.comparison.comparison import Comparison, Place
-from confir.studies.comparison.verdicts import INCONCLUSIVE, verdicts_against
+from confir.studies.comparison.verdicts import INCONCLUSIVE
 from confir.studies.planning.planning import Plan, plan_topics
 
 
@@ -59,7 +59,7 @@ def _conclusion(contents: Contents) -> str:
     comparison: Comparison = planned["comparison"][plan.level]
     record = plan.to_records()[0]
     name, unit = isolated(record["baseline"]), contents.scores.unit_name
-    if verdicts_against(comparison, best)[runner_up] != INCONCLUSIVE:
+    if comparison.verdicts_against(best)[runner_up] != INCONCLUSIVE:
         return (
             f"{counted(len(contents.scores.topics), unit)} were enough for the difference between "
             f"{isolated(record['run'])} and {name} in {plan.measures[0]}, which is significant."
@@ -72,7 +72,7 @@ def _conclusion(contents: Contents) -> str:
         return (
             f"On its own, the difference between {isolated(record['run'])} and {name} in {plan.measures[0]} "
             f"({signed_words(record['difference'])}) would be significant ({p_words(decision.p)}); "
-            f"among all {counted(decision.family.pairs, 'pair')} it is not."
+            f"among all {counted(decision.pairs, 'pair')} it is not."
         )
     among = "alone" if plan.family == NO_FAMILY else f"among all {counted(plan.pairs, 'pair')}"
     return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
@@ -14,11 +14,10 @@ from confir.cli.parameters import Argument, Option
 from confir.cli.views import View, Views
 from confir.defaults import DEFAULT_POWER
 from confir.errors import ConfirWarning, InvalidValueError
-from confir.studies.history.command import GATE_PANEL, GateRecords
+from confir.studies.history.command import GATE_PANEL, GateRecords, require_option
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
-    from confir.studies.comparison.gate import Requirement
     from confir.studies.preferences.preferences import Preferences
 
 _VOTES_PANEL = "Votes"
@@ -109,15 +108,7 @@ def preferences_command(
             panel=GATE_PANEL,
         ),
     ] = False,
-    require: Annotated[
-        str | None,
-        options.choice(
-            *("non-inferior", "superior"),
-            help="A stricter gate: exit with 1 unless the difference is significantly above -MARGIN, "
-            "or above 0.",
-            panel=GATE_PANEL,
-        ),
-    ] = None,
+    require: Annotated[str | None, require_option()] = None,
     margin: Annotated[
         float | None,
         Option(help="A loss of strength up to this does not matter.", panel=GATE_PANEL),
@@ -146,12 +137,11 @@ def preferences_command(
     - `confir preferences votes.json --show pairs -o pairs.csv`
     - `confir preferences votes.json --baseline main --fail-if-worse`
     """
-    from confir.cli.streams import print_message
     from confir.cli.terminal import result_answer
     from confir.intervals.interval import check_level
     from confir.measures.strengths import STRENGTH
     from confir.studies.comparison.gate import GateRule
-    from confir.studies.comparison.parts import comparison_parts
+    from confir.studies.comparison.table import comparison_parts
     from confir.studies.preferences.early_looks import share_sequence
     from confir.studies.preferences.preferences import rate_preferences
     from confir.studies.preferences.vote_plan import plan_votes
@@ -176,7 +166,7 @@ def preferences_command(
         found = rate_preferences(
             votes, replicates=statistics.replicates, rng=statistics.seed, **given
         )
-    rule = GateRule(cast("Requirement", require or "not-worse"), margin or 0.0)
+    rule = GateRule.of(require, margin)
     judged = records.judge(context, found.comparison, gates, rule, statistics.seed)
     if is_page:
         _write_page(out, votes, warned, found=found, gates=judged, seed=statistics.seed)
@@ -186,10 +176,7 @@ def preferences_command(
             parts = comparison_parts(found.comparison, judged, statistics.seed)
             answer = answer._replace(parts=parts)
         out.deliver(answer)
-    for gate in [] if out.in_parts and out.output is None else judged:
-        print_message(f"confir: {gate.sentence()}")
-    if any(gate.closed for gate in judged):
-        raise click.exceptions.Exit(1)
+    records.announce(judged, shown=out.in_parts and out.output is None)
 
 
 def _page_warnings(out: options.Output) -> AbstractContextManager[list[ConfirWarning]]:

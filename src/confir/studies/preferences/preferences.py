@@ -21,8 +21,7 @@ from confir.measures.strengths import Strengths, fit_strengths
 from confir.resampling.kinds import as_sample
 from confir.resampling.shared_draws import shared_draws
 from confir.resampling.topic_bootstrap import Rng
-from confir.studies.best.best_runs import BestRuns, best_of_pairs
-from confir.studies.best.mean_limits import mean_limits
+from confir.studies.best.best_runs import BestRuns, best_of_pairs, mean_limits
 from confir.studies.best.run_pairs import compare_all_runs
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.comparison import Comparison

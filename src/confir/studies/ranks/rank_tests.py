@@ -27,23 +27,11 @@ if TYPE_CHECKING:
 _LARGEST_P = 0.5
 
 
-class RankTests(NamedTuple):
-    """p-values of each run's ranks: runs × ranks.
+def rank_tests(pairs: RunPairs) -> tuple[Floats, Floats]:
+    """Return p-values of each run's ranks, after Mogstad, Romano, Shaikh & Wilhelm (2024): runs × ranks.
 
-    Attributes
-    ----------
-    marginal
-        Adjusted for the comparisons of the one run.
-    simultaneous
-        Adjusted for all pairs, so that the ranks of all runs hold at once.
-    """
-
-    marginal: Floats
-    simultaneous: Floats
-
-
-def rank_tests(pairs: RunPairs) -> RankTests:
-    """Return the p-values of each run's ranks, after Mogstad, Romano, Shaikh & Wilhelm (2024).
+    The first are adjusted for the comparisons of the one run, the second for all pairs, so that the
+    ranks of all runs hold at once.
 
     The marginal test of rank r bounds the chance of a wrong direction by the smallest of three:
     the largest |t*| of the run's pairs over replicates; Bonferroni's one-sided t for K - 1 wrong
@@ -56,7 +44,7 @@ def rank_tests(pairs: RunPairs) -> RankTests:
         np.sort(np.where(sign * pairs.difference > 0, pairs.pair_p, 1.0), axis=1)
         for sign in (1, -1)
     )
-    return RankTests(marginal_rank_p(pairs), np.minimum(better, worse[:, ::-1]))
+    return marginal_rank_p(pairs), np.minimum(better, worse[:, ::-1])
 
 
 def marginal_rank_p(pairs: RunPairs) -> Floats:

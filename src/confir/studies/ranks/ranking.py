@@ -22,7 +22,7 @@ from confir.measures.evaluation import as_rated
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.number_text import percent, topics_text
-from confir.order import TIE
+from confir.order import ranks_by_mean
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import needs
 from confir.resampling.sample import Knowledge
@@ -85,17 +85,8 @@ class Ranking(Result):
 
     row_order = ("measure", "run")
     record_columns = (
-        "run",
-        "measure",
-        "topics",
-        "mean",
-        "rank",
-        "low",
-        "high",
-        "simultaneous_low",
-        "simultaneous_high",
-        "borderline",
-        "share_first",
+        *("run", "measure", "topics", "mean", "rank", "low", "high", "simultaneous_low"),
+        *("simultaneous_high", "borderline", "share_first"),
     )
 
     def table_columns(self) -> TableColumns:
@@ -166,6 +157,9 @@ def rank_runs(
 ) -> Ranking | list[Ranking]:
     """Return each run's mean, its rank, and the rank's intervals: marginal and simultaneous.
 
+    A rank is read as if it were certain, although other topics would order close runs otherwise:
+    its interval says which ranks these topics leave open.
+
     A rank is outside of the interval where too many runs are significantly better, or worse, for
     it (Mogstad, Romano, Shaikh & Wilhelm 2024). Runs are ranked on the topics that all of them
     have. A run without any score is last.
@@ -188,8 +182,6 @@ def rank_runs(
     """
     scores = as_rated(scores)
     levels = as_levels(level)
-    for one in levels:
-        check_level(one)
     pairs = compare_all_runs(scores, replicates, rng, what="ranks", level=levels[0])
     ranking = ranking_of_pairs(scores, pairs, levels[0])
     rankings = [ranking, *(ranking.at(one) for one in levels[1:])]
@@ -200,26 +192,26 @@ def ranking_of_pairs(
     scores: Scores | ScoreSummary | Strengths, pairs: Sequence[RunPairs], level: float
 ) -> Ranking:
     """Return the ranking of the runs, from all pairs by each measure."""
-    tests = run_in_threads(rank_tests, pairs)
+    marginal, simultaneous = zip(*run_in_threads(rank_tests, pairs), strict=True)
     several = [one for one in pairs if one.runs > 1]
     scored = np.stack([one.scored for one in pairs], axis=1)
     counts = np.array([one.topics for one in pairs])
     unlimited = np.zeros(scored.shape, np.int64)  # until the level is known
-    ranks = [1 + (one.mean - one.mean[:, None] > TIE).sum(axis=1) for one in pairs]
+    mean = _over_runs(pairs, [one.mean for one in pairs])
     ranking = Ranking(
         runs=scores.runs,
         measures=scores.measures,
         topics=np.where(scored, counts, 0),
-        mean=_over_runs(pairs, [one.mean for one in pairs]),
-        rank=np.where(scored, _over_runs(pairs, ranks), scored.sum(axis=0) + 1).astype(np.int64),
+        mean=mean,
+        rank=ranks_by_mean(mean),
         low=unlimited,
         high=unlimited,
         simultaneous_low=unlimited,
         simultaneous_high=unlimited,
         borderline=unlimited > 0,
         share_first=np.where(scored, _over_runs(pairs, [one.share_first for one in pairs]), 0.0),
-        p=_over_ranks(scored, [one.marginal for one in tests]),
-        simultaneous_p=_over_ranks(scored, [one.simultaneous for one in tests]),
+        p=_over_ranks(scored, marginal),
+        simultaneous_p=_over_ranks(scored, simultaneous),
         level=level,
         draws=min((one.maxima.above.shape[1] for one in several), default=0),
         simultaneous_draws=min((len(one.maxima.largest) for one in several), default=0),

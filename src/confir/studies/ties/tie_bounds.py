@@ -86,6 +86,9 @@ def bound_ties(
 ) -> TieBounds:
     """Return the lowest, expected and highest score over all orders of tied documents.
 
+    A run that gives many documents the same score leaves their order to the tool that reads it, and
+    with it a part of its own score.
+
     All three are exact (McSherry & Najork 2008). Measures of subtopics raise.
 
     Parameters

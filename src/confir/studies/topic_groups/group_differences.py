@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from confir.arguments import as_generator, as_level
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import on_its_scheduler
-from confir.data.result import Variable, axis, constant, over, result
+from confir.data.result import Record, Variable, axis, constant, over, result
 from confir.data.sampling.design import DesignSource
 from confir.data.sampling.topic_groups import TopicGroups, as_topic_groups
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import collect_warnings, warn_caller
-from confir.intervals.simultaneous import MONTE_CARLO_ERRORS, is_significant, monte_carlo_error
+from confir.intervals.simultaneous import borderline_decisions, is_significant, monte_carlo_error
 from confir.measures.evaluation import as_listed_scores
 from confir.resampling.further_replicates import FURTHER, can_draw_further
 from confir.resampling.kinds import as_sample, needs
@@ -25,11 +25,15 @@ from confir.resampling.sample import Knowledge
 from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.corrections import adjust_p_values
-from confir.studies.comparison.pair_result import PairResult
+from confir.studies.comparison.families import adjust_p_values
+from confir.studies.comparison.pair_results import PairResult, open_words
 from confir.studies.comparison.pairs import LEAST_TOPICS, Pairs
 from confir.studies.comparison.verdicts import NOT_COMPARED, Words
 from confir.studies.topic_groups.heterogeneity import Heterogeneity, check_groups
+
+# The group of all topics, and what is known of it.
+EVERY_GROUP = "all topics"
+_OF_EVERY_GROUP = ("difference", "low", "high", "verdict")
 
 
 @result
@@ -96,37 +100,27 @@ class GroupComparison(PairResult):
 
     row_order = ("measure", "pair", "group")
     record_columns = (
-        "measure",
-        "against",
-        "run",
-        "by",
-        "group",
-        "topics",
-        "difference",
-        "low",
-        "high",
-        "open",
-        "level",
-        "verdict",
-        "borderline",
-        "overall_difference",
-        "overall_low",
-        "overall_high",
-        "overall_verdict",
-        "f",
-        "df_groups",
-        "df_error",
-        "p_groups",
-        "p_groups_adjusted",
-        "groups_borderline",
-        "tested",
+        *(
+            "measure",
+            "against",
+            "run",
+            "by",
+            "group",
+            "topics",
+            "difference",
+            "low",
+            "high",
+            "open",
+        ),
+        *("level", "verdict", "borderline", "overall_difference", "overall_low", "overall_high"),
+        *("overall_verdict", "f", "df_groups", "df_error", "p_groups", "p_groups_adjusted"),
+        *("groups_borderline", "tested"),
     )
 
     def derived(self) -> Iterator[Variable]:
         """Yield open ends, what all topics show, and the test's p-values by their full names."""
         cells = ("pair", "measure")
-        ends = np.array([None, "low", "high"], object)  # high for -1
-        yield Variable("open", ("group", *cells), ends[self.open_end])
+        yield Variable("open", ("group", *cells), open_words(self.open_end))
         words = self.verdict.astype(object)
         words[self.verdict == NOT_COMPARED] = None
         yield Variable("verdict", ("group", *cells), words)
@@ -138,6 +132,23 @@ class GroupComparison(PairResult):
         yield Variable("p_groups", cells, self.p)
         yield Variable("p_groups_adjusted", cells, self.p_adjusted)
 
+    def records_with_overall(self) -> list[Record]:
+        """Return the records of groups, each pair's after one of all topics, which is ``whole``."""
+        overall, groups = self.overall, len(self.groups)
+        ends = open_words(overall.open_end)
+        found = []
+        for number, record in enumerate(self.to_records()):
+            measure, pair = divmod(number // groups, len(self.first))
+            if number % groups == 0:
+                cell = pair, measure
+                whole = {name: record[f"overall_{name}"] for name in _OF_EVERY_GROUP}
+                whole |= {"topics": int(overall.topics[cell]), "open": ends[cell], "whole": True}
+                unclear = bool(overall.borderline[0, pair, measure])
+                found.append({**record, **whole, "group": EVERY_GROUP, "borderline": unclear})
+            word = record["verdict"] or NOT_COMPARED
+            found.append({**record, "verdict": word, "whole": False})
+        return found
+
     @property
     def significant(self) -> Booleans:
         """Whether the difference depends on the group: pairs × measures."""
@@ -147,21 +158,10 @@ class GroupComparison(PairResult):
 
     def sentences(self) -> list[str]:
         """Return one answer per measure and pair: does the difference depend on the group?"""
-        from confir.studies.topic_groups.sentences import group_sentences
+        from confir.studies.topic_groups.sentences import group_sentence
 
-        return group_sentences(self)
-
-
-class _GroupDifferences(NamedTuple):
-    """What one group of topics says of all pairs: pairs × measures."""
-
-    difference: Floats
-    low: Floats
-    high: Floats
-    open_end: Integers
-    topics: Integers
-    verdict: Words
-    borderline: Booleans
+        pairs, measures = range(len(self.first)), range(len(self.scores.measures))
+        return [group_sentence(self, pair, measure) for measure in measures for pair in pairs]
 
 
 @on_its_scheduler
@@ -177,6 +177,10 @@ def compare_groups(
     rng: Rng = SEED,
 ) -> GroupComparison:
     """Return the differences between runs in each group of topics, and whether they depend on it.
+
+    A run may help one kind of topic and hurt another, which a mean over all of them hides. That it
+    is significant in one group and not in the other says nothing of a difference between groups,
+    which is therefore tested by itself.
 
     Each group is a family of its own at ``level^(1/Γ)`` for Γ groups, so that the intervals of all
     groups and pairs hold at once. Whether a pair's difference is the same in all groups is tested
@@ -225,7 +229,7 @@ def compare_groups(
         overall=overall,
         first=overall.first,
         second=overall.second,
-        **{name: np.stack([getattr(part, name) for part in parts]) for name in parts[0]._fields},
+        **{name: np.stack([part[name] for part in parts]) for name in parts[0]},
         **tested,
         untested=reason,
         level=level,
@@ -235,28 +239,35 @@ def compare_groups(
 
 def _compare_group(
     name: str, scores: Scores, overall: Comparison, options: Mapping[str, Any]
-) -> _GroupDifferences:
-    """Return the differences in one group; means alone where topics are too few."""
-    shape = overall.difference.shape
-    nothing = np.full(shape, np.nan)
-    counts = scores.topic_counts()
-    both = np.isfinite(scores.values[:, overall.first] + scores.values[:, overall.second])
-    topics: Integers = both.sum(axis=0)
-    if topics.max() < LEAST_TOPICS or counts.max() < LEAST_TOPICS:
-        apart = scores.values[:, overall.second] - scores.values[:, overall.first]
+) -> dict[str, Any]:
+    """Return what one group says of all pairs, pairs × measures: means alone where topics are few."""
+    apart = scores.values[:, overall.second] - scores.values[:, overall.first]
+    topics: Integers = np.isfinite(apart).sum(axis=0)
+    if topics.max() < LEAST_TOPICS or scores.topic_counts().max() < LEAST_TOPICS:
+        shape = overall.difference.shape
         mean = np.where(topics > 0, np.nansum(apart, axis=0) / np.maximum(topics, 1), np.nan)
-        words = np.full(shape, NOT_COMPARED)
         none = np.zeros(shape, int)
-        return _GroupDifferences(mean, nothing, nothing, none, topics, words, none > 0)
+        return {
+            "difference": mean,
+            **dict.fromkeys(("low", "high"), np.full(shape, np.nan)),
+            "open_end": none,
+            "topics": topics,
+            "verdict": np.full(shape, NOT_COMPARED),
+            "borderline": none > 0,
+        }
     with collect_warnings() as collected:
         found = compare_runs(scores, baseline=overall.baseline, **options)
     for message, category in collected:
         warn_caller(f"{name}: {message}", category)
-    words = np.where(found.topics >= LEAST_TOPICS, found.verdict[0], NOT_COMPARED)
-    low, high = found.limits
-    return _GroupDifferences(
-        found.difference, low, high, found.open_end, found.topics, words, found.borderline[0]
-    )
+    return {
+        "difference": found.difference,
+        "low": found.limits.low,
+        "high": found.limits.high,
+        "open_end": found.open_end,
+        "topics": found.topics,
+        "verdict": np.where(found.topics >= LEAST_TOPICS, found.verdict[0], NOT_COMPARED),
+        "borderline": found.borderline[0],
+    }
 
 
 def _test(
@@ -283,13 +294,13 @@ def _test(
     if unclear.any() and can_draw_further(len(overall.first), len(scores.topics), replicates):
         joined = _heterogeneity(scores, groups, overall, FURTHER * replicates, seed)
         unclear = _is_borderline(joined.p.reshape(shape), level, FURTHER * replicates)
-    f, df_groups, df_error, p = (part.reshape(shape) for part in joined[:4])
-    tested = joined.tested.reshape(len(groups.names), *shape)
-    if np.isnan(p).all():
+    found = {
+        name: part.reshape(*part.shape[:-1], *shape) for name, part in joined._asdict().items()
+    }
+    if np.isnan(joined.p).all():
         reason = "fewer than two groups have five topics or more whose differences vary"
-    adjusted = adjust_p_values(p, "holm")
-    found = {"f": f, "df_groups": df_groups, "df_error": df_error, "p": p, "p_adjusted": adjusted}
-    return {**found, "groups_borderline": unclear, "tested": tested}, reason
+    found["p_adjusted"] = adjust_p_values(found["p"], "holm")
+    return {**found, "groups_borderline": unclear}, reason
 
 
 def _heterogeneity(
@@ -307,13 +318,12 @@ def _heterogeneity(
 
 def _is_borderline(p: Floats, level: float, permutations: int) -> Booleans:
     """Return where other permutations might change whether an adjusted p-value is significant."""
-    error = MONTE_CARLO_ERRORS * monte_carlo_error(p, permutations)
-    lower, upper = (
-        is_significant(adjust_p_values(np.clip(moved, 0.0, 1.0), "holm"), level)
-        for moved in (p - error, p + error)
-    )
-    unclear: Booleans = (lower != upper) & ~np.isnan(p)
-    return unclear
+    error = monte_carlo_error(p, permutations)
+
+    def moved(errors: float) -> Floats:
+        return adjust_p_values(np.clip(p + errors * error, 0.0, 1.0), "holm")
+
+    return borderline_decisions(moved, level) & ~np.isnan(p)
 
 
 def _objection(scores: Scores, groups: TopicGroups) -> str:

@@ -8,26 +8,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from confir.errors import counted, enumerate_names
+from confir.number_text import SENTENCE_DECIMALS
 from confir.order import bracketed, signed
 from confir.studies.comparison.verdicts import BETTER, NOT_COMPARED, OPPOSITE, WORSE
 from confir.studies.topic_groups.group_differences import GroupComparison
 
-# Decimals of differences in sentences, and the most groups that one names.
-_DECIMALS = 3
+# The most groups that a sentence names.
 _MOST_NAMED = 6
 
 # Smaller p-values would round to 0.
 _SMALLEST_P = 0.00005
-
-
-def group_sentences(comparison: GroupComparison) -> list[str]:
-    """Return one sentence per measure and pair, in the order of the records."""
-    pairs, measures = comparison.difference.shape[1:]
-    return [
-        group_sentence(comparison, pair, measure)
-        for measure in range(measures)
-        for pair in range(pairs)
-    ]
 
 
 def group_sentence(comparison: GroupComparison, pair: int, measure: int) -> str:
@@ -55,14 +45,11 @@ def _dependence(comparison: GroupComparison, pair: int, measure: int) -> str:
         return f"Whether {what} depends on {comparison.column} was not tested: {reason}"
     adjusted = "adjusted p" if len(comparison.first) > 1 else "p"
     unclear = ", borderline" if comparison.groups_borderline[pair, measure] else ""
-    said = f"{adjusted} {_p_words(p)}{unclear}"
+    value = "< 0.0001" if p < _SMALLEST_P else f"= {p:.4f}"
+    said = f"{adjusted} {value}{unclear}"
     if comparison.significant[pair, measure]:
         return f"{what[:1].upper()}{what[1:]} depends on {comparison.column} ({said})"
     return f"Whether {what} depends on {comparison.column} is inconclusive ({said})"
-
-
-def _p_words(p: float) -> str:
-    return "< 0.0001" if p < _SMALLEST_P else f"= {p:.4f}"
 
 
 def _directions(comparison: GroupComparison, pair: int, measure: int) -> str:
@@ -75,25 +62,19 @@ def _directions(comparison: GroupComparison, pair: int, measure: int) -> str:
         for word, places in found.items()
         if places
     ]
-    said = f"{run} is {' and '.join(parts)}" if parts else ""
-    other = _other_way(comparison, pair, measure)
-    if not other:
-        return _join(said, "all groups go the same way")
-    unclear = [place for place in other if verdict[place] not in OPPOSITE]
-    if not unclear:
-        return said
-    overall = signed(float(comparison.overall.difference[pair, measure]), _DECIMALS)
-    verb = "goes" if len(unclear) == 1 else "go"
-    named = _named(comparison, unclear, pair, measure)
-    return _join(said, f"{named} {verb} the other way than all topics together ({overall})")
-
-
-def _other_way(comparison: GroupComparison, pair: int, measure: int) -> list[int]:
-    """Return the groups whose difference has another sign than that of all topics."""
-    overall = np.sign(comparison.overall.difference[pair, measure])
+    said = [f"{run} is {' and '.join(parts)}"] if parts else []
+    overall = float(comparison.overall.difference[pair, measure])
     signs = np.sign(np.nan_to_num(comparison.difference[:, pair, measure]))
-    found: list[int] = np.flatnonzero(signs * overall < 0).tolist()
-    return found
+    other = np.flatnonzero(signs * np.sign(overall) < 0).tolist()
+    unclear = [place for place in other if verdict[place] not in OPPOSITE]
+    if not other:
+        said.append("all groups go the same way")
+    elif unclear:
+        verb = "goes" if len(unclear) == 1 else "go"
+        named = _named(comparison, unclear, pair, measure)
+        together = signed(overall, SENTENCE_DECIMALS)
+        said.append(f"{named} {verb} the other way than all topics together ({together})")
+    return "; ".join(said)
 
 
 def _undecided(comparison: GroupComparison, pair: int, measure: int) -> str:
@@ -127,28 +108,21 @@ def _undecided(comparison: GroupComparison, pair: int, measure: int) -> str:
 def _named(comparison: GroupComparison, places: Sequence[int], pair: int, measure: int) -> str:
     """Return groups with their differences and intervals, the largest differences first."""
     ordered = sorted(places, key=lambda g: -abs(comparison.difference[g, pair, measure]))
-    shown = [_with_interval(comparison, place, pair, measure) for place in ordered[:_MOST_NAMED]]
-    more = len(ordered) - len(shown)
-    last = [f"{more} more"] if more else []
-    return _listed([*shown, *last])
+    texts = [_with_interval(comparison, place, pair, measure) for place in ordered[:_MOST_NAMED]]
+    if len(ordered) > _MOST_NAMED:
+        texts.append(f"{len(ordered) - _MOST_NAMED} more")
+    return " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
 
 
 def _with_interval(comparison: GroupComparison, place: int, pair: int, measure: int) -> str:
     cell = place, pair, measure
-    difference = signed(float(comparison.difference[cell]), _DECIMALS)
+    difference = signed(float(comparison.difference[cell]), SENTENCE_DECIMALS)
     low, high = float(comparison.low[cell]), float(comparison.high[cell])
     if math.isnan(low) or math.isnan(high):
         return f"{comparison.groups[place]} ({difference})"
     limits = bracketed(
-        signed(low, _DECIMALS), signed(high, _DECIMALS), int(comparison.open_end[cell])
+        signed(low, SENTENCE_DECIMALS),
+        signed(high, SENTENCE_DECIMALS),
+        int(comparison.open_end[cell]),
     )
     return f"{comparison.groups[place]} ({difference} {limits})"
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Return names as words: "a, b and c"."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-
-
-def _join(first: str, second: str) -> str:
-    return f"{first}; {second}" if first else second

@@ -35,17 +35,17 @@ from confir.resampling.kinds import as_sample, needs
 from confir.resampling.sample import Knowledge, Sample
 from confir.resampling.studentised_maxima import largest_statistics
 from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
-from confir.studies.comparison.comparability import check_topics
-from confir.studies.comparison.decisions import count_tested, decide
+from confir.studies.comparison.compare import check_topics
 from confir.studies.comparison.families import Families
-from confir.studies.comparison.mean_differences import (
+from confir.studies.comparison.paired_tests import find_test
+from confir.studies.comparison.pairs import (
     MeanDifferences,
+    check_differences,
     find_difference_method,
     mean_differences,
+    pair_runs,
 )
-from confir.studies.comparison.paired_tests import find_test
-from confir.studies.comparison.pairs import check_differences, pair_runs
-from confir.studies.comparison.verdicts import BETTER, WORSE, Words
+from confir.studies.comparison.verdicts import BETTER, WORSE, Words, count_tested, decide
 
 DOMINATED, FRONTIER, UNDECIDED = "dominated", "frontier", "undecided"
 

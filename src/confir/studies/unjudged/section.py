@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from confir.report.contents import Contents, MeasureContents
-from confir.report.result_table import result_table
-from confir.report.sections import Figure, Section, Sentence, gather_from_lists
-from confir.report.tables import Table
+from confir.report.sections import Figure, Section, Sentence, gather_from_lists, own_table
 from confir.studies.unjudged.chart import unjudged_bounds_chart
 from confir.studies.unjudged.unjudged_bounds import UnjudgedBounds, no_rule, study_unjudged
 
@@ -19,10 +17,6 @@ def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[F
     for level in levels:
         interval = contents["means"][level]
         yield Figure("unjudged", unjudged_bounds_chart(bounds, interval), level, by_run=True)
-
-
-def _tables(contents: MeasureContents) -> Iterator[tuple[str, Table]]:
-    yield "unjudged", result_table(contents["unjudged"])
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
@@ -39,6 +33,6 @@ SECTION: Section[MeasureContents] = Section(
     gather=_gather,
     gather_blocks=_gather_blocks,
     figures=_figures,
-    tables=_tables,
+    tables=own_table("unjudged", "unjudged"),
     methods=_methods,
 )

@@ -119,6 +119,8 @@ def estimate_unjudged(
 ) -> UnjudgedEstimate:
     """Return means of lists without their unjudged documents, or with drawn judgements of these.
 
+    Where bounds over all judgements are too wide to say anything, these estimates say what is likely.
+
     Parameters
     ----------
     qrels, runs, measures, progress, **rules

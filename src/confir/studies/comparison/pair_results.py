@@ -1,16 +1,73 @@
-"""The order in which pairs of runs are shown: best first, the better run of a pair named first."""
+"""What results on pairs of runs share: the pairs, a choice of them, and the order in which they are shown."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.result import Columns, Record
+from confir.data.result import Columns, Record, Result
+from confir.data.scores import Scores
+from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE
 from confir.studies.comparison.verdicts import OPPOSITE
+
+
+class PairResult(Result):
+    """A result on pairs of runs, each run against its baseline.
+
+    Attributes
+    ----------
+    scores
+        The scores of the runs.
+    first, second
+        Numbers of the two runs of each pair: baseline and run.
+    """
+
+    __slots__ = ()
+
+    scores: Scores | ScoreSummary
+    first: Integers
+    second: Integers
+
+    label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {"pair": ("against", "run")}
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Baseline and run of each pair."""
+        runs = self.scores.runs
+        places = zip(self.first.tolist(), self.second.tolist(), strict=True)
+        return [(runs[first], runs[second]) for first, second in places]
+
+    def axes(self) -> dict[str, Sequence[Any]]:
+        """Return the labels along each axis; a pair is labelled by its baseline and its run."""
+        return {**Result.axes(self), "pair": self.pairs, "measure": self.scores.measures}
+
+    def select(self, **labels: Any) -> Self:
+        """Return the result for some measures and pairs; ``run`` is the second run of a pair.
+
+        Records of all pairs name the better run first, whichever that is by the measure.
+
+        The scores are those of the runs that are left. Numbers do not change: p-values stay
+        adjusted for all pairs that were compared.
+        """
+        chosen = Result.select(self, **labels)
+        used = np.union1d(chosen.first, chosen.second)
+        names = [self.scores.runs[place] for place in used.tolist()]
+        changes: dict[str, Any] = {
+            "scores": chosen.scores.select(run=names),
+            "first": np.searchsorted(used, chosen.first),
+            "second": np.searchsorted(used, chosen.second),
+        }
+        return replace(chosen, **changes)
+
+
+def open_words(open_end: Integers) -> Any:
+    """Return which limits are 0 and excluded, from 1 for the low and -1 for the high one."""
+    return np.array([None, "low", "high"], object)[open_end]  # the last for -1
 
 
 class PairOrder(NamedTuple):
