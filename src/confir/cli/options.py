@@ -204,7 +204,18 @@ ByOption = Annotated[
         panel=DESIGN_PANEL,
     ),
 ]
-LevelOption = Annotated[float, Option(help="Confidence level.", panel=STATISTICS_PANEL)]
+
+
+def _between_0_and_1(_: click.Context, __: click.Parameter, value: float) -> float:
+    """Check a confidence level as soon as it is read."""
+    from confir.arguments import as_level
+
+    return as_level(value)
+
+
+LevelOption = Annotated[
+    float, Option(help="Confidence level.", callback=_between_0_and_1, panel=STATISTICS_PANEL)
+]
 MethodsOption = Annotated[
     list[str] | None,
     Option(

@@ -46,8 +46,8 @@ class TableColumn(NamedTuple):
     title
         Its heading; by default the column's name, with blanks.
     others
-        Further columns in the same cell: the limits of an estimate, the end of a range, or the
-        ties and losses after the wins.
+        Further columns in the same cell: the limits of an estimate and its open end, the end of a
+        range, the ties and losses after the wins, or whether a verdict is borderline.
     format
         Format of a NUMBER, as for `format`.
     bold
@@ -56,6 +56,8 @@ class TableColumn(NamedTuple):
         Whether the column is left out where all rows have the same value, such as one measure.
     words
         What is written for some values.
+    text
+        Writes the cell of a record, where no role does.
     """
 
     role: Role
@@ -65,6 +67,7 @@ class TableColumn(NamedTuple):
     bold: Callable[[dict[str, Any]], bool] | None = None
     if_several: bool = False
     words: Mapping[Any, str] | None = None
+    text: Callable[[dict[str, Any]], str] | None = None
 
 
 # The columns of a table in their order, by name.

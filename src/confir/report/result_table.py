@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from confir.data.result import Record, Result
-from confir.data.table_columns import Role, TableColumn
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.number_text import (
     NumberText,
     difference_text,
@@ -19,6 +19,8 @@ from confir.report.tables import Cell, Table
 
 # Columns of words, which name the row or say what was concluded; all others hold numbers.
 _OF_WORDS = (Role.NAME, Role.VERDICT)
+# The open end of an interval in records, and in texts.
+_OPEN_ENDS = {None: 0, "low": 1, "high": -1}
 
 
 def result_table(result: Result, note: str | None = None) -> Table:
@@ -31,19 +33,22 @@ def result_table(result: Result, note: str | None = None) -> Table:
     note
         The note below; by default the result's own.
     """
-    records = result.to_records()
-    columns = {
-        name: column
-        for name, column in result.table_columns().items()
-        if _is_shown(name, column, records)
-    }
+    note = result.note() if note is None else note
+    return records_table(result.table_records(), result.table_columns(), note, result.bold_means)
+
+
+def records_table(
+    records: list[Record], columns: TableColumns, note: str, bold_means: str = ""
+) -> Table:
+    """Return a table of records, for a result that is shown in several ways."""
+    columns = {name: column for name, column in columns.items() if _is_shown(name, column, records)}
     rows = tuple(
         tuple(_cell(record, name, column) for name, column in columns.items()) for record in records
     )
     headings = tuple(column.title or name.replace("_", " ") for name, column in columns.items())
     of_words = [column.role in _OF_WORDS for column in columns.values()]
     names = of_words.index(False) if False in of_words else len(of_words)
-    return Table(headings, rows, result.note() if note is None else note, names, result.bold_means)
+    return Table(headings, rows, note, names, bold_means)
 
 
 def _is_shown(name: str, column: TableColumn, records: list[Record]) -> bool:
@@ -53,18 +58,24 @@ def _is_shown(name: str, column: TableColumn, records: list[Record]) -> bool:
 
 
 def _cell(record: Record, name: str, column: TableColumn) -> Cell:
-    values = [record[name], *(record[other] for other in column.others)]
-    text = _TEXTS[column.role](column, *values)
+    if column.text is not None:
+        text = column.text(record)
+    else:
+        values = [record[name], *(record[other] for other in column.others)]
+        text = _TEXTS[column.role](column, *values)
     return Cell(text, column.bold is not None and column.bold(record))
 
 
-def _word(column: TableColumn, value: Any) -> str:
+def _word(column: TableColumn, value: Any, borderline: object = None) -> str:
     words: Mapping[Any, str] = column.words or {}
-    return words.get(value, "–" if value is None else str(value))
+    said = words.get(value, "–" if value is None else str(value))
+    return f"{said}, borderline" if borderline else said
 
 
 def _count(_column: TableColumn, value: float | None) -> str:
-    return "–" if value is None or math.isnan(value) else f"{value:,.10g}"
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
 
 
 def _number(column: TableColumn, value: float | None) -> str:
@@ -84,10 +95,10 @@ _TEXTS: dict[Role, Callable[..., str]] = {
     Role.NAME: _word,
     Role.VERDICT: _word,
     Role.SCORE: lambda _column, *numbers: NumberText.of(*numbers),
-    Role.DIFFERENCE: lambda _column, value, low=math.nan, high=math.nan: difference_text(
-        value, low, high
+    Role.DIFFERENCE: lambda _column, value, low=math.nan, high=math.nan, open_end=None: (
+        difference_text(value, low, high, _OPEN_ENDS[open_end])
     ),
-    Role.SHARE: lambda _column, share: share_text(share),
+    Role.SHARE: lambda _column, share: share_text(math.nan if share is None else share),
     Role.FREQUENCY: lambda _column, share: frequency_text(share),
     Role.P: lambda _column, p: p_text(p),
     Role.COUNT: _count,

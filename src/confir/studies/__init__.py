@@ -355,11 +355,9 @@ STUDIES = (
         verbs=("fit_strengths", "plan_votes", "rate_preferences", "share_sequence"),
         results={
             "preferences.Preferences": Shown("strengths_table", "preferences_chart"),
-            "preferences.PreferencePairs": Shown(
-                "preference_pairs_table", "preference_pairs_chart"
-            ),
-            "vote_plan.VotePlan": Shown("vote_plan_table"),
-            "early_looks.ShareSequence": Shown("sequence_table"),
+            "preferences.PreferencePairs": Shown(chart="preference_pairs_chart"),
+            "vote_plan.VotePlan": Shown(),
+            "early_looks.ShareSequence": Shown(),
         },
         commands=("preferences",),
     ),

@@ -16,6 +16,7 @@ from confir.report.contents import by_importance
 from confir.report.names import isolated, sentence_case
 from confir.report.page_data import level_key, shown
 from confir.report.report_page import Origin, page_environment, unbroken
+from confir.report.result_table import result_table
 from confir.report.tables import to_html
 from confir.studies.best.section import best_gaps
 from confir.studies.comparison.gate import Gate
@@ -25,12 +26,9 @@ from confir.studies.comparison.wording import baseline_sentence, excluded_senten
 from confir.studies.means.board import Board, first_board
 from confir.studies.preferences.preferences import Preferences
 from confir.studies.preferences.table import (
-    about_votes,
     fit_sentence,
     preference_best_table,
-    preference_pairs_table,
     preference_ranks_table,
-    vote_plan_table,
 )
 from confir.studies.preferences.vote_plan import VotePlan, plan_of
 
@@ -74,7 +72,7 @@ def preferences_page(
     text = page.render(
         title=_title(found, source),
         style=(files("confir.report") / "templates" / "page.css").read_text(encoding="utf-8"),
-        about=about_votes(found),
+        about=found.about,
         baseline=found.comparison.baseline,
         level=percent_words(found.level),
         lead=unbroken(_lead(found)),
@@ -185,7 +183,7 @@ def _parts(found: Preferences) -> Iterator[_FoldedPart]:
             f"{sentence_case(pairs_sentence(found.comparison, 0, _SYSTEM))}.",
             "All pairs are one family: intervals and p-values are simultaneous. A cell of the chart is the "
             "row's share of wins against the column, as observed and as strengths predict it.",
-            (to_html(preference_pairs_table(pairs)),),
+            (to_html(result_table(pairs)),),
             chart_bytes(chart(pairs), ".svg").decode(),
         )
         yield _FoldedPart(
@@ -211,7 +209,7 @@ def _parts(found: Preferences) -> Iterator[_FoldedPart]:
             f"Which systems differ from {isolated(baseline)}?",
             f"{sentence_case(baseline_sentence(found.comparison, 0, _SYSTEM))}.",
             "The pairs with the baseline are one family: intervals and p-values are simultaneous.",
-            (to_html(preference_pairs_table(pairs)),),
+            (to_html(result_table(pairs)),),
         )
     yield _FoldedPart(
         "fit",
@@ -227,7 +225,7 @@ def _parts(found: Preferences) -> Iterator[_FoldedPart]:
         "How many more votes are needed?",
         _needed(plan),
         "A plan for the observed differences, which are estimates themselves.",
-        (to_html(vote_plan_table(plan)),),
+        (to_html(result_table(plan)),),
     )
 
 
@@ -247,7 +245,7 @@ def _methods(found: Preferences) -> str:
     unit = found.cluster
     return (
         f"Strengths are those of Bradley and Terry (1952), fitted by maximum likelihood with a sum of 0, to "
-        f"{about_votes(found)}; a tie counts half a win for each. Their covariance is that of sums over "
+        f"{found.about}; a tie counts half a win for each. Their covariance is that of sums over "
         f"{unit}s, and {percent_words(found.level)} intervals use t with {found.units - 1:,} degrees of "
         f"freedom. Differences of pairs are a family with simultaneous intervals, from bootstrap samples of the {unit}s; "
         "the confidence set of the best is from multiple comparisons with the best (Hsu 1984), and ranks follow "

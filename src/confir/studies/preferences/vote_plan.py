@@ -15,10 +15,12 @@ import numpy as np
 
 from confir.arguments import as_choice, as_level, as_real
 from confir.arrays import Floats, Integers
-from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.result import Record, Result, Variable, axis, constant, over, result
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.defaults import DEFAULT_POWER, LEVEL
 from confir.errors import InvalidValueError
 from confir.measures.strengths import Strengths, fit_strengths
+from confir.number_text import number_text, percent
 
 # More votes are no plan.
 _MOST_VOTES = 10**12
@@ -64,19 +66,8 @@ class VotePlan(Result):
 
     label_parts: ClassVar = {"contrast": ("run", "against")}
     record_columns = (
-        "run",
-        "against",
-        "difference",
-        "half_width",
-        "target",
-        "votes",
-        "ask_first",
-        "ask_second",
-        "ask_votes",
-        "goal",
-        "level",
-        "power",
-        "cluster",
+        *("run", "against", "difference", "half_width", "target", "votes"),
+        *("ask_first", "ask_second", "ask_votes", "goal", "level", "power", "cluster"),
     )
 
     def derived(self) -> Iterator[Variable]:
@@ -90,6 +81,49 @@ class VotePlan(Result):
         yield Variable("against", ("contrast",), others)
         power = self.power if self.goal == "separate" else None
         yield Variable("power", (), power)
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether contrasts are differences between two systems."""
+        return bool(self.contrasts[0][1])
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        compared = self.is_compared
+        return {
+            "run": TableColumn(Role.NAME, "system"),
+            **({"against": TableColumn(Role.NAME)} if compared else {}),
+            "difference": TableColumn(Role.SCORE, "difference" if compared else "strength"),
+            "half_width": TableColumn(Role.NUMBER, "now", text=lambda r: _margin(r["half_width"])),
+            "target": TableColumn(Role.NUMBER, "wanted", text=lambda r: _margin(r["target"])),
+            "votes": TableColumn(Role.COUNT),
+            "ask_first": TableColumn(Role.NUMBER, "ask", text=_asked),
+            "ask_votes": TableColumn(Role.COUNT, "on it"),
+        }
+
+    def note(self) -> str:
+        """Return what the columns are."""
+        goal = f"a significant difference with power {self.power:g}, if it is the observed one"
+        if self.goal == "half-width":
+            goal = f"an interval of ± {self.target[0]:g}"
+        like = {"vote": "", "judge": ", by further judges like these"}.get(
+            self.cluster, f", on further {self.cluster}s like these"
+        )
+        return (
+            f"further votes{like}, for {goal}, level {percent(self.level)}, of each "
+            f"{'difference' if self.is_compared else 'strength'} by itself; votes: spread over pairs as so "
+            "far; ask: the pair whose votes lower the variance most; on it: votes on that pair alone; a "
+            "dash where no number suffices"
+        )
+
+
+def _margin(half_width: float) -> str:
+    return f"±{number_text(half_width)}"
+
+
+def _asked(record: Record) -> str:
+    asked = record["ask_first"], record["ask_second"]
+    return "this pair" if {*asked} == {record["run"], record["against"]} else " – ".join(asked)
 
 
 class _Contrasts(NamedTuple):
