@@ -135,7 +135,7 @@ STUDIES = (
         "Is a run reproduced?",
         ("Breuer et al. 2020, Webber et al. 2010", "reproduce.md"),
         verbs=("compare_reproduction",),
-        results={"reproduction.Reproduction": Shown("reproduction_table", "reproduction_chart")},
+        results={"reproduction.Reproduction": Shown(chart="reproduction_chart")},
         commands=("reproduce",),
     ),
     Study(
