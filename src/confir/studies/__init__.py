@@ -152,7 +152,7 @@ STUDIES = (
         "Which runs are worth their cost?",
         ("quality against cost", "tradeoff.md"),
         verbs=("compare_costs",),
-        results={"cost_comparison.CostComparison": Shown("tradeoff_table", "tradeoff_chart")},
+        results={"cost_comparison.CostComparison": Shown(chart="tradeoff_chart")},
         commands=("tradeoff",),
         section=True,
     ),
@@ -303,7 +303,7 @@ STUDIES = (
         "Would a run that is not in the pool be scored fairly?",
         ("Zobel 1998, Voorhees 2002", "reusability.md"),
         verbs=("estimate_reusability",),
-        results={"reusability.Reusability": Shown("reusability_table", "reusability_chart")},
+        results={"reusability.Reusability": Shown(chart="reusability_chart")},
         commands=("reusability",),
     ),
     Study(

@@ -86,6 +86,5 @@ def _baseline_chart(chance: Chance) -> Any:
         .resolve_scale(y="independent")
     )
     return styled(
-        panels,
-        f"Chance: random rankings of {counted(chance.documents, 'document')} (dotted: R/N)",
+        panels, f"Chance: random rankings of {counted(chance.documents, 'document')} (dotted: R/N)"
     )

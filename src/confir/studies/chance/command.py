@@ -22,8 +22,7 @@ _CHANCE = "Chance"
 _OF_QRELS = ("rel", "depth")
 
 VIEWS = Views(
-    View("means", "means over the topics", "chance"),
-    View(TOPICS, "every topic", "chance"),
+    View("means", "means over the topics", "chance"), View(TOPICS, "every topic", "chance")
 )
 
 

@@ -62,8 +62,7 @@ def preferences_command(
     ] = None,
     show: Annotated[str | None, VIEWS.option()] = None,
     baseline: Annotated[
-        str | None,
-        Option(metavar="SYSTEM", help="Compare the other systems with this one."),
+        str | None, Option(metavar="SYSTEM", help="Compare the other systems with this one.")
     ] = None,
     cluster: Annotated[
         str | None,
@@ -122,8 +121,7 @@ def preferences_command(
         ),
     ] = None,
     power: Annotated[
-        float,
-        Option(help="With --show plan: power of the test of neighbours.", panel=_PLAN_PANEL),
+        float, Option(help="With --show plan: power of the test of neighbours.", panel=_PLAN_PANEL)
     ] = DEFAULT_POWER,
     statistics: options.Statistics,
     out: options.Output,

@@ -133,13 +133,7 @@ def share_sequence(
 
 def _unit_shares(votes: Votes, won: Floats, cluster: str) -> Floats:
     """Return the mean share of each judge or topic, in order of arrival."""
-    named = votes.judge if cluster == "judge" else votes.topic
-    if named is None:
-        raise InvalidValueError(
-            f"{votes.source}: votes name no {cluster}; expected a column {cluster}"
-        )
-    alone = np.array([name == "" for name in named.names])[named.codes]
-    codes = np.where(alone, len(named.names) + np.cumsum(alone), named.codes)
+    codes = votes.unit_codes(cluster)
     _, first, member = np.unique(codes, return_index=True, return_inverse=True)
     means: Floats = np.bincount(member, won) / np.bincount(member)
     return means[np.argsort(first, kind="stable")]

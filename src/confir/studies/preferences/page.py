@@ -47,11 +47,7 @@ class _FoldedPart(NamedTuple):
 
 
 def preferences_page(
-    found: Preferences,
-    *,
-    seed: int,
-    gates: Sequence[Gate] = (),
-    origin: Origin | None = None,
+    found: Preferences, *, seed: int, gates: Sequence[Gate] = (), origin: Origin | None = None
 ) -> str:
     """Return a self-contained page about votes.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -126,13 +126,6 @@ def _asked(record: Record) -> str:
     return "this pair" if {*asked} == {record["run"], record["against"]} else " – ".join(asked)
 
 
-class _Contrasts(NamedTuple):
-    """Contrasts of strengths: coefficients, contrasts × systems, and the pairs that they name."""
-
-    weights: Floats
-    names: tuple[tuple[str, str], ...]
-
-
 def plan_votes(
     votes: Any,
     *,
@@ -183,9 +176,9 @@ def plan_of(
     """Return how many votes more than those that strengths rest on reach a goal, as `plan_votes`."""
     from scipy.special import ndtri, stdtrit
 
-    chosen = _contrasts(strengths, half_width, baseline)
-    difference = chosen.weights @ strengths.strength
-    variance = _forms(chosen.weights, strengths.covariance())
+    weights, names = _contrasts(strengths, half_width, baseline)
+    difference = weights @ strengths.strength
+    variance = _forms(weights, strengths.covariance())
     critical = float(stdtrit(strengths.units - 1.0, (1.0 + level) / 2.0))
     if half_width is not None:
         wanted = np.full(len(difference), as_real("half_width", half_width, above=0.0) / critical)
@@ -194,9 +187,9 @@ def plan_of(
     total = int(strengths.votes.sum()) // 2
     with np.errstate(divide="ignore"):
         more = np.ceil(total * np.maximum(variance / np.square(wanted) - 1.0, 0.0))
-    ask, ask_votes = _best_pairs(strengths, chosen.weights, variance, np.square(wanted))
+    ask, ask_votes = _best_pairs(strengths, weights, variance, np.square(wanted))
     return VotePlan(
-        contrasts=chosen.names,
+        contrasts=names,
         difference=difference,
         half_width=critical * np.sqrt(variance),
         target=critical * wanted,
@@ -215,22 +208,27 @@ def _possible(votes: Floats) -> Floats:
     return np.where(votes <= _MOST_VOTES, votes, np.inf)
 
 
-def _contrasts(strengths: Strengths, half_width: float | None, baseline: str | None) -> _Contrasts:
-    """Return strengths, differences from the baseline, or those of neighbours."""
+def _contrasts(
+    strengths: Strengths, half_width: float | None, baseline: str | None
+) -> tuple[Floats, tuple[tuple[str, str], ...]]:
+    """Return strengths, differences from the baseline, or those of neighbours.
+
+    As coefficients, contrasts × systems, and the pairs that they name.
+    """
     runs = strengths.runs
     every = np.eye(len(runs))
     if baseline is not None:
         place = runs.index(as_choice("baseline", baseline, runs, "system"))
         others = [run for run in range(len(runs)) if run != place]
-        return _Contrasts(every[others] - every[place], tuple((runs[r], baseline) for r in others))
+        return every[others] - every[place], tuple((runs[r], baseline) for r in others)
     order = np.argsort(-strengths.strength, kind="stable")
     if half_width is not None:
         centred = every - 1.0 / len(runs)
-        return _Contrasts(centred[order], tuple((runs[run], "") for run in order))
+        return centred[order], tuple((runs[run], "") for run in order)
     if len(runs) < 2:
         raise InvalidValueError("there is one system; a plan needs at least 2")
     names = tuple((runs[a], runs[b]) for a, b in pairwise(order))
-    return _Contrasts(every[order[:-1]] - every[order[1:]], names)
+    return every[order[:-1]] - every[order[1:]], names
 
 
 def _forms(weights: Floats, matrix: Floats) -> Floats:

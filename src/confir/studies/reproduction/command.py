@@ -42,9 +42,7 @@ def reproduce_command(
         str | None, Argument(metavar="ORIGINAL", help="The run to be reproduced: a file.")
     ] = None,
     inputs: Annotated[
-        Inputs,
-        Without("scores", "columns", "bounded", "select", "top"),
-        Instead(qrels=QrelsOption),
+        Inputs, Without("scores", "columns", "bounded", "select", "top"), Instead(qrels=QrelsOption)
     ],
     baseline_runs: Annotated[
         tuple[str, str] | None,
@@ -64,14 +62,10 @@ def reproduce_command(
     ] = False,
     margin: Annotated[
         float | None,
-        Option(
-            help="Equivalence margin: smaller differences do not matter.",
-            panel=_GATE_PANEL,
-        ),
+        Option(help="Equivalence margin: smaller differences do not matter.", panel=_GATE_PANEL),
     ] = None,
     junit: Annotated[
-        str | None,
-        Option(metavar="FILE", help="Write the gate as JUnit XML.", panel=_GATE_PANEL),
+        str | None, Option(metavar="FILE", help="Write the gate as JUnit XML.", panel=_GATE_PANEL)
     ] = None,
     overlap_depth: Annotated[
         int,
@@ -83,8 +77,7 @@ def reproduce_command(
         ),
     ] = OVERLAP_DEPTH,
     persistence: Annotated[
-        float,
-        Option(help="Persistence p of rank-biased overlap.", panel=_LISTS_PANEL),
+        float, Option(help="Persistence p of rank-biased overlap.", panel=_LISTS_PANEL)
     ] = PERSISTENCE,
     ties: Annotated[
         str | None,

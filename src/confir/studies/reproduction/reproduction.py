@@ -33,13 +33,7 @@ from confir.number_text import number_text, percent, share_text, topics_text
 from confir.order import bracketed, signed
 from confir.parallel import Progress
 from confir.resampling.topic_bootstrap import Rng
-from confir.studies.comparison.verdicts import (
-    EQUIVALENT,
-    IDENTICAL,
-    INCONCLUSIVE,
-    OPPOSITE,
-    Words,
-)
+from confir.studies.comparison.verdicts import EQUIVALENT, IDENTICAL, INCONCLUSIVE, OPPOSITE, Words
 from confir.studies.reproduction.list_overlap import (
     TIE_VARIANTS,
     ListOverlap,

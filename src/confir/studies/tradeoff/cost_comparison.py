@@ -6,6 +6,7 @@ Quality and cost of all pairs of runs form one family of comparisons, whose topi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +14,9 @@ import numpy as np
 from confir.arguments import as_generator, as_level
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import on_its_scheduler
-from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.cost_files import Cost, CostSource, read_costs
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
@@ -22,12 +24,14 @@ from confir.errors import (
     InvalidValueError,
     UnsupportedMethodError,
     collect_warnings,
+    counted,
     enumerate_names,
 )
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import confidence_interval
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.measures.evaluation import as_listed_scores
+from confir.number_text import percent
 from confir.order import TIE
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
 from confir.resampling.further_replicates import FURTHER, can_draw_further
@@ -48,6 +52,11 @@ from confir.studies.comparison.pairs import check_differences, pair_runs
 from confir.studies.comparison.verdicts import BETTER, WORSE, Words
 
 DOMINATED, FRONTIER, UNDECIDED = "dominated", "frontier", "undecided"
+_SAID = {
+    FRONTIER: "on the frontier",
+    DOMINATED: "dominated by a better run that costs no more",
+    UNDECIDED: "undecided on these topics",
+}
 
 # Means compared at once: replicates × runs × runs.
 _NUMBERS_AT_ONCE = 1 << 22
@@ -109,6 +118,47 @@ class CostComparison(Result):
         ]
         yield Variable("dominated_by", ("cost", "run", "measure"), np.array(texts, object))
 
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read; runs on the frontier are bold."""
+        columns = {
+            **{name: TableColumn(Role.NAME) for name in ("cost", "measure", "run")},
+            "status": TableColumn(Role.VERDICT, "verdict", ("borderline",)),
+            "mean_cost": TableColumn(Role.SCORE, others=("cost_low", "cost_high")),
+            "quality": TableColumn(Role.SCORE, "mean", ("quality_low", "quality_high")),
+            "dominated_by": TableColumn(Role.NUMBER, text=itemgetter("dominated_by")),
+            "share_frontier": TableColumn(Role.FREQUENCY, "efficient"),
+        }
+        return {
+            name: column._replace(bold=lambda record: record["status"] == FRONTIER)
+            for name, column in columns.items()
+        }
+
+    def table_records(self) -> list[Record]:
+        """Return the records by cost and measure, the cheapest run first, with one that dominates it."""
+        records, (costs, runs, measures) = self.to_records(), self.status.shape
+        found = []
+        for cost, measure in np.ndindex(costs, measures):
+            for run in self.order(cost):
+                by = self.dominated_by[cost][run][measure]
+                more = f" and {len(by) - 1} more" if len(by) > 1 else ""
+                record = records[(cost * measures + measure) * runs + run]
+                found.append({**record, "dominated_by": f"{by[0]}{more}" if by else ""})
+        return found
+
+    def note(self, seed: int | None = None) -> str:
+        """Return the answers in words, and what the columns are, with the seed if there is one."""
+        note = (
+            f"means with {percent(self.level)} intervals of each run, over "
+            f"{counted(self.topics, 'topic')}; dominated: another run is significantly better and "
+            "significantly cheaper; frontier: significantly better or significantly cheaper than every "
+            "other run; simultaneous over all pairs in quality and in cost, for one measure and one cost; "
+            "efficient: share of bootstrap samples of the topics in which no run is better and no dearer"
+        )
+        if self.borderline.any():
+            note += "; borderline: other replicates might change the verdict"
+        note += "" if seed is None else f"; seed {seed}"
+        return "\n".join([*(f"{sentence}." for sentence in self.sentences()), note])
+
     def order(self, cost: int) -> list[int]:
         """Return the runs by their cost, the cheapest first."""
         places: list[int] = np.argsort(self.cost[cost], kind="stable").tolist()
@@ -116,34 +166,19 @@ class CostComparison(Result):
 
     def sentences(self) -> list[str]:
         """Return one sentence per cost and measure: which runs are worth their cost."""
-        return [
-            self._sentence(cost, measure)
-            for cost in range(len(self.costs))
-            for measure in range(len(self.measures))
-        ]
-
-    def _sentence(self, cost: int, measure: int) -> str:
-        found = {
-            status: [
-                self.runs[run]
-                for run in self.order(cost)
-                if self.status[cost, run, measure] == status
-            ]
-            for status in (FRONTIER, DOMINATED, UNDECIDED)
-        }
-        on, below, unclear = found.values()
-        parts = [
-            f"on the frontier: {enumerate_names(on, 10)}"
-            if on
-            else "no run is significantly on the frontier",
-            f"dominated by a better run that costs no more: {enumerate_names(below, 10)}"
-            if below
-            else "",
-            f"undecided on these topics: {enumerate_names(unclear, 10)}" if unclear else "",
-        ]
-        return f"{self.measures[measure]} against {self.costs[cost]}: " + "; ".join(
-            part for part in parts if part
-        )
+        found = []
+        for cost, measure in np.ndindex(len(self.costs), len(self.measures)):
+            parts = []
+            for status, said in _SAID.items():
+                there = self.status[cost, :, measure] == status
+                runs = [self.runs[run] for run in self.order(cost) if there[run]]
+                if runs:
+                    parts.append(f"{said}: {enumerate_names(runs, 10)}")
+                elif status == FRONTIER:
+                    parts.append("no run is significantly on the frontier")
+            about = f"{self.measures[measure]} against {self.costs[cost]}"
+            found.append(f"{about}: {'; '.join(parts)}")
+        return found
 
 
 class _Quantity(NamedTuple):
@@ -206,6 +241,10 @@ def compare_costs(
     mean, low, high = (
         np.stack(part) for part in zip(*(cost.limits(level) for cost in held), strict=True)
     )
+
+    def stacked(name: str) -> Any:
+        return np.stack([np.stack([getattr(one, name) for one in row], axis=1) for row in parts])
+
     return CostComparison(
         costs=tuple(one.name for one in found),
         runs=table.runs,
@@ -216,13 +255,13 @@ def compare_costs(
         cost=mean,
         cost_low=low,
         cost_high=high,
-        status=np.stack([np.stack([one.status for one in row], axis=1) for row in parts]),
-        borderline=np.stack([np.stack([one.borderline for one in row], axis=1) for row in parts]),
+        status=stacked("status"),
+        borderline=stacked("borderline"),
         dominated_by=tuple(
             tuple(zip(*(one.dominated_by for one in row), strict=True)) for row in parts
         ),
-        efficient=np.stack([np.stack([one.efficient for one in row], axis=1) for row in parts]),
-        share_frontier=np.stack([np.stack([one.share for one in row], axis=1) for row in parts]),
+        efficient=stacked("efficient"),
+        share_frontier=stacked("share"),
         topics=len(table.topics),
         level=level,
         replicates=replicates,
