@@ -59,6 +59,9 @@ def describe_chance(
 ) -> Chance:
     """Return the expected score of a random ranking, given the number of relevant documents.
 
+    A score means little without it: where many of few documents are relevant, as in reranking, a
+    random ranking already scores high.
+
     Parameters
     ----------
     documents, relevant
@@ -95,6 +98,9 @@ def compare_with_chance(
     rng: Rng = SEED,
 ) -> Chance:
     """Return the expected score of random rankings on each topic, and how runs compare.
+
+    Chance differs by topic, with the number of relevant documents. Scores corrected for it are 0 for
+    a random ranking and 1 for a perfect one, and are comparable over topics and collections.
 
     Parameters
     ----------

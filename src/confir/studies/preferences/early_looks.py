@@ -86,6 +86,9 @@ def share_sequence(
 ) -> ShareSequence:
     """Return the share of wins of one system against another, with limits valid at every look.
 
+    An interval for a fixed number of votes is wrong for who looks repeatedly and stops at a lucky
+    moment. These limits hold at all looks at once, so that you may stop as soon as they are clear.
+
     Parameters
     ----------
     votes

@@ -240,6 +240,9 @@ def rate_preferences(
 ) -> Preferences:
     """Return strengths of systems by votes, with intervals, ranks and the set of the best.
 
+    Counting wins would favour whoever met weak opponents. Strengths account for the opponents
+    (Bradley & Terry 1952), and their intervals say which orders the votes can support.
+
     Parameters
     ----------
     votes

@@ -139,6 +139,9 @@ def plan_votes(
 ) -> VotePlan:
     """Return how many more votes reach a goal, and which pairs of systems to ask about.
 
+    Votes are costly, and not all of them help: a vote between two systems that hardly differ from
+    those in question lowers the variance most. Plan after a pilot, before asking further judges.
+
     Parameters
     ----------
     votes

@@ -285,6 +285,10 @@ def compare_reproduction(
 ) -> Reproduction:
     """Return how far the lists and scores of reproductions agree with those of a run.
 
+    Equal means may hide other documents and opposite changes on single topics. So lists are compared
+    first, then scores topic by topic, then means with an interval and a verdict, and with baseline
+    runs whether the improvement itself is reproduced ([Breuer2020]).
+
     Parameters
     ----------
     original, runs

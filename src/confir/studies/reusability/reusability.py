@@ -166,19 +166,24 @@ class Reusability(Result):
             f"{topics_text(self.topics)}; unique: relevant documents of the team alone"
         )
         design = [f"by the design, {self.design}"] if self.design else []
-        return "\n".join([*self.sentences(), columns, *design])
+        return "\n".join([*self.sentences(), *self._details(), columns, *design])
 
-    def sentences(self) -> Iterator[str]:
-        """Yield what a run of an absent team would lose, and what the pool of the teams shows."""
+    def sentences(self) -> list[str]:
+        """Return a sentence for each measure: what a run of an absent team would lose."""
+        found = []
         for measure, mean, drops in zip(self.measures, self.mean_drop, self.drop.T, strict=True):
             word, again = ("lose", "") if mean >= 0 else ("gain", "lose ")
             largest = "lose nothing at worst"
             if drops.max() > 0:
                 largest = f"{again}{drops.max():.4f} at most ({self.runs[drops.argmax()]})"
-            yield (
+            found.append(
                 f"A run of a team that did not take part would {word} {abs(mean):.4f} in {measure} on "
                 f"average and {largest}."
             )
+        return found
+
+    def _details(self) -> Iterator[str]:
+        """Yield how far leaderboards agree, what teams contributed alone, and what bounds contain."""
         for measure, tau, tau_ap in zip(self.measures, self.tau, self.tau_ap, strict=True):
             yield (
                 f"Leaderboard with every run scored without its team, by {measure}: τ_b "
@@ -234,6 +239,9 @@ def estimate_reusability(
     **rules: Unpack[ReadingOptions],
 ) -> Reusability:
     """Return what runs would lose if their teams had not contributed to the pool.
+
+    A new system is scored by judgements of documents that others found, and its own finds count as
+    not relevant. What the runs of each team lose without it shows how unfair that is.
 
     Leave-one-team-out (Zobel 1998; Voorhees 2002): documents that only one team contributed are
     deleted from the qrels, and its runs are scored on the rest.
