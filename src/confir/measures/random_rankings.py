@@ -43,6 +43,8 @@ def expected_random_ap(
 ) -> float | Floats:
     """Return the expected AP of a random ranking, exactly ([Bestgen2015] in closed form).
 
+    R/N, the usual approximation, is too low where collections are small, as in reranking.
+
     Parameters
     ----------
     documents, relevant
@@ -71,6 +73,8 @@ def expected_random_score(
     measure: str | Measure, documents: Counts, relevant: CountsByGain, depth: Counts | None = None
 ) -> float | Floats:
     """Return the expected score of a random ranking by a measure, exactly.
+
+    It says what a score is worth: what it exceeds chance by, not 0, is what a system achieves.
 
     Parameters
     ----------

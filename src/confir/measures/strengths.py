@@ -123,6 +123,9 @@ def fit_strengths(
 ) -> Strengths:
     """Return Bradley-Terry strengths by maximum likelihood, Σβ = 0 (Bradley & Terry 1952).
 
+    Strengths put systems on one scale although few pairs met directly. All that takes scores of runs
+    takes them, too: `find_best`, `rank_runs`, `compare_runs`.
+
     Parameters
     ----------
     votes

@@ -139,8 +139,8 @@ def plan_votes(
 ) -> VotePlan:
     """Return how many more votes reach a goal, and which pairs of systems to ask about.
 
-    Votes are costly, and not all of them help: a vote between two systems that hardly differ from
-    those in question lowers the variance most. Plan after a pilot, before asking further judges.
+    Votes are costly, and do not all help alike: those that lower the variance of a difference most
+    need not be between the two systems themselves. Plan after a pilot, before asking more judges.
 
     Parameters
     ----------
