@@ -213,7 +213,7 @@ class Reproduction(Result):
                 text=lambda record: write(record[name]) if record.get("measure") in first else "",
             )
 
-        return {
+        columns = {
             "run": TableColumn(Role.NAME),
             "measure": TableColumn(Role.NAME),
             "verdict": TableColumn(Role.VERDICT),
@@ -228,6 +228,8 @@ class Reproduction(Result):
             "overlap": of_lists("overlap", f"overlap@{lists.depth}", number_text),
             "rbo": of_lists("rbo", f"RBO^{lists.ties}" if lists.ties else "RBO", number_text),
         }
+        known = {one.column for one in self.variables()}  # without qrels, no scores
+        return {name: column for name, column in columns.items() if name in known}
 
     def note(self, seed: int | None = None) -> str:
         """Return what the columns are, with the seed where something was drawn."""

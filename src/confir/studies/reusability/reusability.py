@@ -136,7 +136,10 @@ class Reusability(Result):
         return inside
 
     def table_columns(self) -> TableColumns:
-        """Return how the columns read."""
+        """Return how the columns read; bounds are one where they were asked for."""
+        bounds = TableColumn(
+            Role.SCORE, "bounds", text=lambda r: limits_text(r["lowest"], r["highest"])
+        )
         return {
             **{name: TableColumn(Role.NAME) for name in ("measure", "run", "team")},
             "mean": TableColumn(Role.SCORE),
@@ -144,9 +147,7 @@ class Reusability(Result):
             "drop": TableColumn(Role.DIFFERENCE, others=LIMITS),
             "rank": TableColumn(Role.COUNT, text=_ranks_text),
             "unique": TableColumn(Role.COUNT),
-            "lowest": TableColumn(
-                Role.SCORE, "bounds", text=lambda r: limits_text(r["lowest"], r["highest"])
-            ),
+            **({} if self.lowest is None else {"lowest": bounds}),
         }
 
     def table_records(self) -> list[Record]:
