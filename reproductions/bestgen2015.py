@@ -16,14 +16,15 @@ from functools import partial
 from itertools import combinations
 from math import comb
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln
 
 from confir.measures.random_rankings import excess_over_prevalence, expected_random_ap
-from confir.report.charts import save_chart
+from confir.report.charts import COLOURS, import_altair, save_chart, styled, tooltips
+from confir.report.inline_records import inline_records
 from confir.report.tables import Cell, Table, to_markdown, to_text
-from confir.studies.chance.chart import prevalence_gap_chart
 
 TABLE_1 = (1.00, 0.83, 0.75, 0.70, 0.58, 0.50, 0.45, 0.42, 0.37, 0.33)
 # i, n, dhyper, i/n, final probability, contribution
@@ -173,6 +174,43 @@ def figure_records() -> list[dict[str, object]]:
     ]
 
 
+def gap_chart(records: Sequence[dict[str, object]]) -> Any:
+    """Return Figure 1: how far R/N lies below the expected AP.
+
+    Parameters
+    ----------
+    records
+        With the fields documents, prevalence (as text) and difference.
+    """
+    alt = import_altair()
+    shares = list(dict.fromkeys(record["prevalence"] for record in records))
+    lines = (
+        alt.Chart(inline_records(records))
+        .mark_line()
+        .encode(
+            x=alt.X("documents:Q", title="documents N"),
+            y=alt.Y("difference:Q", title="expected AP − R/N"),
+            color=alt.Color(
+                "prevalence:N",
+                sort=shares,
+                title="p = R/N",
+                scale=alt.Scale(range=[*COLOURS[:6], COLOURS[7]]),
+            ),
+            strokeDash=alt.StrokeDash("prevalence:N", sort=shares, legend=None),
+            tooltip=tooltips("documents:Q", "prevalence:N", "difference:Q"),
+        )
+    )
+    bound = (
+        alt.Chart(inline_records([{"difference": 0.01}]))
+        .mark_rule(color="#888", strokeDash=[2, 2])
+        .encode(y=alt.Y("difference:Q"))
+    )
+    return styled(
+        alt.layer(lines, bound).properties(width=480, height=300),
+        "Expected AP of a random ranking minus R/N",
+    )
+
+
 def table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
     """Return a table of plain cells."""
     return Table(columns, tuple(tuple(Cell(text) for text in row) for row in rows))
@@ -195,7 +233,7 @@ def main() -> None:
     if options.output is None:
         return
     options.output.mkdir(parents=True, exist_ok=True)
-    save_chart(prevalence_gap_chart(figure_records()), options.output / "bestgen2015-figure1.svg")
+    save_chart(gap_chart(figure_records()), options.output / "bestgen2015-figure1.svg")
     sections = [f"## {title}\n\n{to_markdown(part)}" for title, part in parts.items()]
     (options.output / "bestgen2015.md").write_text(
         "# Bestgen 2015: the random baseline\n\n"

@@ -10,7 +10,6 @@ import confir
 from chart_labels import names_of, without_numbers
 from confir.data.scores import Scores
 from confir.report.charts import chart
-from confir.studies.chance.chart import prevalence_gap_chart, topic_chart
 from confir.studies.chance.random_baseline import compare_with_chance, describe_chance
 from confir.studies.chance.table import chance_note, chance_table, chance_topic_table
 
@@ -49,17 +48,6 @@ def test_the_chart_of_runs_has_a_dashed_line_for_chance(with_runs):
 def test_without_runs_the_chart_shows_topics():
     chance = compare_with_chance(confir.as_qrels(QRELS), documents=20)
     assert chance.to_records(per_topic=True) in map(without_numbers, datasets(chart(chance)))
-
-
-def test_the_chart_of_topics_shows_one_measure(with_runs):
-    (records,) = datasets(topic_chart(with_runs, "P@10"))
-    assert len(records) == 4
-    assert {record["measure"] for record in records} == {"P@10"}
-
-
-def test_the_gap_chart_draws_its_records():
-    records = [{"documents": 5, "prevalence": "0.4", "difference": 0.1925}]
-    assert records in datasets(prevalence_gap_chart(records))
 
 
 def test_the_table_puts_runs_above_chance_and_marks_the_best(with_runs):

@@ -17,7 +17,6 @@ from confir.data.formats.objects import as_qrels
 from confir.report.charts import chart, chart_bytes
 from confir.resampling.document_bootstrap import resample_documents
 from confir.studies.bias_variance.chart import total_chart
-from confir.studies.chance.chart import topic_chart as chance_topic_chart
 from confir.studies.collection.collection_differences import compare_on_collection
 from confir.studies.collection.collection_means import summarise_means
 from confir.studies.collection.collection_topics import summarise_topics
@@ -91,7 +90,6 @@ def drawings(names):
         "bias and variance": (chart(bias), ()),
         "total error": (total_chart(bias), ()),
         "chance": (chart(chance), names),
-        "chance by topic": (chance_topic_chart(chance), names),
         "quality": (chart(confir.inspect_data(qrels, runs)), names),
         "collection": (chart(summarise_means(documents)), names),
         "collection by topic": (chart(summarise_topics(documents)), names),

@@ -22,7 +22,7 @@ from confir.measures.random_rankings import (
     random_score_variance,
 )
 from confir.studies.chance.random_baseline import compare_with_chance, describe_chance
-from confir.studies.chance.table import _text
+from confir.studies.chance.table import p_or_bound
 from samples import short_sample
 
 QRELS = {
@@ -99,7 +99,7 @@ def test_probabilities_of_topics_are_combined(sample):
     assert all(r["p_low"] <= r["p"] <= r["p_high"] for r in records.values())
     assert whole["p_low"] == 0
     assert whole["p_high"] > whole["p"]
-    assert _text("p", whole) == f"<{whole['p_high']:.2g}"
+    assert p_or_bound(whole) == f"<{whole['p_high']:.2g}"
 
 
 def test_scores_corrected_for_chance_may_be_negative_and_have_intervals(sample):

@@ -13,12 +13,10 @@ import confir
 from confir.data.run import build_run
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, UnknownNameError
+from confir.report.result_table import result_table
 from confir.report.tables import to_html, to_text
-from confir.studies.reproduction.effect_ratio import effect_ratio
 from confir.studies.reproduction.list_overlap import compare_lists
-from confir.studies.reproduction.reproduction import _compare_scores
-from confir.studies.reproduction.reproduction_checks import check_reproductions
-from confir.studies.reproduction.table import reproduction_table
+from confir.studies.reproduction.score_agreement import compare_scores, effect_ratio
 from samples import short_sample
 
 P = 0.9
@@ -191,7 +189,7 @@ def scores_of(*columns):
 
 def compared(*columns, margin=None):
     options = {"margin": margin, "level": 0.95, "replicates": None, "rng": 1}
-    return _compare_scores(scores_of(*columns), options)
+    return compare_scores(scores_of(*columns), options)
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.004, 0.02])
@@ -305,7 +303,7 @@ def test_verdicts_follow_their_order(sample):
     bare = confir.compare_reproduction(original, [same, near])
     assert bare.verdict.tolist() == ["identical lists", "different lists"]
     assert bare.reproduced.tolist() == [True, False]
-    assert [check.measure for check in check_reproductions(bare)] == ["lists", "lists"]
+    assert [check.measure for check in bare.checks()] == ["lists", "lists"]
 
 
 def test_identical_scores_of_different_lists_are_said_to_be_so():
@@ -327,7 +325,7 @@ def test_a_constant_difference_is_decided_by_sign_flips():
     assert found.verdict.tolist() == [["different"]]
     assert found.differences.difference[0, 0] == pytest.approx(-0.5)
     assert np.isnan(found.differences.low).all()
-    (check,) = check_reproductions(found)
+    (check,) = found.checks()
     assert not check.passes
     assert "the same difference on all 8 topics" in check.said
 
@@ -406,7 +404,7 @@ def test_tables_fit_a_terminal_of_80_columns(sample):
     found = confir.compare_reproduction(
         *(runs[0], runs[2:4], sample.qrels, ["AP", "nDCG@10"]), baseline_runs=runs[4:6], rng=1
     )
-    lines = to_text(reproduction_table(found), width=80).splitlines()
+    lines = to_text(result_table(found), width=80).splitlines()
     assert max(map(len, lines)) <= 80
     assert sum(line.startswith("run ") for line in lines) > 1  # in parts, each with the names
 
@@ -419,6 +417,6 @@ def test_hostile_names_are_escaped():
     found = confir.compare_reproduction(
         confir.as_run(lists, name=name), confir.as_run(other, name=name), qrels, "RR"
     )
-    page = to_html(reproduction_table(found))
+    page = to_html(result_table(found))
     assert "<script>" not in page
     assert "&lt;script&gt;" in page

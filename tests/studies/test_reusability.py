@@ -6,8 +6,8 @@ from scipy import stats
 
 import confir
 from confir.errors import FormatError, InvalidValueError, TopicMismatchError, TopicWarning
+from confir.report.result_table import result_table
 from confir.report.tables import to_html, to_text
-from confir.studies.reusability.table import reusability_table
 from samples import short_sample
 
 TEAMS = {
@@ -118,7 +118,7 @@ def test_measures_without_bounds_have_none(sample):
     )
     records = found.to_records()
     assert {record["within_bounds"] for record in records if record["measure"] == "Rprec"} == {None}
-    assert "contain the mean" in to_text(reusability_table(found))
+    assert "contain the mean" in to_text(result_table(found))
 
 
 def test_named_contributors_replace_the_pool(sample, found):
@@ -174,7 +174,7 @@ def test_one_topic_and_equal_drops_have_no_interval():
 
 
 def test_missing_teams_are_said_to_overstate(found):
-    text = to_text(reusability_table(found))
+    text = to_text(result_table(found))
     assert "other teams or deeper ranks contributed them, so uniqueness and drops are" in text
     whole = confir.estimate_reusability(
         {"1": {"d": 1, "e": 1}, "2": {"d": 1}},
@@ -185,7 +185,7 @@ def test_missing_teams_are_said_to_overstate(found):
         "P@1",
         teams={"a": "A", "b": "B"},
     )
-    assert "overstated" not in to_text(reusability_table(whole))
+    assert "overstated" not in to_text(result_table(whole))
 
 
 def test_the_answer_in_words():
@@ -286,6 +286,6 @@ def test_hostile_names_are_escaped():
     qrels = {name: {"d": 1, "e": 1}, "2": {"d": 1}}
     runs = {name: {name: {"d": 1.0}, "2": {"d": 1.0}}, "b": {name: {"e": 1.0}, "2": {"d": 1.0}}}
     found = confir.estimate_reusability(qrels, runs, "P@1", teams={name: name, "b": "B"})
-    page = to_html(reusability_table(found))
+    page = to_html(result_table(found))
     assert "<script>" not in page
     assert "&lt;script&gt;" in page

@@ -155,6 +155,10 @@ class Result:
         """Return what the columns of the table are, in words."""
         return ""
 
+    def table_records(self) -> list[Record]:
+        """Return the records in the order of the table's rows; mostly their own."""
+        return self.to_records()
+
     def rows(self) -> Any:
         """Return which rows the records hold, as numbers in order, or all of them (a slice)."""
         if not self.best_by:

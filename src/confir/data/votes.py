@@ -132,6 +132,18 @@ class Votes:
     def __repr__(self) -> str:
         return f"Votes(systems: {len(self.systems)}, votes: {len(self)})"
 
+    def unit_codes(self, cluster: str) -> Integers:
+        """Return the judge or topic of each vote as a number; a vote without one is a unit of its own."""
+        named = self.judge if cluster == "judge" else self.topic
+        if named is None:
+            raise InvalidValueError(
+                f"{self.source}: votes name no {cluster}; expected a column {cluster}, or votes that are "
+                "independent"
+            )
+        alone = np.array([name == "" for name in named.names])[named.codes]
+        codes: Integers = np.where(alone, len(named.names) + np.cumsum(alone), named.codes)
+        return codes
+
     @property
     def tied(self) -> Booleans:
         """Which votes are ties."""

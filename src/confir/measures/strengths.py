@@ -319,16 +319,8 @@ def _single_votes(votes: Votes, probability: Floats, _: str | None) -> _Units:
 
 def _clustered_votes(votes: Votes, probability: Floats, cluster: str | None) -> _Units:
     """Return the scores of judges or topics, summed over their votes."""
-    named = votes.judge if cluster == "judge" else votes.topic
-    if named is None:
-        raise InvalidValueError(
-            f"{votes.source}: votes name no {cluster}; expected a column {cluster}, or votes that "
-            "are independent"
-        )
-    size, codes = len(votes.systems), named.codes
-    alone = np.array([name == "" for name in named.names])[codes]
-    codes = np.where(alone, len(named.names) + np.cumsum(alone), codes)
-    present, member = np.unique(codes, return_inverse=True)
+    size = len(votes.systems)
+    present, member = np.unique(votes.unit_codes(str(cluster)), return_inverse=True)
     _check_units(len(present), votes.topic_kind if cluster == "topic" else str(cluster))
     residual = votes.winner - probability[votes.left, votes.right]
     cells = len(present) * size

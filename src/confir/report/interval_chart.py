@@ -120,7 +120,8 @@ def draw_intervals(what: IntervalChart, title: Any, *more: Any) -> Any:
         x["axis"] = alt.Axis(**what.ticks)
     drawn = [_mark(alt, base, mark, x) for mark in what.marks]
     if what.with_zero:
-        zero = alt.Chart().mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.XDatum(0))
+        once = alt.Chart() if what.panel else alt.Chart(inline_records([{}]))
+        zero = once.mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.XDatum(0))
         drawn.insert(0, zero)
     data = inline_records(numbered(what.records, **names))
     chart = layered(*drawn, data=data, width=what.width, height=step)

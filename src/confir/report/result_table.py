@@ -19,6 +19,8 @@ from confir.report.tables import Cell, Table
 
 # Columns of words, which name the row or say what was concluded; all others hold numbers.
 _OF_WORDS = (Role.NAME, Role.VERDICT)
+# The open end of an interval in records, and in texts.
+_OPEN_ENDS = {None: 0, "low": 1, "high": -1}
 
 
 def result_table(result: Result, note: str | None = None) -> Table:
@@ -73,7 +75,9 @@ def _word(column: TableColumn, value: Any, borderline: object = None) -> str:
 
 
 def _count(_column: TableColumn, value: float | None) -> str:
-    return "–" if value is None or math.isnan(value) else f"{value:,.10g}"
+    if value is None or math.isnan(value):
+        return "–"
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
 
 
 def _number(column: TableColumn, value: float | None) -> str:
@@ -94,9 +98,9 @@ _TEXTS: dict[Role, Callable[..., str]] = {
     Role.VERDICT: _word,
     Role.SCORE: lambda _column, *numbers: NumberText.of(*numbers),
     Role.DIFFERENCE: lambda _column, value, low=math.nan, high=math.nan, end=None: difference_text(
-        value, low, high, {"low": 1, "high": -1}.get(end, 0)
+        value, low, high, _OPEN_ENDS[end]
     ),
-    Role.SHARE: lambda _column, share: share_text(share),
+    Role.SHARE: lambda _column, share: share_text(math.nan if share is None else share),
     Role.FREQUENCY: lambda _column, share: frequency_text(share),
     Role.P: lambda _column, p: p_text(p),
     Role.COUNT: _count,

@@ -135,7 +135,7 @@ STUDIES = (
         "Is a run reproduced?",
         ("Breuer et al. 2020, Webber et al. 2010", "reproduce.md"),
         verbs=("compare_reproduction",),
-        results={"reproduction.Reproduction": Shown("reproduction_table", "reproduction_chart")},
+        results={"reproduction.Reproduction": Shown(chart="reproduction_chart")},
         commands=("reproduce",),
     ),
     Study(
@@ -152,7 +152,7 @@ STUDIES = (
         "Which runs are worth their cost?",
         ("quality against cost", "tradeoff.md"),
         verbs=("compare_costs",),
-        results={"cost_comparison.CostComparison": Shown("tradeoff_table", "tradeoff_chart")},
+        results={"cost_comparison.CostComparison": Shown(chart="tradeoff_chart")},
         commands=("tradeoff",),
         section=True,
     ),
@@ -303,7 +303,7 @@ STUDIES = (
         "Would a run that is not in the pool be scored fairly?",
         ("Zobel 1998, Voorhees 2002", "reusability.md"),
         verbs=("estimate_reusability",),
-        results={"reusability.Reusability": Shown("reusability_table", "reusability_chart")},
+        results={"reusability.Reusability": Shown(chart="reusability_chart")},
         commands=("reusability",),
     ),
     Study(
@@ -355,11 +355,9 @@ STUDIES = (
         verbs=("fit_strengths", "plan_votes", "rate_preferences", "share_sequence"),
         results={
             "preferences.Preferences": Shown("strengths_table", "preferences_chart"),
-            "preferences.PreferencePairs": Shown(
-                "preference_pairs_table", "preference_pairs_chart"
-            ),
-            "vote_plan.VotePlan": Shown("vote_plan_table"),
-            "early_looks.ShareSequence": Shown("sequence_table"),
+            "preferences.PreferencePairs": Shown(chart="preference_pairs_chart"),
+            "vote_plan.VotePlan": Shown(),
+            "early_looks.ShareSequence": Shown(),
         },
         commands=("preferences",),
     ),

@@ -71,20 +71,8 @@ class Chance(Result):
 
     row_order = ("measure", "run", "topic")
     record_columns = (
-        "topic",
-        "documents",
-        "relevant",
-        "depth",
-        "measure",
-        "expected",
-        "sd",
-        "prevalence",
-        "run",
-        "score",
-        "corrected",
-        "p",
-        "p_low",
-        "p_high",
+        *("topic", "documents", "relevant", "depth", "measure", "expected", "sd", "prevalence"),
+        *("run", "score", "corrected", "p", "p_low", "p_high"),
     )
 
     @property

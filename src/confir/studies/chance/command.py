@@ -14,7 +14,6 @@ from confir.defaults import DRAWS, SEED
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
-    from confir.cli.terminal import Answer
     from confir.studies.chance.chance import Chance
 
 _CHANCE = "Chance"
@@ -23,8 +22,7 @@ _CHANCE = "Chance"
 _OF_QRELS = ("rel", "depth")
 
 VIEWS = Views(
-    View("means", "means over the topics", "chance"),
-    View(TOPICS, "every topic", "chance"),
+    View("means", "means over the topics", "chance"), View(TOPICS, "every topic", "chance")
 )
 
 
@@ -73,8 +71,10 @@ def chance_command(
     - `confir chance qrels.txt bm25.run --documents 528155 --depth 1000`
     - `confir chance qrels.txt runs/ --documents 528155 -m AP -o chance.svg`
     """
+    from confir.cli.terminal import Answer
     from confir.measures.measure_list import DEFAULT_MEASURES
     from confir.studies.chance.random_baseline import describe_chance
+    from confir.studies.chance.table import chance_table, chance_topic_table
 
     out.prepare()
     per_topic = VIEWS.choose(inputs.context, show, topics=topics).name == TOPICS
@@ -88,17 +88,16 @@ def chance_command(
         of_runs = [name for name in reading_options() if name not in _OF_QRELS]
         reason = "is for runs; none are given"
         refuse_options(inputs.context, ["draws", *of_runs, "seed"], reason)
-    if relevant is not None:
-        if inputs.qrels is not None:
-            raise InvalidValueError("--relevant replaces QRELS; give one or the other")
+    if relevant is None:
+        chance = _of_qrels(inputs, names, documents, draws, seed, quiet=out.quiet)
+    elif inputs.qrels is not None:
+        raise InvalidValueError("--relevant replaces QRELS; give one or the other")
+    else:
         reason = "is for the topics of QRELS; none are given"
         refuse_options(inputs.context, ["show", "topics"], reason)
         chance = describe_chance(documents, relevant, names, depth=inputs.depth, rel=inputs.rel)
-        out.deliver(_answer(chance, per_topic=False, note=_note(chance)))
-        return
-    chance = _of_qrels(inputs, names, documents, draws, seed, quiet=out.quiet)
-    note = _note(chance, draws, seed)
-    out.deliver(_answer(chance, per_topic=per_topic, note=note))
+    table = chance_topic_table(chance, seed) if per_topic else chance_table(chance, seed)
+    out.deliver(Answer(chance.to_records(per_topic=per_topic), table, chance))
 
 
 def _of_qrels(
@@ -121,23 +120,3 @@ def _of_qrels(
     with Progress("reading runs", total=inputs.run_count, quiet=quiet) as progress:
         evaluate(experiment, progress=progress)
     return compare_with_chance(experiment, documents=documents, draws=draws, rng=seed)
-
-
-def _answer(chance: Chance, *, per_topic: bool, note: str) -> Answer:
-    from confir.cli.terminal import Answer
-    from confir.studies.chance.table import chance_table, chance_topic_table
-
-    table = chance_topic_table(chance, note) if per_topic else chance_table(chance, note)
-    return Answer(chance.to_records(per_topic=per_topic), table, chance)
-
-
-def _note(chance: Chance, draws: int = 0, seed: int | None = None) -> str:
-    """Return the note below the table, with the simulation behind p."""
-    from confir.measures.chance_tail import ERROR_LEVEL
-    from confir.studies.chance.table import chance_note
-
-    drawn = (
-        f"; p: probability that random rankings reach the AP, {draws:,} draws per topic, seed {seed}; "
-        f"< is a bound that holds with {100 * ERROR_LEVEL:g}% confidence"
-    )
-    return chance_note(chance) + (drawn if chance.runs and draws else "")

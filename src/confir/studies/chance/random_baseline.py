@@ -58,6 +58,9 @@ def describe_chance(
 ) -> Chance:
     """Return the expected score of a random ranking, given the number of relevant documents.
 
+    A score means little without it: where many of few documents are relevant, as in reranking, a
+    random ranking already scores high.
+
     Parameters
     ----------
     documents, relevant
@@ -96,6 +99,9 @@ def compare_with_chance(
     rng: Rng = SEED,
 ) -> Chance:
     """Return the expected score of random rankings on each topic, and how runs compare.
+
+    Chance differs by topic, with the number of relevant documents. Scores corrected for it are 0 for
+    a random ranking and 1 for a perfect one, and are comparable over topics and collections.
 
     Parameters
     ----------
@@ -164,20 +170,20 @@ def compare_with_chance(
 
 def _measures(measures: Any, rel: int) -> list[Measure]:
     """Return the measures of some names; only those of the catalogue have a known expectation."""
-    parsed = parse_measures(measures, rel)
-    for measure in parsed:
+    found = []
+    for measure in parse_measures(measures, rel):
         if not isinstance(measure, Measure):
             raise UnsupportedMethodError(
                 f"the measure {measure} has no known expectation; expected measures such as AP"
             )
-    return [measure for measure in parsed if isinstance(measure, Measure)]
+        found.append(measure)
+    return found
 
 
 def _own_names(scores: Scores, measures: Any) -> list[str]:
     """Return the names of measures as they are spelt in the scores."""
-    listed = (
-        measures if isinstance(measures, Sequence) and not isinstance(measures, str) else [measures]
-    )
+    several = isinstance(measures, Sequence) and not isinstance(measures, str)
+    listed = measures if several else [measures]
     names = [str(one) if isinstance(one, Measure) else measure_name(one) for one in listed]
     return [name if name in scores.measures else canonical_name(name) for name in names]
 
@@ -200,11 +206,7 @@ def _relevant_by_gain(qrels: Qrels, topics: Sequence[str], documents: int) -> di
             f"topic {topics[worst]!r} has {judged[worst]} judged documents, more than the "
             f"{documents} documents of the collection"
         )
-    return {
-        int(level): counts[rows, column]
-        for column, level in enumerate(levels.tolist())
-        if level >= 1
-    }
+    return {int(level): counts[rows, place] for place, level in enumerate(levels) if level >= 1}
 
 
 def _baseline(
@@ -249,19 +251,15 @@ def _tails(
     if draws == 0:
         return p, low, high
     generators = rng.spawn(len(scores.topics))
+    tested = [(n, one.cutoff) for n, one in enumerate(measures) if one.definition.name == "AP"]
 
     def task(topic: int) -> None:
-        for place, measure in enumerate(measures):
-            if measure.definition.name != "AP":
-                continue
-            depth = (
-                baseline.depth if measure.cutoff is None else min(baseline.depth, measure.cutoff)
-            )
+        for place, cutoff in tested:
             tail = random_ap_tail(
                 baseline.documents,
                 int(baseline.relevant[topic, place]),
                 scores.values[topic, :, place],
-                depth,
+                min(baseline.depth, cutoff or baseline.depth),
                 draws=draws,
                 rng=generators[topic],
             )

@@ -47,7 +47,10 @@ def _conclusion(contents: Contents) -> str:
     which = "all runs score" if above == known else f"{above:,} of {counted(known, 'run')} score"
     if known == 1:
         which = "the run scores" if above else "the run does not score"
-    return f"{which[0].upper()}{which[1:]} more than a random ranking, whose expected {contents.measures[0].measure} is {number}."
+    return (
+        f"{which[0].upper()}{which[1:]} more than a random ranking, whose expected "
+        f"{contents.measures[0].measure} is {number}."
+    )
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:

@@ -8,8 +8,11 @@ import numpy as np
 
 from confir.arrays import Integers
 from confir.data.result import Record
-from confir.number_text import number_text, topics_text
+from confir.data.table_columns import Role, TableColumn
+from confir.measures.chance_tail import ERROR_LEVEL
+from confir.number_text import number_text, percent, topics_text
 from confir.order import best_first
+from confir.report.result_table import records_table
 from confir.report.tables import Cell, Table, best_runs, topics_column
 from confir.studies.chance.chance import Chance
 
@@ -17,37 +20,46 @@ from confir.studies.chance.chance import Chance
 _SMALLEST_P = 1e-300
 
 
-def chance_table(chance: Chance, note: str | None = None) -> Table:
+def p_or_bound(record: Record) -> str:
+    """Return p, or an upper bound if on some topic no draw reached the run's AP."""
+    value = record["p_high"] if record["p_low"] == 0 else record["p"]
+    if math.isnan(record["p"]):
+        return "–"
+    if value < _SMALLEST_P:
+        return f"<{_SMALLEST_P:g}"
+    return f"{'<' if record['p_low'] == 0 else ''}{value:.2g}"
+
+
+_TOPIC_COLUMNS = {
+    **{name: TableColumn(Role.NAME) for name in ("measure", "run", "topic")},
+    "relevant": TableColumn(Role.COUNT),
+    "expected": TableColumn(Role.NUMBER),
+    "sd": TableColumn(Role.NUMBER),
+    "score": TableColumn(Role.SCORE),
+    "corrected": TableColumn(Role.SCORE),
+    "p": TableColumn(Role.P, text=p_or_bound),
+}
+_MEASURE_COLUMNS = {
+    "measure": TableColumn(Role.NAME),
+    **{name: TableColumn(Role.NUMBER, format=".6g") for name in ("expected", "sd", "prevalence")},
+}
+
+
+def chance_table(chance: Chance, seed: int | None = None) -> Table:
     """Return a table of means: one row per run, best first, then chance; or one row per measure.
 
     If runs lack different topics, each run has its own baseline, in further columns.
     """
-    note = chance_note(chance) if note is None else note
-    return _run_table(chance, note) if chance.runs else _measure_table(chance, note)
+    note = chance_note(chance, seed)
+    if chance.runs:
+        return _run_table(chance, note)
+    return records_table(chance.to_records(), _MEASURE_COLUMNS, note)
 
 
-def chance_topic_table(chance: Chance, note: str = "") -> Table:
+def chance_topic_table(chance: Chance, seed: int | None = None) -> Table:
     """Return a table with one row per topic, measure and run."""
-    names = ("measure", "run", "topic") if chance.runs else ("measure", "topic")
-    numbers = ("relevant", "expected", "sd", *(("score", "corrected", "p") if chance.runs else ()))
-    rows = tuple(
-        (
-            *(Cell(record[name]) for name in names),
-            Cell(f"{record['relevant']:,}"),
-            *(Cell(_text(name, record)) for name in numbers[1:]),
-        )
-        for record in chance.to_records(per_topic=True)
-    )
-    return Table((*names, *numbers), rows, note, names=len(names))
-
-
-def _measure_table(chance: Chance, note: str) -> Table:
-    fields = ("expected", "sd", "prevalence")
-    rows = tuple(
-        (Cell(record["measure"]), *(Cell(f"{record[field]:.6g}") for field in fields))
-        for record in chance.to_records()
-    )
-    return Table(("measure", *fields), rows, note)
+    records = chance.to_records(per_topic=True)
+    return records_table(records, _TOPIC_COLUMNS, chance_note(chance, seed))
 
 
 def chance_is_shared(chance: Chance) -> bool:
@@ -82,7 +94,7 @@ def _run_table(chance: Chance, note: str) -> Table:
                 for column, highest in zip(columns, best, strict=True)
             ),
             *(Cell(_chance_text(column[r])) for column in own),
-            *(Cell(_text("p", column[r])) for column in tested),
+            *(Cell(p_or_bound(column[r])) for column in tested),
         )
         for r in best_first(scores[0])
     ]
@@ -112,21 +124,10 @@ def _score_text(record: Record) -> str:
 
 
 def _chance_text(record: Record) -> str:
+    """Return the baseline with enough digits: expected scores may be very small."""
     if math.isnan(record["expected"]):
         return "–"
-    return f"{_text('expected', record)} ± {_text('sd', record)}"
-
-
-def _text(field: str, record: Record) -> str:
-    """Return a number with enough digits: expected scores may be very small."""
-    value = float(record[field])
-    if math.isnan(value):
-        return "–"
-    if field in ("score", "corrected"):
-        return number_text(value)
-    if field == "p":
-        return _p_text(record)
-    return f"{value:.4g}"
+    return f"{record['expected']:.4g} ± {record['sd']:.4g}"
 
 
 def topic_counts(chance: Chance) -> Integers:
@@ -136,20 +137,21 @@ def topic_counts(chance: Chance) -> Integers:
     return chance.scores.topic_counts()
 
 
-def _p_text(record: Record) -> str:
-    """Return p, or an upper bound if on some topic no draw reached the run's AP."""
-    value = record["p_high"] if record["p_low"] == 0 else record["p"]
-    if value < _SMALLEST_P:
-        return f"<{_SMALLEST_P:g}"
-    return f"{'<' if record['p_low'] == 0 else ''}{value:.2g}"
+def chance_note(chance: Chance, seed: int | None = None) -> str:
+    """Return the note below the table: how the baseline is defined, and what the columns are.
 
-
-def chance_note(chance: Chance) -> str:
-    """Return the note below the table: how the baseline is defined, and what the columns are."""
+    With the seed of the draws, also how p was simulated.
+    """
     lists = "" if chance.depth == chance.documents else f", the first {chance.depth:,} kept"
     note = f"chance: random rankings of {chance.documents:,} documents{lists}"
     if len(chance.topics) > 1:
         note += f"; means over {topics_text(topic_counts(chance))}"
     if not chance.runs:
         return f"{note}; expected score, its standard deviation, and R/N"
-    return f"{note}; score (corrected for chance); chance with its standard deviation"
+    note += "; score (corrected for chance); chance with its standard deviation"
+    if seed is None or not chance.draws:
+        return note
+    return (
+        f"{note}; p: probability that random rankings reach the AP, {chance.draws:,} draws per topic, "
+        f"seed {seed}; < is a bound that holds with {percent(ERROR_LEVEL)} confidence"
+    )

@@ -39,6 +39,17 @@ def require_option() -> Any:
 _COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT")
 
 
+def check_junit(path: str) -> None:
+    """Raise before any work where a gate could not be written as JUnit XML."""
+    from confir.cli.terminal import check_folder
+
+    if not path.lower().endswith(".xml"):
+        raise InvalidValueError(
+            f"{path}: the gate is written as JUnit XML; expected a name such as gate.xml"
+        )
+    check_folder(path)
+
+
 @dataclass(frozen=True, slots=True)
 class GateRecords:
     """What is kept of a gate: the history of its looks, and the outcome as JUnit XML."""
@@ -84,12 +95,10 @@ class GateRecords:
             raise InvalidValueError(
                 "--commit and --looks need --history FILE, which records the looks"
             )
-        if self.junit is not None and not self.junit.lower().endswith(".xml"):
-            raise InvalidValueError(
-                f"{self.junit}: the gate is written as JUnit XML; expected a name such as gate.xml"
-            )
-        for path in filter(None, (self.history, self.junit)):
-            check_folder(path)
+        if self.junit is not None:
+            check_junit(self.junit)
+        if self.history is not None:
+            check_folder(self.history)
 
     def judge(
         self,

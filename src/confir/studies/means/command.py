@@ -164,10 +164,9 @@ def evaluate_command(
 def _with_nuggets(answer: Answer, files: Sequence[str], scores: Scores | ScoreSummary) -> Answer:
     """Return an answer whose note also says what the choice of nuggets contributes, if files have some."""
     from confir.studies.nuggets.nugget_variance import find_nugget_variance
-    from confir.studies.nuggets.sentences import nugget_note
 
     found = find_nugget_variance(files) if files else None
-    note = "" if found is None else nugget_note(found, scores.runs, scores.measures)
+    note = "" if found is None else found.sentence(scores.runs, scores.measures)
     if not note:
         return answer
     return answer._replace(table=replace(answer.table, note=f"{answer.table.note}\n{note}"))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from confir.data.result import Result, axis, over, result
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_files import files_of
 from confir.errors import FormatError, collect_warnings
+from confir.number_text import share_text
 
 # So much of a file tells whether it holds assignments.
 _START = 1 << 16
@@ -84,9 +84,26 @@ class NuggetVariance(Result):
             "have two or more; over topics: variance of the scores; share: the former of the latter"
         )
 
+    def sentence(self, runs: Sequence[str], measures: Sequence[str]) -> str:
+        """Return which share comes from the choice of nuggets, in one sentence; none if unknown."""
+        places = [self.runs.index(run) for run in runs if run in self.runs]
+        parts = []
+        for measure in (name for name in measures if name in self.measures):
+            shares = self.share[places, self.measures.index(measure)]
+            shares = shares[~np.isnan(shares)]
+            if len(shares):
+                low, high = share_text(float(shares.min())), share_text(float(shares.max()))
+                parts.append(f"{low if low == high else f'{low} to {high}'} of {measure}")
+        by_run = " by run" if len(places) > 1 else ""
+        said = "share of the variance over topics that comes from the choice of nuggets"
+        return f"{said}{by_run}: {', '.join(parts)}" if parts else ""
+
 
 def estimate_nugget_variance(paths: PathLike | Sequence[PathLike]) -> NuggetVariance:
     """Return what the choice of nuggets contributes to the variance of scores over topics.
+
+    Where the share is large, more nuggets per topic narrow the intervals of means; where it is small,
+    only more topics do.
 
     Parameters
     ----------
@@ -135,21 +152,18 @@ def _variance(answers: Sequence[AnswerNuggets]) -> NuggetVariance:
     for one in answers:
         by_run.setdefault(one.run, []).append(one)
     cells = [[_of_answers(own, name) for name in NUGGET_MEASURES] for own in by_run.values()]
-    columns: dict[str, Any] = {
-        name: np.array([[cell[place] for cell in row] for row in cells], kind)
-        for place, (name, kind) in enumerate(
-            (
-                ("topics", int),
-                ("nuggets", float),
-                ("nugget_variance", float),
-                ("topic_variance", float),
-            )
-        )
-    }
+    topics, nuggets, by_nuggets, over_topics = np.array(cells, float).transpose(2, 0, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = columns["nugget_variance"] / columns["topic_variance"]
-    share[columns["topic_variance"] <= 0] = np.nan
-    return NuggetVariance(tuple(by_run), tuple(NUGGET_MEASURES), **columns, share=share)
+        share = np.where(over_topics > 0, by_nuggets / over_topics, np.nan)
+    return NuggetVariance(
+        runs=tuple(by_run),
+        measures=tuple(NUGGET_MEASURES),
+        topics=topics.astype(int),
+        nuggets=nuggets,
+        nugget_variance=by_nuggets,
+        topic_variance=over_topics,
+        share=share,
+    )
 
 
 def _of_answers(answers: Sequence[AnswerNuggets], measure: str) -> tuple[int, float, float, float]:

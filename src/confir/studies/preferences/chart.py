@@ -6,20 +6,18 @@ from typing import Any
 
 from confir.data.result import Record
 from confir.errors import counted
+from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
-    INK,
     import_altair,
-    interval_layers,
     label_names,
-    names_best_first,
     numbered,
     panel_facet,
-    run_rows,
     styled,
     tooltips,
 )
 from confir.report.inline_records import inline_records
+from confir.report.interval_chart import LIMITS_LINE, IntervalChart, dot, draw_intervals
 from confir.studies.preferences.preferences import PreferencePairs, Preferences
 
 # Up to this many systems a cell has room for its share in per cent.
@@ -32,30 +30,27 @@ _KINDS = ("observed", "predicted")
 def preferences_chart(found: Preferences) -> Any:
     """Return a chart of strengths with intervals; systems outside of the best set are grey."""
     alt = import_altair()
-    records = found.to_records()
-    order = names_best_first(records, "strength")
-    axis, step = run_rows(alt, order)
-    colour = alt.ColorValue(INK, condition={"test": "datum.may_be_best", "value": COLOURS[0]})
-    base = alt.Chart(inline_records(numbered(records, run=order))).encode(
-        y=alt.Y("run_number:N", title=None, axis=axis),
-        color=colour,
+    level = percent(found.level)
+    chart = IntervalChart(
+        found.to_records(),
+        marks=[LIMITS_LINE, dot("strength")],
+        axis=f"strength with {level} interval",
         tooltip=[
             *tooltips("run:N", "strength:Q", "low:Q", "high:Q", "votes:Q", "rank:Q"),
             *tooltips("rank_low:Q", "rank_high:Q"),
             alt.Tooltip("share:Q", format=".3f", title="predicted share of wins"),
             alt.Tooltip("may_be_best:N", title="may be the best"),
         ],
+        best_by="strength",
+        panel="",
+        colour="datum.may_be_best",
+        with_zero=True,
+        width=360,
     )
-    level = f"{100 * found.level:g}%"
-    title = f"strength with {level} interval"
-    zero = alt.Chart().mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.XDatum(0))
-    drawing = alt.layer(zero, *interval_layers(base, "strength", title)).properties(
-        width=360, height=step
+    votes = counted(found.total, "vote")
+    return draw_intervals(
+        chart, f"Strengths by {votes}: blue, the {level} confidence set of the best"
     )
-    about = (
-        f"Strengths by {counted(found.total, 'vote')}: blue, the {level} confidence set of the best"
-    )
-    return styled(drawing, about)
 
 
 def preference_pairs_chart(pairs: PreferencePairs) -> Any:
@@ -96,19 +91,14 @@ def _cells(pairs: PreferencePairs) -> list[Record]:
     """Return a record per cell of both matrices, in which a pair has two."""
     cells = []
     for record in pairs.to_records():
-        observed, predicted = record["observed"], record["predicted"]
-        shown = {"votes": record["votes"], "observed": observed, "predicted": predicted}
-        names = {"run": record["run"], "against": record["against"]}
-        turned = {"run": record["against"], "against": record["run"]}
-        back = {
-            "votes": record["votes"],
-            "observed": None if observed is None else 1.0 - observed,
-            "predicted": 1.0 - predicted,
-        }
-        for kind in _KINDS:
-            cells += [
-                {**who, **what, "kind": kind, "share": what[kind]}
-                for who, what in ((names, shown), (turned, back))
-                if what[kind] is not None
-            ]
+        shares = {kind: record[kind] for kind in _KINDS}
+        back = {kind: None if share is None else 1.0 - share for kind, share in shares.items()}
+        names = record["run"], record["against"]
+        cells += [
+            {"run": run, "against": against, "votes": record["votes"], **own}
+            | {"kind": kind, "share": own[kind]}
+            for kind in _KINDS
+            for (run, against), own in ((names, shares), (names[::-1], back))
+            if own[kind] is not None
+        ]
     return cells

@@ -26,21 +26,16 @@ _GATE = ("fail_if_worse", "require", "margin", "history", "looks", "commit", "ju
 _PLAN = ("half_width", "power")
 _RESAMPLING = ("replicates", "seed")
 
+_NOT_OF_ALL = ("baseline", *_GATE, *_PLAN)
+
 VIEWS = Views(
-    View(
-        "strengths",
-        "strengths, ranks and the best set",
-        "preference",
-        lacks=("baseline", *_GATE, *_PLAN),
-    ),
+    View("strengths", "strengths, ranks and the best set", "preference", lacks=_NOT_OF_ALL),
     View("pairs", "observed and predicted shares, differences", "preference-pair", lacks=_PLAN),
-    View("ranks", "ranks with intervals", "rank", lacks=("baseline", *_GATE, *_PLAN)),
-    View("best", "which systems may be the best", "best", lacks=("baseline", *_GATE, *_PLAN)),
+    View("ranks", "ranks with intervals", "rank", lacks=_NOT_OF_ALL),
+    View("best", "which systems may be the best", "best", lacks=_NOT_OF_ALL),
     View(
-        "groups",
-        "groups of systems that do not differ significantly",
-        "group",
-        lacks=("baseline", *_GATE, *_PLAN),
+        *("groups", "groups of systems that do not differ significantly", "group"),
+        lacks=_NOT_OF_ALL,
     ),
     View(
         "sequence",
@@ -48,12 +43,7 @@ VIEWS = Views(
         "share-sequence",
         lacks=("ties", "prior", *_GATE, *_PLAN, *_RESAMPLING),
     ),
-    View(
-        "plan",
-        "how many more votes are needed",
-        "vote-plan",
-        lacks=(*_GATE, *_RESAMPLING),
-    ),
+    View("plan", "how many more votes are needed", "vote-plan", lacks=(*_GATE, *_RESAMPLING)),
     paired="pairs",
 )
 
@@ -71,8 +61,7 @@ def preferences_command(
     ] = None,
     show: Annotated[str | None, VIEWS.option()] = None,
     baseline: Annotated[
-        str | None,
-        Option(metavar="SYSTEM", help="Compare the other systems with this one."),
+        str | None, Option(metavar="SYSTEM", help="Compare the other systems with this one.")
     ] = None,
     cluster: Annotated[
         str | None,
@@ -123,8 +112,7 @@ def preferences_command(
         ),
     ] = None,
     power: Annotated[
-        float,
-        Option(help="With --show plan: power of the test of neighbours.", panel=_PLAN_PANEL),
+        float, Option(help="With --show plan: power of the test of neighbours.", panel=_PLAN_PANEL)
     ] = DEFAULT_POWER,
     statistics: options.Statistics,
     out: options.Output,
@@ -138,7 +126,6 @@ def preferences_command(
     - `confir preferences votes.json --baseline main --fail-if-worse`
     """
     from confir.cli.terminal import result_answer
-    from confir.intervals.interval import check_level
     from confir.measures.strengths import STRENGTH
     from confir.studies.comparison.gate import GateRule
     from confir.studies.comparison.table import comparison_parts
@@ -147,7 +134,6 @@ def preferences_command(
     from confir.studies.preferences.vote_plan import plan_votes
 
     out.prepare()
-    check_level(statistics.level)
     gates = [STRENGTH] if fail_if_worse else []
     _check_gate(context, gates, baseline, records)
     view = VIEWS.choose(context, show).name
@@ -221,23 +207,25 @@ def preferences_answer(found: Preferences, show: str, seed: int) -> Answer:
     """Return a view of preferences, with its records and its chart."""
     from confir.cli.terminal import Answer
     from confir.report.answer_parts import AnswerPart
+    from confir.report.result_table import result_table
+    from confir.report.tables import with_seed
     from confir.studies.comparison.table import group_table
     from confir.studies.preferences import table
 
     if show == "pairs":
         pairs = found.pairs()
-        return Answer(pairs.to_records(), table.preference_pairs_table(pairs, seed), pairs)
+        return Answer(pairs.to_records(), with_seed(result_table(pairs), seed), pairs)
     if show == "groups":
         groups = found.group_runs()
         return Answer(groups.to_records(), group_table(groups, what="system"), groups)
     if show == "ranks":
-        return Answer(found.ranking.to_records(), table.preference_ranks_table(found, seed), found)
+        ranks = with_seed(table.preference_ranks_table(found), seed)
+        return Answer(found.ranking.to_records(), ranks, found)
     said = table.best_sentence(found)
     if show == "best":
-        best = table.preference_best_table(found, seed)
-        return Answer(
-            found.best.to_records(), best, found, parts=[AnswerPart("Best", (said,), best)]
-        )
-    shown = table.preferences_table(found, seed)
-    parts = [AnswerPart("Strengths", (said, table.fit_sentence(found)), shown)]
-    return Answer(found.to_records(), table.strengths_table(found), found, parts=parts)
+        best = with_seed(table.preference_best_table(found), seed)
+        parts = [AnswerPart("Best", (said,), best)]
+        return Answer(found.best.to_records(), best, found, parts)
+    strengths = with_seed(result_table(found), seed)
+    parts = [AnswerPart("Strengths", (said, table.fit_sentence(found)), strengths)]
+    return Answer(found.to_records(), table.strengths_table(found), found, parts)

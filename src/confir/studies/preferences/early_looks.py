@@ -13,11 +13,13 @@ import numpy as np
 from confir.arguments import as_choice, as_level
 from confir.arrays import Floats
 from confir.data.result import Result, constant, result
+from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.data.votes import Votes, read_votes
 from confir.defaults import LEVEL
-from confir.errors import InvalidValueError
+from confir.errors import InvalidValueError, counted
 from confir.intervals.bounded import confidence_sequence
 from confir.measures.strengths import CLUSTERS
+from confir.number_text import percent
 
 
 @result
@@ -60,11 +62,32 @@ class ShareSequence(Result):
             return f"{self.against} is preferred to {self.run}"
         return "inconclusive so far"
 
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        return {
+            "run": TableColumn(Role.NAME, "system"),
+            "against": TableColumn(Role.NAME),
+            "share": TableColumn(Role.SCORE, "share of wins", LIMITS),
+            "p": TableColumn(Role.P),
+            "votes": TableColumn(Role.COUNT),
+        }
+
+    def note(self) -> str:
+        """Return the answer in words, and what the columns are."""
+        return (
+            f"{self.sentence}; share of wins over {counted(self.units, self.cluster)}, a tie counting "
+            f"half, with a {percent(self.level)} confidence sequence: limits and p-value hold at every "
+            "look (Waudby-Smith & Ramdas 2023)"
+        )
+
 
 def share_sequence(
     votes: Any, *, baseline: str | None = None, cluster: str | None = None, level: float = LEVEL
 ) -> ShareSequence:
     """Return the share of wins of one system against another, with limits valid at every look.
+
+    An interval for a fixed number of votes is wrong for who looks repeatedly and stops at a lucky
+    moment. These limits hold at all looks at once, so that you may stop as soon as they are clear.
 
     Parameters
     ----------
@@ -84,8 +107,8 @@ def share_sequence(
     >>> share_sequence(clicks, baseline="old").sentence
     'inconclusive so far'
     """
-    held = read_votes(votes)
     level = as_level(level)
+    held = read_votes(votes)
     if len(held.systems) != 2:
         raise InvalidValueError(
             f"there are {len(held.systems)} systems; limits for every look are of votes between 2"
@@ -113,13 +136,7 @@ def share_sequence(
 
 def _unit_shares(votes: Votes, won: Floats, cluster: str) -> Floats:
     """Return the mean share of each judge or topic, in order of arrival."""
-    named = votes.judge if cluster == "judge" else votes.topic
-    if named is None:
-        raise InvalidValueError(
-            f"{votes.source}: votes name no {cluster}; expected a column {cluster}"
-        )
-    alone = np.array([name == "" for name in named.names])[named.codes]
-    codes = np.where(alone, len(named.names) + np.cumsum(alone), named.codes)
+    codes = votes.unit_codes(cluster)
     _, first, member = np.unique(codes, return_index=True, return_inverse=True)
     means: Floats = np.bincount(member, won) / np.bincount(member)
     return means[np.argsort(first, kind="stable")]

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any, ClassVar
 
 import numpy as np
 
 from confir.arguments import as_choice, as_generator, as_level
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.result import Result, Variable, axis, constant, over, result
-from confir.data.votes import VoteTable
+from confir.data.result import Record, Result, Variable, axis, constant, over, result
+from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, REPLICATES, SEED
+from confir.errors import counted
 from confir.intervals.method_list import find_method
 from confir.measures.strengths import Strengths, fit_strengths
+from confir.number_text import percent
 from confir.resampling.kinds import as_sample
 from confir.resampling.shared_draws import shared_draws
 from confir.resampling.topic_bootstrap import Rng
@@ -26,6 +29,7 @@ from confir.studies.best.run_pairs import compare_all_runs
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.run_groups import RunGroups
+from confir.studies.comparison.verdicts import OPPOSITE
 from confir.studies.preferences.model_fit import ModelFit, check_fit
 from confir.studies.ranks.ranking import Ranking, ranking_of_pairs
 
@@ -88,6 +92,8 @@ class Preferences(Result):
     ranking: Ranking
     fit: ModelFit
 
+    bold_means = "may be best"
+
     @property
     def order(self) -> list[int]:
         """The systems, strongest first."""
@@ -99,13 +105,52 @@ class Preferences(Result):
         """Number of votes."""
         return int(self.votes.sum()) // 2
 
+    @property
+    def about(self) -> str:
+        """What the strengths rest on, in words."""
+        ties, added = int(self.ties.sum()) // 2, self.strengths.prior
+        said = f"{counted(self.total, 'vote')} between {len(self.runs)} systems"
+        said += f", {ties:,} of them ties" if ties else ""
+        said += f", and {added:g} ties of each system with an average one" if added else ""
+        if self.cluster == "vote":
+            return f"{said}, treated as independent"
+        joined = "by" if self.cluster == "judge" else "on"
+        return f"{said}, {joined} {counted(self.units, self.cluster)}"
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        return {
+            "run": TableColumn(Role.NAME, "system", bold=itemgetter("may_be_best")),
+            "strength": TableColumn(Role.SCORE, others=LIMITS),
+            "share": TableColumn(Role.SHARE, "wins"),
+            "votes": TableColumn(Role.COUNT),
+            "rank": TableColumn(Role.COUNT),
+            "rank_low": TableColumn(Role.RANGE, "ranks", ("rank_high", "borderline")),
+            "may_be_best": TableColumn(Role.FLAG, others=("best_borderline",)),
+        }
+
+    def table_records(self) -> list[Record]:
+        """Return the records, the strongest system first."""
+        records = self.to_records()
+        return [records[place] for place in self.order]
+
+    def note(self) -> str:
+        """Return what the columns are."""
+        unclear = (self.borderline | self.best_borderline).any()
+        return (
+            f"{self.about}; strength: Bradley-Terry, 0 on average, with its {percent(self.level)} interval; "
+            "wins: predicted share of wins against the average of the other systems; ranks: simultaneous "
+            "limits, of all ranks at once; may be best: confidence set of the best (Hsu 1984)"
+            + ("; borderline: other replicates might change the decision" if unclear else "")
+        )
+
     def group_runs(self) -> RunGroups:
         """Return groups of systems without a significant difference; needs all pairs."""
         return self.comparison.group_runs()
 
     def pairs(self) -> PreferencePairs:
         """Return observed and predicted shares of wins of each pair, with its difference."""
-        return pairs_of(self.comparison, self.strengths)
+        return _pairs(self.comparison, self.strengths)
 
 
 @result
@@ -145,6 +190,35 @@ class PreferencePairs(Result):
     level: float = constant()
 
     label_parts: ClassVar = {"pair": ("run", "against")}
+    bold_means = "significant difference"
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        significant = ("better", "worse")
+        return {
+            "run": TableColumn(Role.NAME, "system"),
+            "against": TableColumn(Role.NAME),
+            "verdict": TableColumn(
+                Role.VERDICT, others=("borderline",), bold=lambda r: r["verdict"] in significant
+            ),
+            "wins": TableColumn(Role.WINS, "w/t/l", ("ties", "losses")),
+            "observed": TableColumn(Role.SHARE),
+            "predicted": TableColumn(Role.SHARE),
+            "difference": TableColumn(Role.DIFFERENCE, others=LIMITS),
+            "p_adjusted": TableColumn(Role.P, "adj. p"),
+        }
+
+    def note(self) -> str:
+        """Return what the columns are."""
+        count = len(self.pairs)
+        return (
+            "w/t/l: votes won, tied, lost against each other; observed: share of wins, a tie counting half; "
+            f"predicted: by strengths; difference in strength with its {'simultaneous ' * (count > 1)}"
+            f"{percent(self.level)} interval and p-value, "
+            f"{f'adjusted for all {count} pairs' if count > 1 else 'by t'}"
+            + "; borderline: other replicates might change the verdict"
+            * bool(self.borderline.any())
+        )
 
     def derived(self) -> Iterator[Variable]:
         """Yield observed shares, None where there are no votes."""
@@ -164,6 +238,9 @@ def rate_preferences(
     rng: Rng = SEED,
 ) -> Preferences:
     """Return strengths of systems by votes, with intervals, ranks and the set of the best.
+
+    Counting wins would favour whoever met weak opponents. Strengths account for the opponents
+    (Bradley & Terry 1952), and their intervals say which orders the votes can support.
 
     Parameters
     ----------
@@ -198,11 +275,10 @@ def rate_preferences(
     best = replace(found_best, **limits._asdict())
     ranking = ranking_of_pairs(strengths, [pairs], level)
     found = as_sample(strengths).distribution(slice(None), None, ("se",))
-    known = np.where(
-        found.require("se") > 0, 1.0, np.nan
-    )  # nothing varies where all votes are ties
+    # nothing varies where all votes are ties
+    known = np.where(found.require("se") > 0, 1.0, np.nan)
     low, high = (known * limit for limit in find_method(_METHOD).compute(found, level))
-    wins, tied, losses = _outcomes(strengths.table)
+    table = strengths.table
     return Preferences(
         runs=strengths.runs,
         strength=strengths.strength,
@@ -210,9 +286,9 @@ def rate_preferences(
         high=high,
         share=strengths.share(),
         votes=strengths.votes,
-        wins=wins,
-        ties=tied,
-        losses=losses,
+        wins=table.wins.sum(axis=1),
+        ties=table.ties.sum(axis=1),
+        losses=table.wins.sum(axis=0),
         rank=ranking.rank[:, 0],
         rank_low=ranking.simultaneous_low[:, 0],
         rank_high=ranking.simultaneous_high[:, 0],
@@ -230,41 +306,33 @@ def rate_preferences(
     )
 
 
-def _outcomes(table: VoteTable) -> tuple[Integers, Integers, Integers]:
-    """Return how many votes each system won, tied and lost."""
-    return table.wins.sum(axis=1), table.ties.sum(axis=1), table.wins.sum(axis=0)
-
-
-def pairs_of(comparison: Comparison, strengths: Strengths) -> PreferencePairs:
+def _pairs(comparison: Comparison, strengths: Strengths) -> PreferencePairs:
     """Return the pairs of a comparison of strengths, the stronger system first without a baseline."""
-    second, first = comparison.second, comparison.first
-    difference = comparison.difference[:, 0]
-    turned = (difference < 0) & (comparison.baseline is None)
-    run, against = np.where(turned, first, second), np.where(turned, second, first)
-    sign = np.where(turned, -1.0, 1.0)
-    low, high = (limit[:, 0] for limit in comparison.limits)
-    verdict = comparison.verdict[0, :, 0]
-    table, predicted = strengths.table, strengths.predicted()
-    opposite = {"better": "worse", "worse": "better"}
-    said = [
-        opposite.get(str(word), str(word)) if back else str(word)
-        for word, back in zip(verdict, turned, strict=True)
-    ]
+    turned = (comparison.difference[:, 0] < 0) & (comparison.baseline is None)
+    run = np.where(turned, comparison.first, comparison.second)
+    against = np.where(turned, comparison.second, comparison.first)
     order = np.lexsort((-strengths.strength[against], -strengths.strength[run]))
+    run, against, turned = run[order], against[order], turned[order]
+    low, high = (limit[order, 0] for limit in comparison.limits)
+    words = [str(word) for word in comparison.verdict[0, order, 0]]
+    said = [OPPOSITE.get(w, w) if back else w for w, back in zip(words, turned, strict=True)]
+    table = strengths.table
     return PreferencePairs(
-        pairs=tuple((strengths.runs[run[k]], strengths.runs[against[k]]) for k in order),
-        votes=table.votes[run, against][order],
-        wins=table.wins[run, against][order],
-        ties=table.ties[run, against][order],
-        losses=table.wins[against, run][order],
-        observed=table.share[run, against][order],
-        predicted=predicted[run, against][order],
-        difference=(sign * difference)[order],
-        low=np.where(turned, -high, low)[order],
-        high=np.where(turned, -low, high)[order],
-        p_adjusted=comparison.p_adjusted[0, :, 0][order],
-        verdict=np.array(said, object)[order],
-        borderline=comparison.borderline[0, :, 0][order],
+        pairs=tuple(
+            (strengths.runs[a], strengths.runs[b]) for a, b in zip(run, against, strict=True)
+        ),
+        votes=table.votes[run, against],
+        wins=table.wins[run, against],
+        ties=table.ties[run, against],
+        losses=table.wins[against, run],
+        observed=table.share[run, against],
+        predicted=strengths.predicted()[run, against],
+        difference=np.where(turned, -1.0, 1.0) * comparison.difference[order, 0],
+        low=np.where(turned, -high, low),
+        high=np.where(turned, -low, high),
+        p_adjusted=comparison.p_adjusted[0, order, 0],
+        verdict=np.array(said, object),
+        borderline=comparison.borderline[0, order, 0],
         family=comparison.family,
         level=comparison.level,
     )

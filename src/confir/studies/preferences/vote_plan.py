@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from confir.arguments import as_choice, as_level, as_real
 from confir.arrays import Floats, Integers
-from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.result import Record, Result, Variable, axis, constant, over, result
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.defaults import DEFAULT_POWER, LEVEL
 from confir.errors import InvalidValueError
 from confir.measures.strengths import Strengths, fit_strengths
+from confir.number_text import number_text, percent
 
 # More votes are no plan.
 _MOST_VOTES = 10**12
@@ -64,19 +66,8 @@ class VotePlan(Result):
 
     label_parts: ClassVar = {"contrast": ("run", "against")}
     record_columns = (
-        "run",
-        "against",
-        "difference",
-        "half_width",
-        "target",
-        "votes",
-        "ask_first",
-        "ask_second",
-        "ask_votes",
-        "goal",
-        "level",
-        "power",
-        "cluster",
+        *("run", "against", "difference", "half_width", "target", "votes"),
+        *("ask_first", "ask_second", "ask_votes", "goal", "level", "power", "cluster"),
     )
 
     def derived(self) -> Iterator[Variable]:
@@ -91,12 +82,48 @@ class VotePlan(Result):
         power = self.power if self.goal == "separate" else None
         yield Variable("power", (), power)
 
+    @property
+    def is_compared(self) -> bool:
+        """Whether contrasts are differences between two systems."""
+        return bool(self.contrasts[0][1])
 
-class _Contrasts(NamedTuple):
-    """Contrasts of strengths: coefficients, contrasts × systems, and the pairs that they name."""
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        compared = self.is_compared
+        return {
+            "run": TableColumn(Role.NAME, "system"),
+            **({"against": TableColumn(Role.NAME)} if compared else {}),
+            "difference": TableColumn(Role.SCORE, "difference" if compared else "strength"),
+            "half_width": TableColumn(Role.NUMBER, "now", text=lambda r: _margin(r["half_width"])),
+            "target": TableColumn(Role.NUMBER, "wanted", text=lambda r: _margin(r["target"])),
+            "votes": TableColumn(Role.COUNT),
+            "ask_first": TableColumn(Role.NUMBER, "ask", text=_asked),
+            "ask_votes": TableColumn(Role.COUNT, "on it"),
+        }
 
-    weights: Floats
-    names: tuple[tuple[str, str], ...]
+    def note(self) -> str:
+        """Return what the columns are."""
+        goal = f"a significant difference with power {self.power:g}, if it is the observed one"
+        if self.goal == "half-width":
+            goal = f"an interval of ± {self.target[0]:g}"
+        like = {"vote": "", "judge": ", by further judges like these"}.get(
+            self.cluster, f", on further {self.cluster}s like these"
+        )
+        return (
+            f"further votes{like}, for {goal}, level {percent(self.level)}, of each "
+            f"{'difference' if self.is_compared else 'strength'} by itself; votes: spread over pairs as so "
+            "far; ask: the pair whose votes lower the variance most; on it: votes on that pair alone; a "
+            "dash where no number suffices"
+        )
+
+
+def _margin(half_width: float) -> str:
+    return f"±{number_text(half_width)}"
+
+
+def _asked(record: Record) -> str:
+    asked = record["ask_first"], record["ask_second"]
+    return "this pair" if {*asked} == {record["run"], record["against"]} else " – ".join(asked)
 
 
 def plan_votes(
@@ -111,6 +138,9 @@ def plan_votes(
     prior: float | None = None,
 ) -> VotePlan:
     """Return how many more votes reach a goal, and which pairs of systems to ask about.
+
+    Votes are costly, and do not all help alike: those that lower the variance of a difference most
+    need not be between the two systems themselves. Plan after a pilot, before asking more judges.
 
     Parameters
     ----------
@@ -149,9 +179,9 @@ def plan_of(
     """Return how many votes more than those that strengths rest on reach a goal, as `plan_votes`."""
     from scipy.special import ndtri, stdtrit
 
-    chosen = _contrasts(strengths, half_width, baseline)
-    difference = chosen.weights @ strengths.strength
-    variance = _forms(chosen.weights, strengths.covariance())
+    weights, names = _contrasts(strengths, half_width, baseline)
+    difference = weights @ strengths.strength
+    variance = _forms(weights, strengths.covariance())
     critical = float(stdtrit(strengths.units - 1.0, (1.0 + level) / 2.0))
     if half_width is not None:
         wanted = np.full(len(difference), as_real("half_width", half_width, above=0.0) / critical)
@@ -160,9 +190,9 @@ def plan_of(
     total = int(strengths.votes.sum()) // 2
     with np.errstate(divide="ignore"):
         more = np.ceil(total * np.maximum(variance / np.square(wanted) - 1.0, 0.0))
-    ask, ask_votes = _best_pairs(strengths, chosen.weights, variance, np.square(wanted))
+    ask, ask_votes = _best_pairs(strengths, weights, variance, np.square(wanted))
     return VotePlan(
-        contrasts=chosen.names,
+        contrasts=names,
         difference=difference,
         half_width=critical * np.sqrt(variance),
         target=critical * wanted,
@@ -181,22 +211,27 @@ def _possible(votes: Floats) -> Floats:
     return np.where(votes <= _MOST_VOTES, votes, np.inf)
 
 
-def _contrasts(strengths: Strengths, half_width: float | None, baseline: str | None) -> _Contrasts:
-    """Return strengths, differences from the baseline, or those of neighbours."""
+def _contrasts(
+    strengths: Strengths, half_width: float | None, baseline: str | None
+) -> tuple[Floats, tuple[tuple[str, str], ...]]:
+    """Return strengths, differences from the baseline, or those of neighbours.
+
+    As coefficients, contrasts × systems, and the pairs that they name.
+    """
     runs = strengths.runs
     every = np.eye(len(runs))
     if baseline is not None:
         place = runs.index(as_choice("baseline", baseline, runs, "system"))
         others = [run for run in range(len(runs)) if run != place]
-        return _Contrasts(every[others] - every[place], tuple((runs[r], baseline) for r in others))
+        return every[others] - every[place], tuple((runs[r], baseline) for r in others)
     order = np.argsort(-strengths.strength, kind="stable")
     if half_width is not None:
         centred = every - 1.0 / len(runs)
-        return _Contrasts(centred[order], tuple((runs[run], "") for run in order))
+        return centred[order], tuple((runs[run], "") for run in order)
     if len(runs) < 2:
         raise InvalidValueError("there is one system; a plan needs at least 2")
     names = tuple((runs[a], runs[b]) for a, b in pairwise(order))
-    return _Contrasts(every[order[:-1]] - every[order[1:]], names)
+    return every[order[:-1]] - every[order[1:]], names
 
 
 def _forms(weights: Floats, matrix: Floats) -> Floats:

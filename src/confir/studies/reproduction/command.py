@@ -15,9 +15,10 @@ from confir.cli.input_options import DESIGN
 from confir.cli.parameters import Argument, Option
 from confir.defaults import OVERLAP_DEPTH, PERSISTENCE
 from confir.errors import InvalidValueError
+from confir.studies.history.command import check_junit
 
 if TYPE_CHECKING:
-    from confir.studies.reproduction.reproduction_checks import ReproductionCheck
+    from confir.studies.reproduction.reproduction import ReproductionCheck
 
 _GATE_PANEL = "Gate"
 _LISTS_PANEL = "Lists"
@@ -41,9 +42,7 @@ def reproduce_command(
         str | None, Argument(metavar="ORIGINAL", help="The run to be reproduced: a file.")
     ] = None,
     inputs: Annotated[
-        Inputs,
-        Without("scores", "columns", "bounded", "select", "top"),
-        Instead(qrels=QrelsOption),
+        Inputs, Without("scores", "columns", "bounded", "select", "top"), Instead(qrels=QrelsOption)
     ],
     baseline_runs: Annotated[
         tuple[str, str] | None,
@@ -63,14 +62,10 @@ def reproduce_command(
     ] = False,
     margin: Annotated[
         float | None,
-        Option(
-            help="Equivalence margin: smaller differences do not matter.",
-            panel=_GATE_PANEL,
-        ),
+        Option(help="Equivalence margin: smaller differences do not matter.", panel=_GATE_PANEL),
     ] = None,
     junit: Annotated[
-        str | None,
-        Option(metavar="FILE", help="Write the gate as JUnit XML.", panel=_GATE_PANEL),
+        str | None, Option(metavar="FILE", help="Write the gate as JUnit XML.", panel=_GATE_PANEL)
     ] = None,
     overlap_depth: Annotated[
         int,
@@ -82,8 +77,7 @@ def reproduce_command(
         ),
     ] = OVERLAP_DEPTH,
     persistence: Annotated[
-        float,
-        Option(help="Persistence p of rank-biased overlap.", panel=_LISTS_PANEL),
+        float, Option(help="Persistence p of rank-biased overlap.", panel=_LISTS_PANEL)
     ] = PERSISTENCE,
     ties: Annotated[
         str | None,
@@ -108,16 +102,16 @@ def reproduce_command(
     """
     from confir.cli.streams import print_message
     from confir.cli.terminal import Answer, Progress
-    from confir.intervals.interval import check_level
+    from confir.report.result_table import result_table
     from confir.studies.reproduction.reproduction import compare_reproduction
-    from confir.studies.reproduction.reproduction_checks import check_reproductions
-    from confir.studies.reproduction.table import reproduction_table
 
     out.prepare()
-    check_level(statistics.level)
     if original is None or not inputs.runs:
         raise InvalidValueError(f"expected ORIGINAL and at least one RUN; for example: {_EXAMPLE}")
-    _check_gate(junit, fail=fail_if_different)
+    if junit is not None:
+        if not fail_if_different:
+            raise InvalidValueError("--junit needs --fail-if-different: it belongs to a gate")
+        check_junit(junit)
     if inputs.qrels is None:
         reason = "is about scores; expected --qrels with it"
         refuse_options(inputs.context, _OF_SCORES, reason)
@@ -128,7 +122,7 @@ def reproduce_command(
             original,
             inputs.sources,
             inputs.qrels,
-            list(inputs.measure or []) or None,
+            inputs.measure or None,
             baseline_runs=baseline_runs,
             margin=margin,
             overlap_depth=overlap_depth,
@@ -140,10 +134,11 @@ def reproduce_command(
             progress=progress,
             **rules,
         )
-    out.deliver(Answer(found.to_records(), reproduction_table(found, statistics.seed), found))
+    table = result_table(found, found.note(statistics.seed))
+    out.deliver(Answer(found.to_records(), table, found))
     if not fail_if_different:
         return
-    checks = check_reproductions(found)
+    checks = found.checks()
     if junit is not None:
         _write_junit(junit, found.original, checks)
     failing = [check for check in checks if not check.passes]
@@ -154,37 +149,13 @@ def reproduce_command(
     print_message(f"confir: gate open: {found.original} is reproduced")
 
 
-def _check_gate(junit: str | None, *, fail: bool) -> None:
-    """Raise before any work where a gate's file has no gate, or could not be written."""
-    from confir.cli.terminal import check_folder
-
-    if junit is None:
-        return
-    if not fail:
-        raise InvalidValueError("--junit needs --fail-if-different: it belongs to a gate")
-    if not junit.lower().endswith(".xml"):
-        raise InvalidValueError(
-            f"{junit}: the gate is written as JUnit XML; expected a name such as gate.xml"
-        )
-    check_folder(junit)
-
-
 def _write_junit(path: str, original: str, checks: list[ReproductionCheck]) -> None:
     from confir.data.files import write_whole
     from confir.report.junit_xml import Check, Suite, suites_to_junit
 
     sys.stdout.flush()  # or a full disk would show only after the gate is written
-    measures = dict.fromkeys(check.measure for check in checks)
-    suites = [
-        Suite(
-            f"{measure} against {original}",
-            measure,
-            [
-                Check(one.run, one.said, one.passes, "different")
-                for one in checks
-                if one.measure == measure
-            ],
-        )
-        for measure in measures
-    ]
+    by_measure: dict[str, list[Check]] = {}
+    for run, measure, said, passes in checks:
+        by_measure.setdefault(measure, []).append(Check(run, said, passes, "different"))
+    suites = [Suite(f"{name} against {original}", name, own) for name, own in by_measure.items()]
     write_whole(path, suites_to_junit(suites))

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from confir.arguments import as_choice, as_function, as_integer, as_level, as_list, as_real
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Booleans, Floats
 from confir.data.formats.objects import as_runs
 from confir.data.formats.run_readers import read_source
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
-from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.run import Run
 from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
+from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, OVERLAP_DEPTH, PERSISTENCE, SEED
 from confir.errors import (
-    DegenerateSampleWarning,
     InvalidValueError,
     TopicMismatchError,
     TopicWarning,
@@ -29,58 +29,43 @@ from confir.errors import (
     warn_caller,
 )
 from confir.measures.evaluation import evaluate
+from confir.number_text import number_text, percent, share_text, topics_text
+from confir.order import bracketed, signed
 from confir.parallel import Progress
 from confir.resampling.topic_bootstrap import Rng
-from confir.studies.comparison.compare import compare_runs
-from confir.studies.comparison.verdicts import EQUIVALENT, IDENTICAL, OPPOSITE, Words
-from confir.studies.reproduction.effect_ratio import EffectRatio, effect_ratio
+from confir.studies.comparison.verdicts import EQUIVALENT, IDENTICAL, INCONCLUSIVE, OPPOSITE, Words
 from confir.studies.reproduction.list_overlap import (
     TIE_VARIANTS,
     ListOverlap,
     TieVariant,
     compare_lists,
 )
+from confir.studies.reproduction.score_agreement import (
+    EffectRatio,
+    ScoreDifferences,
+    compare_scores,
+    effect_ratios,
+)
 
 IDENTICAL_LISTS, IDENTICAL_SCORES = "identical lists", "identical scores"
-DIFFERENT, DIFFERENT_LISTS, INCONCLUSIVE = "different", "different lists", "inconclusive"
+DIFFERENT, DIFFERENT_LISTS = "different", "different lists"
 # Verdicts of a run that is reproduced, within the margin.
 REPRODUCED = (IDENTICAL_LISTS, EQUIVALENT, IDENTICAL_SCORES)
 
+_TIES = {
+    None: "ties broken as trec_eval does",
+    "a": "averaged over the orders of ties",
+    "b": "corrected for ties",
+}
 
-class ScoreDifferences(NamedTuple):
-    """Scores of reproductions less those of the original: arrays are runs × measures.
 
-    Attributes
-    ----------
-    topics
-        Topics that both runs have.
-    rmse
-        Root mean square of the differences over topics.
-    difference, low, high, open_end
-        Mean difference with its interval, simultaneous for several reproductions; 1 or -1 where
-        its lower or upper end is 0 and excluded.
-    largest, largest_topic
-        The difference that is largest in absolute value, and its topic.
-    p_equivalence
-        Of two one-sided t tests against the margin, adjusted for several reproductions; NaN
-        without a margin.
-    reason
-        What interval and verdict leave open, in words; mostly empty.
-    words
-        The comparison's verdict: better, worse, equivalent, identical or inconclusive.
-    """
+class ReproductionCheck(NamedTuple):
+    """Whether a run passes as a reproduction by a measure ("lists" without qrels), and why."""
 
-    topics: Integers
-    rmse: Floats
-    difference: Floats
-    low: Floats
-    high: Floats
-    open_end: Integers
-    largest: Floats
-    largest_topic: Words
-    p_equivalence: Floats
-    reason: Any
-    words: Words
+    run: str
+    measure: str
+    said: str
+    passes: bool
 
 
 @result
@@ -137,10 +122,9 @@ class Reproduction(Result):
         yield Variable("overlap_depth", (), self.lists.depth)
         yield Variable("persistence", (), self.lists.persistence)
         if self.differences is not None:
+            for name, values in self.differences._asdict().items():
+                yield Variable(name, by_measure, values)
             ends = np.array([None, "low", "high"], object)  # high for -1
-            for name in ScoreDifferences._fields[:-1]:
-                if name != "open_end":
-                    yield Variable(name, by_measure, getattr(self.differences, name))
             yield Variable("open", by_measure, ends[self.differences.open_end])
         if self.effects is not None:
             names = ("effect_ratio", "effect_ratio_low", "effect_ratio_high", "delta_ri")
@@ -170,13 +154,9 @@ class Reproduction(Result):
             return np.where(same, IDENTICAL_LISTS, DIFFERENT_LISTS)
         found = self.differences.words
         differs = np.isin(found, tuple(OPPOSITE))
+        every = np.broadcast_to(same[:, None], found.shape)
         return np.select(
-            [
-                np.broadcast_to(same[:, None], found.shape),
-                found == EQUIVALENT,
-                found == IDENTICAL,
-                differs,
-            ],
+            [every, found == EQUIVALENT, found == IDENTICAL, differs],
             [IDENTICAL_LISTS, EQUIVALENT, IDENTICAL_SCORES, DIFFERENT],
             INCONCLUSIVE,
         )
@@ -192,6 +172,99 @@ class Reproduction(Result):
         strict = self.differences is None or self.margin is not None
         passing: Booleans = np.isin(verdict, REPRODUCED) if strict else verdict != DIFFERENT
         return passing
+
+    def checks(self) -> list[ReproductionCheck]:
+        """Return whether each run passes, by each measure: the gate of `confir reproduce`."""
+        passing = self.reproduced.reshape(-1).tolist()
+        return [
+            ReproductionCheck(
+                record["run"], record.get("measure", "lists"), self._described(record), passes
+            )
+            for record, passes in zip(self.to_records(), passing, strict=True)
+        ]
+
+    def _described(self, record: Record) -> str:
+        """Return the verdict on a reproduction, and what it rests on."""
+        lists = f"{100 * record['identical']:.4g}% of {record['lists']} lists identical, RBO {record['rbo']:.4f}"
+        if "measure" not in record:
+            return f"{record['verdict']}: {lists}"
+        limits = ""
+        if not math.isnan(record["low"]):
+            shown = bracketed(signed(record["low"]), signed(record["high"]))
+            limits = f", {self._simultaneous}{percent(self.level)} interval {shown}"
+        reason = f" ({record['reason']})" if record["reason"] else ""
+        return (
+            f"{record['verdict']}{reason}: difference {signed(record['difference'])}{limits}, RMSE "
+            f"{record['rmse']:.4f}; {lists}"
+        )
+
+    @property
+    def _simultaneous(self) -> str:
+        return "simultaneous " if len(self.runs) > 1 else ""
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read; what the lists show is in the first row of each run."""
+        lists = self.lists
+
+        def of_lists(name: str, title: str, write: Callable[[float], str]) -> TableColumn:
+            first = {None, *self.measures[:1]}
+            return TableColumn(
+                *(Role.NUMBER, title),
+                text=lambda record: write(record[name]) if record.get("measure") in first else "",
+            )
+
+        columns = {
+            "run": TableColumn(Role.NAME),
+            "measure": TableColumn(Role.NAME),
+            "verdict": TableColumn(Role.VERDICT),
+            "difference": TableColumn(Role.DIFFERENCE, others=(*LIMITS, "open")),
+            "rmse": TableColumn(Role.SCORE, "RMSE"),
+            "largest": TableColumn(Role.NUMBER, text=_largest),
+            "effect_ratio": TableColumn(
+                Role.SCORE, "ER", ("effect_ratio_low", "effect_ratio_high")
+            ),
+            "delta_ri": TableColumn(Role.DIFFERENCE, "ΔRI"),
+            "identical": of_lists("identical", "identical", share_text),
+            "overlap": of_lists("overlap", f"overlap@{lists.depth}", number_text),
+            "rbo": of_lists("rbo", f"RBO^{lists.ties}" if lists.ties else "RBO", number_text),
+        }
+        known = {one.column for one in self.variables()}  # without qrels, no scores
+        return {name: column for name, column in columns.items() if name in known}
+
+    def note(self, seed: int | None = None) -> str:
+        """Return what the columns are, with the seed where something was drawn."""
+        lists, parts = self.lists, []
+        if self.differences is not None:
+            parts.append(
+                f"mean difference from {self.original} with {self._simultaneous}{percent(self.level)} "
+                f"confidence interval (CI), over {topics_text(self.differences.topics)}; largest "
+                "difference and its topic"
+            )
+            if self.margin is not None:
+                parts.append(f"equivalent: within ±{self.margin:g} by two one-sided t tests")
+            if self._simultaneous and seed is not None:
+                parts.append(f"seed {seed}")
+        if self.effects is not None:
+            parts.append(
+                "ER: reproduced over original improvement, with Fieller's interval; ΔRI: original less "
+                "reproduced relative improvement"
+            )
+        compared = f"compared with {self.original}" if self.differences is None else "lists"
+        parts.append(
+            f"{compared}: share of identical ones among {counted(len(lists.topics), 'topic')}, overlap "
+            f"of the first {lists.depth}, extrapolated RBO (p = {lists.persistence:g}, "
+            f"{_TIES[lists.ties]})"
+        )
+        if self.scores is not None and self.scores.design_words:
+            parts.append(f"by the design, {self.scores.design_words}")
+        return "; ".join(parts)
+
+
+def _largest(record: Record) -> str:
+    """Return the largest difference with its topic; a dash where all are 0 or missing."""
+    value = record["largest"]
+    missing = math.isnan(value) or value == 0
+    return "–" if missing else f"{signed(value)} ({record['largest_topic']})"
 
 
 @takes_rules
@@ -213,6 +286,10 @@ def compare_reproduction(
     **rules: Unpack[ReadingOptions],
 ) -> Reproduction:
     """Return how far the lists and scores of reproductions agree with those of a run.
+
+    Equal means may hide other documents and opposite changes on single topics. So lists are compared
+    first, then scores topic by topic, then means with an interval and a verdict, and with baseline
+    runs whether the improvement itself is reproduced ([Breuer2020]).
 
     Parameters
     ----------
@@ -254,11 +331,11 @@ def compare_reproduction(
         as_choice("ties", ties, TIE_VARIANTS)
     if margin is not None:
         as_real("margin", margin, above=0.0)
-    read = _read_all(original, runs, baseline_runs, reading, progress)
-    _check_topics(read.original, read.runs)
+    first, others, baselines = _read_all(original, runs, baseline_runs, reading, progress)
+    _check_topics(first, others)
     lists = compare_lists(
-        read.original,
-        read.runs,
+        first,
+        others,
         depth=overlap_depth,
         persistence=persistence,
         ties=ties,
@@ -267,15 +344,14 @@ def compare_reproduction(
     )
     scores = differences = effects = None
     if qrels is not None:
-        every = [read.original, *read.runs, *read.baselines]
-        found = evaluate(qrels, every, measures, **rules)
-        scores = found.select(run=found.runs[: 1 + len(read.runs)])
+        found = evaluate(qrels, [first, *others, *baselines], measures, **rules)
+        scores = found.select(run=found.runs[: 1 + len(others)])
         compared = {"margin": margin, "level": level, "replicates": replicates, "rng": rng}
-        differences = _compare_scores(scores, compared)
-        if read.baselines:
-            effects = _effects(found.values, level)
+        differences = compare_scores(scores, compared)
+        if baselines:
+            effects = effect_ratios(found.values, level)
     return Reproduction(
-        original=read.original.name,
+        original=first.name,
         runs=lists.runs,
         measures=() if scores is None else scores.measures,
         lists=lists,
@@ -293,22 +369,17 @@ def _mean(values: Floats) -> Floats:
     return mean
 
 
-class _ReadRuns(NamedTuple):
-    """The original, its reproductions, and either two baseline runs or none."""
-
-    original: Run
-    runs: list[Run]
-    baselines: list[Run]
-
-
 def _read_all(
     original: Any,
     runs: Any,
     baseline_runs: Sequence[Any] | None,
     rules: ReadingRules,
     progress: Progress | None,
-) -> _ReadRuns:
-    """Return all runs under names of their own: reproductions are often called as the original."""
+) -> tuple[Run, list[Run], list[Run]]:
+    """Return the original, its reproductions, and two baseline runs or none.
+
+    All have names of their own: reproductions are often called as the original.
+    """
     reproductions = _read(runs, rules, progress)
     names = [run.name for run in reproductions]
     first = _read_one("original", original, rules, progress)
@@ -324,7 +395,7 @@ def _read_all(
         run = _read_one("baseline_runs", source, rules, progress)
         taken = [first.name, *names, *(one.name for one in read)]
         read.append(replace(run, name=_other_name(run.name, taken, kind)))
-    return _ReadRuns(first, reproductions, read)
+    return first, reproductions, read
 
 
 def _read(source: Any, rules: ReadingRules, progress: Progress | None) -> list[Run]:
@@ -371,56 +442,3 @@ def _check_topics(original: Run, runs: Sequence[Run]) -> None:
                     f"({enumerate_names(lacking, 5)}) of {other.name!r}: its lists there are empty",
                     TopicWarning,
                 )
-
-
-def _compare_scores(scores: Scores, compared: dict[str, Any]) -> ScoreDifferences:
-    """Return the differences of all runs from the first, and the comparison's verdicts on them."""
-    values = scores.values[:, 1:] - scores.values[:, :1]
-    there = ~np.isnan(values)
-    topics = there.sum(axis=0)
-    absolute = np.where(there, np.abs(values), 0.0)
-    with np.errstate(invalid="ignore"):
-        rmse = np.sqrt((absolute**2).sum(axis=0) / topics)
-    worst = absolute.argmax(axis=0)
-    largest = np.take_along_axis(values, worst[None], axis=0)[0]
-    names = np.array(scores.topics, object)[worst]
-    none = np.full(topics.shape, np.nan)
-    if (topics < 2).all():  # nothing to estimate a variance from
-        words = np.full(topics.shape, INCONCLUSIVE)
-        mean = np.where(topics > 0, largest, np.nan)
-        untested = (mean, none, none, np.zeros(topics.shape, np.int64))
-        reason = np.full(topics.shape, "a single topic", object)
-        return ScoreDifferences(topics, rmse, *untested, largest, names, none, reason, words)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DegenerateSampleWarning)  # verdicts and reasons say it
-        comparison = compare_runs(scores, baseline=scores.runs[0], **compared)
-    return ScoreDifferences(
-        topics,
-        rmse,
-        comparison.difference,
-        *comparison.limits,
-        comparison.open_end,
-        largest,
-        names,
-        none if comparison.p_equivalence_adjusted is None else comparison.p_equivalence_adjusted,
-        comparison.reasons[0],
-        comparison.verdict[0],
-    )
-
-
-def _effects(values: Floats, level: float) -> EffectRatio:
-    """Return the effect ratios of all reproductions, on topics on which every run has scores.
-
-    Parameters
-    ----------
-    values
-        Of the original, its reproductions, the baseline and its reproduction: topics × runs ×
-        measures.
-    level
-        Confidence level.
-    """
-    complete = values[~np.isnan(values).any(axis=(1, 2))]
-    original, baseline, new_baseline = (complete[:, [place]] for place in (0, -2, -1))
-    if not len(complete):
-        raise TopicMismatchError("no topic on which the runs and their baselines all have scores")
-    return effect_ratio(original, baseline, complete[:, 1:-2], new_baseline, level)

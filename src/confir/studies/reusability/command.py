@@ -21,9 +21,7 @@ def reusability_command(
     teams: Annotated[
         str | None,
         Option(
-            metavar="FILE",
-            help="The team of each run: lines of run and team.",
-            panel=_POOL_PANEL,
+            metavar="FILE", help="The team of each run: lines of run and team.", panel=_POOL_PANEL
         ),
     ] = None,
     pool_depth: Annotated[
@@ -66,11 +64,9 @@ def reusability_command(
     """
     from confir.cli.explicit_options import refuse_options
     from confir.cli.terminal import Progress, result_answer
-    from confir.intervals.interval import check_level
     from confir.studies.reusability.reusability import estimate_reusability
 
     out.prepare()
-    check_level(level)
     experiment = inputs.experiment(example=_EXAMPLE)
     if teams is None:
         raise InvalidValueError(

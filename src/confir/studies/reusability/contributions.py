@@ -19,16 +19,15 @@ from confir.errors import (
     FormatError,
     InvalidValueError,
     TopicMismatchError,
+    TopicWarning,
     counted,
     enumerate_names,
     nearest_names,
+    warn_caller,
 )
 
 TEAM_COLUMNS = "run team"
 CONTRIBUTOR_COLUMNS = "topic 0 docid gain number-of-teams team..."
-
-# Topic → docid → the teams that contributed the document.
-Contributors = Mapping[str, Mapping[str, Sequence[str]]]
 
 
 class Contributions(NamedTuple):
@@ -102,14 +101,11 @@ def read_contributions(source: Any, qrels: Qrels, teams: Sequence[str]) -> Contr
     teams
         The teams of the runs: each must have contributed.
     """
-    held: Contributors = {}
-    where = "contributors"
+    held, where = source, "contributors"
     if isinstance(source, str | os.PathLike):
         where = os.fspath(source)
         held = read_contributors(where)
-    elif isinstance(source, Mapping) and all(map(_is_contributed, source.values())):
-        held = source
-    else:
+    elif not isinstance(source, Mapping) or not all(map(_is_contributed, source.values())):
         raise invalid("contributors", source, "a path, or a mapping topic → docid → teams")
     judged: list[int] = []
     named: list[str] = []
@@ -150,11 +146,9 @@ def read_contributors(path: str) -> dict[str, dict[str, list[str]]]:
     held: dict[str, dict[str, list[str]]] = {}
     for line, fields in read_fields(path):
         if len(fields) < 5 or fields[4] != str(len(fields) - 5):
+            what = ", the fifth of which is no count of those after it" if len(fields) >= 5 else ""
             raise FormatError(
-                f"{counted(len(fields), 'column')}, the fifth of which is no count of those after it; "
-                f"expected {CONTRIBUTOR_COLUMNS}"
-                if len(fields) >= 5
-                else f"{counted(len(fields), 'column')}; expected {CONTRIBUTOR_COLUMNS}",
+                f"{counted(len(fields), 'column')}{what}; expected {CONTRIBUTOR_COLUMNS}",
                 path=path,
                 line=line,
             )
@@ -180,3 +174,35 @@ def _count(
     only = np.full(len(qrels.documents), -1)
     only[pairs // len(names)] = pairs % len(names)  # right where there is one
     return Contributions(names, number, np.where(number == 1, only, -1))
+
+
+def keep_topics(
+    lists: WholeLists, given: Contributions, teams: Sequence[str], rel: int
+) -> tuple[WholeLists, Contributions, tuple[str, ...]]:
+    """Return lists and contributions of topics that keep relevant documents, and the other topics.
+
+    Topics are kept whichever of the teams is left out; a warning names the others.
+    """
+    qrels = lists.qrels
+    size, topic, is_relevant = len(qrels.topics), qrels.document_topics, qrels.gains >= rel
+    total = np.bincount(topic[is_relevant], minlength=size)
+    alone = is_relevant & (given.only >= 0)
+    cells = topic[alone] * len(given.teams) + given.only[alone]
+    lost = np.bincount(cells, minlength=size * len(given.teams)).reshape(size, -1)
+    of_runs = [given.teams.index(team) for team in dict.fromkeys(teams)]
+    kept = np.all(total[:, None] > lost[:, of_runs], axis=1)
+    dropped = tuple(t for t, keep in zip(qrels.topics, kept, strict=True) if not keep)
+    if not dropped:
+        return lists, given, dropped
+    what = "without relevant documents once a team is left out"
+    if len(dropped) == size:
+        raise TopicMismatchError(
+            f"every topic is {what}; expected topics with relevant documents of several teams"
+        )
+    names = enumerate_names(dropped, 5)
+    warn_caller(
+        f"{counted(len(dropped), 'topic')} ({names}) of {size} left out: {what}", TopicWarning
+    )
+    inside = kept[topic]
+    left = given._replace(number=given.number[inside], only=given.only[inside])
+    return lists.restrict(kept), left, dropped

@@ -16,30 +16,25 @@ from confir.data.files import PathLike
 from confir.data.lists.whole_lists import WholeLists
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
-from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores
+from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, POOL_DEPTH
-from confir.errors import (
-    ConfirWarning,
-    DegenerateSampleWarning,
-    TopicMismatchError,
-    TopicWarning,
-    counted,
-    enumerate_names,
-    warn_caller,
-)
+from confir.errors import ConfirWarning, DegenerateSampleWarning, counted
 from confir.intervals.interval import Interval
 from confir.intervals.method_list import DEFAULT_METHOD, confidence_interval, means_alone
 from confir.measures.evaluation import chosen_measures, score_lists
 from confir.measures.parsing import parse_measures
 from confir.measures.scored_lists import with_usable_scores
-from confir.order import TIE
+from confir.number_text import limits_text, number_text, percent, share_text, topics_text
+from confir.order import TIE, best_first
 from confir.parallel import Progress
 from confir.studies.judgements.leaderboards import correlate_leaderboards
 from confir.studies.reusability.contributions import (
     Contributions,
     as_teams,
+    keep_topics,
     pool_contributions,
     read_contributions,
     teams_of,
@@ -140,6 +135,40 @@ class Reusability(Result):
         inside: Booleans = (lowest - TIE <= self.mean) & (self.mean <= highest + TIE)
         return inside
 
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read; bounds are one where they were asked for."""
+        bounds = TableColumn(
+            Role.SCORE, "bounds", text=lambda r: limits_text(r["lowest"], r["highest"])
+        )
+        return {
+            **{name: TableColumn(Role.NAME) for name in ("measure", "run", "team")},
+            "mean": TableColumn(Role.SCORE),
+            "left_out": TableColumn(Role.SCORE),
+            "drop": TableColumn(Role.DIFFERENCE, others=LIMITS),
+            "rank": TableColumn(Role.COUNT, text=_ranks_text),
+            "unique": TableColumn(Role.COUNT),
+            **({} if self.lowest is None else {"lowest": bounds}),
+        }
+
+    def table_records(self) -> list[Record]:
+        """Return the records by measure, the run with the highest mean first."""
+        records, runs = self.to_records(), len(self.runs)
+        orders = enumerate(map(best_first, self.mean.T))
+        return [records[measure * runs + run] for measure, order in orders for run in order]
+
+    def note(self) -> str:
+        """Return the answer in words, and what the columns are."""
+        pool = "named contributors"
+        if self.pool_depth is not None:
+            pool = f"the pool of the first {counted(self.pool_depth, 'document')} of these runs"
+        columns = (
+            "mean by all judgements, and left out: without the documents that only the run's team "
+            f"contributed, by {pool}; drop with {percent(self.level)} interval by t, over "
+            f"{topics_text(self.topics)}; unique: relevant documents of the team alone"
+        )
+        design = [f"by the design, {self.design}"] if self.design else []
+        return "\n".join([*self.sentences(), *self._details(), columns, *design])
+
     def sentences(self) -> list[str]:
         """Return a sentence for each measure: what a run of an absent team would lose."""
         found = []
@@ -153,6 +182,39 @@ class Reusability(Result):
                 f"average and {largest}."
             )
         return found
+
+    def _details(self) -> Iterator[str]:
+        """Yield how far leaderboards agree, what teams contributed alone, and what bounds contain."""
+        for measure, tau, tau_ap in zip(self.measures, self.tau, self.tau_ap, strict=True):
+            yield (
+                f"Leaderboard with every run scored without its team, by {measure}: τ_b "
+                f"{number_text(float(tau))}, τ_AP {number_text(float(tau_ap))}."
+            )
+        overstated = ""
+        if self.outside and self.pool_depth is not None:
+            overstated = (
+                f" {share_text(self.outside / self.relevant)} are in no given run's part of the pool: other "
+                "teams or deeper ranks contributed them, so uniqueness and drops are overstated."
+            )
+        yield (
+            f"{share_text(self.unique_share)} of {self.relevant:,} relevant documents were contributed "
+            f"by a single team.{overstated}"
+        )
+        if self.lowest is None or self.highest is None:
+            return
+        widths = (self.highest - self.lowest).mean(axis=0)
+        for m in np.flatnonzero(~np.isnan(widths)).tolist():
+            yield (
+                f"By {self.measures[m]}, bounds of the left-out mean over unjudged documents contain the "
+                f"mean by all judgements for {int(self.within_bounds[:, m].sum())} of "
+                f"{counted(len(self.runs), 'run')}; their mean width is {number_text(float(widths[m]))}."
+            )
+
+
+def _ranks_text(record: Record) -> str:
+    """Return the rank, and the one without the team where that is another."""
+    rank, left_out = record["rank"], record["left_out_rank"]
+    return str(rank) if rank == left_out else f"{rank} → {left_out}"
 
 
 class _LeftOut(NamedTuple):
@@ -178,6 +240,9 @@ def estimate_reusability(
     **rules: Unpack[ReadingOptions],
 ) -> Reusability:
     """Return what runs would lose if their teams had not contributed to the pool.
+
+    A new system is scored by judgements of documents that others found, and its own finds count as
+    not relevant. What the runs of each team lose without it shows how unfair that is.
 
     Leave-one-team-out (Zobel 1998; Voorhees 2002): documents that only one team contributed are
     deleted from the qrels, and its runs are scored on the rest.
@@ -221,10 +286,10 @@ def estimate_reusability(
     else:
         given = read_contributions(contributors, lists.qrels, of_run)
     reading = experiment.rules
-    lists, given, dropped = _keep_topics(lists, given, of_run, reading.rel)
+    lists, given, dropped = keep_topics(lists, given, of_run, reading.rel)
     scores = score_lists(lists, wanted, reading)
     left = _leave_out(lists, scores, given, of_run, reading, pool_depth if bounds else None)
-    interval = _interval(_drops(scores, left.scores), level)
+    interval = _drop_intervals(scores, left.scores, level)
     mean, left_out = scores.mean(), left.scores.mean()
     tau, tau_ap = _correlate(mean, left_out)
     is_relevant = lists.qrels.gains >= reading.rel
@@ -254,50 +319,6 @@ def estimate_reusability(
         pool_depth=pool_depth if contributors is None else None,
         level=level,
         design=scores.design_words,
-    )
-
-
-def _keep_topics(
-    lists: WholeLists, given: Contributions, teams: Sequence[str], rel: int
-) -> tuple[WholeLists, Contributions, tuple[str, ...]]:
-    """Return lists and contributions of topics that keep relevant documents, and the other topics."""
-    kept = _topics_with_relevant(lists.qrels, given, teams, rel)
-    dropped = tuple(t for t, keep in zip(lists.qrels.topics, kept, strict=True) if not keep)
-    if not dropped:
-        return lists, given, dropped
-    _say_dropped(dropped, len(kept))
-    inside = kept[lists.qrels.document_topics]
-    left = given._replace(number=given.number[inside], only=given.only[inside])
-    return lists.restrict(kept), left, dropped
-
-
-def _topics_with_relevant(
-    qrels: Qrels, given: Contributions, teams: Sequence[str], rel: int
-) -> Booleans:
-    """Return which topics keep relevant documents, whichever of the teams is left out."""
-    size = len(qrels.topics)
-    is_relevant = qrels.gains >= rel
-    topic = qrels.document_topics
-    total = np.bincount(topic[is_relevant], minlength=size)
-    alone = is_relevant & (given.only >= 0)
-    cells = topic[alone] * len(given.teams) + given.only[alone]
-    lost = np.bincount(cells, minlength=size * len(given.teams)).reshape(size, -1)
-    of_runs = [given.teams.index(team) for team in dict.fromkeys(teams)]
-    kept: Booleans = np.all(total[:, None] > lost[:, of_runs], axis=1)
-    return kept
-
-
-def _say_dropped(dropped: Sequence[str], topics: int) -> None:
-    """Warn of topics that are left out; raise where none is left."""
-    what = "without relevant documents once a team is left out"
-    if len(dropped) == topics:
-        raise TopicMismatchError(
-            f"every topic is {what}; expected topics with relevant documents of several teams"
-        )
-    warn_caller(
-        f"{counted(len(dropped), 'topic')} ({enumerate_names(dropped, 5)}) of {topics} left out: "
-        f"{what}",
-        TopicWarning,
     )
 
 
@@ -332,18 +353,14 @@ def _leave_out(
     return _LeftOut(replace(scores, values=values), *bounds)
 
 
-def _drops(scores: Scores, left: Scores) -> Scores:
-    """Return what each run loses on each topic, by measures of their own: losses may be negative."""
-    return replace(
+def _drop_intervals(scores: Scores, left: Scores, level: float) -> Interval:
+    """Return what runs lose on average, with intervals; drops that do not vary, or of one topic, have none."""
+    drops = replace(
         scores,
         measures=tuple(f"drop in {measure}" for measure in scores.measures),
         values=scores.values - left.values,
-        bounded=False,
+        bounded=False,  # losses may be negative
     )
-
-
-def _interval(drops: Scores, level: float) -> Interval:
-    """Return the mean drops with intervals; drops that do not vary, and of one topic, have none."""
     if len(drops.topics) < 2:
         return means_alone(drops, level)
     with warnings.catch_warnings():

@@ -11,12 +11,7 @@ from confir.number_text import percent
 from confir.report.charts import COLOURS, INK, import_altair, styled, tooltips
 from confir.report.inline_records import inline_records
 from confir.report.label_places import LONGEST_NAME, place_labels
-from confir.studies.tradeoff.cost_comparison import (
-    DOMINATED,
-    FRONTIER,
-    UNDECIDED,
-    CostComparison,
-)
+from confir.studies.tradeoff.cost_comparison import DOMINATED, FRONTIER, UNDECIDED, CostComparison
 
 _COLOURS = {FRONTIER: COLOURS[0], UNDECIDED: INK, DOMINATED: COLOURS[1]}
 # Names of more runs would cover each other.
@@ -128,11 +123,7 @@ def _extent(
 
 
 def _with_labels(
-    records: Sequence[Record],
-    across: tuple[float, float],
-    up: tuple[float, float],
-    *,
-    wide: bool,
+    records: Sequence[Record], across: tuple[float, float], up: tuple[float, float], *, wide: bool
 ) -> list[Record]:
     """Return the records, those whose name has room with its position; the frontier comes first."""
     if len(records) > _MOST_NAMED:

@@ -35,14 +35,12 @@ def tradeoff_command(
     """
     from confir.cli.terminal import Answer
     from confir.data.tables.cost_files import read_costs
-    from confir.intervals.interval import check_level
+    from confir.report.result_table import result_table
     from confir.report.tables import with_design_note
     from confir.studies.tradeoff.cost_comparison import compare_costs
-    from confir.studies.tradeoff.table import tradeoff_table
 
     out.prepare()
     inputs.check_human()
-    check_level(statistics.level)
     example = "confir tradeoff qrels.txt runs/ --cost latency.csv"
     scores = inputs.load_scores(quiet=out.quiet, example=example)
     if not cost:
@@ -51,11 +49,7 @@ def tradeoff_command(
     if inputs.select or inputs.top is not None:
         costs = [one.of_runs(scores.runs) for one in costs]
     found = compare_costs(
-        scores,
-        costs,
-        level=statistics.level,
-        replicates=statistics.replicates,
-        rng=statistics.seed,
+        scores, costs, level=statistics.level, replicates=statistics.replicates, rng=statistics.seed
     )
-    table = with_design_note(tradeoff_table(found, statistics.seed), scores.design_words)
+    table = with_design_note(result_table(found, found.note(statistics.seed)), scores.design_words)
     out.deliver(Answer(found.to_records(), table, found))

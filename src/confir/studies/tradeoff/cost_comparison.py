@@ -6,6 +6,7 @@ Quality and cost of all pairs of runs form one family of comparisons, whose topi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +14,9 @@ import numpy as np
 from confir.arguments import as_generator, as_level
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import on_its_scheduler
-from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.cost_files import Cost, CostSource, read_costs
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
@@ -22,12 +24,14 @@ from confir.errors import (
     InvalidValueError,
     UnsupportedMethodError,
     collect_warnings,
+    counted,
     enumerate_names,
 )
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import confidence_interval
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.measures.evaluation import as_listed_scores
+from confir.number_text import percent
 from confir.order import TIE
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
 from confir.resampling.further_replicates import FURTHER, can_draw_further
@@ -48,6 +52,11 @@ from confir.studies.comparison.pairs import (
 from confir.studies.comparison.verdicts import BETTER, WORSE, Words, count_tested, decide
 
 DOMINATED, FRONTIER, UNDECIDED = "dominated", "frontier", "undecided"
+_SAID = {
+    FRONTIER: "on the frontier",
+    DOMINATED: "dominated by a better run that costs no more",
+    UNDECIDED: "undecided on these topics",
+}
 
 # Means compared at once: replicates × runs × runs.
 _NUMBERS_AT_ONCE = 1 << 22
@@ -109,6 +118,47 @@ class CostComparison(Result):
         ]
         yield Variable("dominated_by", ("cost", "run", "measure"), np.array(texts, object))
 
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read; runs on the frontier are bold."""
+        columns = {
+            **{name: TableColumn(Role.NAME) for name in ("cost", "measure", "run")},
+            "status": TableColumn(Role.VERDICT, "verdict", ("borderline",)),
+            "mean_cost": TableColumn(Role.SCORE, others=("cost_low", "cost_high")),
+            "quality": TableColumn(Role.SCORE, "mean", ("quality_low", "quality_high")),
+            "dominated_by": TableColumn(Role.NUMBER, text=itemgetter("dominated_by")),
+            "share_frontier": TableColumn(Role.FREQUENCY, "efficient"),
+        }
+        return {
+            name: column._replace(bold=lambda record: record["status"] == FRONTIER)
+            for name, column in columns.items()
+        }
+
+    def table_records(self) -> list[Record]:
+        """Return the records by cost and measure, the cheapest run first, with one that dominates it."""
+        records, (costs, runs, measures) = self.to_records(), self.status.shape
+        found = []
+        for cost, measure in np.ndindex(costs, measures):
+            for run in self.order(cost):
+                by = self.dominated_by[cost][run][measure]
+                more = f" and {len(by) - 1} more" if len(by) > 1 else ""
+                record = records[(cost * measures + measure) * runs + run]
+                found.append({**record, "dominated_by": f"{by[0]}{more}" if by else ""})
+        return found
+
+    def note(self, seed: int | None = None) -> str:
+        """Return the answers in words, and what the columns are, with the seed if there is one."""
+        note = (
+            f"means with {percent(self.level)} intervals of each run, over "
+            f"{counted(self.topics, 'topic')}; dominated: another run is significantly better and "
+            "significantly cheaper; frontier: significantly better or significantly cheaper than every "
+            "other run; simultaneous over all pairs in quality and in cost, for one measure and one cost; "
+            "efficient: share of bootstrap samples of the topics in which no run is better and no dearer"
+        )
+        if self.borderline.any():
+            note += "; borderline: other replicates might change the verdict"
+        note += "" if seed is None else f"; seed {seed}"
+        return "\n".join([*(f"{sentence}." for sentence in self.sentences()), note])
+
     def order(self, cost: int) -> list[int]:
         """Return the runs by their cost, the cheapest first."""
         places: list[int] = np.argsort(self.cost[cost], kind="stable").tolist()
@@ -116,34 +166,19 @@ class CostComparison(Result):
 
     def sentences(self) -> list[str]:
         """Return one sentence per cost and measure: which runs are worth their cost."""
-        return [
-            self._sentence(cost, measure)
-            for cost in range(len(self.costs))
-            for measure in range(len(self.measures))
-        ]
-
-    def _sentence(self, cost: int, measure: int) -> str:
-        found = {
-            status: [
-                self.runs[run]
-                for run in self.order(cost)
-                if self.status[cost, run, measure] == status
-            ]
-            for status in (FRONTIER, DOMINATED, UNDECIDED)
-        }
-        on, below, unclear = found.values()
-        parts = [
-            f"on the frontier: {enumerate_names(on, 10)}"
-            if on
-            else "no run is significantly on the frontier",
-            f"dominated by a better run that costs no more: {enumerate_names(below, 10)}"
-            if below
-            else "",
-            f"undecided on these topics: {enumerate_names(unclear, 10)}" if unclear else "",
-        ]
-        return f"{self.measures[measure]} against {self.costs[cost]}: " + "; ".join(
-            part for part in parts if part
-        )
+        found = []
+        for cost, measure in np.ndindex(len(self.costs), len(self.measures)):
+            parts = []
+            for status, said in _SAID.items():
+                there = self.status[cost, :, measure] == status
+                runs = [self.runs[run] for run in self.order(cost) if there[run]]
+                if runs:
+                    parts.append(f"{said}: {enumerate_names(runs, 10)}")
+                elif status == FRONTIER:
+                    parts.append("no run is significantly on the frontier")
+            about = f"{self.measures[measure]} against {self.costs[cost]}"
+            found.append(f"{about}: {'; '.join(parts)}")
+        return found
 
 
 class _Quantity(NamedTuple):
@@ -165,6 +200,9 @@ def compare_costs(
     rng: Rng = SEED,
 ) -> CostComparison:
     """Return which runs are worth their cost: dominated, on the frontier, or undecided.
+
+    A frontier drawn through means changes with every sample of topics. Here a run is called dominated,
+    or on the frontier, only where the differences that this rests on are significant.
 
     Quality and cost of all pairs are one family, by the rule of `compare_runs` with K(K - 1)
     comparisons of K runs; costs that do not vary over topics are compared as they are, and are not
@@ -194,7 +232,7 @@ def compare_costs(
         raise InvalidValueError("there is one run; a comparison of costs needs at least 2")
     check_differences(len(table.runs), len(table.measures), 2)
     seed = own_seed(as_generator(rng))
-    held = [_cost_of_runs(one, table) for one in found]
+    held = [_run_costs(one, table, level) for one in found]
     parts = [
         [
             _compare(table.select(measure=name), cost, level, replicates, seed)
@@ -203,9 +241,10 @@ def compare_costs(
         for cost in held
     ]
     quality = confidence_interval(table, level=level, replicates=replicates, rng=seed)
-    mean, low, high = (
-        np.stack(part) for part in zip(*(cost.limits(level) for cost in held), strict=True)
-    )
+
+    def stacked(name: str) -> Any:
+        return np.stack([np.stack([getattr(one, name) for one in row], axis=1) for row in parts])
+
     return CostComparison(
         costs=tuple(one.name for one in found),
         runs=table.runs,
@@ -213,16 +252,16 @@ def compare_costs(
         quality=quality.estimate,
         quality_low=quality.low,
         quality_high=quality.high,
-        cost=mean,
-        cost_low=low,
-        cost_high=high,
-        status=np.stack([np.stack([one.status for one in row], axis=1) for row in parts]),
-        borderline=np.stack([np.stack([one.borderline for one in row], axis=1) for row in parts]),
+        cost=np.stack([one.mean for one in held]),
+        cost_low=np.stack([one.low for one in held]),
+        cost_high=np.stack([one.high for one in held]),
+        status=stacked("status"),
+        borderline=stacked("borderline"),
         dominated_by=tuple(
             tuple(zip(*(one.dominated_by for one in row), strict=True)) for row in parts
         ),
-        efficient=np.stack([np.stack([one.efficient for one in row], axis=1) for row in parts]),
-        share_frontier=np.stack([np.stack([one.share for one in row], axis=1) for row in parts]),
+        efficient=stacked("efficient"),
+        share_frontier=stacked("share"),
         topics=len(table.topics),
         level=level,
         replicates=replicates,
@@ -239,110 +278,82 @@ class _Standing(NamedTuple):
     share: Floats
 
 
-class _Ordered(NamedTuple):
-    """How the costs of runs compare, the row's with the column's, and what runs cost on average."""
+class _RunCosts(NamedTuple):
+    """What runs cost on average, with limits, and by topic where costs vary.
 
-    cheaper: Booleans
-    no_dearer: Booleans
+    Costs that are known need no topics, have no limits, and are in no family.
+    """
+
     mean: Floats
+    low: Floats
+    high: Floats
+    by_topic: Scores | None
 
 
-class _ConstantCost(NamedTuple):
-    """Costs of runs that are known: they need no topics, and are in no family."""
-
-    values: Floats
-
-    def limits(self, _: float) -> tuple[Floats, Floats, Floats]:
-        """Return the costs, which have no limits."""
-        nothing = np.full(self.values.shape, np.nan)
-        return self.values, nothing, nothing
-
-    def quantities(self, _: float) -> list[_Quantity]:
-        """Return what is estimated: nothing."""
-        return []
-
-    def ordered(self, *_: object) -> _Ordered:
-        """Return how the costs compare."""
-        cost = self.values
-        return _Ordered(np.less.outer(cost, cost), np.less_equal.outer(cost, cost), cost)
-
-    def replicates(self, shape: tuple[int, ...], _: int) -> Floats:
-        """Return the costs in replicates: replicates × runs."""
-        return np.broadcast_to(self.values, shape)
-
-
-class _VaryingCost(NamedTuple):
-    """Costs by topic, as scores of the same topics and design."""
-
-    scores: Scores
-
-    def limits(self, level: float) -> tuple[Floats, Floats, Floats]:
-        """Return mean costs with their limits."""
-        with collect_warnings():  # of costs that are equal on all topics, which need no interval
-            interval = confidence_interval(self.scores, level=level)
-        return interval.estimate[:, 0], interval.low[:, 0], interval.high[:, 0]
-
-    def quantities(self, level: float) -> list[_Quantity]:
-        """Return what is estimated: the differences of mean costs."""
-        return [_quantity(self.scores, level)]
-
-    def ordered(self, quantities: list[_Quantity], signs: list[Integers]) -> _Ordered:
-        """Return how the costs compare, from their differences and the significant ones."""
-        runs, (quantity,) = len(self.scores.runs), quantities
-        dearer = _as_matrix(signs[0], runs)
-        equal = _as_matrix(quantity.means.identical[:, 0].astype(int), runs) != 0
-        mean = quantity.sample.distribution(slice(None), None, ("se",)).estimate
-        return _Ordered(dearer < 0, (dearer < 0) | equal, mean)
-
-    def replicates(self, shape: tuple[int, ...], seed: int) -> Floats:
-        """Return mean costs in replicates of the topics: replicates × runs."""
-        own = as_sample(self.scores).of_measure(0)
-        return own.replicate_means(shape[0], np.random.default_rng(seed))
-
-
-def _cost_of_runs(cost: Cost, scores: Scores) -> _ConstantCost | _VaryingCost:
-    """Return costs as they are known: by run, or by the topics of the scores."""
+def _run_costs(cost: Cost, scores: Scores, level: float) -> _RunCosts:
+    """Return costs as they are known: by run, or by the topics and the design of the scores."""
     values = cost.table(scores.runs, scores.topics)
     if cost.constant:
-        return _ConstantCost(values)
+        nothing = np.full(values.shape, np.nan)
+        return _RunCosts(values, nothing, nothing, None)
     if scores.all_topics != scores.topics:
         raise UnsupportedMethodError(
             "costs that vary by topic need topics of one judge; expected one cost per run beside "
             "human and model judgements"
         )
     table = values[:, :, None]
-    return _VaryingCost(
-        Scores(scores.topics, scores.runs, (cost.name,), table, False, design=scores.design)
-    )
+    spent = Scores(scores.topics, scores.runs, (cost.name,), table, False, design=scores.design)
+    with collect_warnings():  # of costs that are equal on all topics, which need no interval
+        found = confidence_interval(spent, level=level)
+    return _RunCosts(found.estimate[:, 0], found.low[:, 0], found.high[:, 0], spent)
 
 
 def _compare(
-    scores: Scores, cost: _ConstantCost | _VaryingCost, level: float, replicates: int, seed: int
+    scores: Scores, cost: _RunCosts, level: float, replicates: int, seed: int
 ) -> _Standing:
     """Return what quality and cost say of all runs, by one measure."""
-    quality, varying = _quantity(scores, level), cost.quantities(level)
-    directions = _directions([quality, *varying], level, replicates, seed)
-    mean_cost = cost.ordered(varying, [one.found for one in directions[1:]]).mean
+    compared = [scores] if cost.by_topic is None else [scores, cost.by_topic]
+    quantities = [_quantity(one, level) for one in compared]
+    directions = _directions(quantities, level, replicates, seed)
     least, (status, dominates), most = (
-        _statuses(_as_matrix(moved[0], len(scores.runs)), cost.ordered(varying, list(moved[1:])))
-        for moved in zip(*directions, strict=True)
+        _statuses(signs, cost, quantities) for signs in zip(*directions, strict=True)
     )
-    mean = quality.sample.distribution(slice(None), None, ("se",)).estimate
+    sample = quantities[0].sample
+    mean = sample.distribution(slice(None), None, ("se",)).estimate
     order = np.argsort(-np.nan_to_num(mean, nan=-np.inf), kind="stable")
     by = [
         tuple(scores.runs[one] for one in order.tolist() if dominates[one, run])
         for run in range(len(scores.runs))
     ]
-    efficient = _efficient(mean[None], mean_cost[None])[0]
-    share = _shares(quality.sample, cost, replicates, seed)
+    efficient = _efficient(mean[None], cost.mean[None])[0]
+    share = _shares(sample, cost, replicates, seed)
     return _Standing(status, least[0] != most[0], by, efficient, share)
 
 
-def _statuses(better: Integers, cost: _Ordered) -> tuple[Words, Booleans]:
-    """Return the status of each run, and which run (row) dominates which (column)."""
-    own = np.eye(len(better), dtype=bool)
-    dominates = (better > 0) & cost.no_dearer & ~own
-    safe = (better > 0) | cost.cheaper | own
+def _statuses(
+    signs: tuple[Integers, ...], cost: _RunCosts, quantities: list[_Quantity]
+) -> tuple[Words, Booleans]:
+    """Return the status of each run, and which run (row) dominates which (column).
+
+    Parameters
+    ----------
+    signs
+        Significant directions of all pairs in quality and, where it varies over topics, in cost.
+    cost, quantities
+        The costs, and the differences in quality and cost.
+    """
+    runs = len(cost.mean)
+    better = _as_matrix(signs[0], runs)
+    if cost.by_topic is None:
+        cheaper = np.less.outer(cost.mean, cost.mean)
+        no_dearer = np.less_equal.outer(cost.mean, cost.mean)
+    else:
+        cheaper = _as_matrix(signs[1], runs) < 0
+        equal = quantities[1].means.identical[:, 0].astype(int)
+        no_dearer = cheaper | (_as_matrix(equal, runs) != 0)
+    own = np.eye(runs, dtype=bool)
+    dominates = (better > 0) & no_dearer & ~own
+    safe = (better > 0) | cheaper | own
     undominated = np.where(safe.all(axis=1), FRONTIER, UNDECIDED)
     return np.where(dominates.any(axis=0), DOMINATED, undominated), dominates
 
@@ -429,12 +440,16 @@ def _as_matrix(values: Integers, runs: int) -> Integers:
     return matrix
 
 
-def _shares(
-    quality: Sample, cost: _ConstantCost | _VaryingCost, replicates: int, seed: int
-) -> Floats:
+def _shares(quality: Sample, cost: _RunCosts, replicates: int, seed: int) -> Floats:
     """Return the share of replicates in which each run is efficient."""
-    means = quality.of_measure(0).replicate_means(replicates, np.random.default_rng(seed))
-    spent = cost.replicates((replicates, means.shape[1]), seed)
+
+    def drawn(sample: Sample) -> Floats:
+        return sample.of_measure(0).replicate_means(replicates, np.random.default_rng(seed))
+
+    means = drawn(quality)
+    spent = np.broadcast_to(cost.mean, means.shape)
+    if cost.by_topic is not None:
+        spent = drawn(as_sample(cost.by_topic))
     count, runs = min(len(means), len(spent)), means.shape[1]
     block = max(1, _NUMBERS_AT_ONCE // runs**2)
     total = np.zeros(runs)
