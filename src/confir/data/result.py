@@ -86,6 +86,8 @@ class Result:
     record_columns
         The columns of the records in order, where they are not those of the fields; one that a
         result lacks is left out.
+    optional_columns
+        The columns among them that a result may lack, besides fields that may be None.
     row_order
         Axes of the records, slowest first, where these are not all axes in their order.
     label_parts
@@ -97,6 +99,7 @@ class Result:
     """
 
     record_columns: ClassVar[tuple[str, ...]] = ()
+    optional_columns: ClassVar[tuple[str, ...]] = ()
     row_order: ClassVar[tuple[str, ...]] = ()
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     best_by: ClassVar[str] = ""

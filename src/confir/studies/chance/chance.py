@@ -86,6 +86,7 @@ class Chance(Result):
         "p_low",
         "p_high",
     )
+    optional_columns = ("run", "score", "corrected")
 
     @property
     def prevalence(self) -> Floats:

@@ -188,6 +188,7 @@ class Comparison(PairResult):
         "model_topics",
         "weight",
     )
+    optional_columns = ("margin", "model_topics")
 
     def __repr__(self) -> str:
         if self.verdict.size == 1:

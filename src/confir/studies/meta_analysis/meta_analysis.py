@@ -133,6 +133,7 @@ class PooledEffect(Result):
         "simultaneous_low",
         "simultaneous_high",
     )
+    optional_columns = ("collection",)
 
     def __repr__(self) -> str:
         size = f"{len(self.groups)} columns, level={self.level:g}"

@@ -123,6 +123,7 @@ class Plan(Result):
         "assurance",
         "judgements",
     )
+    optional_columns = ("judgements",)
     row_order = ("measure", "run")
 
     def __repr__(self) -> str:

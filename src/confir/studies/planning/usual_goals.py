@@ -104,6 +104,7 @@ class PlanOverview(Result):
         "assurance",
         "judgements",
     )
+    optional_columns = ("judgements",)
     row_order = ("measure", "aim", "spread")
 
     def derived(self) -> Iterator[Variable]:

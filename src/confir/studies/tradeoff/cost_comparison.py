@@ -47,7 +47,7 @@ from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.pairs import check_differences, pair_runs
 from confir.studies.comparison.verdicts import BETTER, WORSE, Words
 
-DOMINATED, FRONTIER, UNDECIDED = "dominated", "frontier", "undecided"
+DOMINATED, FRONTIER, UNDECIDED = STATUSES = ("dominated", "frontier", "undecided")
 
 # Means compared at once: replicates × runs × runs.
 _NUMBERS_AT_ONCE = 1 << 22
