@@ -6,7 +6,7 @@ import re
 import click
 import pytest
 
-from confir.cli.renamed_options import RENAMED
+from confir.cli.parameters import RENAMED
 from confir.cli.schema import declared_views
 from confir.cli.start import COMMANDS, build_command
 from confir.cli.views import View, Views

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from confir.cli import options
-from confir.cli.explicit_options import is_given, refuse_options
 from confir.cli.input_options import DESIGN, InputOptions
+from confir.cli.parameters import is_given, refuse_options
 from confir.errors import (
     ConfirWarning,
     InvalidValueError,

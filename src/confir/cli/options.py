@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from confir.cli.completion import among, measure_names, method_names
-from confir.cli.explicit_options import is_given
-from confir.cli.parameters import Callback, Option
+from confir.cli.parameters import Callback, Option, Panel, is_given
 from confir.defaults import (
     CHART_ENDINGS,
     DOCUMENT_REPLICATES,
@@ -29,12 +28,12 @@ if TYPE_CHECKING:
     from confir.cli.terminal import Answer
     from confir.report.latex import Paper
 
-INPUT_PANEL = "Input"
-DESIGN_PANEL = "Topics that are not a simple random sample"
-STATISTICS_PANEL = "Statistics"
-HUMAN_PANEL = "Human judgements"
-_OUTPUT_PANEL = "Output"
-_PAPER_PANEL = "For papers"
+INPUT_PANEL = Panel("Input")
+DESIGN_PANEL = Panel("Topics that are not a simple random sample")
+STATISTICS_PANEL = Panel("Statistics")
+HUMAN_PANEL = Panel("Human judgements")
+_OUTPUT_PANEL = Panel("Output")
+_PAPER_PANEL = Panel("For papers")
 # What --rows takes for no limit.
 ALL_ROWS = "all"
 # Longer lists of words would be broken within one, in help pages of 80 columns.
@@ -87,14 +86,13 @@ def generalise_to(*, help: str, default: str | None = "these") -> Any:  # noqa: 
             raise UnknownNameError("value of --generalise-to", value, tuple(_GENERALISE_TO))
         return _GENERALISE_TO[value]
 
-    return Option(
-        "--generalise-to",
-        metavar="|".join(_GENERALISE_TO),
-        help=help,
+    return DESIGN_PANEL(
+        help,
+        "|".join(_GENERALISE_TO),
+        names=("--generalise-to",),
         callback=check,
         complete=among(lambda: _GENERALISE_TO),
         show_default=default or False,
-        panel=DESIGN_PANEL,
     )
 
 
@@ -158,147 +156,110 @@ def _print_or_write(
 
 MeasuresOption = Annotated[
     list[str] | None,
-    Option(
-        "-m",
-        "--measure",
-        metavar="NAME",
-        help="Measures such as AP,nDCG@10 (repeatable; confir measures lists them); by default AP, nDCG@10, "
+    INPUT_PANEL(
+        "Measures such as AP,nDCG@10 (repeatable; confir measures lists them); by default AP, nDCG@10, "
         "P@10, RR and R@1000, and for a score table all in it.",
+        "NAME",
+        names=("-m", "--measure"),
         callback=split_measures,
         complete=among(measure_names),
-        panel=INPUT_PANEL,
     ),
 ]
 SelectOption = Annotated[
     list[str] | None,
-    Option(
-        metavar="PATTERN",
-        help="Use only the runs with these names: 'bm25*' (repeatable; a baseline is kept).",
-        panel=INPUT_PANEL,
+    INPUT_PANEL(
+        "Use only the runs with these names: 'bm25*' (repeatable; a baseline is kept).", "PATTERN"
     ),
 ]
 TopOption = Annotated[
     int | None,
-    Option(
-        metavar="N",
-        help="Use only the runs with the N highest means by the first measure (a baseline is kept).",
+    INPUT_PANEL(
+        "Use only the runs with the N highest means by the first measure (a baseline is kept).",
+        "N",
         callback=at_least(1),
-        panel=INPUT_PANEL,
     ),
 ]
 DesignColumn = Annotated[
-    str | None,
-    Option(
-        metavar="COLUMN",
-        help="Name of this column of the design, if it is another one.",
-        panel=DESIGN_PANEL,
-    ),
+    str | None, DESIGN_PANEL("Name of this column of the design, if it is another one.", "COLUMN")
 ]
 ByOption = Annotated[
     str | None,
-    Option(
-        "--by",
-        metavar="COLUMN",
-        help="Results for each group of topics: a column of the table that --design names, which may "
+    DESIGN_PANEL(
+        "Results for each group of topics: a column of the table that --design names, which may "
         "have no other column but topic.",
-        panel=DESIGN_PANEL,
+        "COLUMN",
     ),
 ]
-LevelOption = Annotated[float, Option(help="Confidence level.", panel=STATISTICS_PANEL)]
+LevelOption = Annotated[float, STATISTICS_PANEL("Confidence level.")]
 MethodsOption = Annotated[
     list[str] | None,
-    Option(
-        "--method",
-        metavar="NAME",
-        help="Interval method (repeatable, to see several side by side; confir methods lists "
-        "them).",
+    STATISTICS_PANEL(
+        "Interval method (repeatable, to see several side by side; confir methods lists them).",
+        "NAME",
+        names=("--method",),
         complete=among(method_names),
-        panel=STATISTICS_PANEL,
     ),
 ]
 MethodOption = Annotated[
     str | None,
-    Option(
-        "--method",
-        metavar="NAME",
-        help="Interval method (confir methods lists them).",
+    STATISTICS_PANEL(
+        "Interval method (confir methods lists them).",
+        "NAME",
+        names=("--method",),
         complete=among(method_names),
-        panel=STATISTICS_PANEL,
     ),
 ]
 ReplicatesOption = Annotated[
-    int,
-    Option(
-        help="Number of bootstrap replicates.",
-        callback=at_least(1),
-        panel=STATISTICS_PANEL,
-    ),
+    int, STATISTICS_PANEL("Number of bootstrap replicates.", callback=at_least(1))
 ]
 SeedOption = Annotated[
-    int,
-    Option(
-        help="Seed of the random number generator.",
-        callback=at_least(0),
-        panel=STATISTICS_PANEL,
-    ),
+    int, STATISTICS_PANEL("Seed of the random number generator.", callback=at_least(0))
 ]
 JobsOption = Annotated[
     int | None,
-    Option(
-        help="Number of threads; by default all cores. The results do not depend on it.",
+    STATISTICS_PANEL(
+        "Number of threads; by default all cores. The results do not depend on it.",
         callback=at_least(1),
-        panel=STATISTICS_PANEL,
     ),
 ]
 SchedulerOption = Annotated[
     str | None,
-    Option(
-        metavar="ADDRESS",
-        help="Work on a Dask cluster: tcp://host:8786, or local:4 for four processes here. The "
+    STATISTICS_PANEL(
+        "Work on a Dask cluster: tcp://host:8786, or local:4 for four processes here. The "
         "results do not depend on it.",
-        panel=STATISTICS_PANEL,
+        "ADDRESS",
     ),
 ]
 ResumeOption = Annotated[
     str | None,
-    Option(
-        metavar="DIR",
-        help="Save partial results there, and resume from them after an interruption.",
-        panel=STATISTICS_PANEL,
+    STATISTICS_PANEL(
+        "Save partial results there, and resume from them after an interruption.", "DIR"
     ),
 ]
 OutputOption = Annotated[
     str | None,
-    Option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help=f"Write to a file: {' '.join((*ENDINGS, *CHART_ENDINGS))}",
+    _OUTPUT_PANEL(
+        f"Write to a file: {' '.join((*ENDINGS, *CHART_ENDINGS))}",
+        "FILE",
+        names=("-o", "--output"),
         callback=_print_or_write,
-        panel=_OUTPUT_PANEL,
     ),
 ]
 FormatOption = Annotated[
     str,
-    Option(
-        "--format",
-        metavar="FORMAT",
-        help=f"What to print: {formats_text()}.",
+    _OUTPUT_PANEL(
+        f"What to print: {formats_text()}.",
+        "FORMAT",
+        names=("--format",),
         complete=among(lambda: OUTPUT_FORMATS),
         callback=_print_or_write,
-        panel=_OUTPUT_PANEL,
     ),
 ]
-QuietOption = Annotated[
-    bool,
-    Option("--quiet", help="Show neither progress nor warnings.", panel=_OUTPUT_PANEL),
-]
+QuietOption = Annotated[bool, _OUTPUT_PANEL("Show neither progress nor warnings.")]
 ProvenanceOption = Annotated[
     bool,
-    Option(
-        "--provenance",
-        help="Also write FILE.provenance.json: version, seed, command, and digests of all files.",
-        panel=_OUTPUT_PANEL,
+    _OUTPUT_PANEL(
+        "Also write FILE.provenance.json: version, seed, command, and digests of all files."
     ),
 ]
 
@@ -312,11 +273,8 @@ def _count_or_all(_: click.Context, __: click.Parameter, value: str) -> str:
 
 RowsOption = Annotated[
     str,
-    Option(
-        metavar="N|all",
-        help="Rows of a table in the terminal; files have all of them.",
-        callback=_count_or_all,
-        panel=_OUTPUT_PANEL,
+    _OUTPUT_PANEL(
+        "Rows of a table in the terminal; files have all of them.", "N|all", callback=_count_or_all
     ),
 ]
 
@@ -345,36 +303,20 @@ IntervalsOption = Annotated[
 ]
 DecimalsOption = Annotated[
     int | None,
-    Option(
-        metavar="N",
-        help="Decimals of scores in tables; by default 4.",
-        callback=at_least(1),
-        panel=_PAPER_PANEL,
-    ),
+    _PAPER_PANEL("Decimals of scores in tables; by default 4.", "N", callback=at_least(1)),
 ]
 FigureWidthOption = Annotated[
     float | None,
-    Option(
-        metavar="MM",
-        help="Width of a chart in mm, such as 85 for a column: panels get narrower, the font size stays.",
-        panel=_PAPER_PANEL,
+    _PAPER_PANEL(
+        "Width of a chart in mm, such as 85 for a column: panels get narrower, the font size stays.",
+        "MM",
     ),
 ]
 FigureHeightOption = Annotated[
-    float | None,
-    Option(
-        metavar="MM",
-        help="Height of a chart in mm: rows get lower or higher.",
-        panel=_PAPER_PANEL,
-    ),
+    float | None, _PAPER_PANEL("Height of a chart in mm: rows get lower or higher.", "MM")
 ]
 FigureTitleOption = Annotated[
-    bool,
-    Option(
-        "--figure-title",
-        help="Write the title into a chart; a paper has a caption instead.",
-        panel=_PAPER_PANEL,
-    ),
+    bool, _PAPER_PANEL("Write the title into a chart; a paper has a caption instead.")
 ]
 
 
@@ -388,11 +330,7 @@ class Statistics:
 
 
 EpsilonOption = Annotated[
-    float,
-    Option(
-        help="Clip scores to this distance from 0 and 1 before taking the logit.",
-        panel=STATISTICS_PANEL,
-    ),
+    float, STATISTICS_PANEL("Clip scores to this distance from 0 and 1 before taking the logit.")
 ]
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from confir.cli.help_pages import HelpedCommand
-from confir.cli.renamed_options import new_name
+from confir.cli.parameters import new_name
 from confir.errors import InvalidValueError
 
 # Parameters of commands that name what is read, and what is written.

@@ -7,7 +7,7 @@ says how its text is read, and its default what holds without it.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING
 from typing import Any, NamedTuple, Union, get_args, get_origin
 
@@ -71,6 +71,23 @@ class Option:
     ) -> None:
         self.names, self.metavar, self.help, self.panel = names, metavar, help, panel
         self.callback, self.complete, self.show_default = callback, complete, show_default
+
+
+class Panel(str):
+    """A panel of the help, by its title; called, it declares an option that it lists."""
+
+    __slots__ = ()
+
+    def __call__(
+        self,
+        help: str,  # noqa: A002 - as everywhere
+        metavar: str | None = None,
+        *,
+        names: tuple[str, ...] = (),
+        **further: Any,
+    ) -> Option:
+        """Return an option; the parameters are those of `Option`."""
+        return Option(*names, metavar=metavar, help=help, panel=self, **further)
 
 
 class DeclaredArgument(click.Argument):
@@ -183,3 +200,72 @@ def _shell_completer(complete: Completer | None, kind: _Kind) -> Callable[..., l
         return [CompletionItem(incomplete, type="file")] if kind.value is str else []
 
     return completions
+
+
+def is_given(context: click.Context, name: str) -> bool:
+    """Whether the user gave the option that sets a parameter of the command."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def refuse_options(context: click.Context, names: Sequence[str], reason: str) -> None:
+    """Raise where one of some options is given that would have no effect.
+
+    Parameters
+    ----------
+    context
+        The context of the command.
+    names
+        Names of its parameters.
+    reason
+        What follows the option in the sentence, such as "is for intervals".
+    """
+    for parameter in context.command.params:
+        if parameter.name in names and is_given(context, parameter.name):
+            spelt = "/".join([max(parameter.opts, key=len), *parameter.secondary_opts])
+            raise InvalidValueError(f"{spelt} {reason}")
+
+
+class Renamed(NamedTuple):
+    """An option that was renamed.
+
+    Attributes
+    ----------
+    option
+        Its former name.
+    instead
+        What to write now.
+    commands
+        The commands that had it; empty for all.
+    """
+
+    option: str
+    instead: str
+    commands: tuple[str, ...] = ()
+
+
+_TOPICS = ("evaluate", "compare", "collection", "topics", "chance")
+
+RENAMED = (
+    Renamed("--per-topic", "--show topics, or -q", _TOPICS),
+    Renamed("--ranks", "confir compare --show ranks", ("evaluate",)),
+    Renamed("--unjudged", "--show unjudged --treatment bounds|condensed|resample", ("evaluate",)),
+    Renamed("--ties", "--show ties --treatment bounds|expected", ("evaluate",)),
+    Renamed("--best", "--show best, which compare prints without --baseline", ("compare",)),
+    Renamed("--groups", "--show groups", ("compare",)),
+    Renamed("--effects", "--show effects", ("compare",)),
+    Renamed("--unjudged", "--show unjudged", ("compare",)),
+    Renamed("--variance", "--show variance", ("collection", "judges")),
+    Renamed("--confusion", "--show confusion", ("judges",)),
+    Renamed("--by-run", "--show runs", ("judges",)),
+    Renamed("--reliability", "--show reliability", ("components",)),
+    Renamed("--datasets", "--generalise-to these (was fixed) or similar (was random)"),
+)
+
+
+def new_name(command: str, option: str) -> str | None:
+    """Return one sentence that names what replaces an option; None where nothing does."""
+    for one in RENAMED:
+        if one.option == option and (not one.commands or command in one.commands):
+            return f"{option} is now {one.instead}"
+    return None

@@ -13,11 +13,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from importlib import import_module
 from importlib.resources import files
-from typing import Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from confir.cli.views import Views, schema_views
-from confir.data.result import Result
 from confir.studies import STUDIES, Study
+
+if TYPE_CHECKING:
+    from confir.data.result import Result
 
 VERSION = "2.0"
 _ABOUT = (
@@ -36,7 +38,7 @@ _WRITTEN = {
 _JSON_TYPES = {"text": "string", "flag": "boolean", "integer": "integer", "number": "number"}
 
 
-class Kind(NamedTuple):
+class RecordKind(NamedTuple):
     """A kind of record: its title, its columns with their declared types, and those it may lack."""
 
     title: str
@@ -80,7 +82,7 @@ def declared_views() -> Iterator[tuple[str, Views]]:
 
 def record_kinds(
     views: Mapping[str, Mapping[str, list[str]]], declared: Mapping[str, Mapping[str, str]]
-) -> dict[str, Kind]:
+) -> dict[str, RecordKind]:
     """Return the kinds of records by name, those of results in the order of STUDIES first.
 
     Parameters
@@ -90,7 +92,7 @@ def record_kinds(
     declared
         What commands add to the records of results, and kinds that they compose themselves.
     """
-    kinds: dict[str, Kind] = {}
+    kinds: dict[str, RecordKind] = {}
     for study in STUDIES:
         for name, shown in study.results.items():
             kind = study.commands[0] if shown.records is None and study.commands else shown.records
@@ -99,10 +101,12 @@ def record_kinds(
                 found = _result_kind(study.load(module, result), _commands(kind, study, views))
                 kinds[kind] = _either(kinds[kind], found) if kind in kinds else found
     for kind, entry in declared.items():
-        title, columns, optional = kinds.get(kind, Kind(entry.get("title", ""), {}, frozenset()))
+        title, columns, optional = kinds.get(
+            kind, RecordKind(entry.get("title", ""), {}, frozenset())
+        )
         always, more = (entry.get(name, "").split() for name in ("columns", "optional"))
         added = dict.fromkeys([*always, *more], "")
-        kinds[kind] = Kind(title, {**added, **columns}, (optional - {*always}) | {*more})
+        kinds[kind] = RecordKind(title, {**added, **columns}, (optional - {*always}) | {*more})
     return kinds
 
 
@@ -117,7 +121,7 @@ def _commands(kind: str, study: Study, views: Mapping[str, Mapping[str, list[str
     return ", ".join(printed or [f"confir {command}" for command in study.commands[:1]])
 
 
-def _result_kind(result: type[Result], commands: str) -> Kind:
+def _result_kind(result: type[Result], commands: str) -> RecordKind:
     """Return the kind of record that a result declares."""
     types: dict[str, str] = {}
     optional = set(result.optional_columns)
@@ -136,7 +140,7 @@ def _result_kind(result: type[Result], commands: str) -> Kind:
     columns = {name: types.get(name, "") for name in result.record_columns or types}
     about = (result.__doc__ or result.__name__).partition("\n")[0].removesuffix(".")
     title = f"{commands}: {about}" if commands else about
-    return Kind(title, columns, frozenset(optional) & columns.keys())
+    return RecordKind(title, columns, frozenset(optional) & columns.keys())
 
 
 def _written(annotation: str) -> str:
@@ -145,13 +149,15 @@ def _written(annotation: str) -> str:
     return known.pop() + (" or null" if "None" in annotation else "") if len(known) == 1 else ""
 
 
-def _either(one: Kind, other: Kind) -> Kind:
+def _either(one: RecordKind, other: RecordKind) -> RecordKind:
     """Return the kind of records that are one of two; columns that one lacks are optional."""
     apart = one.columns.keys() ^ other.columns.keys()
-    return Kind(one.title, {**other.columns, **one.columns}, one.optional | other.optional | apart)
+    return RecordKind(
+        one.title, {**other.columns, **one.columns}, one.optional | other.optional | apart
+    )
 
 
-def _definition(name: str, kind: Kind, described: Mapping[str, Any]) -> dict[str, Any]:
+def _definition(name: str, kind: RecordKind, described: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of a kind of record."""
     properties = {}
     for column, written in kind.columns.items():

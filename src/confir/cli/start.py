@@ -1,30 +1,36 @@
-"""How commands run: an error becomes one sentence and an exit code."""
+"""How commands run: errors and warnings become sentences, an error an exit code as well."""
 
 from __future__ import annotations
 
 import atexit
 import gc
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterable
 from importlib import import_module
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
 from confir.cli import FAILED, INTERRUPTED
-from confir.cli.build_date import build_seconds
 from confir.cli.completion import COMPLETE, complete
 from confir.cli.groups import Command, read_parameters
 from confir.cli.help_pages import Entry, entries, help_page
 from confir.cli.output_guard import GuardedCommand
 from confir.cli.repeat_option import with_patterns
 from confir.cli.streams import prepare_streams, print_message
-from confir.cli.warning_summary import WarningSummary
 from confir.cores import Products
-from confir.errors import ConfirError, ConfirWarning, nearest_names
+from confir.errors import (
+    ConfirError,
+    ConfirWarning,
+    InvalidValueError,
+    nearest_names,
+    place_by_importance,
+)
+from confir.report.merged_warnings import merge_warnings
 from confir.studies import DAILY, LISTS, STUDIES
 
 if TYPE_CHECKING:
@@ -51,6 +57,9 @@ runs/ -o page.html` writes it all on a page. `confir demo` needs no files."""
 
 # The exit code of a command whose output nobody reads, as of one that SIGPIPE ended.
 UNREAD = 141
+
+# The variable in which builds state the date of what they write.
+_BUILD_DATE = "SOURCE_DATE_EPOCH"
 
 # What takes less memory, by the option that says how much is drawn.
 _SMALLER = {
@@ -181,6 +190,48 @@ def _start_fast() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if "numpy" not in sys.modules:
         Products.single = os.environ["OPENBLAS_NUM_THREADS"] == "1"
+
+
+def build_seconds() -> int | None:
+    """Return the seconds since 1970 that the environment states, if any; raise if it is no date.
+
+    Every command asks: numpy and scipy read the variable as well, and would end in a traceback.
+    """
+    given = os.environ.get(_BUILD_DATE, "")
+    if not given:
+        os.environ.pop(_BUILD_DATE, None)  # for numpy, an empty one is no number
+        return None
+    if not re.fullmatch("[0-9]{1,11}", given):  # dates up to the year 5138
+        raise InvalidValueError(
+            f"{_BUILD_DATE} is {given!r}; expected seconds since 1970, such as 1767225600"
+        )
+    return int(given)
+
+
+class WarningSummary:
+    """Collects the warnings of a command, and prints them when it ends; none before an error."""
+
+    def __init__(self) -> None:
+        self._found: list[tuple[int, str]] = []
+
+    def show(self, message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        """Keep a warning of confir; those of other packages are for developers."""
+        if issubclass(category, ConfirWarning):
+            self._found.append((place_by_importance(category), str(message)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:  # an error says what is wrong, and warnings would only hide it
+            for line in merge_warnings(self._found):
+                print_message(f"confir: warning: {line}")
+        self._found.clear()
 
 
 def _run(named: list[str], summary: WarningSummary) -> int:

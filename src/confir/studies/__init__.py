@@ -83,10 +83,8 @@ STUDIES = (
         ("Park 2011, Soboroff 2014", "intervals.md"),
         verbs=("confidence_interval", "evaluate"),
         results={
-            ".data.scores.Scores": Shown("mean_table", "scores_chart", records="score"),
-            ".intervals.interval.Interval": Shown(
-                "interval_table", "interval_chart", records="mean"
-            ),
+            ".data.scores.Scores": Shown("mean_table", "scores_chart", "score"),
+            ".intervals.interval.Interval": Shown("interval_table", "interval_chart", "mean"),
         },
         commands=("evaluate",),
         panel=DAILY,
@@ -97,7 +95,7 @@ STUDIES = (
         "Which runs may be the best?",
         ("Hsu 1984", "best.md"),
         verbs=("find_best",),
-        results={"best_runs.BestRuns": Shown("best_table", "best_chart", records="best")},
+        results={"best_runs.BestRuns": Shown("best_table", "best_chart", "best")},
         section=True,
     ),
     Study(
@@ -114,12 +112,10 @@ STUDIES = (
         ("comparisons and gates", "compare.md"),
         verbs=("compare_runs", "judge_gate"),
         results={
-            "comparison.Comparison": Shown(
-                "comparison_table", "comparison_chart", records="difference"
-            ),
-            "run_groups.RunGroups": Shown("group_table", "group_chart", records=""),
+            "comparison.Comparison": Shown("comparison_table", "comparison_chart", "difference"),
+            "run_groups.RunGroups": Shown("group_table", "group_chart", ""),
             "topic_differences.TopicDifferences": Shown(
-                "topic_difference_table", "topic_chart", records="topic-difference"
+                "topic_difference_table", "topic_chart", "topic-difference"
             ),
         },
         commands=("compare",),
@@ -133,7 +129,7 @@ STUDIES = (
         verbs=("compare_groups",),
         results={
             "group_differences.GroupComparison": Shown(
-                "group_difference_table", "group_difference_chart", records="group-difference"
+                "group_difference_table", "group_difference_chart", "group-difference"
             )
         },
         section=True,
@@ -143,7 +139,7 @@ STUDIES = (
         "How did a gate decide over time, and what can be concluded after repeated looks?",
         ("Waudby-Smith & Ramdas 2023", "gate.md"),
         verbs=("read_history",),
-        results={"history.GateHistory": Shown("history_table", "history_chart", records="look")},
+        results={"history.GateHistory": Shown("history_table", "history_chart", "look")},
         commands=("history",),
     ),
     Study(
@@ -153,7 +149,7 @@ STUDIES = (
         verbs=("compare_reproduction",),
         results={
             "reproduction.Reproduction": Shown(
-                "reproduction_table", "reproduction_chart", records="reproduction"
+                "reproduction_table", "reproduction_chart", "reproduction"
             )
         },
         commands=("reproduce",),
@@ -164,9 +160,7 @@ STUDIES = (
         ("many datasets", "designs.md"),
         verbs=("make_leaderboard",),
         results={
-            "leaderboard.Leaderboard": Shown(
-                "leaderboard_table", "leaderboard_chart", records="board"
-            )
+            "leaderboard.Leaderboard": Shown("leaderboard_table", "leaderboard_chart", "board")
         },
         commands=("leaderboard",),
         section=True,
@@ -177,9 +171,7 @@ STUDIES = (
         ("quality against cost", "tradeoff.md"),
         verbs=("compare_costs",),
         results={
-            "cost_comparison.CostComparison": Shown(
-                "tradeoff_table", "tradeoff_chart", records="cost"
-            )
+            "cost_comparison.CostComparison": Shown("tradeoff_table", "tradeoff_chart", "cost")
         },
         commands=("tradeoff",),
         section=True,
@@ -212,8 +204,8 @@ STUDIES = (
         ("planning", "plan.md"),
         verbs=("plan_human_documents", "plan_human_topics", "plan_topics"),
         results={
-            "planning.Plan": Shown("plan_table", "plan_chart", records="plan"),
-            "usual_goals.PlanOverview": Shown("overview_table", "overview_chart", records="plan"),
+            "planning.Plan": Shown("plan_table", "plan_chart", "plan"),
+            "usual_goals.PlanOverview": Shown("overview_table", "overview_chart", "plan"),
             "human_topics.HumanPlan": Shown("human_plan_table", records="human-plan"),
             "human_documents.DocumentPlan": Shown("document_plan_table", records="document-plan"),
         },
@@ -227,7 +219,7 @@ STUDIES = (
         verbs=("describe_topics",),
         results={
             "topic_difficulty.TopicDifficulty": Shown(
-                "difficulty_table", "topic_score_chart", records="topic"
+                "difficulty_table", "topic_score_chart", "topic"
             )
         },
         commands=("topics",),
@@ -245,20 +237,18 @@ STUDIES = (
         ),
         results={
             "collection_means.CollectionMeans": Shown(
-                "collection_table", "collection_chart", records="collection-mean"
+                "collection_table", "collection_chart", "collection-mean"
             ),
             "collection_topics.CollectionTopics": Shown(
-                "collection_topic_table", "collection_topic_chart", records="collection-topic"
+                "collection_topic_table", "collection_topic_chart", "collection-topic"
             ),
             "collection_differences.CollectionDifferences": Shown(
                 "collection_difference_table",
                 "collection_difference_chart",
-                records="collection-difference",
+                "collection-difference",
             ),
             "collection_variance.CollectionVariance": Shown(
-                "collection_variance_table",
-                "collection_variance_chart",
-                records="collection-variance",
+                "collection_variance_table", "collection_variance_chart", "collection-variance"
             ),
         },
         commands=("collection",),
@@ -269,7 +259,7 @@ STUDIES = (
         "Does one half of the documents predict the other?",
         ("Cormack & Lynam 2006", "split-half.md"),
         verbs=("validate_split_half",),
-        results={"split_half.SplitHalf": Shown("split_half_table", "split_half_chart", records="")},
+        results={"split_half.SplitHalf": Shown("split_half_table", "split_half_chart", "")},
         commands=("split-half",),
     ),
     Study(
@@ -279,9 +269,7 @@ STUDIES = (
         verbs=("estimate_coverage", "estimate_type_one_error"),
         results={
             "coverage.Coverage": Shown("coverage_table", "coverage_chart"),
-            "type_one_error.TypeOneError": Shown(
-                "type_one_table", "type_one_chart", records="type-one"
-            ),
+            "type_one_error.TypeOneError": Shown("type_one_table", "type_one_chart", "type-one"),
         },
         commands=("coverage", "type-one"),
         section=True,
@@ -318,11 +306,9 @@ STUDIES = (
             "judgement_comparison.JudgementComparison": Shown("judgement_table", "judgement_chart"),
             "grade_agreement.GradeAgreement": Shown("agreement_table", records="judges-agreement"),
             "grade_agreement.GradeConfusion": Shown(
-                "confusion_table", "confusion_chart", records="judges-confusion"
+                "confusion_table", "confusion_chart", "judges-confusion"
             ),
-            "judge_effects.JudgedRuns": Shown(
-                "judged_run_table", "gain_chart", records="judges-run"
-            ),
+            "judge_effects.JudgedRuns": Shown("judged_run_table", "gain_chart", "judges-run"),
             "judge_effects.JudgeVariance": Shown("judge_variance_table", records="judges-variance"),
         },
         commands=("judges",),
@@ -389,10 +375,8 @@ STUDIES = (
         ("Cormack & Lynam 2006", "meta.md"),
         verbs=("collection_effects", "pool_effects"),
         results={
-            "meta_analysis.PooledEffect": Shown(
-                "pooled_effect_table", "pooled_chart", records="pooled"
-            ),
-            "meta_analysis.PooledModels": Shown("pooled_table", "models_chart", records=""),
+            "meta_analysis.PooledEffect": Shown("pooled_effect_table", "pooled_chart", "pooled"),
+            "meta_analysis.PooledModels": Shown("pooled_table", "models_chart", ""),
         },
         commands=("meta",),
     ),
@@ -402,11 +386,9 @@ STUDIES = (
         ("Bradley & Terry 1952", "preferences.md"),
         verbs=("fit_strengths", "plan_votes", "rate_preferences", "share_sequence"),
         results={
-            "preferences.Preferences": Shown(
-                "strengths_table", "preferences_chart", records="preference"
-            ),
+            "preferences.Preferences": Shown("strengths_table", "preferences_chart", "preference"),
             "preferences.PreferencePairs": Shown(
-                "preference_pairs_table", "preference_pairs_chart", records="preference-pair"
+                "preference_pairs_table", "preference_pairs_chart", "preference-pair"
             ),
             "vote_plan.VotePlan": Shown("vote_plan_table", records="vote-plan"),
             "early_looks.ShareSequence": Shown("sequence_table", records="share-sequence"),

@@ -14,6 +14,7 @@ from confir.report.charts import (
     COLOURS,
     INK,
     import_altair,
+    inline_records,
     label_names,
     names_best_first,
     numbered,
@@ -22,7 +23,6 @@ from confir.report.charts import (
     styled,
     tooltips,
 )
-from confir.report.inline_records import inline_records
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.group_letters import group_letters
 from confir.studies.comparison.pair_order import turn_record

@@ -6,12 +6,12 @@ from typing import Any
 
 from confir.report.charts import (
     import_altair,
+    inline_records,
     names_best_first,
     numbered,
     run_rows,
     styled,
 )
-from confir.report.inline_records import inline_records
 from confir.studies.data_quality.data_quality import DataQuality
 
 # With more runs, rows are too low for numbers in the cells.

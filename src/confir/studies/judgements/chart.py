@@ -12,6 +12,7 @@ from confir.report.charts import (
     COLOURS,
     INK,
     import_altair,
+    inline_records,
     names_best_first,
     numbered,
     panel_facet,
@@ -19,7 +20,6 @@ from confir.report.charts import (
     styled,
     tooltips,
 )
-from confir.report.inline_records import inline_records
 from confir.report.label_places import LONGEST_NAME, place_labels
 from confir.studies.comparison.verdicts import INCONCLUSIVE
 from confir.studies.judgements.grade_agreement import GradeConfusion

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from confir.cli import options
-from confir.cli.explicit_options import refuse_options
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Option
+from confir.cli.parameters import Option, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, counted
 from confir.studies.unjudged.command import DOUBT_OPTIONS, DOUBTED, TIES, UNJUDGED, Beside, Doubts

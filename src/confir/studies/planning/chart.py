@@ -10,12 +10,12 @@ from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
     import_altair,
+    inline_records,
     label_names,
     numbered,
     panel_facet,
     styled,
 )
-from confir.report.inline_records import inline_records
 from confir.studies.planning.goals import (
     ACHIEVED_POWER,
     ACHIEVED_WIDTH,

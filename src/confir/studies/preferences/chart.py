@@ -10,6 +10,7 @@ from confir.report.charts import (
     COLOURS,
     INK,
     import_altair,
+    inline_records,
     interval_layers,
     label_names,
     names_best_first,
@@ -19,7 +20,6 @@ from confir.report.charts import (
     styled,
     tooltips,
 )
-from confir.report.inline_records import inline_records
 from confir.studies.preferences.preferences import PreferencePairs, Preferences
 
 # Up to this many systems a cell has room for its share in per cent.

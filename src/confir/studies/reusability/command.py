@@ -64,7 +64,7 @@ def reusability_command(
     - `confir reusability qrels.txt runs/ --teams teams.txt --pool-depth 100`
     - `confir reusability qrels.txt runs/ -m nDCG@10 -o reusability.svg`
     """
-    from confir.cli.explicit_options import refuse_options
+    from confir.cli.parameters import refuse_options
     from confir.cli.terminal import Progress, result_answer
     from confir.intervals.interval import check_level
     from confir.studies.reusability.reusability import estimate_reusability

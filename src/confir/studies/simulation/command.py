@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from confir.cli import options
-from confir.cli.explicit_options import refuse_options
-from confir.cli.parameters import Option
+from confir.cli.parameters import Option, refuse_options
 from confir.defaults import SEED
 from confir.errors import InvalidValueError, UnknownNameError, counted
 

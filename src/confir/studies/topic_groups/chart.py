@@ -10,13 +10,13 @@ from confir.report.charts import (
     COLOURS,
     INK,
     import_altair,
+    inline_records,
     numbered,
     panel_facet,
     run_rows,
     styled,
     tooltips,
 )
-from confir.report.inline_records import inline_records
 from confir.studies.comparison.verdicts import (
     BETTER,
     EQUIVALENT,
