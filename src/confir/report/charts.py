@@ -37,14 +37,8 @@ from confir.studies import find_function
 
 # Okabe & Ito 2008, with grey instead of black: distinguishable for colour-blind readers.
 COLOURS = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-    "#F0E442",
-    "#767676",
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7"),
+    *("#E69F00", "#56B4E9", "#F0E442", "#767676"),
 )
 
 # Lines and text of a chart: legible on white paper and on a dark page.

@@ -398,6 +398,12 @@ def _latex_note(table: Table, style_note: str = "") -> list[str]:
 
 # Of pifont: amssymb has such signs, too, but cannot be loaded with the fonts of acmart.
 _LATEX_MARKS = {"▲": r"\ding{115}", "▼": r"\ding{116}"}
+_GREEK = {
+    **dict(
+        zip("ακγμρσπτ", ("alpha", "kappa", "gamma", "mu", "rho", "sigma", "pi", "tau"), strict=True)
+    ),
+    **dict(zip("ΣΦΓΔ", ("Sigma", "Phi", "Gamma", "Delta"), strict=True)),
+}
 _LATEX_MATHEMATICS = {
     "±": r"\pm",
     "√": r"\surd",
@@ -406,18 +412,7 @@ _LATEX_MATHEMATICS = {
     "×": r"\times",
     "→": r"\to",
     "♯": r"\sharp",
-    "Σ": r"\Sigma",
-    "Φ": r"\Phi",
-    "α": r"\alpha",
-    "κ": r"\kappa",
-    "γ": r"\gamma",
-    "μ": r"\mu",
-    "ρ": r"\rho",
-    "σ": r"\sigma",
-    "π": r"\pi",
-    "Γ": r"\Gamma",
-    "Δ": r"\Delta",
-    "τ": r"\tau",
+    **{sign: f"\\{name}" for sign, name in _GREEK.items()},
 }
 _LATEX = {
     "\\": r"\textbackslash{}",

@@ -46,7 +46,7 @@ from confir.report.contents import (
     gather_contents,
     present_sections,
 )
-from confir.report.figures import paper_figures, report_figures, write_figures
+from confir.report.figures import measure_figures, report_figures, write_figures
 from confir.report.list_excerpts import list_excerpts
 from confir.report.methods_text import methods_text
 from confir.report.page_data import level_key, page_data, table_data
@@ -58,21 +58,8 @@ from confir.studies import STUDIES, find_sections
 
 # The parts of the page's own script, which share one scope.
 SCRIPTS = (
-    "decimals",
-    "basics",
-    "address",
-    "answer",
-    "tables",
-    "scales",
-    "board",
-    "papers",
-    "linking",
-    "pairs",
-    "matrix",
-    "topics",
-    "lists",
-    "charts",
-    "start",
+    *("decimals", "basics", "address", "answer", "tables", "scales", "board", "papers", "linking"),
+    *("pairs", "matrix", "topics", "lists", "charts", "start"),
 )
 
 _TEMPLATES = files("confir.report") / "templates"
@@ -344,7 +331,7 @@ def _first_charts(contents: Contents, charts: Sequence[dict[str, Any]]) -> list[
         for chart in charts
         if chart["measure"] in (None, first.measure) and chart["level"] in (None, level_key(level))
     ]
-    return [*shown, *(_page_chart(figure) for figure in paper_figures(first, (level,)))]
+    return [*shown, *(_page_chart(figure) for figure in measure_figures(first, (level,)))]
 
 
 def page_script() -> str:
