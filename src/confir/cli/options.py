@@ -26,7 +26,6 @@ from confir.errors import InvalidValueError, UnknownNameError
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
-    from confir.report.latex import Paper
 
 INPUT_PANEL = Panel("Input")
 DESIGN_PANEL = Panel("Topics that are not a simple random sample")
@@ -385,38 +384,31 @@ class Output:
                 )
         if self.decimals is not None and ending in CHART_ENDINGS:
             raise InvalidValueError("--decimals is for tables; a chart has axes")
-        for option, size in (("width", self.figure_width), ("height", self.figure_height)):
-            if size is not None:
+        sizes = {"width": self.figure_width, "height": self.figure_height}
+        for option, given in (*sizes.items(), ("title", self.figure_title or None)):
+            if given is None:
+                continue
+            if ending not in CHART_ENDINGS:
+                raise InvalidValueError(
+                    f"--figure-{option} is for charts; expected -o FILE with {' '.join(CHART_ENDINGS)}"
+                )
+            if option in sizes:
                 from confir.report.charts import check_width
 
-                self._check_chart(f"--figure-{option}", ending)
-                check_width(size, option)
-        if self.figure_title:
-            self._check_chart("--figure-title", ending)
-
-    def _check_chart(self, option: str, ending: str) -> None:
-        """Raise where an option is for charts, and none is written."""
-        if ending not in CHART_ENDINGS:
-            raise InvalidValueError(
-                f"{option} is for charts; expected -o FILE with {' '.join(CHART_ENDINGS)}"
-            )
+                check_width(given, option)
 
     def deliver(self, answer: Answer) -> None:
         """Write an answer to the file that is named, else print it."""
-        from confir.cli.terminal import SavedFigure, deliver
+        from confir.cli.terminal import deliver
 
-        deliver(
-            answer,
-            output=self.output,
-            kind=self.kind,
-            paper=self._paper(),
-            figure=SavedFigure(self.figure_width, self.figure_height, self.figure_title),
-        )
+        paper = None
+        if (self.width, self.intervals, self.decimals) != (None, None, None):
+            from confir.report.latex import Paper
 
-    def _paper(self) -> Paper | None:
-        """Return how a table is to look in a paper; None where nothing is said about it."""
-        if self.width is None and self.intervals is None and self.decimals is None:
-            return None
-        from confir.report.latex import Paper
-
-        return Paper(self.width, self.intervals, self.decimals)
+            paper = Paper(self.width, self.intervals, self.decimals)
+        figure = {
+            "width": self.figure_width,
+            "height": self.figure_height,
+            "title": self.figure_title,
+        }
+        deliver(answer, output=self.output, kind=self.kind, paper=paper, **figure)

@@ -91,50 +91,54 @@ class Panel(str):
 
 
 class DeclaredArgument(click.Argument):
-    """An argument of a command, with its declaration."""
+    """An argument of a command, with what help says of it."""
 
-    def __init__(self, name: str, declared: Argument, kind: _Kind, *, required: bool) -> None:
-        super().__init__(
-            [name],
-            type=_value_type(kind.value, name),
-            nargs=-1 if kind.repeats else kind.words,
-            required=required,
-            **({} if required else {"default": None}),
-            metavar=declared.metavar,
-            callback=_callback(None, kind),
-            shell_complete=_shell_completer(declared.complete, kind),
-        )
-        self.help = declared.help
+    help: str
 
 
 class DeclaredOption(click.Option):
-    """An option of a command, with its declaration."""
+    """An option of a command, with the panel that lists it, and the default that help shows."""
 
-    def __init__(self, name: str, declared: Option, kind: _Kind, default: Any) -> None:
-        names = declared.names or (f"--{name.replace('_', '-')}",)
-        is_flag = kind.value is bool
-        super().__init__(
-            [name, *names],
-            type=None if is_flag else _value_type(kind.value, max(names, key=len)),
-            is_flag=is_flag,
-            multiple=kind.repeats,
-            nargs=kind.words,
-            default=default,
-            metavar=declared.metavar or _NUMBERS.get(kind.value),
-            help=declared.help,
-            callback=_callback(declared.callback, kind),
-            shell_complete=_shell_completer(declared.complete, kind),
-        )
-        self.panel = declared.panel
-        self.default_shown = declared.show_default
+    panel: str | None
+    default_shown: bool | str
 
 
 def click_parameter(name: str, annotation: Any, default: Any) -> click.Parameter:
     """Return the argument or option that an annotated parameter declares."""
     value, declared = get_args(annotation)
+    kind = _kind(value)
+    completer = _shell_completer(declared.complete, kind)
     if isinstance(declared, Argument):
-        return DeclaredArgument(name, declared, _kind(value), required=default is MISSING)
-    return DeclaredOption(name, declared, _kind(value), default)
+        required = default is MISSING
+        argument = DeclaredArgument(
+            [name],
+            type=_Number(kind.value, name) if kind.value in _NUMBERS else kind.value,
+            nargs=-1 if kind.repeats else kind.words,
+            required=required,
+            **({} if required else {"default": None}),
+            metavar=declared.metavar,
+            callback=_callback(None, kind),
+            shell_complete=completer,
+        )
+        argument.help = declared.help
+        return argument
+    names = declared.names or (f"--{name.replace('_', '-')}",)
+    is_flag, longest = kind.value is bool, max(names, key=len)
+    value_type = _Number(kind.value, longest) if kind.value in _NUMBERS else kind.value
+    option = DeclaredOption(
+        [name, *names],
+        type=None if is_flag else value_type,
+        is_flag=is_flag,
+        multiple=kind.repeats,
+        nargs=kind.words,
+        default=default,
+        metavar=declared.metavar or _NUMBERS.get(kind.value),
+        help=declared.help,
+        callback=_callback(declared.callback, kind),
+        shell_complete=completer,
+    )
+    option.panel, option.default_shown = declared.panel, declared.show_default
+    return option
 
 
 _NUMBERS: dict[type, str] = {int: "N", float: "X"}
@@ -155,11 +159,6 @@ def _kind(annotation: Any) -> _Kind:
     if get_origin(annotation) is list:
         return _Kind(inner[0], repeats=True)
     return _Kind(inner[0], words=len(inner)) if inner else _Kind(annotation)
-
-
-def _value_type(value: type, name: str) -> Any:
-    """Return how text becomes a value."""
-    return _Number(value, name) if value in _NUMBERS else value
 
 
 class _Number(click.ParamType):  # type: ignore[type-arg]
