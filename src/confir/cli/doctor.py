@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Annotated, NamedTuple, TypeVar
 
 from confir.cli import options
-from confir.cli.groups import Without
 from confir.cli.lists import deliver_list, prepare_list
+from confir.cli.parameters import Without
 from confir.defaults import REPLICATES
 
 # What each extra of the package brings; without one, confir does not work.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from confir.cli import options
-from confir.cli.groups import Without
+from confir.cli.parameters import Without
 from confir.defaults import CHART_ENDINGS, ENDINGS
 from confir.errors import InvalidValueError
 

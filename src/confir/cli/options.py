@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from confir.cli.completion import among, measure_names, method_names
-from confir.cli.parameters import Callback, Option, Panel, is_given
+from confir.cli.completion import measure_names, method_names
+from confir.cli.parameters import Callback, Option, Panel, among, is_given
 from confir.defaults import (
     CHART_ENDINGS,
     DOCUMENT_REPLICATES,

@@ -2,19 +2,26 @@
 
 ``level: Annotated[float, Option(help="Confidence level.")] = 0.95`` is the option ``--level``; its type
 says how its text is read, and its default what holds without it.
+
+A group of options that commands share is a dataclass, and a command takes it whole:
+``def plan_command(inputs: Inputs, ..., out: Output)`` has all options of both groups. A command that
+lacks some of a group's options, or words one of them otherwise, says so beside the group:
+``Annotated[Inputs, Without("bounded"), Instead(measure=OwnMeasureOption)]``.
 """
 
 from __future__ import annotations
 
+import inspect
 import types
-from collections.abc import Callable, Sequence
-from dataclasses import MISSING
-from typing import Any, NamedTuple, Union, get_args, get_origin
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import click
 
 from confir.errors import InvalidValueError
 
+Command = Callable[..., None]
 Completer = Callable[[str], list[str]]
 # Checks a value, or replaces it: called with the context of the command, the parameter and the value.
 Callback = Callable[[click.Context, click.Parameter, Any], Any]
@@ -88,6 +95,15 @@ class Panel(str):
     ) -> Option:
         """Return an option; the parameters are those of `Option`."""
         return Option(*names, metavar=metavar, help=help, panel=self, **further)
+
+
+def among(names: Callable[[], Iterable[str]]) -> Completer:
+    """Return what completes a word by names, which are looked up when they are needed."""
+
+    def completions(incomplete: str) -> list[str]:
+        return [name for name in names() if name.startswith(incomplete)]
+
+    return completions
 
 
 class DeclaredArgument(click.Argument):
@@ -199,6 +215,74 @@ def _shell_completer(complete: Completer | None, kind: _Kind) -> Callable[..., l
         return [CompletionItem(incomplete, type="file")] if kind.value is str else []
 
     return completions
+
+
+class Without:
+    """Options of a group that a command does not have; they keep their defaults."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+
+class Instead:
+    """Options of a group that a command describes otherwise: their annotations by name."""
+
+    def __init__(self, **annotations: Any) -> None:
+        self.annotations = annotations
+
+
+class _Declared(NamedTuple):
+    """A parameter of a command or field of a group: name, annotation and default."""
+
+    name: str
+    annotation: Any
+    default: Any
+
+
+def read_parameters(command: Command) -> tuple[list[click.Parameter], Command]:
+    """Return the arguments and options of a command, and a function that takes their values."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, tuple[type, list[_Declared]]] = {}
+    single: list[_Declared] = []
+    every: list[_Declared] = []
+    for one in inspect.signature(command).parameters.values():
+        hint = hints[one.name]
+        kind, *changes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        if is_dataclass(kind) and isinstance(kind, type):
+            own = list(_fields(kind, changes))
+            groups[one.name] = kind, own
+            every += own
+        else:
+            default = MISSING if one.default is one.empty else one.default
+            single.append(_Declared(one.name, hints[one.name], default))
+            every.append(single[-1])
+
+    def collected(**values: Any) -> None:
+        made = {name: group(**_chosen(values, own)) for name, (group, own) in groups.items()}
+        command(**_chosen(values, single), **made)
+
+    given = [one for one in every if one.annotation is not click.Context]
+    return [click_parameter(*one) for one in given], collected
+
+
+def _chosen(values: dict[str, Any], declared: list[_Declared]) -> dict[str, Any]:
+    """Return the values of some parameters; the context is the one of this call."""
+    return {
+        name: click.get_current_context() if annotation is click.Context else values[name]
+        for name, annotation, _ in declared
+    }
+
+
+def _fields(group: type, changes: list[Any]) -> Iterator[_Declared]:
+    """Yield the fields of a group, as a command has them."""
+    left_out = {name for change in changes if isinstance(change, Without) for name in change.names}
+    hints = get_type_hints(group, include_extras=True)
+    for change in changes:
+        if isinstance(change, Instead):
+            hints |= change.annotations
+    for one in fields(group):
+        if one.name not in left_out:
+            yield _Declared(one.name, hints[one.name], one.default)
 
 
 def is_given(context: click.Context, name: str) -> bool:

@@ -75,7 +75,7 @@ class Answer(NamedTuple):
 
 def result_answer(result: Any) -> Answer:
     """Return a result with its records and the table that its study makes of it."""
-    from confir.report.notebook import table_of
+    from confir.report.result_table import table_of
 
     return Answer(result.to_records(), table_of(result), result)
 

@@ -11,8 +11,7 @@ from typing import Annotated, Any, NamedTuple
 
 import click
 
-from confir.cli.completion import among
-from confir.cli.parameters import Option, is_given, refuse_options
+from confir.cli.parameters import Option, among, is_given, refuse_options
 from confir.errors import InvalidValueError, UnknownNameError, enumerate_names
 
 # The view that -q stands for.

@@ -64,7 +64,7 @@ def to_latex(table: Table, paper: Paper | None = None) -> str:
         return _fitted(table, paper)
     style = paper.intervals or "brackets"
     lines = [
-        f"\\begin{{tabular}}{{{_columns(table.names, len(table.columns))}}}",
+        f"\\begin{{tabular}}{{{'l' * table.names}{'r' * (len(table.columns) - table.names)}}}",
         r"\toprule",
         *_body([table], style),
         r"\bottomrule",
@@ -89,17 +89,9 @@ def _for_paper(table: Table) -> Table:
         dropped = dropped[:-1]
     said = [f"{table.columns[place]}: {table.rows[0][place].text}" for place in dropped]
     kept = [place for place in range(len(table.columns)) if place not in dropped]
-    rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
     note = "; ".join(filter(None, [*said, table.note]))
-    names = table.names - len(dropped)
-    shorter = replace(
-        table,
-        columns=tuple(table.columns[place] for place in kept),
-        rows=rows,
-        note=note,
-        names=names,
-    )
-    return _with_one_p(shorter)
+    shorter = replace(table, note=note, names=table.names - len(dropped))
+    return _with_one_p(_with_columns(shorter, kept))
 
 
 def _with_one_p(table: Table) -> Table:
@@ -107,22 +99,14 @@ def _with_one_p(table: Table) -> Table:
     if not {*_P_VALUES} <= {*table.columns}:
         return table
     own, adjusted = map(table.columns.index, _P_VALUES)
+    texts = [f"{_short_p(row[own].text)} ({_short_p(row[adjusted].text)})" for row in table.rows]
     rows = tuple(
-        tuple(
-            cell._replace(text=f"{_short_p(cell.text)} ({_short_p(row[adjusted].text)})")
-            if place == own
-            else cell
-            for place, cell in enumerate(row)
-            if place != adjusted
-        )
-        for row in table.rows
+        (*row[:own], row[own]._replace(text=text), *row[own + 1 :])
+        for row, text in zip(table.rows, texts, strict=True)
     )
-    columns = tuple(
-        "p (adj.)" if place == own else name
-        for place, name in enumerate(table.columns)
-        if place != adjusted
-    )
-    return replace(table, columns=columns, rows=rows)
+    columns = (*table.columns[:own], "p (adj.)", *table.columns[own + 1 :])
+    kept = [place for place in range(len(columns)) if place != adjusted]
+    return _with_columns(replace(table, columns=columns, rows=rows), kept)
 
 
 def _short_p(text: str) -> str:
@@ -218,10 +202,6 @@ def _with_packages(lines: Sequence[str]) -> str:
     return "\n".join([f"% needs {needed}", *lines]) + "\n"
 
 
-def _columns(names: int, columns: int) -> str:
-    return "l" * names + "r" * (columns - names)
-
-
 def _broken_column(share: float) -> str:
     """Return a column of names that are broken into lines of a share of the width."""
     return rf">{{\raggedright\arraybackslash}}p{{{share:.2f}\linewidth}}"
@@ -253,7 +233,7 @@ def _parts(table: Table, style: str, room: float) -> list[Table]:
 
 def _with_columns(table: Table, places: Sequence[int]) -> Table:
     rows = tuple(tuple(row[place] for place in places) for row in table.rows)
-    return Table(tuple(table.columns[place] for place in places), rows, names=table.names)
+    return replace(table, columns=tuple(table.columns[place] for place in places), rows=rows)
 
 
 def _text_widths(table: Table, style: str) -> list[float]:

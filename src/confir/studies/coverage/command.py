@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
-from confir.cli.groups import Instead
 from confir.cli.input import Inputs
-from confir.cli.parameters import Option
+from confir.cli.parameters import Instead, Option
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.errors import InvalidValueError, counted
 

@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
-from confir.cli.groups import Without
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import CHOOSING
-from confir.cli.parameters import Argument, Option, refuse_options
+from confir.cli.parameters import Argument, Option, Without, refuse_options
 from confir.cli.views import View, Views
 from confir.errors import InvalidValueError, counted
 

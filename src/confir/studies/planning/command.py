@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from confir.cli import options
-from confir.cli.groups import Without
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Option, refuse_options
+from confir.cli.parameters import Option, Without, refuse_options
 from confir.defaults import DEFAULT_POWER, FAMILIES, LEVEL, OBSERVED, SEED
 from confir.errors import InvalidValueError
 
