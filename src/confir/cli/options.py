@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from confir.cli.completion import measure_names, method_names
-from confir.cli.parameters import Callback, Option, Panel, among, is_given
+from confir.cli.parameters import Callback, Option, Panel, among, is_given, one_of
 from confir.defaults import (
     CHART_ENDINGS,
     DOCUMENT_REPLICATES,
@@ -22,7 +22,7 @@ from confir.defaults import (
     SEED,
     TABLE_WIDTHS,
 )
-from confir.errors import InvalidValueError, UnknownNameError
+from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
@@ -53,19 +53,12 @@ def at_least(least: int) -> Callback:
 
 def choice(*choices: str, help: str, panel: str) -> Any:  # noqa: A002
     """Return an option whose value is one of some words, checked as soon as it is read."""
-
-    def check(_: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-        if value is not None and value not in choices:
-            option = max(parameter.opts, key=len)
-            raise UnknownNameError(f"value of {option}", value, choices)
-        return value
-
     listed = "|".join(choices)
     is_short = len(listed) <= _LONGEST_LIST
     return Option(
         metavar=listed if is_short else "WORD",
         help=help if is_short else f"{help} WORD: {', '.join(choices)}.",
-        callback=check,
+        callback=one_of(*choices),
         complete=among(lambda: choices),
         panel=panel,
     )
@@ -81,9 +74,7 @@ def generalise_to(*, help: str, default: str | None = "these") -> Any:  # noqa: 
     def check(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
         if value is None or not is_given(context, str(parameter.name)):
             return value
-        if value not in _GENERALISE_TO:
-            raise UnknownNameError("value of --generalise-to", value, tuple(_GENERALISE_TO))
-        return _GENERALISE_TO[value]
+        return _GENERALISE_TO[one_of(*_GENERALISE_TO)(context, parameter, value)]
 
     return DESIGN_PANEL(
         help,
@@ -128,12 +119,12 @@ def split_names(text: str) -> list[str]:
     stripped = [name.strip() for name in names]
     if "" in stripped:
         raise InvalidValueError(f"-m {text!r} names an empty measure; expected names such as AP,RR")
-    return [_unquoted(name) for name in stripped]
-
-
-def _unquoted(name: str) -> str:
-    whole = len(name) > 2 and name[0] == name[-1] in "\"'" and name.count(name[0]) == 2
-    return name[1:-1] if whole else name
+    return [
+        name[1:-1]
+        if len(name) > 2 and name[0] == name[-1] in "\"'" and name.count(name[0]) == 2
+        else name
+        for name in stripped
+    ]
 
 
 def formats_text() -> str:

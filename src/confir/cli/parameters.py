@@ -19,7 +19,7 @@ from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_
 
 import click
 
-from confir.errors import InvalidValueError
+from confir.errors import InvalidValueError, UnknownNameError
 
 Command = Callable[..., None]
 Completer = Callable[[str], list[str]]
@@ -104,6 +104,17 @@ def among(names: Callable[[], Iterable[str]]) -> Completer:
         return [name for name in names() if name.startswith(incomplete)]
 
     return completions
+
+
+def one_of(*words: str) -> Callback:
+    """Return what checks that a value is one of some words, as soon as it is read."""
+
+    def check(_: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+        if value is not None and value not in words:
+            raise UnknownNameError(f"value of {max(parameter.opts, key=len)}", value, words)
+        return value
+
+    return check
 
 
 class DeclaredArgument(click.Argument):

@@ -8,7 +8,6 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterable
 from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -100,7 +99,9 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that is called; raise where there is none of that name."""
         if args[0] not in COMMANDS and not ctx.resilient_parsing:
-            raise click.UsageError(f"No such command {args[0]!r}.{_suggestion(args[0])}", ctx)
+            close = " or ".join(map(repr, nearest_names(args[0], COMMANDS)))
+            meant = f" Did you mean {close}?" if close else ""
+            raise click.UsageError(f"No such command {args[0]!r}.{meant}", ctx)
         return super().resolve_command(ctx, args)
 
     def get_help(self, ctx: click.Context) -> str:
@@ -148,12 +149,6 @@ def build_command(name: str) -> click.Command:
 def _summary(name: str) -> str:
     """Return the first sentence about a command."""
     return str(find_command(name).__doc__).partition("\n\n")[0].strip()
-
-
-def _suggestion(name: str) -> str:
-    """Return which command was meant, if one is similar."""
-    close = nearest_names(name, COMMANDS)
-    return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 
 def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:
@@ -326,10 +321,6 @@ def _memory_advice(named: list[str], trace: TracebackType | None) -> str:
         trace = trace.tb_next
     advice = "fewer runs or topics at a time need less, and long tables in Parquet, which are read in parts"
     if innermost.startswith(_DRAWING) and not innermost.endswith(".command") and named:
-        options = _parameters(named[0])
+        options = {one.name for one in build_command(named[0]).params}
         advice = next((words for name, words in _SMALLER.items() if name in options), advice)
     return f"there is not enough memory for this; {advice}"
-
-
-def _parameters(name: str) -> Iterable[str]:
-    return tuple(str(one.name) for one in build_command(name).params)
