@@ -124,7 +124,7 @@ def _long(table: Table, paper: Paper) -> str:
     room = _ROOM["page"]
     lines = [r"\begingroup\small\setlength{\tabcolsep}{3pt}"]
     widths = _name_widths(table, room)
-    names = "".join("l" if width is None else _broken_column(width / room) for width in widths)
+    names = _name_columns(widths, room)
     parts = [table] if paper.width is None else _parts(table, style, room)
     for part in parts:
         numbers = len(part.columns) - table.names
@@ -175,8 +175,7 @@ def _box(table: Table, whole: Table, style: str, room: float) -> list[str]:
     widths = _name_widths(whole, room)
     parts = _parts(table, style, room)
     most = max(len(part.columns) for part in parts)
-    layout = "".join("l" if width is None else _broken_column(width / room) for width in widths)
-    layout += "r" * (most - table.names)
+    layout = _name_columns(widths, room) + "r" * (most - table.names)
     body = _body(parts, style, broken=[width is not None for width in widths], columns=most)
     return [
         f"\\sbox0{{\\begin{{tabular}}{{@{{}}{layout}@{{}}}}",
@@ -202,9 +201,14 @@ def _with_packages(lines: Sequence[str]) -> str:
     return "\n".join([f"% needs {needed}", *lines]) + "\n"
 
 
-def _broken_column(share: float) -> str:
-    """Return a column of names that are broken into lines of a share of the width."""
-    return rf">{{\raggedright\arraybackslash}}p{{{share:.2f}\linewidth}}"
+def _name_columns(widths: Sequence[float | None], room: float) -> str:
+    """Return the columns of names; those with a width are broken into lines of its share of the room."""
+    return "".join(
+        "l"
+        if width is None
+        else rf">{{\raggedright\arraybackslash}}p{{{width / room:.2f}\linewidth}}"
+        for width in widths
+    )
 
 
 def _name_widths(table: Table, room: float) -> list[float | None]:

@@ -11,6 +11,7 @@ from confir.report.charts import (
     numbered,
     run_rows,
     styled,
+    tooltips,
 )
 from confir.studies.data_quality.data_quality import DataQuality
 
@@ -42,11 +43,7 @@ def quality_chart(quality: DataQuality) -> Any:
             axis=alt.Axis(orient="top", labelAngle=0, grid=False),
         ),
         y=alt.Y("run_number:N", title=None, axis=rows),
-        tooltip=[
-            alt.Tooltip("run:N"),
-            alt.Tooltip("cutoff:O"),
-            alt.Tooltip("unjudged:Q", format=".1%"),
-        ],
+        tooltip=tooltips("run:N", "cutoff:O", "unjudged:Q", numbers=".1%"),
     )
     cells = base.mark_rect().encode(
         color=alt.Color(
