@@ -20,7 +20,7 @@ import numpy as np
 from scipy import stats
 
 from confir.data.files import write_whole
-from confir.intervals.confidence_sequence import confidence_sequence
+from confir.intervals.bounded import confidence_sequence
 from confir.measures.evaluation import as_scores, evaluate
 from confir.studies.history.looks import level_of_look
 

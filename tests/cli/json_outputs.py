@@ -67,6 +67,18 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ("plan", "--scores", "{scores}", "--half-width", "0.1", *BY_LENGTH),
         ("plan", *PAIR, "--topics", "100", "--difference", "0.02"),
     ],
+    "human-plan": [
+        (
+            *("plan", *RUNS, "-m", "AP", "--human", "{people}", "--human-sample", "random-topics"),
+            *("--human-topics", "--half-width", "0.05"),
+        )
+    ],
+    "document-plan": [
+        (
+            *("plan", *RUNS, "-m", "P@10", "--human", "{drawn}"),
+            *("--human-sample", "random-documents", "--human-topics", "--half-width", "0.05"),
+        )
+    ],
     "topic": [("topics", *RUNS, "-m", "AP"), ("topics", *RUNS, "-m", "AP", "--run", "bm25", "-q")],
     "collection-mean": [
         ("collection", *RUNS, "-m", "AP", *FEW),

@@ -240,9 +240,9 @@ COMMANDS = [
 def known(monkeypatch):
     """A list with the context of each command, by which the guard knows its files."""
     contexts = []
-    work = output_guard.GuardedCommand._work
+    invoke = output_guard.GuardedCommand.invoke
     monkeypatch.setattr(
-        output_guard.GuardedCommand, "_work", lambda s, c: (contexts.append(c), work(s, c))[1]
+        output_guard.GuardedCommand, "invoke", lambda s, c: (contexts.append(c), invoke(s, c))[1]
     )
     return contexts
 

@@ -7,9 +7,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from confir.cli.groups import Instead, Without, read_parameters
 from confir.cli.help_pages import HelpedCommand
-from confir.cli.parameters import Argument, Option
+from confir.cli.parameters import Argument, Instead, Option, Without, read_parameters
 from confir.errors import InvalidValueError
 
 

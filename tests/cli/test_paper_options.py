@@ -10,8 +10,7 @@ import warnings
 import pytest
 
 from confir.cli import terminal
-from confir.cli.start import COMMANDS
-from confir.cli.warning_summary import WarningSummary
+from confir.cli.start import COMMANDS, WarningSummary
 from confir.errors import DegenerateSampleWarning, InputWarning, TopicWarning
 from confir.report.merged_warnings import merge_warnings
 from requirements import ON_LINUX, missing_requirement

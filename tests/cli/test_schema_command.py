@@ -1,5 +1,6 @@
 """The JSON of every command is what ``confir schema`` says; provenance is written beside outputs."""
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -70,6 +71,7 @@ def names(sample_files, tmp_path_factory):
     (folder / "contributors.txt").write_text(
         "".join(f"{line} {('1 a', '1 b', '2 a b')[n % 3]}\n" for n, line in enumerate(judged))
     )
+    (folder / "drawn.txt").write_text("".join(f"{line} 0.5\n" for line in judged[::2]))
     (folder / "repeats").mkdir()
     for number in (1, 2):
         confir.write_run(sample.runs[number], folder / f"k={number}.txt")
@@ -81,7 +83,7 @@ def names(sample_files, tmp_path_factory):
     (folder / "history.jsonl").write_text(json.dumps(look) + "\n")
     return {
         **{name: folder / f"{name}.csv" for name in (*TABLES, "scores", "made")},
-        **{name: folder / f"{name}.txt" for name in ("human", "other", "people", "teams")},
+        **{name: folder / f"{name}.txt" for name in ("human", "other", "people", "teams", "drawn")},
         "contributors": folder / "contributors.txt",
         **{name: sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense", "tfidf")},
         "k1": folder / "k=1.txt",
@@ -144,6 +146,23 @@ def test_records_follow_the_view_and_not_the_number_of_runs(confir_command, name
     for view, rows in fields.items():
         kind = SCHEMA["$defs"][view.split()[0]]
         assert all(row == set(kind["required"]) for row in rows)
+
+
+def test_a_result_of_a_study_has_its_kind_of_records_without_further_lines(monkeypatch):
+    from confir import studies
+    from confir.cli import schema
+
+    trial = studies.Study(
+        "nuggets", "?", ("", ""), results={"nugget_variance.NuggetVariance": studies.Shown()}
+    )
+    trial = dataclasses.replace(trial, commands=("trial",))
+    monkeypatch.setattr(schema, "STUDIES", (*studies.STUDIES, trial))
+    monkeypatch.setattr(schema, "declared_views", lambda: iter(()))
+    kind = json.loads(schema.schema_text())["$defs"]["trial"]
+    assert kind["title"].startswith("confir trial: ")
+    assert kind["required"] == list(kind["properties"])
+    assert kind["properties"]["run"] == {"$ref": "#/$defs/column/run"}
+    assert kind["properties"]["nugget_variance"]["type"] == ["number", "null"]
 
 
 def test_the_schema_is_one_and_describes_every_field(confir_command):

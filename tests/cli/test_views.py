@@ -6,7 +6,7 @@ import re
 import click
 import pytest
 
-from confir.cli.renamed_options import RENAMED
+from confir.cli.parameters import RENAMED
 from confir.cli.schema import declared_views
 from confir.cli.start import COMMANDS, build_command
 from confir.cli.views import View, Views
@@ -175,7 +175,7 @@ def test_a_history_of_the_version_before_is_read_and_continued(
 
 def test_an_unknown_view_of_the_library_is_named():
     views = Views(View("means", "means", "mean"), View("topics", "topics", "score"))
-    check = views.option().callback
-    assert check(None, None, "topics") == "topics"
-    with pytest.raises(UnknownNameError, match="did you mean topics"):
-        check(None, None, "topic")
+    check, show = views.option().callback, click.Option(["--show"])
+    assert check(None, show, "topics") == "topics"
+    with pytest.raises(UnknownNameError, match=r"value of --show.*did you mean topics"):
+        check(None, show, "topic")

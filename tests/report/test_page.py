@@ -15,7 +15,7 @@ from scipy import stats
 
 import confir
 from confir import errors, parallel
-from confir.cli.warning_summary import WarningSummary
+from confir.cli.start import WarningSummary
 from confir.data import experiment as experiment_module
 from confir.data.experiment import Experiment
 from confir.data.lists import lists_by_topic

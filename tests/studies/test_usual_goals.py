@@ -10,7 +10,7 @@ from statsmodels.stats.power import TTestPower
 from confir import chart, confidence_interval, plan_topics
 from confir.data.scores import Scores
 from confir.errors import DegenerateSampleWarning, InvalidValueError
-from confir.report.notebook import table_of
+from confir.report.result_table import table_of
 from confir.studies.planning.goals import USUAL_DIFFERENCES, USUAL_WIDTHS
 
 WIDE, POWER = "half width", "power"

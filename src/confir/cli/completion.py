@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import click
 
 from confir.cli import FAILED
-from confir.cli.parameters import Argument, Completer
+from confir.cli.parameters import Argument, among
 from confir.errors import UnknownNameError
 
 # The variable in which a shell asks for completions.
@@ -59,15 +59,6 @@ def _completer(shell: str, app: click.Command | None) -> Any:
     if kind is None:
         raise UnknownNameError("shell", shell, SHELLS)
     return kind(app or click.Command("confir"), {}, "confir", COMPLETE)
-
-
-def among(names: Callable[[], Iterable[str]]) -> Completer:
-    """Return what completes a word by names, which are looked up when they are needed."""
-
-    def completions(incomplete: str) -> list[str]:
-        return [name for name in names() if name.startswith(incomplete)]
-
-    return completions
 
 
 def measure_names() -> Iterable[str]:

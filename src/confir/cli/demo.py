@@ -9,8 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Annotated
 
 from confir.cli import options
-from confir.cli.groups import Without
-from confir.cli.parameters import Option
+from confir.cli.parameters import Option, Without
 from confir.defaults import SEED
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Annotated, NamedTuple, TypeVar
 
 from confir.cli import options
-from confir.cli.groups import Without
-from confir.cli.lists import prepare_list
+from confir.cli.lists import deliver_list, prepare_list
+from confir.cli.parameters import Without
 from confir.defaults import REPLICATES
 
 # What each extra of the package brings; without one, confir does not work.
@@ -42,14 +42,9 @@ class Finding(NamedTuple):
 
 def doctor_command(*, out: Annotated[options.Output, Without("quiet")]) -> None:
     """Say what is installed, what is missing, which data are found, and time a tiny job."""
-    from confir.cli.terminal import Answer
-    from confir.report.tables import Cell, Table
-
     prepare_list(out)
     found = [*_programs(), *_packages(), _engine(), _data(), *_jobs()]
-    rows = tuple(tuple(Cell(text) for text in finding) for finding in found)
-    records = [finding._asdict() for finding in found]
-    out.deliver(Answer(records, Table(Finding._fields, rows, names=3)))
+    deliver_list(out, [finding._asdict() for finding in found])
 
 
 def _programs() -> Iterator[Finding]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from confir.cli import options
-from confir.cli.explicit_options import is_given, refuse_options
 from confir.cli.input_options import DESIGN, InputOptions
+from confir.cli.parameters import is_given, refuse_options
 from confir.errors import (
     ConfirWarning,
     InvalidValueError,
@@ -261,18 +261,15 @@ class Inputs(InputOptions):
 
     def _top_runs(self, scores: AnyScores, baseline: str | None) -> AnyScores:
         """Return the scores of the runs that --top chooses, and of the baseline; warn of the choice."""
-        chosen = self._chosen_by_mean(scores, baseline)
-        warn_of_choice(len(chosen.runs), len(scores.runs))
-        return chosen
-
-    def _chosen_by_mean(self, scores: AnyScores, baseline: str | None) -> AnyScores:
         if self.top is None or self.top >= len(scores.runs):
             return scores
         means = scores.mean()[:, 0]
         order = sorted(range(len(means)), key=lambda i: (math.isnan(means[i]), -means[i]))
         kept = {scores.runs[i] for i in order[: self.top]}
         kept.add(self.find_baseline(baseline, scores.runs) or "")
-        return scores.select(run=[run for run in scores.runs if run in kept])
+        chosen = scores.select(run=[run for run in scores.runs if run in kept])
+        warn_of_choice(len(chosen.runs), len(scores.runs))
+        return chosen
 
     def _best(self, given: dict[str, Any], baseline: str | None) -> dict[str, Any]:
         """Return the keywords of `Experiment` with the runs that --top chooses, read once."""
@@ -289,7 +286,7 @@ class Inputs(InputOptions):
         judged = whole.qrels  # whose warnings are said here
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConfirWarning)  # said again of the runs that are used
-            kept = self._chosen_by_mean(evaluate(whole), baseline).runs
+            kept = self._top_runs(evaluate(whole), baseline).runs
         warn_of_choice(len(kept), len(runs))
         return {**given, "qrels": judged, "runs": [run for run in runs if run.name in kept]}
 

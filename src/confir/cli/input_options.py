@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import click
 
 from confir.cli import options
-from confir.cli.parameters import Argument, Option
+from confir.cli.parameters import Argument
 from confir.errors import ConfirError, InvalidValueError, UnreadableError
 
 # Options that say how topics were drawn, of files and of score tables alike.
@@ -40,22 +40,19 @@ class InputOptions:
     ] = None
     scores: Annotated[
         list[str] | None,
-        Option(
-            "--scores",
-            metavar="FILE",
-            help="A score table instead of QRELS RUN...: output of trec_eval -q or ir_measures, CSV, "
+        options.INPUT_PANEL(
+            "A score table instead of QRELS RUN...: output of trec_eval -q or ir_measures, CSV, "
             "JSON, Parquet, results of nuggetizer or AutoJudge, or a folder of these (repeatable).",
-            panel=options.INPUT_PANEL,
+            "FILE",
         ),
     ] = None
     columns: Annotated[
         str | None,
-        Option(
-            metavar="ROLE=NAME,...",
-            help="Which columns of a score table hold topic, value, run and measure, if their names do "
+        options.INPUT_PANEL(
+            "Which columns of a score table hold topic, value, run and measure, if their names do "
             "not say it: topic=qid,value=nDCG@10,value=AP; without names, all columns in order: "
             "run,measure,topic,value.",
-            panel=options.INPUT_PANEL,
+            "ROLE=NAME,...",
         ),
     ] = None
     measure: options.MeasuresOption = None
@@ -63,22 +60,18 @@ class InputOptions:
     top: options.TopOption = None
     rel: Annotated[
         int,
-        Option(
-            "-l",
-            "--rel",
-            help="Lowest relevance grade that counts as relevant.",
+        options.INPUT_PANEL(
+            "Lowest relevance grade that counts as relevant.",
+            names=("-l", "--rel"),
             callback=options.at_least(1),
-            panel=options.INPUT_PANEL,
         ),
     ] = 1
     depth: Annotated[
         int | None,
-        Option(
-            "-M",
-            "--depth",
-            help="Use only the first documents of each list, up to this rank.",
+        options.INPUT_PANEL(
+            "Use only the first documents of each list, up to this rank.",
+            names=("-M", "--depth"),
             callback=options.at_least(1),
-            panel=options.INPUT_PANEL,
         ),
     ] = None
     missing: Annotated[
@@ -91,10 +84,8 @@ class InputOptions:
     ] = "zero"
     intents: Annotated[
         str | None,
-        Option(
-            metavar="FILE",
-            help="Intent probabilities, for measures of diversity: topic subtopic probability.",
-            panel=options.INPUT_PANEL,
+        options.INPUT_PANEL(
+            "Intent probabilities, for measures of diversity: topic subtopic probability.", "FILE"
         ),
     ] = None
     name_by: Annotated[
@@ -116,55 +107,44 @@ class InputOptions:
     ] = "double"
     subset: Annotated[
         str | None,
-        Option(
-            metavar="NAME",
-            help="The subset of files that hold several, such as predictions of MTEB; of a Quepid "
+        options.INPUT_PANEL(
+            "The subset of files that hold several, such as predictions of MTEB; of a Quepid "
             "book, the judge.",
-            panel=options.INPUT_PANEL,
+            "NAME",
         ),
     ] = None
     split: Annotated[
         str | None,
-        Option(
-            metavar="NAME",
-            help="The split of files that hold several, such as predictions of MTEB.",
-            panel=options.INPUT_PANEL,
+        options.INPUT_PANEL(
+            "The split of files that hold several, such as predictions of MTEB.", "NAME"
         ),
     ] = None
     download: Annotated[
-        bool,
-        Option(
-            "--download",
-            help="Fetch what is not here: https://… or http://…, irds:DATASET.",
-            panel=options.INPUT_PANEL,
-        ),
+        bool, options.INPUT_PANEL("Fetch what is not here: https://… or http://…, irds:DATASET.")
     ] = False
     exclude: Annotated[
         str | None,
-        Option(
-            metavar="FILE",
-            help="Documents that do not count, taken from runs and qrels: topic docid, qrels, or JSON "
+        options.INPUT_PANEL(
+            "Documents that do not count, taken from runs and qrels: topic docid, qrels, or JSON "
             "of topic and docids.",
-            panel=options.INPUT_PANEL,
+            "FILE",
         ),
     ] = None
     exclude_identical: Annotated[
         bool | None,
-        Option(
-            "--exclude-identical/--no-exclude-identical",
-            help="Take documents with the id of their topic from runs, as BEIR does; if neither is "
+        options.INPUT_PANEL(
+            "Take documents with the id of their topic from runs, as BEIR does; if neither is "
             "given, a warning tells of them.",
+            names=("--exclude-identical/--no-exclude-identical",),
             show_default=False,
-            panel=options.INPUT_PANEL,
         ),
     ] = None
     design: Annotated[
         str | None,
-        Option(
-            metavar="FILE",
-            help="How topics were drawn: a table with a column topic and any of dataset, stratum, "
+        options.DESIGN_PANEL(
+            "How topics were drawn: a table with a column topic and any of dataset, stratum, "
             "cluster, weight.",
-            panel=options.DESIGN_PANEL,
+            "FILE",
         ),
     ] = None
     dataset: options.DesignColumn = None
@@ -179,12 +159,10 @@ class InputOptions:
     ] = "fixed"
     bounded: Annotated[
         bool | None,
-        Option(
-            "--bounded/--unbounded",
-            help="Whether unknown measures lie in [0, 1]; by default they do if all "
-            "of their scores do.",
+        options.STATISTICS_PANEL(
+            "Whether unknown measures lie in [0, 1]; by default they do if all of their scores do.",
+            names=("--bounded/--unbounded",),
             show_default=False,
-            panel=options.STATISTICS_PANEL,
         ),
     ] = None
     scheduler: options.SchedulerOption = None  # used around the whole command

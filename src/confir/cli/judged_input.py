@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
-from confir.cli.explicit_options import refuse_options
 from confir.cli.input import Inputs
-from confir.cli.parameters import Option
+from confir.cli.parameters import Option, refuse_options
 from confir.cli.repeat_option import RepeatsOption, pattern_of
 from confir.defaults import SEED
 from confir.errors import InvalidValueError, enumerate_names

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from confir.cli import options
-from confir.cli.groups import Without
+from confir.cli.parameters import Without
 from confir.defaults import CHART_ENDINGS, ENDINGS
 from confir.errors import InvalidValueError
 
@@ -19,9 +20,7 @@ _OVER: tuple[Resampled, ...] = ("topics", "documents")
 
 def deliver_measures(out: options.Output) -> None:
     """Print or write the measures: name, parameters, aliases, and definition."""
-    from confir.cli.terminal import Answer
     from confir.measures.measure_list import MEASURES
-    from confir.report.tables import Cell, Table
 
     prepare_list(out)
     records = [
@@ -33,21 +32,19 @@ def deliver_measures(out: options.Output) -> None:
         }
         for definition in MEASURES.values()
     ]
-    rows = tuple(tuple(Cell(str(value)) for value in record.values()) for record in records)
-    note = "cutoffs are written @10; parameters in parentheses, as in AP(rel=2)@100"
-    out.deliver(Answer(records, Table(tuple(records[0]), rows, note, names=4)))
+    deliver_list(
+        out, records, "cutoffs are written @10; parameters in parentheses, as in AP(rel=2)@100"
+    )
 
 
 def methods_command(*, out: Annotated[options.Output, Without("quiet")]) -> None:
     """List the interval methods: assumptions, source, cost, and when they fail."""
-    from confir.cli.terminal import Answer
     from confir.intervals.method_list import (
         DEFAULT_BOUNDED_METHOD,
         DEFAULT_METHOD,
         DEFAULT_SCORE_METHOD,
         methods_over,
     )
-    from confir.report.tables import Cell, Table
 
     prepare_list(out)
     records = [
@@ -63,12 +60,12 @@ def methods_command(*, out: Annotated[options.Output, Without("quiet")]) -> None
         for over in _OVER
         for method in methods_over(over).values()
     ]
-    rows = tuple(tuple(Cell(value) for value in record.values()) for record in records)
-    note = (
+    deliver_list(
+        out,
+        records,
         f"default over topics: {DEFAULT_BOUNDED_METHOD} for scores in [0, 1], {DEFAULT_METHOD} for "
-        f"everything else; over documents, in confir collection --show topics: {DEFAULT_SCORE_METHOD}"
+        f"everything else; over documents, in confir collection --show topics: {DEFAULT_SCORE_METHOD}",
     )
-    out.deliver(Answer(records, Table(tuple(records[0]), rows, note, names=7)))
 
 
 def _purpose(method: Method, over: Resampled) -> str:
@@ -85,3 +82,12 @@ def prepare_list(out: options.Output) -> None:
         raise InvalidValueError(
             f"{out.output}: there is no chart of a list; expected one of {', '.join(ENDINGS)}"
         )
+
+
+def deliver_list(out: options.Output, records: Sequence[dict[str, str]], note: str = "") -> None:
+    """Print or write a list of texts: one row per record."""
+    from confir.cli.terminal import Answer
+    from confir.report.tables import Cell, Table
+
+    rows = tuple(tuple(map(Cell, record.values())) for record in records)
+    out.deliver(Answer(records, Table(tuple(records[0]), rows, note, names=len(records[0]))))

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from confir.cli.completion import among, measure_names, method_names
-from confir.cli.explicit_options import is_given
-from confir.cli.parameters import Callback, Option, Panel
+from confir.cli.completion import measure_names, method_names
+from confir.cli.parameters import Callback, Option, Panel, among, is_given, one_of
 from confir.defaults import (
     CHART_ENDINGS,
     DOCUMENT_REPLICATES,
@@ -23,18 +22,17 @@ from confir.defaults import (
     SEED,
     TABLE_WIDTHS,
 )
-from confir.errors import InvalidValueError, UnknownNameError
+from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
-    from confir.report.latex import Paper
 
-INPUT_PANEL = "Input"
-DESIGN_PANEL = "Topics that are not a simple random sample"
-STATISTICS_PANEL = "Statistics"
+INPUT_PANEL = Panel("Input")
+DESIGN_PANEL = Panel("Topics that are not a simple random sample")
+STATISTICS_PANEL = Panel("Statistics")
 HUMAN_PANEL = Panel("Human judgements")
-_OUTPUT_PANEL = "Output"
-_PAPER_PANEL = "For papers"
+_OUTPUT_PANEL = Panel("Output")
+_PAPER_PANEL = Panel("For papers")
 # What --rows takes for no limit.
 ALL_ROWS = "all"
 # Longer lists of words would be broken within one, in help pages of 80 columns.
@@ -55,19 +53,12 @@ def at_least(least: int) -> Callback:
 
 def choice(*choices: str, help: str, panel: str) -> Any:  # noqa: A002
     """Return an option whose value is one of some words, checked as soon as it is read."""
-
-    def check(_: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-        if value is not None and value not in choices:
-            option = max(parameter.opts, key=len)
-            raise UnknownNameError(f"value of {option}", value, choices)
-        return value
-
     listed = "|".join(choices)
     is_short = len(listed) <= _LONGEST_LIST
     return Option(
         metavar=listed if is_short else "WORD",
         help=help if is_short else f"{help} WORD: {', '.join(choices)}.",
-        callback=check,
+        callback=one_of(*choices),
         complete=among(lambda: choices),
         panel=panel,
     )
@@ -83,18 +74,15 @@ def generalise_to(*, help: str, default: str | None = "these") -> Any:  # noqa: 
     def check(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
         if value is None or not is_given(context, str(parameter.name)):
             return value
-        if value not in _GENERALISE_TO:
-            raise UnknownNameError("value of --generalise-to", value, tuple(_GENERALISE_TO))
-        return _GENERALISE_TO[value]
+        return _GENERALISE_TO[one_of(*_GENERALISE_TO)(context, parameter, value)]
 
-    return Option(
-        "--generalise-to",
-        metavar="|".join(_GENERALISE_TO),
-        help=help,
+    return DESIGN_PANEL(
+        help,
+        "|".join(_GENERALISE_TO),
+        names=("--generalise-to",),
         callback=check,
         complete=among(lambda: _GENERALISE_TO),
         show_default=default or False,
-        panel=DESIGN_PANEL,
     )
 
 
@@ -131,12 +119,12 @@ def split_names(text: str) -> list[str]:
     stripped = [name.strip() for name in names]
     if "" in stripped:
         raise InvalidValueError(f"-m {text!r} names an empty measure; expected names such as AP,RR")
-    return [_unquoted(name) for name in stripped]
-
-
-def _unquoted(name: str) -> str:
-    whole = len(name) > 2 and name[0] == name[-1] in "\"'" and name.count(name[0]) == 2
-    return name[1:-1] if whole else name
+    return [
+        name[1:-1]
+        if len(name) > 2 and name[0] == name[-1] in "\"'" and name.count(name[0]) == 2
+        else name
+        for name in stripped
+    ]
 
 
 def formats_text() -> str:
@@ -158,50 +146,38 @@ def _print_or_write(
 
 MeasuresOption = Annotated[
     list[str] | None,
-    Option(
-        "-m",
-        "--measure",
-        metavar="NAME",
-        help="Measures such as AP,nDCG@10 (repeatable; confir measures lists them); by default AP, nDCG@10, "
+    INPUT_PANEL(
+        "Measures such as AP,nDCG@10 (repeatable; confir measures lists them); by default AP, nDCG@10, "
         "P@10, RR and R@1000, and for a score table all in it.",
+        "NAME",
+        names=("-m", "--measure"),
         callback=split_measures,
         complete=among(measure_names),
-        panel=INPUT_PANEL,
     ),
 ]
 SelectOption = Annotated[
     list[str] | None,
-    Option(
-        metavar="PATTERN",
-        help="Use only the runs with these names: 'bm25*' (repeatable; a baseline is kept).",
-        panel=INPUT_PANEL,
+    INPUT_PANEL(
+        "Use only the runs with these names: 'bm25*' (repeatable; a baseline is kept).", "PATTERN"
     ),
 ]
 TopOption = Annotated[
     int | None,
-    Option(
-        metavar="N",
-        help="Use only the runs with the N highest means by the first measure (a baseline is kept).",
+    INPUT_PANEL(
+        "Use only the runs with the N highest means by the first measure (a baseline is kept).",
+        "N",
         callback=at_least(1),
-        panel=INPUT_PANEL,
     ),
 ]
 DesignColumn = Annotated[
-    str | None,
-    Option(
-        metavar="COLUMN",
-        help="Name of this column of the design, if it is another one.",
-        panel=DESIGN_PANEL,
-    ),
+    str | None, DESIGN_PANEL("Name of this column of the design, if it is another one.", "COLUMN")
 ]
 ByOption = Annotated[
     str | None,
-    Option(
-        "--by",
-        metavar="COLUMN",
-        help="Results for each group of topics: a column of the table that --design names, which may "
+    DESIGN_PANEL(
+        "Results for each group of topics: a column of the table that --design names, which may "
         "have no other column but topic.",
-        panel=DESIGN_PANEL,
+        "COLUMN",
     ),
 ]
 
@@ -213,103 +189,76 @@ def _between_0_and_1(_: click.Context, __: click.Parameter, value: float) -> flo
     return as_level(value)
 
 
-LevelOption = Annotated[
-    float, Option(help="Confidence level.", callback=_between_0_and_1, panel=STATISTICS_PANEL)
-]
+LevelOption = Annotated[float, STATISTICS_PANEL("Confidence level.", callback=_between_0_and_1)]
 MethodsOption = Annotated[
     list[str] | None,
-    Option(
-        "--method",
-        metavar="NAME",
-        help="Interval method (repeatable, to see several side by side; confir methods lists "
-        "them).",
+    STATISTICS_PANEL(
+        "Interval method (repeatable, to see several side by side; confir methods lists them).",
+        "NAME",
+        names=("--method",),
         complete=among(method_names),
-        panel=STATISTICS_PANEL,
     ),
 ]
 MethodOption = Annotated[
     str | None,
-    Option(
-        "--method",
-        metavar="NAME",
-        help="Interval method (confir methods lists them).",
+    STATISTICS_PANEL(
+        "Interval method (confir methods lists them).",
+        "NAME",
+        names=("--method",),
         complete=among(method_names),
-        panel=STATISTICS_PANEL,
     ),
 ]
 ReplicatesOption = Annotated[
-    int,
-    Option(
-        help="Number of bootstrap replicates.",
-        callback=at_least(1),
-        panel=STATISTICS_PANEL,
-    ),
+    int, STATISTICS_PANEL("Number of bootstrap replicates.", callback=at_least(1))
 ]
 SeedOption = Annotated[
-    int,
-    Option(
-        help="Seed of the random number generator.",
-        callback=at_least(0),
-        panel=STATISTICS_PANEL,
-    ),
+    int, STATISTICS_PANEL("Seed of the random number generator.", callback=at_least(0))
 ]
 JobsOption = Annotated[
     int | None,
-    Option(
-        help="Number of threads; by default all cores. The results do not depend on it.",
+    STATISTICS_PANEL(
+        "Number of threads; by default all cores. The results do not depend on it.",
         callback=at_least(1),
-        panel=STATISTICS_PANEL,
     ),
 ]
 SchedulerOption = Annotated[
     str | None,
-    Option(
-        metavar="ADDRESS",
-        help="Work on a Dask cluster: tcp://host:8786, or local:4 for four processes here. The "
+    STATISTICS_PANEL(
+        "Work on a Dask cluster: tcp://host:8786, or local:4 for four processes here. The "
         "results do not depend on it.",
-        panel=STATISTICS_PANEL,
+        "ADDRESS",
     ),
 ]
 ResumeOption = Annotated[
     str | None,
-    Option(
-        metavar="DIR",
-        help="Save partial results there, and resume from them after an interruption.",
-        panel=STATISTICS_PANEL,
+    STATISTICS_PANEL(
+        "Save partial results there, and resume from them after an interruption.", "DIR"
     ),
 ]
 OutputOption = Annotated[
     str | None,
-    Option(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help=f"Write to a file: {' '.join((*ENDINGS, *CHART_ENDINGS))}",
+    _OUTPUT_PANEL(
+        f"Write to a file: {' '.join((*ENDINGS, *CHART_ENDINGS))}",
+        "FILE",
+        names=("-o", "--output"),
         callback=_print_or_write,
-        panel=_OUTPUT_PANEL,
     ),
 ]
 FormatOption = Annotated[
     str,
-    Option(
-        "--format",
-        metavar="FORMAT",
-        help=f"What to print: {formats_text()}.",
+    _OUTPUT_PANEL(
+        f"What to print: {formats_text()}.",
+        "FORMAT",
+        names=("--format",),
         complete=among(lambda: OUTPUT_FORMATS),
         callback=_print_or_write,
-        panel=_OUTPUT_PANEL,
     ),
 ]
-QuietOption = Annotated[
-    bool,
-    Option("--quiet", help="Show neither progress nor warnings.", panel=_OUTPUT_PANEL),
-]
+QuietOption = Annotated[bool, _OUTPUT_PANEL("Show neither progress nor warnings.")]
 ProvenanceOption = Annotated[
     bool,
-    Option(
-        "--provenance",
-        help="Also write FILE.provenance.json: version, seed, command, and digests of all files.",
-        panel=_OUTPUT_PANEL,
+    _OUTPUT_PANEL(
+        "Also write FILE.provenance.json: version, seed, command, and digests of all files."
     ),
 ]
 
@@ -323,11 +272,8 @@ def _count_or_all(_: click.Context, __: click.Parameter, value: str) -> str:
 
 RowsOption = Annotated[
     str,
-    Option(
-        metavar="N|all",
-        help="Rows of a table in the terminal; files have all of them.",
-        callback=_count_or_all,
-        panel=_OUTPUT_PANEL,
+    _OUTPUT_PANEL(
+        "Rows of a table in the terminal; files have all of them.", "N|all", callback=_count_or_all
     ),
 ]
 
@@ -356,36 +302,20 @@ IntervalsOption = Annotated[
 ]
 DecimalsOption = Annotated[
     int | None,
-    Option(
-        metavar="N",
-        help="Decimals of scores in tables; by default 4.",
-        callback=at_least(1),
-        panel=_PAPER_PANEL,
-    ),
+    _PAPER_PANEL("Decimals of scores in tables; by default 4.", "N", callback=at_least(1)),
 ]
 FigureWidthOption = Annotated[
     float | None,
-    Option(
-        metavar="MM",
-        help="Width of a chart in mm, such as 85 for a column: panels get narrower, the font size stays.",
-        panel=_PAPER_PANEL,
+    _PAPER_PANEL(
+        "Width of a chart in mm, such as 85 for a column: panels get narrower, the font size stays.",
+        "MM",
     ),
 ]
 FigureHeightOption = Annotated[
-    float | None,
-    Option(
-        metavar="MM",
-        help="Height of a chart in mm: rows get lower or higher.",
-        panel=_PAPER_PANEL,
-    ),
+    float | None, _PAPER_PANEL("Height of a chart in mm: rows get lower or higher.", "MM")
 ]
 FigureTitleOption = Annotated[
-    bool,
-    Option(
-        "--figure-title",
-        help="Write the title into a chart; a paper has a caption instead.",
-        panel=_PAPER_PANEL,
-    ),
+    bool, _PAPER_PANEL("Write the title into a chart; a paper has a caption instead.")
 ]
 
 
@@ -399,11 +329,7 @@ class Statistics:
 
 
 EpsilonOption = Annotated[
-    float,
-    Option(
-        help="Clip scores to this distance from 0 and 1 before taking the logit.",
-        panel=STATISTICS_PANEL,
-    ),
+    float, STATISTICS_PANEL("Clip scores to this distance from 0 and 1 before taking the logit.")
 ]
 
 
@@ -458,38 +384,31 @@ class Output:
                 )
         if self.decimals is not None and ending in CHART_ENDINGS:
             raise InvalidValueError("--decimals is for tables; a chart has axes")
-        for option, size in (("width", self.figure_width), ("height", self.figure_height)):
-            if size is not None:
+        sizes = {"width": self.figure_width, "height": self.figure_height}
+        for option, given in (*sizes.items(), ("title", self.figure_title or None)):
+            if given is None:
+                continue
+            if ending not in CHART_ENDINGS:
+                raise InvalidValueError(
+                    f"--figure-{option} is for charts; expected -o FILE with {' '.join(CHART_ENDINGS)}"
+                )
+            if option in sizes:
                 from confir.report.charts import check_width
 
-                self._check_chart(f"--figure-{option}", ending)
-                check_width(size, option)
-        if self.figure_title:
-            self._check_chart("--figure-title", ending)
-
-    def _check_chart(self, option: str, ending: str) -> None:
-        """Raise where an option is for charts, and none is written."""
-        if ending not in CHART_ENDINGS:
-            raise InvalidValueError(
-                f"{option} is for charts; expected -o FILE with {' '.join(CHART_ENDINGS)}"
-            )
+                check_width(given, option)
 
     def deliver(self, answer: Answer) -> None:
         """Write an answer to the file that is named, else print it."""
-        from confir.cli.terminal import SavedFigure, deliver
+        from confir.cli.terminal import deliver
 
-        deliver(
-            answer,
-            output=self.output,
-            kind=self.kind,
-            paper=self._paper(),
-            figure=SavedFigure(self.figure_width, self.figure_height, self.figure_title),
-        )
+        paper = None
+        if (self.width, self.intervals, self.decimals) != (None, None, None):
+            from confir.report.latex import Paper
 
-    def _paper(self) -> Paper | None:
-        """Return how a table is to look in a paper; None where nothing is said about it."""
-        if self.width is None and self.intervals is None and self.decimals is None:
-            return None
-        from confir.report.latex import Paper
-
-        return Paper(self.width, self.intervals, self.decimals)
+            paper = Paper(self.width, self.intervals, self.decimals)
+        figure = {
+            "width": self.figure_width,
+            "height": self.figure_height,
+            "title": self.figure_title,
+        }
+        deliver(answer, output=self.output, kind=self.kind, paper=paper, **figure)

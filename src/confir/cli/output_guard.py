@@ -16,31 +16,14 @@ from typing import Any
 import click
 
 from confir.cli.help_pages import HelpedCommand
-from confir.cli.renamed_options import new_name
+from confir.cli.parameters import new_name
 from confir.errors import InvalidValueError
 
 # Parameters of commands that name what is read, and what is written.
 INPUTS = (
-    "qrels",
-    "runs",
-    "file",
-    "files",
-    "scores",
-    "intents",
-    "exclude",
-    "baseline",
-    "run",
-    "judge",
-    "human",
-    "design",
-    "sources",
-    "means",
-    "teams",
-    "contributors",
-    "original",
-    "baseline_runs",
-    "cost",
-    "votes",
+    *("qrels", "runs", "file", "files", "scores", "intents", "exclude", "baseline", "run", "judge"),
+    *("human", "design", "sources", "means", "teams", "contributors", "original", "baseline_runs"),
+    *("cost", "votes"),
 )
 # Of the former, those that may be names of runs in place of files.
 RUN_NAMES = ("baseline", "run")
@@ -72,37 +55,27 @@ class GuardedCommand(HelpedCommand):
     def invoke(self, ctx: Any) -> Any:
         """Check the inputs and outputs that the arguments name, then run the command.
 
-        Inputs are described before it, in case that it fails, and the provenance is written after;
-        after that comes what the command leaves for the end.
+        What it reads, it does not replace. Inputs are described before it, in case that it fails, and
+        the provenance is written after; after that comes what the command leaves for the end.
         """
-        _check_packages(ctx)
-        with ExitStack() as last:
-            ctx.meta[_LAST] = last
-            return self._guarded(ctx)
-
-    def _guarded(self, ctx: Any) -> Any:
-        """Run the command, and write the provenance that it is asked for."""
-        if not ctx.params.get("provenance"):
-            _guard(ctx)
-            return self._work(ctx)
-        from confir.cli.provenance import Provenance, describe_files, provenance_path
-
-        beside = provenance_path(ctx)
-        _guard(ctx, beside)
-        with Provenance(beside, ctx, describe_files(_inputs(ctx))):
-            return self._work(ctx)
-
-    def _work(self, ctx: Any) -> Any:
-        """Run the command, on the cluster that it names; what it reads, it does not replace."""
         from confir.data.files import keeping_inputs
 
-        address = ctx.params.get("scheduler")
-        if address is None:
-            with keeping_inputs():
-                return super().invoke(ctx)
-        from confir.scheduler import use_scheduler
+        _check_packages(ctx)
+        with ExitStack() as last, ExitStack() as around:
+            ctx.meta[_LAST] = last
+            beside = []
+            if ctx.params.get("provenance"):
+                from confir.cli.provenance import Provenance, describe_files, provenance_path
 
-        with keeping_inputs(), use_scheduler(address):
+                beside = [provenance_path(ctx)]
+            _guard(ctx, *beside)
+            for path in beside:
+                around.enter_context(Provenance(path, ctx, describe_files(_inputs(ctx))))
+            around.enter_context(keeping_inputs())
+            if ctx.params.get("scheduler") is not None:
+                from confir.scheduler import use_scheduler
+
+                around.enter_context(use_scheduler(ctx.params["scheduler"]))
             return super().invoke(ctx)
 
 

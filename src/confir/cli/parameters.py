@@ -2,19 +2,26 @@
 
 ``level: Annotated[float, Option(help="Confidence level.")] = 0.95`` is the option ``--level``; its type
 says how its text is read, and its default what holds without it.
+
+A group of options that commands share is a dataclass, and a command takes it whole:
+``def plan_command(inputs: Inputs, ..., out: Output)`` has all options of both groups. A command that
+lacks some of a group's options, or words one of them otherwise, says so beside the group:
+``Annotated[Inputs, Without("bounded"), Instead(measure=OwnMeasureOption)]``.
 """
 
 from __future__ import annotations
 
+import inspect
 import types
-from collections.abc import Callable
-from dataclasses import MISSING
-from typing import Any, NamedTuple, Union, get_args, get_origin
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import click
 
-from confir.errors import InvalidValueError
+from confir.errors import InvalidValueError, UnknownNameError
 
+Command = Callable[..., None]
 Completer = Callable[[str], list[str]]
 # Checks a value, or replaces it: called with the context of the command, the parameter and the value.
 Callback = Callable[[click.Context, click.Parameter, Any], Any]
@@ -90,51 +97,75 @@ class Panel(str):
         return Option(*names, metavar=metavar, help=help, panel=self, **further)
 
 
-class DeclaredArgument(click.Argument):
-    """An argument of a command, with its declaration."""
+def among(names: Callable[[], Iterable[str]]) -> Completer:
+    """Return what completes a word by names, which are looked up when they are needed."""
 
-    def __init__(self, name: str, declared: Argument, kind: _Kind, *, required: bool) -> None:
-        super().__init__(
-            [name],
-            type=_value_type(kind.value, name),
-            nargs=-1 if kind.repeats else kind.words,
-            required=required,
-            **({} if required else {"default": None}),
-            metavar=declared.metavar,
-            callback=_callback(None, kind),
-            shell_complete=_shell_completer(declared.complete, kind),
-        )
-        self.help = declared.help
+    def completions(incomplete: str) -> list[str]:
+        return [name for name in names() if name.startswith(incomplete)]
+
+    return completions
+
+
+def one_of(*words: str) -> Callback:
+    """Return what checks that a value is one of some words, as soon as it is read."""
+
+    def check(_: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+        if value is not None and value not in words:
+            raise UnknownNameError(f"value of {max(parameter.opts, key=len)}", value, words)
+        return value
+
+    return check
+
+
+class DeclaredArgument(click.Argument):
+    """An argument of a command, with what help says of it."""
+
+    help: str
 
 
 class DeclaredOption(click.Option):
-    """An option of a command, with its declaration."""
+    """An option of a command, with the panel that lists it, and the default that help shows."""
 
-    def __init__(self, name: str, declared: Option, kind: _Kind, default: Any) -> None:
-        names = declared.names or (f"--{name.replace('_', '-')}",)
-        is_flag = kind.value is bool
-        super().__init__(
-            [name, *names],
-            type=None if is_flag else _value_type(kind.value, max(names, key=len)),
-            is_flag=is_flag,
-            multiple=kind.repeats,
-            nargs=kind.words,
-            default=default,
-            metavar=declared.metavar or _NUMBERS.get(kind.value),
-            help=declared.help,
-            callback=_callback(declared.callback, kind),
-            shell_complete=_shell_completer(declared.complete, kind),
-        )
-        self.panel = declared.panel
-        self.default_shown = declared.show_default
+    panel: str | None
+    default_shown: bool | str
 
 
 def click_parameter(name: str, annotation: Any, default: Any) -> click.Parameter:
     """Return the argument or option that an annotated parameter declares."""
     value, declared = get_args(annotation)
+    kind = _kind(value)
+    completer = _shell_completer(declared.complete, kind)
     if isinstance(declared, Argument):
-        return DeclaredArgument(name, declared, _kind(value), required=default is MISSING)
-    return DeclaredOption(name, declared, _kind(value), default)
+        required = default is MISSING
+        argument = DeclaredArgument(
+            [name],
+            type=_Number(kind.value, name) if kind.value in _NUMBERS else kind.value,
+            nargs=-1 if kind.repeats else kind.words,
+            required=required,
+            **({} if required else {"default": None}),
+            metavar=declared.metavar,
+            callback=_callback(None, kind),
+            shell_complete=completer,
+        )
+        argument.help = declared.help
+        return argument
+    names = declared.names or (f"--{name.replace('_', '-')}",)
+    is_flag, longest = kind.value is bool, max(names, key=len)
+    value_type = _Number(kind.value, longest) if kind.value in _NUMBERS else kind.value
+    option = DeclaredOption(
+        [name, *names],
+        type=None if is_flag else value_type,
+        is_flag=is_flag,
+        multiple=kind.repeats,
+        nargs=kind.words,
+        default=default,
+        metavar=declared.metavar or _NUMBERS.get(kind.value),
+        help=declared.help,
+        callback=_callback(declared.callback, kind),
+        shell_complete=completer,
+    )
+    option.panel, option.default_shown = declared.panel, declared.show_default
+    return option
 
 
 _NUMBERS: dict[type, str] = {int: "N", float: "X"}
@@ -155,11 +186,6 @@ def _kind(annotation: Any) -> _Kind:
     if get_origin(annotation) is list:
         return _Kind(inner[0], repeats=True)
     return _Kind(inner[0], words=len(inner)) if inner else _Kind(annotation)
-
-
-def _value_type(value: type, name: str) -> Any:
-    """Return how text becomes a value."""
-    return _Number(value, name) if value in _NUMBERS else value
 
 
 class _Number(click.ParamType):  # type: ignore[type-arg]
@@ -200,3 +226,140 @@ def _shell_completer(complete: Completer | None, kind: _Kind) -> Callable[..., l
         return [CompletionItem(incomplete, type="file")] if kind.value is str else []
 
     return completions
+
+
+class Without:
+    """Options of a group that a command does not have; they keep their defaults."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+
+class Instead:
+    """Options of a group that a command describes otherwise: their annotations by name."""
+
+    def __init__(self, **annotations: Any) -> None:
+        self.annotations = annotations
+
+
+class _Declared(NamedTuple):
+    """A parameter of a command or field of a group: name, annotation and default."""
+
+    name: str
+    annotation: Any
+    default: Any
+
+
+def read_parameters(command: Command) -> tuple[list[click.Parameter], Command]:
+    """Return the arguments and options of a command, and a function that takes their values."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, tuple[type, list[_Declared]]] = {}
+    single: list[_Declared] = []
+    every: list[_Declared] = []
+    for one in inspect.signature(command).parameters.values():
+        hint = hints[one.name]
+        kind, *changes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        if is_dataclass(kind) and isinstance(kind, type):
+            own = list(_fields(kind, changes))
+            groups[one.name] = kind, own
+            every += own
+        else:
+            default = MISSING if one.default is one.empty else one.default
+            single.append(_Declared(one.name, hints[one.name], default))
+            every.append(single[-1])
+
+    def collected(**values: Any) -> None:
+        made = {name: group(**_chosen(values, own)) for name, (group, own) in groups.items()}
+        command(**_chosen(values, single), **made)
+
+    given = [one for one in every if one.annotation is not click.Context]
+    return [click_parameter(*one) for one in given], collected
+
+
+def _chosen(values: dict[str, Any], declared: list[_Declared]) -> dict[str, Any]:
+    """Return the values of some parameters; the context is the one of this call."""
+    return {
+        name: click.get_current_context() if annotation is click.Context else values[name]
+        for name, annotation, _ in declared
+    }
+
+
+def _fields(group: type, changes: list[Any]) -> Iterator[_Declared]:
+    """Yield the fields of a group, as a command has them."""
+    left_out = {name for change in changes if isinstance(change, Without) for name in change.names}
+    hints = get_type_hints(group, include_extras=True)
+    for change in changes:
+        if isinstance(change, Instead):
+            hints |= change.annotations
+    for one in fields(group):
+        if one.name not in left_out:
+            yield _Declared(one.name, hints[one.name], one.default)
+
+
+def is_given(context: click.Context, name: str) -> bool:
+    """Whether the user gave the option that sets a parameter of the command."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def refuse_options(context: click.Context, names: Sequence[str], reason: str) -> None:
+    """Raise where one of some options is given that would have no effect.
+
+    Parameters
+    ----------
+    context
+        The context of the command.
+    names
+        Names of its parameters.
+    reason
+        What follows the option in the sentence, such as "is for intervals".
+    """
+    for parameter in context.command.params:
+        if parameter.name in names and is_given(context, parameter.name):
+            spelt = "/".join([max(parameter.opts, key=len), *parameter.secondary_opts])
+            raise InvalidValueError(f"{spelt} {reason}")
+
+
+class Renamed(NamedTuple):
+    """An option that was renamed.
+
+    Attributes
+    ----------
+    option
+        Its former name.
+    instead
+        What to write now.
+    commands
+        The commands that had it; empty for all.
+    """
+
+    option: str
+    instead: str
+    commands: tuple[str, ...] = ()
+
+
+_TOPICS = ("evaluate", "compare", "collection", "topics", "chance")
+
+RENAMED = (
+    Renamed("--per-topic", "--show topics, or -q", _TOPICS),
+    Renamed("--ranks", "confir compare --show ranks", ("evaluate",)),
+    Renamed("--unjudged", "--show unjudged --treatment bounds|condensed|resample", ("evaluate",)),
+    Renamed("--ties", "--show ties --treatment bounds|expected", ("evaluate",)),
+    Renamed("--best", "--show best, which compare prints without --baseline", ("compare",)),
+    Renamed("--groups", "--show groups", ("compare",)),
+    Renamed("--effects", "--show effects", ("compare",)),
+    Renamed("--unjudged", "--show unjudged", ("compare",)),
+    Renamed("--variance", "--show variance", ("collection", "judges")),
+    Renamed("--confusion", "--show confusion", ("judges",)),
+    Renamed("--by-run", "--show runs", ("judges",)),
+    Renamed("--reliability", "--show reliability", ("components",)),
+    Renamed("--datasets", "--generalise-to these (was fixed) or similar (was random)"),
+)
+
+
+def new_name(command: str, option: str) -> str | None:
+    """Return one sentence that names what replaces an option; None where nothing does."""
+    for one in RENAMED:
+        if one.option == option and (not one.commands or command in one.commands):
+            return f"{option} is now {one.instead}"
+    return None

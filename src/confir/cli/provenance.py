@@ -95,11 +95,11 @@ class Provenance:
 def _write(path: str, context: click.Context, inputs: list[dict[str, Any]]) -> None:
     """Write what an output comes from, whole or not at all."""
     from confir.cli.report import command_line_with_seed
-    from confir.cli.schema import schema_text
+    from confir.cli.schema import VERSION
 
     seed = context.params.get("seed")
     record = {
-        "schema": json.loads(schema_text())["version"],
+        "schema": VERSION,
         "confir": version("confir"),
         "python": platform.python_version(),
         "packages": dict(_installed()),

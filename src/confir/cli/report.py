@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Option
+from confir.cli.parameters import Panel
 from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:
@@ -19,77 +19,52 @@ if TYPE_CHECKING:
     from confir.data.scores import Scores
     from confir.measures.score_summary import ScoreSummary
 
-_PAGE = "Page"
+_PAGE = Panel("Page")
 
 
 def report_command(
     *,
     inputs: JudgedInputs,
     output: Annotated[
-        str,
-        Option("-o", "--output", metavar="FILE", help="The HTML file to write.", panel=_PAGE),
+        str, _PAGE("The HTML file to write.", "FILE", names=("-o", "--output"))
     ] = "report.html",
-    title: Annotated[
-        str | None, Option(metavar="TEXT", help="Heading of the page.", panel=_PAGE)
-    ] = None,
+    title: Annotated[str | None, _PAGE("Heading of the page.", "TEXT")] = None,
     figures: Annotated[
-        str | None,
-        Option(
-            metavar="DIR",
-            help="Also write every chart to this folder, as SVG and PDF.",
-            panel=_PAGE,
-        ),
+        str | None, _PAGE("Also write every chart to this folder, as SVG and PDF.", "DIR")
     ] = None,
     figure_width: Annotated[
         float | None,
-        Option(
-            metavar="MM",
-            help="Width of the charts in the folder in mm, such as 85 for a column of a paper.",
-            panel=_PAGE,
-        ),
+        _PAGE("Width of the charts in the folder in mm, such as 85 for a column of a paper.", "MM"),
     ] = None,
     documents: Annotated[
         int | None,
-        Option(
-            metavar="N",
-            help="Number of documents in the collection, for the random baseline; by default "
+        _PAGE(
+            "Number of documents in the collection, for the random baseline; by default "
             "those that occur in qrels and runs.",
+            "N",
             callback=options.at_least(1),
-            panel=_PAGE,
         ),
     ] = None,
     baseline: Annotated[
         str | None,
-        Option(
-            metavar="RUN",
-            help="Baseline, by its name or file: which runs beat it, by how much and on which topics; by "
+        _PAGE(
+            "Baseline, by its name or file: which runs beat it, by how much and on which topics; by "
             "default all pairs are compared.",
-            panel=_PAGE,
+            "RUN",
         ),
     ] = None,
     judge: Annotated[
         list[str] | None,
-        Option(
-            metavar="QRELS",
-            help="Qrels of another judge to compare with, as a path or NAME=PATH (repeatable).",
-            panel=_PAGE,
+        _PAGE(
+            "Qrels of another judge to compare with, as a path or NAME=PATH (repeatable).", "QRELS"
         ),
     ] = None,
     grades: Annotated[
         list[str] | None,
-        Option(
-            metavar="SCALE",
-            help="The common scale, if judges use different grades, as for confir judges.",
-            panel=_PAGE,
-        ),
+        _PAGE("The common scale, if judges use different grades, as for confir judges.", "SCALE"),
     ] = None,
     cost: Annotated[
-        list[str] | None,
-        Option(
-            metavar="FILE",
-            help="What runs cost, as for confir tradeoff (repeatable).",
-            panel=_PAGE,
-        ),
+        list[str] | None, _PAGE("What runs cost, as for confir tradeoff (repeatable).", "FILE")
     ] = None,
     by: options.ByOption = None,
     method: options.MethodOption = None,

@@ -1,30 +1,35 @@
-"""How commands run: an error becomes one sentence and an exit code."""
+"""How commands run: errors and warnings become sentences, an error an exit code as well."""
 
 from __future__ import annotations
 
 import atexit
 import gc
 import os
+import re
 import sys
 import warnings
-from collections.abc import Iterable
 from importlib import import_module
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
 from confir.cli import FAILED, INTERRUPTED
-from confir.cli.build_date import build_seconds
 from confir.cli.completion import COMPLETE, complete
-from confir.cli.groups import Command, read_parameters
 from confir.cli.help_pages import Entry, entries, help_page
 from confir.cli.output_guard import GuardedCommand
+from confir.cli.parameters import Command, read_parameters
 from confir.cli.repeat_option import with_patterns
 from confir.cli.streams import prepare_streams, print_message
-from confir.cli.warning_summary import WarningSummary
 from confir.cores import Products
-from confir.errors import ConfirError, ConfirWarning, nearest_names
+from confir.errors import (
+    ConfirError,
+    ConfirWarning,
+    InvalidValueError,
+    nearest_names,
+    place_by_importance,
+)
+from confir.report.merged_warnings import merge_warnings
 from confir.studies import DAILY, LISTS, STUDIES
 
 if TYPE_CHECKING:
@@ -51,6 +56,9 @@ runs/ -o page.html` writes it all on a page. `confir demo` needs no files."""
 
 # The exit code of a command whose output nobody reads, as of one that SIGPIPE ended.
 UNREAD = 141
+
+# The variable in which builds state the date of what they write.
+_BUILD_DATE = "SOURCE_DATE_EPOCH"
 
 # What takes less memory, by the option that says how much is drawn.
 _SMALLER = {
@@ -91,7 +99,9 @@ class Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that is called; raise where there is none of that name."""
         if args[0] not in COMMANDS and not ctx.resilient_parsing:
-            raise click.UsageError(f"No such command {args[0]!r}.{_suggestion(args[0])}", ctx)
+            close = " or ".join(map(repr, nearest_names(args[0], COMMANDS)))
+            meant = f" Did you mean {close}?" if close else ""
+            raise click.UsageError(f"No such command {args[0]!r}.{meant}", ctx)
         return super().resolve_command(ctx, args)
 
     def get_help(self, ctx: click.Context) -> str:
@@ -141,12 +151,6 @@ def _summary(name: str) -> str:
     return str(find_command(name).__doc__).partition("\n\n")[0].strip()
 
 
-def _suggestion(name: str) -> str:
-    """Return which command was meant, if one is similar."""
-    close = nearest_names(name, COMMANDS)
-    return f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
-
-
 def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:
     if value and not context.resilient_parsing:
         from importlib.metadata import version
@@ -181,6 +185,48 @@ def _start_fast() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if "numpy" not in sys.modules:
         Products.single = os.environ["OPENBLAS_NUM_THREADS"] == "1"
+
+
+def build_seconds() -> int | None:
+    """Return the seconds since 1970 that the environment states, if any; raise if it is no date.
+
+    Every command asks: numpy and scipy read the variable as well, and would end in a traceback.
+    """
+    given = os.environ.get(_BUILD_DATE, "")
+    if not given:
+        os.environ.pop(_BUILD_DATE, None)  # for numpy, an empty one is no number
+        return None
+    if not re.fullmatch("[0-9]{1,11}", given):  # dates up to the year 5138
+        raise InvalidValueError(
+            f"{_BUILD_DATE} is {given!r}; expected seconds since 1970, such as 1767225600"
+        )
+    return int(given)
+
+
+class WarningSummary:
+    """Collects the warnings of a command, and prints them when it ends; none before an error."""
+
+    def __init__(self) -> None:
+        self._found: list[tuple[int, str]] = []
+
+    def show(self, message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        """Keep a warning of confir; those of other packages are for developers."""
+        if issubclass(category, ConfirWarning):
+            self._found.append((place_by_importance(category), str(message)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:  # an error says what is wrong, and warnings would only hide it
+            for line in merge_warnings(self._found):
+                print_message(f"confir: warning: {line}")
+        self._found.clear()
 
 
 def _run(named: list[str], summary: WarningSummary) -> int:
@@ -275,10 +321,6 @@ def _memory_advice(named: list[str], trace: TracebackType | None) -> str:
         trace = trace.tb_next
     advice = "fewer runs or topics at a time need less, and long tables in Parquet, which are read in parts"
     if innermost.startswith(_DRAWING) and not innermost.endswith(".command") and named:
-        options = _parameters(named[0])
+        options = {one.name for one in build_command(named[0]).params}
         advice = next((words for name, words in _SMALLER.items() if name in options), advice)
     return f"there is not enough memory for this; {advice}"
-
-
-def _parameters(name: str) -> Iterable[str]:
-    return tuple(str(one.name) for one in build_command(name).params)

@@ -49,14 +49,6 @@ _SLOW_NOTE = (
 )
 
 
-class SavedFigure(NamedTuple):
-    """How a chart is saved: width and height in mm, and whether it has a title."""
-
-    width: float | None = None
-    height: float | None = None
-    title: bool = False
-
-
 class Answer(NamedTuple):
     """The answer of a command, in the forms that readers and programs need.
 
@@ -83,7 +75,7 @@ class Answer(NamedTuple):
 
 def result_answer(result: Any) -> Answer:
     """Return a result with its records and the table that its study makes of it."""
-    from confir.report.notebook import table_of
+    from confir.report.result_table import table_of
 
     return Answer(result.to_records(), table_of(result), result)
 
@@ -94,15 +86,18 @@ def deliver(
     output: str | None,
     kind: str,
     paper: Paper | None = None,
-    figure: SavedFigure | None = None,
+    **figure: Any,
 ) -> None:
-    """Write an answer to a file where one is named, else print it."""
+    """Write an answer to a file where one is named, else print it.
+
+    ``paper`` says how a table is written for a paper, ``figure`` has options of `save_chart`.
+    """
     ending = "" if output is None else Path(output).suffix.lower()
     decimals = None if paper is None else paper.decimals
     if output is not None and ending in CHART_ENDINGS:
         from confir.report.charts import save_chart
 
-        save_chart(answer.result, output, **(figure or SavedFigure())._asdict())
+        save_chart(answer.result, output, **figure)
     elif output is not None and ending == ".md" and answer.parts:
         text = parts_to_markdown(parts_with_decimals(answer.parts, decimals))
         write_whole(output, text.encode())
@@ -128,14 +123,10 @@ def _print_parts(answer: Answer, decimals: int | None) -> None:
         for part in parts
     ]
     if sys.stdout.isatty():
-        sys.stdout.write(parts_to_text(cut, colour=True, width=terminal_width()))
+        width = shutil.get_terminal_size().columns
+        sys.stdout.write(parts_to_text(cut, colour=True, width=width))
     else:
         print_text(parts_to_text(cut))
-
-
-def terminal_width() -> int:
-    """Return how many columns the terminal has."""
-    return shutil.get_terminal_size().columns
 
 
 def check_output(output: str | None, kind: str = "table") -> None:

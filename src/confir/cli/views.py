@@ -11,10 +11,8 @@ from typing import Annotated, Any, NamedTuple
 
 import click
 
-from confir.cli.completion import among
-from confir.cli.explicit_options import is_given, refuse_options
-from confir.cli.parameters import Option
-from confir.errors import InvalidValueError, UnknownNameError, enumerate_names
+from confir.cli.parameters import Option, among, is_given, one_of, refuse_options
+from confir.errors import InvalidValueError, enumerate_names
 
 # The view that -q stands for.
 TOPICS = "topics"
@@ -78,17 +76,11 @@ class Views:
         """Return the option --show, for the annotation of a parameter."""
         names = tuple(self.by_name)
         listed = "; ".join(f"{view.name}: {view.about}" for view in self.by_name.values())
-
-        def check(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-            if value is not None and value not in names:
-                raise UnknownNameError("value of --show", value, names)
-            return value
-
         return Option(
             "--show",
             metavar="VIEW",
             help=f"What to print: {self._listed()}. {listed}.",
-            callback=check,
+            callback=one_of(*names),
             complete=among(lambda: names),
         )
 

@@ -86,6 +86,8 @@ class Result:
     record_columns
         The columns of the records in order, where they are not those of the fields; one that a
         result lacks is left out.
+    optional_columns
+        The columns among them that a result may lack, besides fields that may be None.
     row_order
         Axes of the records, slowest first, where these are not all axes in their order.
     label_parts
@@ -97,6 +99,7 @@ class Result:
     """
 
     record_columns: ClassVar[tuple[str, ...]] = ()
+    optional_columns: ClassVar[tuple[str, ...]] = ()
     row_order: ClassVar[tuple[str, ...]] = ()
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     best_by: ClassVar[str] = ""
@@ -146,10 +149,6 @@ class Result:
     def table_columns(self) -> TableColumns:
         """Return how the columns of its table read, in their order; none where it has no table."""
         return {}
-
-    def table_records(self) -> list[Record]:
-        """Return the records in the order of the table's rows; mostly their own."""
-        return self.to_records()
 
     def note(self) -> str:
         """Return what the columns of the table are, in words."""

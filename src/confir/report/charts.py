@@ -32,18 +32,13 @@ from confir.errors import (
     UnsupportedMethodError,
 )
 from confir.order import best_first
+from confir.report.records import finite_or_none
 from confir.studies import find_function
 
 # Okabe & Ito 2008, with grey instead of black: distinguishable for colour-blind readers.
 COLOURS = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-    "#F0E442",
-    "#767676",
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7"),
+    *("#E69F00", "#56B4E9", "#F0E442", "#767676"),
 )
 
 # Lines and text of a chart: legible on white paper and on a dark page.
@@ -184,6 +179,13 @@ def tooltips(*fields: str, numbers: str = _FIVE_DIGITS) -> list[Any]:
         alt.Tooltip(field, format=numbers) if field.endswith(":Q") else alt.Tooltip(field)
         for field in fields
     ]
+
+
+def inline_records(records: Iterable[Record]) -> dict[str, tuple[Record, ...]]:
+    """Return records as the data of a chart, with null for missing numbers: NaN is not valid JSON."""
+    return {
+        "values": tuple({key: finite_or_none(value) for key, value in r.items()} for r in records)
+    }
 
 
 def numbered(records: Iterable[Record], **names: Sequence[str]) -> list[Record]:

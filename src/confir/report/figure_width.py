@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -110,25 +111,26 @@ def fit_height(specification: _Specification, height: float) -> _Specification:
     return made
 
 
-def _heightened(node: Any, scale: float) -> Any:
+def _heightened(specification: Any, scale: float) -> Any:
+    def change(key: str, part: Any) -> Any:
+        if key == "height" and isinstance(part, int | float):
+            return part * scale
+        if key == "height" and isinstance(part, dict) and part.get("step") is not None:
+            return {**part, "step": part["step"] * scale}
+        if key == "labelFontSize" and isinstance(part, int | float):
+            return min(part, max(_SMALLEST_LETTERS, part * scale))
+        return _changed(part, change)
+
+    return _changed(specification, change)
+
+
+def _changed(node: Any, change: Callable[[str, Any], Any]) -> Any:
+    """Return a specification in which each part but data is what a function makes of it."""
     if isinstance(node, list):
-        return [_heightened(part, scale) for part in node]
+        return [_changed(part, change) for part in node]
     if not isinstance(node, dict):
         return node
-    made = {}
-    step = node.get("height", {}).get("step") if isinstance(node.get("height"), dict) else None
-    for key, part in node.items():
-        if key in _DATA:
-            made[key] = part
-        elif key == "height" and isinstance(part, int | float):
-            made[key] = part * scale
-        elif key == "height" and step is not None:
-            made[key] = {**part, "step": step * scale}
-        elif key == "labelFontSize" and isinstance(part, int | float):
-            made[key] = min(part, max(_SMALLEST_LETTERS, part * scale))
-        else:
-            made[key] = _heightened(part, scale)
-    return made
+    return {key: part if key in _DATA else change(key, part) for key, part in node.items()}
 
 
 def _widest_panel(node: Any) -> float:
@@ -166,29 +168,23 @@ def _laid_out(specification: _Specification, layout: _FigureLayout) -> _Specific
     return made
 
 
-def _narrowed(node: Any, layout: _FigureLayout, panel: float) -> Any:
-    if isinstance(node, list):
-        return [_narrowed(part, layout, panel) for part in node]
-    if not isinstance(node, dict):
-        return node
-    made = {}
-    for key, part in node.items():
-        if key in _DATA:
-            made[key] = part
-        elif key == "width" and isinstance(part, int | float):
-            made[key] = part * layout.scale
-        elif key == "width" and isinstance(part, dict) and "step" in part:
-            made[key] = {**part, "step": part["step"] * layout.scale}
-        elif key == "columns" and layout.columns is not None:
-            made[key] = layout.columns
-        elif key == "labelExpr" and layout.label < _LONGEST_LABEL:
-            made[key] = _shortened(part, int(layout.label / _LABEL_LETTER))
-        elif key == "x" and isinstance(part, dict) and isinstance(part.get("title"), str):
+def _narrowed(specification: Any, layout: _FigureLayout, panel: float) -> Any:
+    def change(key: str, part: Any) -> Any:
+        if key == "width" and isinstance(part, int | float):
+            return part * layout.scale
+        if key == "width" and isinstance(part, dict) and "step" in part:
+            return {**part, "step": part["step"] * layout.scale}
+        if key == "columns" and layout.columns is not None:
+            return layout.columns
+        if key == "labelExpr" and layout.label < _LONGEST_LABEL:
+            return _shortened(part, int(layout.label / _LABEL_LETTER))
+        changed = _changed(part, change)
+        if key == "x" and isinstance(part, dict) and isinstance(part.get("title"), str):
             room = min(panel * layout.scale, layout.pixels)
-            made[key] = {**_narrowed(part, layout, panel), "title": _wrapped(part["title"], room)}
-        else:
-            made[key] = _narrowed(part, layout, panel)
-    return made
+            changed["title"] = _wrapped(part["title"], room)
+        return changed
+
+    return _changed(specification, change)
 
 
 def _wrapped_title(title: Any, pixels: float) -> Any:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from confir.data.files import PathLike
 from confir.data.output_folder import OutputFolder
 from confir.parallel import Progress
 from confir.report.charts import save_chart
 from confir.report.contents import Contents, MeasureContents, present_sections
-from confir.report.sections import Figure, Section
+from confir.report.sections import Figure
 
 FIGURE_ENDINGS = (".svg", ".pdf")
 
@@ -29,35 +28,29 @@ def report_figures(
     Progress is called with 1 after the charts of each measure. Those for papers alone, which the
     page shows in another way, can be left out.
     """
+    kinds = ("figures", "paper") if paper else ("figures",)
     for measured in contents.measures:
-        for section in present_sections(measured).values():
-            for figure in _figures_of(section, measured, levels, paper=paper):
-                yield figure._replace(measure=measured.measure)
+        yield from measure_figures(measured, levels, kinds)
         if progress is not None:
             progress(1)
-    for section in present_sections(contents).values():
-        yield from _figures_of(section, contents, levels, paper=paper)
+    yield from _figures_of(contents, levels, kinds)
+
+
+def measure_figures(
+    measured: MeasureContents, levels: tuple[float, ...], kinds: Sequence[str] = ("paper",)
+) -> Iterator[Figure]:
+    """Yield the charts of a measure: by default, those that are for papers alone."""
+    for figure in _figures_of(measured, levels, kinds):
+        yield figure._replace(measure=measured.measure)
 
 
 def _figures_of(
-    section: Section[Any],
-    contents: Contents | MeasureContents,
-    levels: tuple[float, ...],
-    *,
-    paper: bool,
+    contents: Contents | MeasureContents, levels: tuple[float, ...], kinds: Sequence[str]
 ) -> Iterator[Figure]:
-    """Yield the charts of a section."""
-    for figures in (section.figures, section.paper if paper else None):
-        if figures is not None:
-            yield from figures(contents, levels)
-
-
-def paper_figures(measured: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
-    """Yield the charts of a measure that are for papers alone."""
-    for section in present_sections(measured).values():
-        if section.paper is not None:
-            for figure in section.paper(measured, levels):
-                yield figure._replace(measure=measured.measure)
+    """Yield the charts of all sections: their ``figures``, and what is for a ``paper``."""
+    for section in present_sections(contents).values():
+        for draw in filter(None, (getattr(section, kind) for kind in kinds)):
+            yield from draw(contents, levels)
 
 
 def write_figures(

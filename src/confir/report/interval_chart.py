@@ -12,13 +12,13 @@ from confir.report.charts import (
     INK,
     import_altair,
     in_panels,
+    inline_records,
     layered,
     names_best_first,
     numbered,
     run_rows,
     styled,
 )
-from confir.report.inline_records import inline_records
 
 
 class Mark(NamedTuple):

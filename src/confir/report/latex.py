@@ -64,7 +64,7 @@ def to_latex(table: Table, paper: Paper | None = None) -> str:
         return _fitted(table, paper)
     style = paper.intervals or "brackets"
     lines = [
-        f"\\begin{{tabular}}{{{_columns(table.names, len(table.columns))}}}",
+        f"\\begin{{tabular}}{{{'l' * table.names}{'r' * (len(table.columns) - table.names)}}}",
         r"\toprule",
         *_body([table], style),
         r"\bottomrule",
@@ -89,17 +89,9 @@ def _for_paper(table: Table) -> Table:
         dropped = dropped[:-1]
     said = [f"{table.columns[place]}: {table.rows[0][place].text}" for place in dropped]
     kept = [place for place in range(len(table.columns)) if place not in dropped]
-    rows = tuple(tuple(row[place] for place in kept) for row in table.rows)
     note = "; ".join(filter(None, [*said, table.note]))
-    names = table.names - len(dropped)
-    shorter = replace(
-        table,
-        columns=tuple(table.columns[place] for place in kept),
-        rows=rows,
-        note=note,
-        names=names,
-    )
-    return _with_one_p(shorter)
+    shorter = replace(table, note=note, names=table.names - len(dropped))
+    return _with_one_p(_with_columns(shorter, kept))
 
 
 def _with_one_p(table: Table) -> Table:
@@ -107,22 +99,14 @@ def _with_one_p(table: Table) -> Table:
     if not {*_P_VALUES} <= {*table.columns}:
         return table
     own, adjusted = map(table.columns.index, _P_VALUES)
+    texts = [f"{_short_p(row[own].text)} ({_short_p(row[adjusted].text)})" for row in table.rows]
     rows = tuple(
-        tuple(
-            cell._replace(text=f"{_short_p(cell.text)} ({_short_p(row[adjusted].text)})")
-            if place == own
-            else cell
-            for place, cell in enumerate(row)
-            if place != adjusted
-        )
-        for row in table.rows
+        (*row[:own], row[own]._replace(text=text), *row[own + 1 :])
+        for row, text in zip(table.rows, texts, strict=True)
     )
-    columns = tuple(
-        "p (adj.)" if place == own else name
-        for place, name in enumerate(table.columns)
-        if place != adjusted
-    )
-    return replace(table, columns=columns, rows=rows)
+    columns = (*table.columns[:own], "p (adj.)", *table.columns[own + 1 :])
+    kept = [place for place in range(len(columns)) if place != adjusted]
+    return _with_columns(replace(table, columns=columns, rows=rows), kept)
 
 
 def _short_p(text: str) -> str:
@@ -140,7 +124,7 @@ def _long(table: Table, paper: Paper) -> str:
     room = _ROOM["page"]
     lines = [r"\begingroup\small\setlength{\tabcolsep}{3pt}"]
     widths = _name_widths(table, room)
-    names = "".join("l" if width is None else _broken_column(width / room) for width in widths)
+    names = _name_columns(widths, room)
     parts = [table] if paper.width is None else _parts(table, style, room)
     for part in parts:
         numbers = len(part.columns) - table.names
@@ -191,8 +175,7 @@ def _box(table: Table, whole: Table, style: str, room: float) -> list[str]:
     widths = _name_widths(whole, room)
     parts = _parts(table, style, room)
     most = max(len(part.columns) for part in parts)
-    layout = "".join("l" if width is None else _broken_column(width / room) for width in widths)
-    layout += "r" * (most - table.names)
+    layout = _name_columns(widths, room) + "r" * (most - table.names)
     body = _body(parts, style, broken=[width is not None for width in widths], columns=most)
     return [
         f"\\sbox0{{\\begin{{tabular}}{{@{{}}{layout}@{{}}}}",
@@ -218,13 +201,14 @@ def _with_packages(lines: Sequence[str]) -> str:
     return "\n".join([f"% needs {needed}", *lines]) + "\n"
 
 
-def _columns(names: int, columns: int) -> str:
-    return "l" * names + "r" * (columns - names)
-
-
-def _broken_column(share: float) -> str:
-    """Return a column of names that are broken into lines of a share of the width."""
-    return rf">{{\raggedright\arraybackslash}}p{{{share:.2f}\linewidth}}"
+def _name_columns(widths: Sequence[float | None], room: float) -> str:
+    """Return the columns of names; those with a width are broken into lines of its share of the room."""
+    return "".join(
+        "l"
+        if width is None
+        else rf">{{\raggedright\arraybackslash}}p{{{width / room:.2f}\linewidth}}"
+        for width in widths
+    )
 
 
 def _name_widths(table: Table, room: float) -> list[float | None]:
@@ -253,7 +237,7 @@ def _parts(table: Table, style: str, room: float) -> list[Table]:
 
 def _with_columns(table: Table, places: Sequence[int]) -> Table:
     rows = tuple(tuple(row[place] for place in places) for row in table.rows)
-    return Table(tuple(table.columns[place] for place in places), rows, names=table.names)
+    return replace(table, columns=tuple(table.columns[place] for place in places), rows=rows)
 
 
 def _text_widths(table: Table, style: str) -> list[float]:
@@ -398,6 +382,12 @@ def _latex_note(table: Table, style_note: str = "") -> list[str]:
 
 # Of pifont: amssymb has such signs, too, but cannot be loaded with the fonts of acmart.
 _LATEX_MARKS = {"▲": r"\ding{115}", "▼": r"\ding{116}"}
+_GREEK = {
+    **dict(
+        zip("ακγμρσπτ", ("alpha", "kappa", "gamma", "mu", "rho", "sigma", "pi", "tau"), strict=True)
+    ),
+    **dict(zip("ΣΦΓΔ", ("Sigma", "Phi", "Gamma", "Delta"), strict=True)),
+}
 _LATEX_MATHEMATICS = {
     "±": r"\pm",
     "√": r"\surd",
@@ -406,18 +396,7 @@ _LATEX_MATHEMATICS = {
     "×": r"\times",
     "→": r"\to",
     "♯": r"\sharp",
-    "Σ": r"\Sigma",
-    "Φ": r"\Phi",
-    "α": r"\alpha",
-    "κ": r"\kappa",
-    "γ": r"\gamma",
-    "μ": r"\mu",
-    "ρ": r"\rho",
-    "σ": r"\sigma",
-    "π": r"\pi",
-    "Γ": r"\Gamma",
-    "Δ": r"\Delta",
-    "τ": r"\tau",
+    **{sign: f"\\{name}" for sign, name in _GREEK.items()},
 }
 _LATEX = {
     "\\": r"\textbackslash{}",

@@ -9,15 +9,13 @@ import sys
 from typing import Any
 
 from confir.arguments import as_choice, as_integer
-from confir.data.result import Result
 from confir.defaults import INTERVAL_STYLES, ROWS, TABLE_WIDTHS
 from confir.errors import MissingDependencyError, UnsupportedMethodError
 from confir.report.answer_parts import cut_table
 from confir.report.charts import chart, chart_bytes
 from confir.report.latex import Paper, to_latex
-from confir.report.result_table import result_table
-from confir.report.tables import Table, rounded, to_html, to_markdown, to_text
-from confir.studies import find_function
+from confir.report.result_table import table_of
+from confir.report.tables import rounded, to_html, to_markdown, to_text
 
 # What a table that is cut says about its other rows.
 _ALL_ROWS = "to_frame() has all rows"
@@ -59,15 +57,6 @@ def latex_table(result: Any, width: str | None, intervals: str | None, decimals:
 
 def _checked_decimals(decimals: int | None) -> int | None:
     return None if decimals is None else as_integer("decimals", decimals)
-
-
-def table_of(result: Any) -> Table:
-    """Return the table of a result: its study's own, or the one that it declares."""
-    make = find_function(result, "table")
-    if make is None and not (isinstance(result, Result) and result.table_columns()):
-        raise UnsupportedMethodError(f"there is no table of a {type(result).__name__}")
-    table: Table = result_table(result) if make is None else make(result)
-    return table
 
 
 def _picture(result: Any, note: str) -> str:

@@ -59,11 +59,8 @@ def table_data(table: Table) -> dict[str, Any]:
 
 def shown(values: Floats) -> list[float | None]:
     """Return numbers rounded as tables show them; None for missing ones."""
-    return [_shown(value) for value in np.asarray(values, np.float64).reshape(-1).tolist()]
-
-
-def _shown(value: float) -> float | None:
-    return None if math.isnan(value) else float(number_text(value).replace(",", ""))
+    flat = np.asarray(values, np.float64).reshape(-1).tolist()
+    return [None if math.isnan(x) else float(number_text(x).replace(",", "")) for x in flat]
 
 
 def in_full(values: Floats) -> Any:

@@ -46,7 +46,7 @@ from confir.report.contents import (
     gather_contents,
     present_sections,
 )
-from confir.report.figures import paper_figures, report_figures, write_figures
+from confir.report.figures import measure_figures, report_figures, write_figures
 from confir.report.list_excerpts import list_excerpts
 from confir.report.methods_text import methods_text
 from confir.report.page_data import level_key, page_data, table_data
@@ -58,21 +58,8 @@ from confir.studies import STUDIES, find_sections
 
 # The parts of the page's own script, which share one scope.
 SCRIPTS = (
-    "decimals",
-    "basics",
-    "address",
-    "answer",
-    "tables",
-    "scales",
-    "board",
-    "papers",
-    "linking",
-    "pairs",
-    "matrix",
-    "topics",
-    "lists",
-    "charts",
-    "start",
+    *("decimals", "basics", "address", "answer", "tables", "scales", "board", "papers", "linking"),
+    *("pairs", "matrix", "topics", "lists", "charts", "start"),
 )
 
 _TEMPLATES = files("confir.report") / "templates"
@@ -239,11 +226,12 @@ def render_page(
     figures = report_figures(contents, contents.settings.levels, progress, paper=False)
     charts = [_page_chart(figure) for figure in figures]
     name_stage(progress, "writing the page")
-    data = page_data(contents)
-    data |= {
-        "answers": _answers(contents),
-        "lists": list_excerpts(contents, contents.lists),
-    }
+    answers = [
+        {level_key(x): _answer(contents.viewed(place, x)) for x in contents.settings.levels}
+        for place in range(len(contents.measures))
+    ]
+    lists = list_excerpts(contents, contents.lists)
+    data = {**page_data(contents), "answers": answers, "lists": lists}
     drawn = _first_charts(contents, charts)
     environment.globals["static"] = static_figures(drawn)
     environment.globals["captions"] = {one["part"]: one["caption"] for one in reversed(drawn)}
@@ -269,7 +257,7 @@ def render_page(
             for study, one in parts.items()
             if contents.reasons(study) and not (one.stays or contents.has(study))
         ],
-        answer=data["answers"][0][level_key(contents.settings.level)],
+        answer=answers[0][level_key(contents.settings.level)],
         data=data,
         documentation={study.folder: find_documentation(study.source[1]) for study in STUDIES},
         methods=methods_text(contents),
@@ -310,18 +298,8 @@ def default_title(contents: Contents, origin: Origin) -> str:
     return f"{runs} on {counted(len(contents.scores.topics), unit)}"
 
 
-def _answers(contents: Contents) -> list[dict[str, dict[str, Any]]]:
-    """Return headline, findings and conclusions of the folded parts, by measure and level."""
-    return [
-        {
-            level_key(level): _answer(contents.viewed(place, level))
-            for level in contents.settings.levels
-        }
-        for place in range(len(contents.measures))
-    ]
-
-
 def _answer(contents: Contents) -> dict[str, Any]:
+    """Return headline, findings and conclusions of the folded parts."""
     lead, *findings = map(unbroken, answer_sentences(contents))
     found = {anchor: unbroken(text) for anchor, text in conclusions(contents).items()}
     return {"lead": lead, "findings": findings, "conclusions": found}
@@ -344,7 +322,7 @@ def _first_charts(contents: Contents, charts: Sequence[dict[str, Any]]) -> list[
         for chart in charts
         if chart["measure"] in (None, first.measure) and chart["level"] in (None, level_key(level))
     ]
-    return [*shown, *(_page_chart(figure) for figure in paper_figures(first, (level,)))]
+    return [*shown, *(_page_chart(figure) for figure in measure_figures(first, (level,)))]
 
 
 def page_script() -> str:
@@ -373,12 +351,8 @@ def pack(text: str) -> str:
 
 
 def _json(value: Any) -> str:
-    text = _dumped(value)
-    return _dumped(clean_texts(value, keep_blanks=True)) if has_controls(text) else text
-
-
-def _dumped(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _json(clean_texts(value, keep_blanks=True)) if has_controls(text) else text
 
 
 def _hash(script: str) -> str:
@@ -388,17 +362,13 @@ def _hash(script: str) -> str:
 
 def _tables(contents: Contents) -> Iterator[dict[str, Any]]:
     """Yield the tables that the page does not build from its data."""
-    for measured in contents.measures:
-        yield from _tables_of(measured, measured.measure)
-    yield from _tables_of(contents, None)
-
-
-def _tables_of(
-    contents: Contents | MeasureContents, measure: str | None
-) -> Iterator[dict[str, Any]]:
-    for section in present_sections(contents).values():
-        if section.tables is not None:
-            for part, table in section.tables(contents):
+    parts: list[tuple[str | None, Contents | MeasureContents]] = [
+        *((measured.measure, measured) for measured in contents.measures),
+        (None, contents),
+    ]
+    for measure, held in parts:
+        for section in present_sections(held).values():
+            for part, table in section.tables(held) if section.tables else ():
                 yield {"part": part, "measure": measure, **table_data(table)}
 
 

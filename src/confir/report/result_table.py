@@ -1,4 +1,4 @@
-"""The table of a result, from what it declares about its columns."""
+"""The table of a result: its study's own, or from what it declares about its columns."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from confir.data.result import Record, Result
 from confir.data.table_columns import Role, TableColumn, TableColumns
+from confir.errors import UnsupportedMethodError
 from confir.number_text import (
     NumberText,
     difference_text,
@@ -16,11 +17,21 @@ from confir.number_text import (
     share_text,
 )
 from confir.report.tables import Cell, Table
+from confir.studies import find_function
 
 # Columns of words, which name the row or say what was concluded; all others hold numbers.
 _OF_WORDS = (Role.NAME, Role.VERDICT)
 # The open end of an interval in records, and in texts.
 _OPEN_ENDS = {None: 0, "low": 1, "high": -1}
+
+
+def table_of(result: Any) -> Table:
+    """Return the table of a result: its study's own, or the one that it declares."""
+    make = find_function(result, "table")
+    if make is None and not (isinstance(result, Result) and result.table_columns()):
+        raise UnsupportedMethodError(f"there is no table of a {type(result).__name__}")
+    table: Table = result_table(result) if make is None else make(result)
+    return table
 
 
 def result_table(result: Result, note: str | None = None) -> Table:

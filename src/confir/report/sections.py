@@ -24,7 +24,7 @@ from confir.measures.scored_lists import (
     with_usable_scores,
 )
 from confir.report.charts import chart
-from confir.report.notebook import table_of
+from confir.report.result_table import table_of
 from confir.report.tables import Table
 from confir.studies import find_sections
 

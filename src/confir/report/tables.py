@@ -127,7 +127,7 @@ def to_text(table: Table, *, colour: bool = False, width: int | None = None) -> 
 
     A table that is too wide has fewer decimals, then parts one below the other.
     """
-    if width is not None and not _fits(table, width):
+    if width is not None and not fits(_all_texts(table), width):
         table = _with_decimals_that_fit(table, width)
     strong = [[True] * len(table.columns), *([cell.strong for cell in row] for row in table.rows)]
     lines = lay_out(_all_texts(table), strong if colour else None, names=table.names, width=width)
@@ -139,32 +139,23 @@ def to_text(table: Table, *, colour: bool = False, width: int | None = None) -> 
 def _with_decimals_that_fit(table: Table, width: int) -> Table:
     """Return a table that is too wide, with fewer decimals if so it fits whole, or only so in parts."""
     shorter = rounded(table, _FEWER_DECIMALS)
-    only_so = _fits_in_parts(shorter, width) and not _fits_in_parts(table, width)
-    return shorter if _fits(shorter, width) or only_so else table
-
-
-def _fits(table: Table, width: int) -> bool:
-    return fits(_all_texts(table), width)
-
-
-def _fits_in_parts(table: Table, width: int) -> bool:
-    return bool(part_columns(_all_texts(table), table.names, width))
+    if fits(_all_texts(shorter), width):
+        return shorter
+    wide, narrow = (part_columns(_all_texts(one), one.names, width) for one in (table, shorter))
+    return shorter if narrow and not wide else table
 
 
 def _all_texts(table: Table) -> list[list[str]]:
-    return [[without_controls(name) for name in table.columns], *_marked_texts(table)]
-
-
-def _marked_texts(table: Table) -> list[list[str]]:
-    """Return the text of the cells; in columns with marks, with room for one after each."""
+    """Return headings and cells as text; in columns with marks, with room for one after each."""
     marked = {place for row in table.rows for place, cell in enumerate(row) if cell.mark}
-    return [
+    rows = [
         [
             without_controls(cell.text) + (f" {cell.mark or ' '}" if place in marked else "")
             for place, cell in enumerate(row)
         ]
         for row in table.rows
     ]
+    return [[without_controls(name) for name in table.columns], *rows]
 
 
 def to_markdown(table: Table) -> str:

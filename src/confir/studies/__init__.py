@@ -16,10 +16,20 @@ DAILY, STUDY, LISTS = "Daily", "Studies", "Lists"
 
 
 class Shown(NamedTuple):
-    """The functions in table.py and chart.py that show a result; None: as it declares itself."""
+    """How a result is shown and what its records are called.
+
+    Attributes
+    ----------
+    table, chart
+        The functions in table.py and chart.py that show it; None: as it declares itself.
+    records
+        The kind of its records in ``confir schema``, by default the name of the study's command;
+        empty where no command prints them, or their columns are not those that it declares.
+    """
 
     table: str | None = None
     chart: str | None = None
+    records: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,8 +83,8 @@ STUDIES = (
         ("Park 2011, Soboroff 2014", "intervals.md"),
         verbs=("confidence_interval", "evaluate"),
         results={
-            ".data.scores.Scores": Shown("mean_table", "scores_chart"),
-            ".intervals.interval.Interval": Shown("interval_table", "interval_chart"),
+            ".data.scores.Scores": Shown("mean_table", "scores_chart", "score"),
+            ".intervals.interval.Interval": Shown("interval_table", "interval_chart", "mean"),
         },
         commands=("evaluate",),
         panel=DAILY,
@@ -85,7 +95,7 @@ STUDIES = (
         "Which runs may be the best?",
         ("Hsu 1984", "best.md"),
         verbs=("find_best",),
-        results={"best_runs.BestRuns": Shown("best_table", "best_chart")},
+        results={"best_runs.BestRuns": Shown("best_table", "best_chart", "best")},
         section=True,
     ),
     Study(
@@ -93,7 +103,7 @@ STUDIES = (
         "How certain is the ranking of the runs?",
         ("ranks", "intervals.md#ranks"),
         verbs=("rank_runs",),
-        results={"ranking.Ranking": Shown(chart="ranking_chart")},
+        results={"ranking.Ranking": Shown(chart="ranking_chart", records="rank")},
         section=True,
     ),
     Study(
@@ -102,9 +112,11 @@ STUDIES = (
         ("comparisons and gates", "compare.md"),
         verbs=("compare_runs", "judge_gate"),
         results={
-            "comparison.Comparison": Shown("comparison_table", "comparison_chart"),
-            "run_groups.RunGroups": Shown("group_table", "group_chart"),
-            "topic_differences.TopicDifferences": Shown(chart="topic_chart"),
+            "comparison.Comparison": Shown("comparison_table", "comparison_chart", "difference"),
+            "run_groups.RunGroups": Shown("group_table", "group_chart", ""),
+            "topic_differences.TopicDifferences": Shown(
+                chart="topic_chart", records="topic-difference"
+            ),
         },
         commands=("compare",),
         panel=DAILY,
@@ -117,7 +129,7 @@ STUDIES = (
         verbs=("compare_groups",),
         results={
             "group_differences.GroupComparison": Shown(
-                "group_difference_table", "group_difference_chart"
+                "group_difference_table", "group_difference_chart", "group-difference"
             )
         },
         section=True,
@@ -127,7 +139,7 @@ STUDIES = (
         "How did a gate decide over time, and what can be concluded after repeated looks?",
         ("Waudby-Smith & Ramdas 2023", "gate.md"),
         verbs=("read_history",),
-        results={"history.GateHistory": Shown(chart="history_chart")},
+        results={"history.GateHistory": Shown(chart="history_chart", records="look")},
         commands=("history",),
     ),
     Study(
@@ -135,7 +147,9 @@ STUDIES = (
         "Is a run reproduced?",
         ("Breuer et al. 2020, Webber et al. 2010", "reproduce.md"),
         verbs=("compare_reproduction",),
-        results={"reproduction.Reproduction": Shown(chart="reproduction_chart")},
+        results={
+            "reproduction.Reproduction": Shown(chart="reproduction_chart", records="reproduction")
+        },
         commands=("reproduce",),
     ),
     Study(
@@ -143,7 +157,9 @@ STUDIES = (
         "Which runs are best over many datasets, and which are separable?",
         ("many datasets", "designs.md"),
         verbs=("make_leaderboard",),
-        results={"leaderboard.Leaderboard": Shown("leaderboard_table", "leaderboard_chart")},
+        results={
+            "leaderboard.Leaderboard": Shown("leaderboard_table", "leaderboard_chart", "board")
+        },
         commands=("leaderboard",),
         section=True,
     ),
@@ -152,7 +168,7 @@ STUDIES = (
         "Which runs are worth their cost?",
         ("quality against cost", "tradeoff.md"),
         verbs=("compare_costs",),
-        results={"cost_comparison.CostComparison": Shown(chart="tradeoff_chart")},
+        results={"cost_comparison.CostComparison": Shown(chart="tradeoff_chart", records="cost")},
         commands=("tradeoff",),
         section=True,
     ),
@@ -161,7 +177,7 @@ STUDIES = (
         "How much does a mean vary between repeats of a system: are more topics or more repeats needed?",
         ("repeats", "designs.md#more-topics-or-more-repeats"),
         verbs=("score_successes", "summarise_repeats"),
-        results={"repeat_means.RepeatMeans": Shown(chart="repeats_chart")},
+        results={"repeat_means.RepeatMeans": Shown(chart="repeats_chart", records="repeats")},
     ),
     Study(
         "nuggets",
@@ -175,7 +191,7 @@ STUDIES = (
         "How reliable are these scores, and how many topics, judges or repeats are needed?",
         ("generalisability", "designs.md#components-how-reliable-are-these-scores"),
         verbs=("decompose_scores",),
-        results={"components.Components": Shown(chart="components_chart")},
+        results={"components.Components": Shown(chart="components_chart", records="component")},
         commands=("components",),
     ),
     Study(
@@ -184,10 +200,10 @@ STUDIES = (
         ("planning", "plan.md"),
         verbs=("plan_human_documents", "plan_human_topics", "plan_topics"),
         results={
-            "planning.Plan": Shown(chart="plan_chart"),
-            "usual_goals.PlanOverview": Shown(chart="overview_chart"),
-            "human_topics.HumanPlan": Shown(),
-            "human_documents.DocumentPlan": Shown(),
+            "planning.Plan": Shown(chart="plan_chart", records="plan"),
+            "usual_goals.PlanOverview": Shown(chart="overview_chart", records="plan"),
+            "human_topics.HumanPlan": Shown(records="human-plan"),
+            "human_documents.DocumentPlan": Shown(records="document-plan"),
         },
         commands=("plan",),
         section=True,
@@ -198,7 +214,9 @@ STUDIES = (
         ("topics", "topics.md"),
         verbs=("describe_topics",),
         results={
-            "topic_difficulty.TopicDifficulty": Shown("difficulty_table", "topic_score_chart")
+            "topic_difficulty.TopicDifficulty": Shown(
+                "difficulty_table", "topic_score_chart", "topic"
+            )
         },
         commands=("topics",),
         section=True,
@@ -214,15 +232,19 @@ STUDIES = (
             "summarise_topics",
         ),
         results={
-            "collection_means.CollectionMeans": Shown("collection_table", "collection_chart"),
+            "collection_means.CollectionMeans": Shown(
+                "collection_table", "collection_chart", "collection-mean"
+            ),
             "collection_topics.CollectionTopics": Shown(
-                "collection_topic_table", "collection_topic_chart"
+                "collection_topic_table", "collection_topic_chart", "collection-topic"
             ),
             "collection_differences.CollectionDifferences": Shown(
-                "collection_difference_table", "collection_difference_chart"
+                "collection_difference_table",
+                "collection_difference_chart",
+                "collection-difference",
             ),
             "collection_variance.CollectionVariance": Shown(
-                "collection_variance_table", "collection_variance_chart"
+                "collection_variance_table", "collection_variance_chart", "collection-variance"
             ),
         },
         commands=("collection",),
@@ -233,7 +255,7 @@ STUDIES = (
         "Does one half of the documents predict the other?",
         ("Cormack & Lynam 2006", "split-half.md"),
         verbs=("validate_split_half",),
-        results={"split_half.SplitHalf": Shown("split_half_table", "split_half_chart")},
+        results={"split_half.SplitHalf": Shown("split_half_table", "split_half_chart", "")},
         commands=("split-half",),
     ),
     Study(
@@ -243,7 +265,7 @@ STUDIES = (
         verbs=("estimate_coverage", "estimate_type_one_error"),
         results={
             "coverage.Coverage": Shown(chart="coverage_chart"),
-            "type_one_error.TypeOneError": Shown(chart="type_one_chart"),
+            "type_one_error.TypeOneError": Shown(chart="type_one_chart", records="type-one"),
         },
         commands=("coverage", "type-one"),
         section=True,
@@ -278,10 +300,12 @@ STUDIES = (
         verbs=("compare_judgements", "measure_agreement"),
         results={
             "judgement_comparison.JudgementComparison": Shown("judgement_table", "judgement_chart"),
-            "grade_agreement.GradeAgreement": Shown("agreement_table"),
-            "grade_agreement.GradeConfusion": Shown(chart="confusion_chart"),
-            "judge_effects.JudgedRuns": Shown(chart="gain_chart"),
-            "judge_effects.JudgeVariance": Shown(),
+            "grade_agreement.GradeAgreement": Shown("agreement_table", records="judges-agreement"),
+            "grade_agreement.GradeConfusion": Shown(
+                chart="confusion_chart", records="judges-confusion"
+            ),
+            "judge_effects.JudgedRuns": Shown(chart="gain_chart", records="judges-run"),
+            "judge_effects.JudgeVariance": Shown(records="judges-variance"),
         },
         commands=("judges",),
         section=True,
@@ -293,7 +317,7 @@ STUDIES = (
         verbs=("bound_differences", "bound_unjudged", "estimate_unjudged"),
         results={
             "unjudged_bounds.UnjudgedBounds": Shown(chart="unjudged_bounds_chart"),
-            "unjudged_bounds.UnjudgedDifferences": Shown(),
+            "unjudged_bounds.UnjudgedDifferences": Shown(records="unjudged-difference"),
             "unjudged_estimates.UnjudgedEstimate": Shown(chart="unjudged_estimate_chart"),
         },
         section=True,
@@ -319,7 +343,11 @@ STUDIES = (
         "What scores would human judgements give, if a model judged most topics?",
         ("human judgements", "human.md"),
         verbs=("correct_judgements",),
-        results={"corrected_means.CorrectedMeans": Shown(chart="corrected_chart")},
+        results={
+            "corrected_means.CorrectedMeans": Shown(
+                chart="corrected_chart", records="mean-by-people"
+            )
+        },
         section=True,
     ),
     Study(
@@ -343,8 +371,8 @@ STUDIES = (
         ("Cormack & Lynam 2006", "meta.md"),
         verbs=("collection_effects", "pool_effects"),
         results={
-            "meta_analysis.PooledEffect": Shown("pooled_table", "pooled_chart"),
-            "meta_analysis.PooledModels": Shown("pooled_table", "pooled_chart"),
+            "meta_analysis.PooledEffect": Shown("pooled_table", "pooled_chart", "pooled"),
+            "meta_analysis.PooledModels": Shown("pooled_table", "pooled_chart", ""),
         },
         commands=("meta",),
     ),
@@ -354,10 +382,12 @@ STUDIES = (
         ("Bradley & Terry 1952", "preferences.md"),
         verbs=("fit_strengths", "plan_votes", "rate_preferences", "share_sequence"),
         results={
-            "preferences.Preferences": Shown("strengths_table", "preferences_chart"),
-            "preferences.PreferencePairs": Shown(chart="preference_pairs_chart"),
-            "vote_plan.VotePlan": Shown(),
-            "early_looks.ShareSequence": Shown(),
+            "preferences.Preferences": Shown("strengths_table", "preferences_chart", "preference"),
+            "preferences.PreferencePairs": Shown(
+                chart="preference_pairs_chart", records="preference-pair"
+            ),
+            "vote_plan.VotePlan": Shown(records="vote-plan"),
+            "early_looks.ShareSequence": Shown(records="share-sequence"),
         },
         commands=("preferences",),
     ),
@@ -366,7 +396,9 @@ STUDIES = (
         "Which measure separates the runs best?",
         ("Sakai 2006, Voorhees 2002", "designs.md#measures-which-one-separates-the-runs-best"),
         verbs=("compare_measures",),
-        results={"discrimination.Discrimination": Shown(chart="discrimination_chart")},
+        results={
+            "discrimination.Discrimination": Shown(chart="discrimination_chart", records="power")
+        },
         commands=("measures",),
         panel=LISTS,
     ),

@@ -143,6 +143,10 @@ class BiasVariance(Result):
         "parameter",
         "parameter_value",
     )
+    optional_columns = (
+        *("against", "robustness_index", "hurt", "loss", "loss_depth"),
+        *("parameter", "parameter_value"),
+    )
 
     def derived(self) -> Iterator[Variable]:
         """Yield the parts of the error with their limits, robustness, and parameters."""

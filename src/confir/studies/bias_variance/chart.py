@@ -14,11 +14,11 @@ from confir.report.charts import (
     COLOURS,
     INK,
     import_altair,
+    inline_records,
     label_names,
     styled,
     tooltips,
 )
-from confir.report.inline_records import inline_records
 from confir.report.label_places import LONGEST_NAME, place_labels
 from confir.studies.bias_variance.bias_variance import BiasVariance
 

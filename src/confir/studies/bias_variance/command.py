@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from confir.cli import options
-from confir.cli.groups import Without
 from confir.cli.input import Inputs
-from confir.cli.parameters import Option
+from confir.cli.parameters import Option, Without
 from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:

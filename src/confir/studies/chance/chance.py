@@ -74,6 +74,7 @@ class Chance(Result):
         *("topic", "documents", "relevant", "depth", "measure", "expected", "sd", "prevalence"),
         *("run", "score", "corrected", "p", "p_low", "p_high"),
     )
+    optional_columns = ("run", "score", "corrected")
 
     @property
     def prevalence(self) -> Floats:

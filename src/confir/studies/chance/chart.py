@@ -10,6 +10,7 @@ from confir.report.charts import (
     COLOURS,
     import_altair,
     in_panels,
+    inline_records,
     names_best_first,
     numbered,
     panel_facet,
@@ -17,7 +18,6 @@ from confir.report.charts import (
     styled,
     tooltips,
 )
-from confir.report.inline_records import inline_records
 from confir.studies.chance.chance import Chance
 from confir.studies.chance.table import chance_is_shared, topic_counts
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
-from confir.cli.explicit_options import refuse_options
-from confir.cli.groups import Without
 from confir.cli.input import Inputs, reading_options
-from confir.cli.parameters import Option
+from confir.cli.parameters import Option, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.defaults import DRAWS, SEED
 from confir.errors import InvalidValueError

@@ -13,6 +13,7 @@ from confir.report.charts import (
     INK,
     import_altair,
     in_panels,
+    inline_records,
     interval_layers,
     names_best_first,
     numbered,
@@ -21,7 +22,6 @@ from confir.report.charts import (
     tooltips,
     topic_axis,
 )
-from confir.report.inline_records import inline_records
 from confir.studies.collection.collection_differences import CollectionDifferences
 from confir.studies.collection.collection_means import CollectionMeans
 from confir.studies.collection.collection_topics import CollectionTopics

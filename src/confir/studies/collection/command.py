@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from confir.cli import options
-from confir.cli.explicit_options import refuse_options
-from confir.cli.groups import Instead, Without
 from confir.cli.input import Inputs
-from confir.cli.parameters import Option
+from confir.cli.parameters import Instead, Option, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, SmallSampleWarning, counted, warn_caller
 

@@ -16,6 +16,7 @@ from confir.report.charts import (
     INK,
     import_altair,
     in_panels,
+    inline_records,
     label_names,
     names_best_first,
     numbered,
@@ -24,7 +25,6 @@ from confir.report.charts import (
     tooltips,
     topic_axis,
 )
-from confir.report.inline_records import inline_records
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.pair_results import turn_record
 from confir.studies.comparison.run_groups import RunGroups, group_letters

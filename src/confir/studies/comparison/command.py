@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
-from confir.cli.explicit_options import refuse_options
-from confir.cli.groups import Without
 from confir.cli.input import Inputs
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Option
+from confir.cli.parameters import Option, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.defaults import BEST, ROWS
 from confir.errors import InvalidValueError, TopicWarning

@@ -177,6 +177,7 @@ class Comparison(PairResult):
         *("margin", "p_equivalence", "p_equivalence_adjusted", "model_topics", "weight"),
     )
     bold_means = "significant difference"
+    optional_columns = ("margin", "model_topics")
 
     def __repr__(self) -> str:
         if self.verdict.size == 1:

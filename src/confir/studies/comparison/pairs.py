@@ -16,9 +16,9 @@ from confir.intervals.method import Method
 from confir.intervals.method_list import check_fit, find_method, methods_over, misfit
 from confir.parallel import run_blocks, run_in_threads
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.topic_weights import DrawnWeights
 from confir.resampling.sample import Sample, names
 from confir.resampling.topic_bootstrap import tie_steps
+from confir.resampling.topic_weights import DrawnWeights
 
 # Columns and numbers taken together, so that memory does not grow with the topics or the pairs.
 MOST_COLUMNS = 1024

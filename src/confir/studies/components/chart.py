@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from confir.number_text import percent
-from confir.report.charts import COLOURS, import_altair, styled, tooltips
-from confir.report.inline_records import inline_records
+from confir.report.charts import COLOURS, import_altair, inline_records, styled, tooltips
 from confir.studies.components.components import Components
 
 

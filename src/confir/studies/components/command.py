@@ -6,10 +6,8 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from confir.cli import options
-from confir.cli.explicit_options import refuse_options
-from confir.cli.groups import Without
 from confir.cli.input import Inputs
-from confir.cli.parameters import Option
+from confir.cli.parameters import Option, Without, refuse_options
 from confir.cli.repeat_option import RepeatsOption, pattern_of
 from confir.cli.views import View, Views
 from confir.defaults import LEVEL, SEED

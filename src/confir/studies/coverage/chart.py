@@ -15,6 +15,7 @@ from confir.report.charts import (
     COLOURS,
     INK,
     import_altair,
+    inline_records,
     label_names,
     layered,
     numbered,
@@ -22,7 +23,6 @@ from confir.report.charts import (
     styled,
     tooltips,
 )
-from confir.report.inline_records import inline_records
 from confir.studies.coverage.coverage import Coverage
 from confir.studies.coverage.type_one_error import TypeOneError
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from confir.cli import options
-from confir.cli.groups import Instead
 from confir.cli.input import Inputs
-from confir.cli.parameters import Option, Panel
+from confir.cli.parameters import Instead, Option, Panel
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.errors import InvalidValueError, counted
 

@@ -6,12 +6,13 @@ from typing import Any
 
 from confir.report.charts import (
     import_altair,
+    inline_records,
     names_best_first,
     numbered,
     run_rows,
     styled,
+    tooltips,
 )
-from confir.report.inline_records import inline_records
 from confir.studies.data_quality.data_quality import DataQuality
 
 # With more runs, rows are too low for numbers in the cells.
@@ -42,11 +43,7 @@ def quality_chart(quality: DataQuality) -> Any:
             axis=alt.Axis(orient="top", labelAngle=0, grid=False),
         ),
         y=alt.Y("run_number:N", title=None, axis=rows),
-        tooltip=[
-            alt.Tooltip("run:N"),
-            alt.Tooltip("cutoff:O"),
-            alt.Tooltip("unjudged:Q", format=".1%"),
-        ],
+        tooltip=tooltips("run:N", "cutoff:O", "unjudged:Q", numbers=".1%"),
     )
     cells = base.mark_rect().encode(
         color=alt.Color(

@@ -15,42 +15,30 @@ def quality_table(quality: DataQuality, note: str = "") -> Table:
 
     Values that the sentences mention are in bold.
     """
-    unjudged = [f"unjudged_{cutoff}" for cutoff in quality.cutoffs]
     main = f"unjudged_{quality.main_cutoff}"
     records = quality.to_records()
-    shares = quality.unjudged[:, quality.cutoffs.index(quality.main_cutoff)]
     rows = []
-    for r in best_first(shares):
+    for r in best_first(quality.unjudged[:, quality.cutoffs.index(quality.main_cutoff)]):
         record = records[r]
         lengths = f"{record['shortest']}/{_count_text(record['median'])}/{record['longest']}"
+        lacking = (record[field] for field in ("missing_topics", "unknown_topics"))
+        unjudged = {f"unjudged_{k}": record[f"unjudged_{k}"] for k in quality.cutoffs}
         rows.append(
             (
                 Cell(record["run"]),
                 Cell(f"{record['lists']:,}"),
-                *(
-                    Cell(f"{record[field]:,}", record[field] > 0)
-                    for field in ("missing_topics", "unknown_topics")
-                ),
+                *(Cell(f"{count:,}", count > 0) for count in lacking),
                 Cell(lengths if record["lists"] else "–"),
                 Cell(share_text(record["tied"]), record["tied"] >= MANY_TIED),
                 Cell(f"{record['largest_tie']:,}"),
                 *(
-                    Cell(
-                        share_text(record[field]),
-                        field == main and record[field] >= MUCH_UNJUDGED,
-                    )
-                    for field in unjudged
+                    Cell(share_text(share), field == main and share >= MUCH_UNJUDGED)
+                    for field, share in unjudged.items()
                 ),
             )
         )
     columns = (
-        "run",
-        "lists",
-        "missing",
-        "unknown",
-        "length",
-        "tied",
-        "largest tie",
+        *("run", "lists", "missing", "unknown", "length", "tied", "largest tie"),
         *(f"unjudged@{cutoff}" for cutoff in quality.cutoffs),
     )
     explained = (

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from confir.report.charts import COLOURS, import_altair, label_names, numbered, styled, tooltips
-from confir.report.inline_records import inline_records
+from confir.report.charts import (
+    COLOURS,
+    import_altair,
+    inline_records,
+    label_names,
+    numbered,
+    styled,
+    tooltips,
+)
 from confir.studies.discrimination.discrimination import Discrimination
 
 

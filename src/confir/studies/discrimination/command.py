@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from confir.cli import options
-from confir.cli.groups import Without
 from confir.cli.input import Inputs
 from confir.cli.lists import deliver_measures
-from confir.cli.parameters import Option
+from confir.cli.parameters import Option, Without
 from confir.errors import InvalidValueError
 
 

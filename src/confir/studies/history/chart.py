@@ -8,13 +8,13 @@ from confir.report.charts import (
     COLOURS,
     INK,
     import_altair,
+    inline_records,
     label_names,
     numbered,
     panel_facet,
     styled,
     tooltips,
 )
-from confir.report.inline_records import inline_records
 from confir.studies.history.history import SHORT_COMMIT, GateHistory
 from confir.studies.history.history_file import FAILS, PASSES
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from confir.cli import options
-from confir.cli.build_date import build_seconds
 from confir.cli.parameters import Argument, Option
+from confir.cli.start import build_seconds
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:

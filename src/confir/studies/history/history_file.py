@@ -52,7 +52,7 @@ FIELDS: dict[str, tuple[type, ...]] = {
 MEANS = ("mean", "against_mean")
 # Fields that histories of schema 1 call otherwise.
 _RENAMED = {"baseline": "against"}
-PASSES, FAILS = "passes", "fails"
+PASSES, FAILS = DECISIONS = ("passes", "fails")
 # What numbers can be: more looks leave of a level what cannot be told from 1.
 MOST_LOOKS = 1_000_000
 _LARGEST_NUMBER = 1e15

@@ -14,12 +14,12 @@ from confir.report.charts import (
     COLOURS,
     INK,
     import_altair,
+    inline_records,
     numbered,
     panel_facet,
     styled,
     tooltips,
 )
-from confir.report.inline_records import inline_records
 from confir.report.interval_chart import IntervalChart, Mark, dot, draw_intervals
 from confir.report.label_places import LONGEST_NAME, place_labels
 from confir.studies.comparison.verdicts import INCONCLUSIVE

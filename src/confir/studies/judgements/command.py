@@ -7,11 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
-from confir.cli.explicit_options import refuse_options
-from confir.cli.groups import Without
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import CHOOSING
-from confir.cli.parameters import Argument, Panel
+from confir.cli.parameters import Argument, Panel, Without, refuse_options
 from confir.cli.views import View, Views
 from confir.errors import InvalidValueError, counted
 

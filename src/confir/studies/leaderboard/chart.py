@@ -11,13 +11,13 @@ from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
     import_altair,
+    inline_records,
     label_names,
     numbered,
     run_rows,
     styled,
     tooltips,
 )
-from confir.report.inline_records import inline_records
 from confir.report.interval_chart import LIMITS_LINE, IntervalChart, dot, draw_intervals
 from confir.studies.leaderboard.leaderboard import Leaderboard
 

@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from confir.cli import options
-from confir.cli.completion import among, measure_names
-from confir.cli.explicit_options import refuse_options
-from confir.cli.groups import Instead, Without
+from confir.cli.completion import measure_names
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import DESIGN
-from confir.cli.parameters import Argument, Option
+from confir.cli.parameters import Argument, Instead, Option, Without, among, refuse_options
 from confir.cli.repeat_option import RepeatsOption, pattern_of
 from confir.cli.views import View, Views
 from confir.defaults import ROWS

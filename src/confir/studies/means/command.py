@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
-from confir.cli.explicit_options import refuse_options
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Option
+from confir.cli.parameters import Option, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, counted
 from confir.studies.unjudged.command import DOUBT_OPTIONS, DOUBT_TREATMENTS, Beside, Doubts

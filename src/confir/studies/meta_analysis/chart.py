@@ -13,13 +13,13 @@ from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
     import_altair,
+    inline_records,
     label_names,
     numbered,
     panel_facet,
     styled,
     tooltips,
 )
-from confir.report.inline_records import inline_records
 from confir.studies.meta_analysis.meta_analysis import PooledEffect, PooledModels
 from confir.studies.meta_analysis.table import (
     MOST_IN_FULL,

@@ -6,11 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from confir.cli import options
-from confir.cli.explicit_options import refuse_options
-from confir.cli.groups import Instead, Without
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import CHOOSING
-from confir.cli.parameters import Argument, Option, Panel
+from confir.cli.parameters import Argument, Instead, Option, Panel, Without, refuse_options
 from confir.defaults import ALL_PAIRS, BASELINE, NO_FAMILY
 from confir.errors import FormatError, InvalidValueError, counted
 from confir.studies.collection.command import SmallROption

@@ -113,6 +113,7 @@ class PooledEffect(Result):
         *("p_greater", "predicted_low", "predicted_high", "studies", "level", "p_adjusted"),
         *("family", "simultaneous_low", "simultaneous_high"),
     )
+    optional_columns = ("collection",)
 
     def __repr__(self) -> str:
         size = f"{len(self.groups)} columns, level={self.level:g}"

@@ -8,8 +8,15 @@ from typing import Any
 from confir.data.result import Record
 from confir.defaults import BEST, NO_FAMILY
 from confir.number_text import percent
-from confir.report.charts import COLOURS, import_altair, label_names, numbered, panel_facet, styled
-from confir.report.inline_records import inline_records
+from confir.report.charts import (
+    COLOURS,
+    import_altair,
+    inline_records,
+    label_names,
+    numbered,
+    panel_facet,
+    styled,
+)
 from confir.studies.planning.goals import ACHIEVED_WIDTH, DETECTABLE, HALF_WIDTH, OF_POWER, POWER
 from confir.studies.planning.planning import Plan
 from confir.studies.planning.usual_goals import MEDIAN, PlanOverview

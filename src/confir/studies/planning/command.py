@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from confir.cli import options
-from confir.cli.explicit_options import refuse_options
-from confir.cli.groups import Without
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Option, Panel
+from confir.cli.parameters import Option, Panel, Without, refuse_options
 from confir.defaults import DEFAULT_POWER, FAMILIES, LEVEL, OBSERVED, SEED
 from confir.errors import InvalidValueError
 

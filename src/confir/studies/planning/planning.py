@@ -108,6 +108,7 @@ class Plan(Result):
     model_topics: float = 0.0
 
     record_columns = ("measure", "run", *PLAN_COLUMNS)
+    optional_columns = ("judgements",)
     row_order = ("measure", "run")
 
     def __repr__(self) -> str:

@@ -110,6 +110,7 @@ class PlanOverview(Result):
 
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {"aim": ("goal", "size")}
     record_columns = ("measure", "spread", "run", *PLAN_COLUMNS)
+    optional_columns = ("judgements",)
     row_order = ("measure", "aim", "spread")
 
     def derived(self) -> Iterator[Variable]:

@@ -10,13 +10,13 @@ from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
     import_altair,
+    inline_records,
     label_names,
     numbered,
     panel_facet,
     styled,
     tooltips,
 )
-from confir.report.inline_records import inline_records
 from confir.report.interval_chart import LIMITS_LINE, IntervalChart, dot, draw_intervals
 from confir.studies.preferences.preferences import PreferencePairs, Preferences
 

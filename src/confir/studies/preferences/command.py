@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from confir.cli import options
-from confir.cli.explicit_options import refuse_options
-from confir.cli.parameters import Argument, Option
+from confir.cli.parameters import Argument, Option, refuse_options
 from confir.cli.views import View, Views
 from confir.defaults import DEFAULT_POWER
 from confir.errors import ConfirWarning, InvalidValueError

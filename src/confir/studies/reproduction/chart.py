@@ -10,6 +10,7 @@ from confir.report.charts import (
     COLOURS,
     INK,
     import_altair,
+    inline_records,
     layered,
     numbered,
     panel_facet,
@@ -17,7 +18,6 @@ from confir.report.charts import (
     tooltips,
     topic_axis,
 )
-from confir.report.inline_records import inline_records
 from confir.studies.reproduction.reproduction import Reproduction
 
 # Numbers that agree to this many digits are equal up to rounding.

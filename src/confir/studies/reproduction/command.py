@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from confir.cli import options
-from confir.cli.explicit_options import refuse_options
-from confir.cli.groups import Instead, Without
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import DESIGN
-from confir.cli.parameters import Argument, Option
+from confir.cli.parameters import Argument, Instead, Option, Without, refuse_options
 from confir.defaults import OVERLAP_DEPTH, PERSISTENCE
 from confir.errors import InvalidValueError
 from confir.studies.history.command import check_junit

@@ -51,6 +51,7 @@ IDENTICAL_LISTS, IDENTICAL_SCORES = "identical lists", "identical scores"
 DIFFERENT, DIFFERENT_LISTS = "different", "different lists"
 # Verdicts of a run that is reproduced, within the margin.
 REPRODUCED = (IDENTICAL_LISTS, EQUIVALENT, IDENTICAL_SCORES)
+AGREEMENTS = (*REPRODUCED, DIFFERENT, INCONCLUSIVE, DIFFERENT_LISTS)
 
 _TIES = {
     None: "ties broken as trec_eval does",
@@ -106,6 +107,10 @@ class Reproduction(Result):
         *("overlap_depth", "rbo", "persistence", "topics", "rmse", "difference", "low", "high"),
         *("level", "open", "largest", "largest_topic", "margin", "p_equivalence", "reason"),
         *("effect_ratio", "effect_ratio_low", "effect_ratio_high", "delta_ri"),
+    )
+    optional_columns = (
+        *("measure", "topics", "rmse", "difference", "low", "high", "open", "largest"),
+        *("largest_topic", "p_equivalence", "reason", *record_columns[-4:]),
     )
 
     def axes(self) -> dict[str, Sequence[Any]]:

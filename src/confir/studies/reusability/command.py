@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from confir.cli import options
-from confir.cli.groups import Without
 from confir.cli.input import Inputs
-from confir.cli.parameters import Option
+from confir.cli.parameters import Option, Without
 from confir.defaults import LEVEL, POOL_DEPTH
 from confir.errors import InvalidValueError
 
@@ -62,7 +61,7 @@ def reusability_command(
     - `confir reusability qrels.txt runs/ --teams teams.txt --pool-depth 100`
     - `confir reusability qrels.txt runs/ -m nDCG@10 -o reusability.svg`
     """
-    from confir.cli.explicit_options import refuse_options
+    from confir.cli.parameters import refuse_options
     from confir.cli.terminal import Progress, result_answer
     from confir.studies.reusability.reusability import estimate_reusability
 

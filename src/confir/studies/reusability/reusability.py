@@ -111,6 +111,7 @@ class Reusability(Result):
         "pool_depth",
         *("lowest", "highest", "within_bounds"),
     )
+    optional_columns = ("within_bounds",)
 
     def derived(self) -> Iterator[Variable]:
         """Yield what no team contributed, and whether bounds contain the mean by all judgements."""

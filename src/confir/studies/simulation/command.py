@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from confir.cli import options
-from confir.cli.explicit_options import refuse_options
-from confir.cli.parameters import Option, Panel
+from confir.cli.parameters import Option, Panel, refuse_options
 from confir.defaults import ENDINGS, SEED
 from confir.errors import InvalidValueError, UnknownNameError, counted
 

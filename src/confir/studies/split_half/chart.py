@@ -12,11 +12,11 @@ from confir.order import best_first
 from confir.report.charts import (
     COLOURS,
     import_altair,
+    inline_records,
     label_names,
     numbered,
     styled,
 )
-from confir.report.inline_records import inline_records
 from confir.studies.collection.table import summary_name
 from confir.studies.split_half.split_half import SplitHalf
 from confir.studies.split_half.splits import FEW_RELEVANT, Split

@@ -10,13 +10,13 @@ from confir.report.charts import (
     COLOURS,
     INK,
     import_altair,
+    inline_records,
     layered,
     numbered,
     styled,
     tooltips,
     topic_axis,
 )
-from confir.report.inline_records import inline_records
 from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from confir.cli import options
-from confir.cli.explicit_options import is_given
-from confir.cli.groups import Without
 from confir.cli.input import Inputs
-from confir.cli.parameters import Option
+from confir.cli.parameters import Option, Without, is_given
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 
 VIEWS = Views(

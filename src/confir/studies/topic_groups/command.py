@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from confir.cli import options
-from confir.cli.explicit_options import refuse_options
 from confir.cli.judged_input import JudgedInputs
+from confir.cli.parameters import refuse_options
 from confir.defaults import CHART_ENDINGS
 from confir.errors import InvalidValueError, SmallSampleWarning, counted, warn_caller
 from confir.studies.unjudged.command import DOUBT_OPTIONS

@@ -8,8 +8,7 @@ from typing import Any
 
 from confir.data.result import Record
 from confir.number_text import percent
-from confir.report.charts import COLOURS, INK, import_altair, styled, tooltips
-from confir.report.inline_records import inline_records
+from confir.report.charts import COLOURS, INK, import_altair, inline_records, styled, tooltips
 from confir.report.label_places import LONGEST_NAME, place_labels
 from confir.studies.tradeoff.cost_comparison import DOMINATED, FRONTIER, UNDECIDED, CostComparison
 

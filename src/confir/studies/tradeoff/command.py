@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from confir.cli import options
-from confir.cli.groups import Without
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Option
+from confir.cli.parameters import Option, Without
 from confir.errors import InvalidValueError
 
 

@@ -51,7 +51,7 @@ from confir.studies.comparison.pairs import (
 )
 from confir.studies.comparison.verdicts import BETTER, WORSE, Words, count_tested, decide
 
-DOMINATED, FRONTIER, UNDECIDED = "dominated", "frontier", "undecided"
+DOMINATED, FRONTIER, UNDECIDED = STATUSES = ("dominated", "frontier", "undecided")
 _SAID = {
     FRONTIER: "on the frontier",
     DOMINATED: "dominated by a better run that costs no more",
