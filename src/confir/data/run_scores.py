@@ -33,6 +33,8 @@ class RunScores:
         Whether scores by a measure in [0, 1] lie there; estimates of scores may not.
     default_replicates
         Number of replicates that serve by default.
+    resampled
+        What replicates draw.
     """
 
     __slots__ = ()
@@ -42,6 +44,7 @@ class RunScores:
     by_one_judge: ClassVar[bool] = True
     in_range: ClassVar[bool] = True
     default_replicates: ClassVar[int] = REPLICATES
+    resampled: ClassVar[str] = "topics"
 
     if TYPE_CHECKING:  # attributes, or properties
 

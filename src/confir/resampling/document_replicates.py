@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
 from confir.arguments import as_choice, invalid
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.run_scores import RunScores
 from confir.data.scores import Scores
 from confir.defaults import LOGIT_EPSILON
-from confir.errors import InvalidValueError
+from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.summary import SUMMARIES, Transform, clipped_logit
 from confir.resampling.distribution import SamplingDistribution
@@ -25,10 +26,13 @@ from confir.resampling.variance_components import (
     spread,
 )
 
+if TYPE_CHECKING:
+    from confir.data.sampling.design import Datasets, DesignSource
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DocumentReplicates:
-    """Scores on every topic, and on every resampled collection.
+class DocumentReplicates(RunScores):
+    """Scores on every topic, and on every resampled collection: a kind of scores for all verbs.
 
     Attributes
     ----------
@@ -85,6 +89,72 @@ class DocumentReplicates:
         """Number of replicates."""
         return len(self.values[0, 0, 0])
 
+    in_memory: ClassVar[bool] = False
+    resampled: ClassVar[str] = "documents"
+
+    @property
+    def design(self) -> None:
+        """How topics were drawn: they are not, documents are."""
+        return
+
+    @property
+    def bounded(self) -> bool | None:
+        """Whether unknown measures lie in [0, 1], as stated."""
+        return self.scores.bounded
+
+    @property
+    def inside(self) -> tuple[bool, ...]:
+        """Whether all scores of each measure lie in [0, 1]."""
+        return self.scores.inside
+
+    def mean(self) -> Floats:
+        """Return the means of the observed scores: runs × measures."""
+        return self.scores.mean()
+
+    def topic_counts(self) -> Integers:
+        """Return how many topics each mean is over: runs × measures."""
+        return self.scores.topic_counts()
+
+    def pair_means(self, first: int, second: int) -> Floats | None:
+        """Return the means of two runs over the topics that both have: 2 × measures."""
+        return self.scores.pair_means(first, second)
+
+    def difference_spread(
+        self, first: Integers, second: Integers, difference: Floats, se: Floats, topics: Integers
+    ) -> Floats:
+        """Return the standard deviation over topics of the differences of pairs of runs."""
+        del difference, topics
+        apart = self.scores.values[:, second] - self.scores.values[:, first]
+        sd = spread(np.moveaxis(apart, 0, -1))
+        return np.where(np.isnan(se) | (sd == 0), np.nan, sd)
+
+    def sampling_note(self, _seed: int | None = None) -> str:
+        """Return what varies."""
+        return "over similar collections: documents are resampled, topics stay"
+
+    def with_design(
+        self, design: DesignSource, *, datasets: Datasets = "fixed", **columns: str | None
+    ) -> NoReturn:
+        """Raise: documents are resampled, not topics."""
+        del design, datasets, columns
+        raise UnsupportedMethodError(
+            "resampled collections take no design: how documents of clustered topics vary together is "
+            "not known; expected none"
+        )
+
+    def on_topics(self, kept: Booleans) -> DocumentReplicates:
+        """Return the scores on some topics."""
+        topics = [topic for topic, one in zip(self.topics, kept.tolist(), strict=True) if one]
+        return replace(
+            self,
+            scores=self.scores.select(topic=topics),
+            values=self.values[:, :, kept],
+            relevant=self.relevant[:, kept],
+            relevant_retrieved=self.relevant_retrieved[:, :, kept],
+            depth=self.depth[:, kept],
+            acceleration=None if self.acceleration is None else self.acceleration[:, :, kept],
+        )
+
     @property
     def dropped(self) -> Integers:
         """Replicates in which a topic has no relevant document: measures × topics."""
@@ -117,7 +187,9 @@ class DocumentReplicates:
         values = self.values[place].reshape(len(estimate), -1)
         labels = tuple((run, topic) for run in self.runs for topic in self.topics)
         support = np.full(len(estimate), bounded_measures(self.scores)[place])
-        distribution = _distribution(labels, estimate, values, support, acceleration=acceleration)
+        distribution = collection_distribution(
+            labels, estimate, values, support, acceleration=acceleration
+        )
         return replace(distribution, epsilon=epsilon)
 
     def joint_weights(self) -> TopicWeights:
@@ -232,7 +304,7 @@ class DocumentReplicates:
                 replicates = np.clip(replicates, 0.0, 1.0)
         else:
             replicates, components = np.stack(list(map(mean_over_topics, columns.values))), None
-        return _distribution(
+        return collection_distribution(
             columns.labels,
             mean_over_topics(columns.scores.T),
             replicates,
@@ -281,7 +353,7 @@ def transform_of(summary: str, epsilon: float = LOGIT_EPSILON) -> Transform:
     return SUMMARIES[summary].forward
 
 
-def _distribution(
+def collection_distribution(
     labels: tuple[tuple[str, str], ...],
     estimate: Floats,
     values: Floats,

@@ -75,7 +75,9 @@ class InfluenceSample(Sample):
     count: Integers
     compared: Wins | Integers
 
-    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.DRAWS})
+    knowledge: ClassVar = frozenset(
+        {Knowledge.COVARIANCE, Knowledge.DRAWS, Knowledge.TOPIC_VARIANCE}
+    )
     kind: ClassVar = "estimates with influence values"
 
     @property

@@ -31,6 +31,7 @@ class Knowledge(StrEnum):
     TOPICS = "the score on each topic"
     UNITS = "the scores of independent topics or clusters"
     DRAWS = "replicates of the estimates"
+    TOPIC_VARIANCE = "a variance that more topics reduce"
     SIGNS = "the number of topics won and lost, of one simple random sample"
     VALUES = "the score on each topic, of one simple random sample"
 
@@ -123,6 +124,10 @@ class Sample(ABC):
     def threaded(self) -> bool:
         """Whether its columns are best taken by threads of this process: little is left to do."""
         return False
+
+    def replicates_used(self, asked: int) -> int:
+        """Return the number of replicates: as many as asked for, unless they are drawn already."""
+        return asked
 
     @abstractmethod
     def provides(self, need: str) -> bool:

@@ -48,15 +48,26 @@ SmallROption = Annotated[
     ),
 ]
 
+# Options of means and of differences from a baseline.
+_MEANS_OPTIONS = ("baseline", "pairing", "method", "small_r", "epsilon")
+
 VIEWS = Views(
     View("means", "means with intervals", "collection-mean", lacks=("baseline", "pairing")),
     View(
         "pairs",
-        "differences from the baseline",
-        "collection-difference",
-        needs=("baseline",),
+        "differences from the baseline, without one of all pairs",
+        "difference",
+        paired="collection-difference",
         lacks=("method", "small_r"),
     ),
+    View("best", "which runs may be the best", "best", lacks=_MEANS_OPTIONS),
+    View(
+        "groups",
+        "groups of runs that do not differ significantly",
+        "group",
+        lacks=_MEANS_OPTIONS,
+    ),
+    View("ranks", "ranks with intervals", "rank", lacks=_MEANS_OPTIONS),
     View(
         TOPICS,
         "every topic, with --baseline its difference",
@@ -116,6 +127,7 @@ def collection_command(
 
     - `confir collection qrels.txt bm25.run dense.run`
     - `confir collection qrels.txt bm25.run dense.run --baseline bm25`
+    - `confir collection qrels.txt runs/ --show best`
     - `confir collection qrels.txt bm25.run dense.run --show variance`
     """
     out.prepare()
@@ -134,7 +146,9 @@ def collection_command(
     jackknife = chosen == ["bca"]
     sample = resample(experiment, statistics, jackknife=jackknife, quiet=out.quiet)
     against = inputs.find_baseline(baseline, sample.runs)
-    if view.name == "variance":
+    if view.name in _OF_RUNS and against is None:
+        answer = _runs(view.name, sample, statistics, out)
+    elif view.name == "variance":
         answer = _variance(sample, statistics, against)
     elif against is not None:
         compare = _topic_differences if per_topic else _differences
@@ -314,11 +328,42 @@ def _variance(
     return Answer(result.to_records(), collection_variance_table(result, note, order), result)
 
 
-def _drawn(sample: DocumentReplicates, seed: int) -> str:
+# Views of all runs, as `confir compare` has them.
+_OF_RUNS = ("best", "pairs", "groups", "ranks")
+
+
+def _runs(
+    view: str,
+    sample: DocumentReplicates,
+    statistics: options.DocumentStatistics,
+    out: options.Output,
+) -> Answer:
+    """Return a view of all runs, whose notes say what was resampled."""
+    from dataclasses import replace
+
+    from confir.report.tables import Table
+    from confir.studies.comparison.command import show_runs
+
+    def noted(table: Table | None) -> Any:
+        if table is None:
+            return None
+        seed = None if "seed" in table.note else statistics.seed
+        notes = f"{sample.sampling_note()}; {_drawn(sample, seed)}".split("; ")
+        return replace(
+            table, note="; ".join([table.note, *(note for note in notes if note not in table.note)])
+        )
+
+    answer = show_runs(view, sample, statistics, brief=False, out=out)
+    parts = [part._replace(table=noted(part.table)) for part in answer.parts]
+    return answer._replace(table=noted(answer.table), parts=parts)
+
+
+def _drawn(sample: DocumentReplicates, seed: int | None) -> str:
     """Return the topics left out, the number of replicates, and how many of them were undefined."""
     from confir.studies.collection.table import left_out_note
 
-    text = f"{left_out_note(sample)}{counted(sample.replicates, 'replicate')}, seed {seed}"
+    text = f"{left_out_note(sample)}{counted(sample.replicates, 'replicate')}"
+    text += "" if seed is None else f", seed {seed}"
     dropped = sample.dropped.max(axis=0)
     if dropped.any():
         topics = f"{int((dropped > 0).sum())} of the topics"

@@ -177,7 +177,6 @@ def compare_command(
     from confir.cli.streams import print_message
     from confir.data.tables.team_files import read_teams
     from confir.intervals.interval import check_level
-    from confir.intervals.method_list import DEFAULT_METHOD
     from confir.studies.comparison.compare import compare_runs
     from confir.studies.comparison.families import choose_family
     from confir.studies.comparison.gate import GateRule
@@ -204,7 +203,7 @@ def compare_command(
     if view == "groups" and len(set(tests)) > 1:
         raise InvalidValueError("--show groups uses one test; expected one --test")
     check_level(statistics.level)
-    interval_method = find_difference_method(method or DEFAULT_METHOD)
+    interval_method = find_difference_method(method)
     chosen = _check_tests(inputs, tests, correction, margin, baseline)
     choose_family(family, correction, baseline, chosen, interval_method)
     measures = _with_gates(inputs, gates)
@@ -232,7 +231,7 @@ def compare_command(
         correction=correction,
         margin=margin or None,
         level=statistics.level,
-        method=method or DEFAULT_METHOD,
+        method=method,
         replicates=statistics.replicates,
         rng=statistics.seed,
     )
@@ -379,6 +378,20 @@ def _topics(comparison: Comparison, _: Sequence[Gate], __: int) -> Answer:
 
     found = comparison.topic_differences()
     return Answer(found.to_records(), topic_difference_table(found), found)
+
+
+def show_runs(
+    view: str, scores: Any, statistics: Any, *, brief: bool, out: options.Output
+) -> Answer:
+    """Return a view of runs of any kind of scores, without a baseline: best, pairs, groups or ranks."""
+    from confir.studies.comparison.compare import compare_runs
+
+    if view in _OF_SCORES:
+        return _OF_SCORES[view](scores, statistics, brief=brief, out=out, teams={})
+    comparison = compare_runs(
+        scores, level=statistics.level, replicates=statistics.replicates, rng=statistics.seed
+    )
+    return _ANSWERS[view](comparison, (), statistics.seed)
 
 
 # What the views of a comparison are made by.

@@ -10,7 +10,6 @@ from confir.arguments import as_generator, as_level, as_texts
 from confir.data.experiment import on_its_scheduler
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import ALL_PAIRS, LEVEL, NO_FAMILY, SEED
-from confir.intervals.method_list import DEFAULT_METHOD
 from confir.measures.evaluation import as_rated
 from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.kinds import as_sample, default_replicates, needs
@@ -60,7 +59,7 @@ def compare_runs(
     correction: str | None = None,
     margin: float | None = None,
     level: float = LEVEL,
-    method: str = DEFAULT_METHOD,
+    method: str | None = None,
     replicates: int | None = None,
     rng: Rng = SEED,
 ) -> Comparison:
@@ -72,7 +71,8 @@ def compare_runs(
         Scores of two runs or more, or what `as_scores` makes them of, or a `ScoreSummary`. A pair is
         compared on the topics that both have. Of `JudgedScores`, differences are those by people,
         each corrected with the model's weight for the pair (PPI++). `Votes` and `Strengths` are
-        compared by strength.
+        compared by strength. Of what `resample_documents` returns, intervals and verdicts are over
+        similar collections, on the same topics.
     baseline
         The run that the others are compared with; by default all pairs are compared.
     family
@@ -86,10 +86,11 @@ def compare_runs(
     margin
         Differences smaller than this do not matter: equivalence is tested, too.
     level, method
-        Confidence level and method of the intervals; 1 - level is also the tests' α.
+        Confidence level and method of the intervals, by default t, over documents linear; 1 - level
+        is also the tests' α.
     replicates, rng
-        Number of replicates, by default 9,999 (999 where a summary is resampled); seed or
-        generator.
+        Number of replicates, by default 9,999 (999 where a summary is resampled), over documents
+        those that are drawn; seed or generator.
 
     Examples
     --------
@@ -101,7 +102,7 @@ def compare_runs(
     sample = as_sample(scores)
     named = default_test(sample) if test is None else test
     tests = [find_test(name) for name in as_texts("test", named, least=0)]
-    interval_method = find_difference_method(method)
+    interval_method = find_difference_method(method, sample.over)
     check_options(tests, correction, margin, baseline)
     check_tests(tests, sample)
     family, correction = choose_family(family, correction, baseline, tests, interval_method)
@@ -109,7 +110,7 @@ def compare_runs(
         check_differences(len(scores.runs), len(scores.measures), len(tests))
     level = as_level(level)
     resampled = scores if interval_method.resamples else None
-    replicates = default_replicates(resampled, replicates)
+    replicates = sample.replicates_used(default_replicates(resampled, replicates))
     check_replicates(replicates)
     pairs = pair_runs(sample, baseline)
     generator = as_generator(rng)
@@ -159,7 +160,7 @@ def compare_runs(
         tested=tested,
         margin=margin,
         level=level,
-        method=method,
+        method=interval_method.name,
         replicates=replicates,
         weight=model_weights(pairs),
         **decisions._asdict(),

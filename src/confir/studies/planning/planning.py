@@ -164,7 +164,7 @@ class Plan(Result):
 
 
 @on_its_scheduler
-@needs(Knowledge.COVARIANCE, "a plan")
+@needs(Knowledge.TOPIC_VARIANCE, "a plan")
 def plan_topics(
     scores: ScoresSource,
     *,

@@ -1,0 +1,245 @@
+"""Scores on resampled collections as a sample: documents vary, and topics stay as they are.
+
+The replicates are drawn already. Each is one collection, the same for every topic, run and measure, so
+that differences are paired. Their standard deviation is the standard error, with infinitely many degrees
+of freedom; no unit has a row of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats, Integers
+from confir.measures.bounded_measures import bounded_measures
+from confir.order import TIE
+from confir.resampling.distribution import Resampled, SamplingDistribution
+from confir.resampling.document_replicates import DocumentReplicates, collection_distribution
+from confir.resampling.pair_draws import Moves, PairDraws
+from confir.resampling.sample import Knowledge, MeasureSample, Sample, check_common_topics
+from confir.resampling.topic_bootstrap import extremes_of, signs_of
+from confir.resampling.variance_components import mean_over_topics, spread
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CollectionSample(Sample):
+    """Means over topics on resampled collections, or differences between runs.
+
+    Attributes
+    ----------
+    labels, shape
+        As in `Sample`.
+    drawn
+        The scores on every topic and resampled collection.
+    plus, minus
+        Which columns of its runs × measures are averaged, and which are subtracted; None for means.
+    scores
+        Observed scores, or their differences: columns × topics; NaN where missing.
+    replicates
+        Their mean over topics on each collection: columns × replicates; NaN where no topic has a
+        relevant document.
+    """
+
+    labels: tuple[tuple[str, str], ...]
+    shape: tuple[int, ...]
+    drawn: DocumentReplicates
+    plus: Integers
+    minus: Integers | None
+    scores: Floats
+    replicates: Floats
+
+    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.DRAWS})
+    kind: ClassVar = "scores on resampled collections"
+
+    @classmethod
+    def of(cls, drawn: DocumentReplicates) -> Self:
+        """Return the means of all runs and measures."""
+        labels = tuple((run, measure) for run in drawn.runs for measure in drawn.measures)
+        shape = len(drawn.runs), len(drawn.measures)
+        scores = drawn.scores.values.reshape(len(drawn.topics), -1).T
+        means = [mean_over_topics(values) for values in _columns(drawn)]
+        return cls(labels, shape, drawn, np.arange(len(labels)), None, scores, np.stack(means))
+
+    @property
+    def support(self) -> Booleans:
+        """Columns whose estimate lies in [0, 1]: no differences."""
+        if self.minus is not None:
+            return np.zeros(self.columns, np.bool_)
+        return bounded_measures(self.drawn.scores)[self.plus % len(self.drawn.measures)]
+
+    @property
+    def over(self) -> Resampled:
+        """What is resampled."""
+        return "documents"
+
+    @property
+    def topics(self) -> int:
+        """Number of topics."""
+        return len(self.drawn.topics)
+
+    @property
+    def rows(self) -> int:
+        """Numbers held per column."""
+        return self.topics + self.drawn.replicates
+
+    @property
+    def threaded(self) -> bool:
+        """Whether threads suffice: the replicates are drawn already."""
+        return True
+
+    def provides(self, need: str) -> bool:
+        """Whether the distribution has a field of this name."""
+        return need in ("se", "replicates")
+
+    def replicates_used(self, asked: int) -> int:
+        """Return the number of replicates: those that are drawn."""
+        del asked
+        return self.drawn.replicates
+
+    def draw(self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()) -> None:
+        """Return nothing: the replicates are drawn already, whatever their number."""
+        del replicates, rng, needs
+
+    def distribution(
+        self, columns: slice, weights: None, needs: Collection[str] = ()
+    ) -> SamplingDistribution:
+        """Return the sampling distribution of some columns."""
+        del weights, needs
+        return collection_distribution(
+            self.labels[columns],
+            mean_over_topics(self.scores[columns].T),
+            self.replicates[columns],
+            self.support[columns],
+            (~np.isnan(self.scores[columns])).sum(axis=1),
+        )
+
+    def chosen(self, columns: Any) -> Self:
+        """Return some columns, as a one-dimensional sample."""
+        places = np.arange(self.columns)[columns]
+        labels = tuple(self.labels[place] for place in places.tolist())
+        return replace(
+            self,
+            labels=labels,
+            shape=(len(labels),),
+            plus=self.plus[places],
+            minus=None if self.minus is None else self.minus[places],
+            scores=self.scores[places],
+            replicates=self.replicates[places],
+        )
+
+    def _contrast(self, plus: Integers, minus: Integers) -> Self:
+        """Return differences between means, over the topics that both runs have."""
+        labels = tuple(self.labels[place] for place in plus.tolist())
+        scores = self.scores[plus] - self.scores[minus]
+        replicates = self.replicates[plus] - self.replicates[minus]
+        missing = np.isnan(self.scores)
+        for place in np.flatnonzero((missing[plus] != missing[minus]).any(axis=1)).tolist():
+            both = (self.plus[one[place]] for one in (plus, minus))
+            replicates[place] = mean_over_topics(np.subtract(*_columns(self.drawn, both)))
+        return replace(
+            self,
+            labels=labels,
+            shape=(len(labels),),
+            plus=self.plus[plus],
+            minus=self.plus[minus],
+            scores=scores,
+            replicates=replicates,
+        )
+
+    def wins(self) -> tuple[Integers, Integers, Integers]:
+        """Return on how many topics the observed differences of a contrast are above, at and below 0."""
+        return signs_of(np.rint(self.scores.T / TIE))
+
+    def extremes(self) -> tuple[Floats, Floats]:
+        """Return the smallest and the largest difference of each column, over topics and collections.
+
+        Means that differ on no collection are of identical runs where no topic differs on any.
+        """
+        means = np.concatenate([mean_over_topics(self.scores.T)[None], self.replicates.T])
+        least, most = extremes_of(np.rint(means / TIE))
+        for place in np.flatnonzero((least == 0) & (most == 0)).tolist():
+            both = (one[place] for one in (self.plus, self.minus) if one is not None)
+            apart = np.subtract(*_columns(self.drawn, both))
+            if np.nanmax(np.abs(apart), initial=0.0) > TIE:
+                least[place], most[place] = -1.0, 1.0
+        return least, most
+
+    def unit_counts(self, counts: Integers) -> Floats:
+        """Return the number of independent units: no number of documents limits a variance."""
+        return np.full(counts.shape, np.inf)
+
+    @property
+    def largest_df(self) -> float:
+        """The most degrees of freedom that a difference between columns can have."""
+        return np.inf
+
+    def by_measure(self, what: str) -> list[MeasureSample]:
+        """Return the runs by each measure, on the topics that all of them have."""
+        found = []
+        for m, measure in enumerate(self.drawn.measures):
+            there = ~np.isnan(self.of_measure(m).scores)
+            scored: Booleans = np.any(there, axis=1)
+            common: Booleans = np.all(there[scored], axis=0) & scored.any()
+            check_common_topics(int(common.sum()), measure, what)
+            whole = self if common.all() else CollectionSample.of(self.drawn.on_topics(common))
+            own = whole.of_measure(m).chosen(scored)
+            found.append(MeasureSample(scored, own, int(there.any(axis=0).sum())))
+        return found
+
+    def pair_draws(
+        self, replicates: int, rng: np.random.Generator
+    ) -> Iterator[tuple[PairDraws, int]]:
+        """Yield differences between all columns on all collections on which they are defined."""
+        del replicates, rng
+        defined = self._defined()
+        yield CollectionDraws(replace(self, replicates=defined)), defined.shape[1]
+
+    def replicate_means(self, replicates: int, rng: np.random.Generator) -> Floats:
+        """Return the means on all collections on which they are defined: replicates × columns."""
+        del replicates, rng
+        return self._defined().T
+
+    def _defined(self) -> Floats:
+        """Return the replicates without those on which no topic of some column has a relevant document."""
+        return self.replicates[:, ~np.isnan(self.replicates).any(axis=0)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CollectionDraws(PairDraws):
+    """Differences between runs on resampled collections.
+
+    Deviations are from the mean of the replicates, as in their standard deviation, by which they are
+    divided: copies of documents shift the scores of all replicates a little.
+
+    Attributes
+    ----------
+    sample
+        One column per run.
+    """
+
+    sample: CollectionSample
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return self.sample.columns
+
+    def moves(self, run: int, others: Integers, block: slice) -> Moves:
+        """Return how far the differences of other runs from one move in a block of replicates."""
+        apart = self.sample.contrast(others, np.full(len(others), run)).replicates
+        sd = spread(apart)
+        varies = sd > TIE
+        apart, variance = apart[varies], np.square(sd[varies])[:, None]
+        deviation = apart - mean_over_topics(apart.T)[:, None]
+        return Moves(varies, np.nan_to_num(deviation[:, block]), variance, np.inf, 1.0)
+
+
+def _columns(drawn: DocumentReplicates, columns: Any = None) -> Iterator[Floats]:
+    """Yield the scores of runs × measures on every topic and collection: topics × replicates."""
+    measures = len(drawn.measures)
+    for column in range(len(drawn.runs) * measures) if columns is None else columns:
+        run, measure = divmod(int(column), measures)
+        yield drawn.values[measure, run]
