@@ -1,10 +1,9 @@
-"""How scores vary over resampled collections: topics, means and differences."""
+"""Scores on resampled collections: those of every topic, run and measure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, ClassVar, NoReturn
 
 import numpy as np
 
@@ -13,18 +12,11 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.run_scores import RunScores
 from confir.data.scores import Scores
 from confir.defaults import LOGIT_EPSILON
-from confir.errors import InvalidValueError, UnsupportedMethodError
+from confir.errors import UnsupportedMethodError
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.summary import SUMMARIES, Transform, clipped_logit
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.topic_weights import TopicWeights, draw_topics
-from confir.resampling.variance_components import (
-    VarianceComponents,
-    estimate_components,
-    joint_replicates,
-    mean_over_topics,
-    spread,
-)
+from confir.resampling.variance_components import VarianceComponents, spread
 
 if TYPE_CHECKING:
     from confir.data.sampling.design import Datasets, DesignSource
@@ -191,152 +183,6 @@ class DocumentReplicates(RunScores):
             labels, estimate, values, support, acceleration=acceleration
         )
         return replace(distribution, epsilon=epsilon)
-
-    def joint_weights(self) -> TopicWeights:
-        """Return weights of topics for each replicate, drawn with its documents: B × topics."""
-        rng = np.random.default_rng([self.seed, len(self.topics)])
-        return draw_topics(len(self.topics), self.replicates, rng)
-
-    def summary_distribution(
-        self,
-        measure: str,
-        summary: str = "mean",
-        *,
-        with_topics: bool = False,
-        epsilon: float = LOGIT_EPSILON,
-    ) -> SamplingDistribution:
-        """Return the distribution of a mean of transformed scores over topics: one column per run.
-
-        Parameters
-        ----------
-        measure
-            One of the measures.
-        summary
-            A name in SUMMARIES; the mean is not transformed back.
-        with_topics
-            Whether topics vary as well as documents, as `variance_components` estimates.
-        epsilon
-            Distance from 0 and 1 to which scores are clipped before the logit.
-        """
-        place = self.measure_place(measure)
-        bounded = summary == "mean" and bool(bounded_measures(self.scores)[place])
-        columns = self._columns(measure, summary, None, epsilon)
-        means = self._means(columns, bounded=bounded, with_topics=with_topics)
-        return replace(means, epsilon=epsilon)
-
-    def difference_distribution(
-        self,
-        measure: str,
-        baseline: str,
-        summary: str = "mean",
-        *,
-        with_topics: bool = False,
-        epsilon: float = LOGIT_EPSILON,
-    ) -> SamplingDistribution:
-        """Return the distribution of each other run's mean minus the baseline's.
-
-        Over topics with scores of both runs, which are evaluated on the same replicates.
-        Parameters as in `summary_distribution`.
-        """
-        columns = self._columns(measure, summary, baseline, epsilon)
-        return self._means(columns, bounded=False, with_topics=with_topics)
-
-    def variance_components(
-        self,
-        measure: str,
-        summary: str = "mean",
-        *,
-        baseline: str | None = None,
-        epsilon: float = LOGIT_EPSILON,
-    ) -> VarianceComponents:
-        """Return the variance components of means, or of differences from a baseline.
-
-        Parameters as in `summary_distribution`; columns are runs, without the baseline.
-        """
-        return self._over_collections(self._columns(measure, summary, baseline, epsilon)).components
-
-    def _columns(
-        self, measure: str, summary: str, baseline: str | None, epsilon: float
-    ) -> _Columns:
-        """Return the transformed scores of runs, or their differences from the baseline's."""
-        place = self.measure_place(measure)
-        forward = transform_of(summary, epsilon)
-        scores, values = forward(self.estimates(place)), self.values[place]
-        if baseline is None:
-            return _Columns(
-                tuple((run, measure) for run in self.runs), scores, map(forward, values)
-            )
-        other = self.run_place(baseline)
-        kept = [r for r in range(len(self.runs)) if r != other]
-        if not kept:
-            raise InvalidValueError(f"there is no run to compare with the baseline {baseline!r}")
-        base = forward(values[other])
-        return _Columns(
-            tuple((self.runs[r], measure) for r in kept),
-            scores[kept] - scores[other],
-            (forward(values[run]) - base for run in kept),
-        )
-
-    def _over_collections(self, columns: _Columns) -> _MeansOverCollections:
-        """Return the means over topics on each replicate, and their variance components."""
-        means, within = [], []
-        for values in columns.values:
-            means.append(mean_over_topics(values))
-            within.append(mean_over_topics(np.square(spread(values))))
-        replicates = np.stack(means)
-        components = estimate_components(
-            np.square(spread(columns.scores)),
-            np.stack(within),
-            np.square(spread(replicates)),
-            (~np.isnan(columns.scores)).sum(axis=1),
-        )
-        return _MeansOverCollections(replicates, components)
-
-    def _means(
-        self, columns: _Columns, *, bounded: bool, with_topics: bool
-    ) -> SamplingDistribution:
-        """Return the distribution of means over topics."""
-        if with_topics:
-            replicates, components = self._over_collections(columns)
-            weights = self.joint_weights()
-            replicates = joint_replicates(columns.scores, replicates, weights, components)
-            if bounded:
-                replicates = np.clip(replicates, 0.0, 1.0)
-        else:
-            replicates, components = np.stack(list(map(mean_over_topics, columns.values))), None
-        return collection_distribution(
-            columns.labels,
-            mean_over_topics(columns.scores.T),
-            replicates,
-            np.full(len(columns.labels), bounded),
-            (~np.isnan(columns.scores)).sum(axis=1),
-            components=components,
-        )
-
-
-class _Columns(NamedTuple):
-    """Transformed scores of runs, or differences of them.
-
-    Attributes
-    ----------
-    labels
-        (run, measure) of each column.
-    scores
-        The scores: columns × topics.
-    values
-        The scores on each replicate: topics × replicates, column by column.
-    """
-
-    labels: tuple[tuple[str, str], ...]
-    scores: Floats
-    values: Iterable[Floats]
-
-
-class _MeansOverCollections(NamedTuple):
-    """Means over topics on each replicate, columns × replicates, and their variance components."""
-
-    replicates: Floats
-    components: VarianceComponents
 
 
 def check_sample(sample: DocumentReplicates) -> None:
