@@ -248,9 +248,9 @@ def test_runs_that_lack_topics_are_ranked_on_common_ones():
     np.testing.assert_allclose(best.mean, found.scores.values[kept].mean(axis=0), atol=1e-12)
 
 
-def test_more_topics_do_not_help_and_tests_of_topics_are_refused():
+def test_plans_of_topics_and_tests_of_topics_are_refused():
     found = drawn()
-    with pytest.raises(confir.errors.UnsupportedMethodError, match="more topics reduce"):
+    with pytest.raises(confir.errors.UnsupportedMethodError, match="variance over a sample of topics"):
         confir.plan_topics(found)
     with pytest.raises(confir.errors.UnsupportedMethodError, match="tests that fit: t"):
         confir.compare_runs(found, test="randomisation")

@@ -31,7 +31,7 @@ class Knowledge(StrEnum):
     TOPICS = "the score on each topic"
     UNITS = "the scores of independent topics or clusters"
     DRAWS = "replicates of the estimates"
-    TOPIC_VARIANCE = "a variance that more topics reduce"
+    TOPIC_VARIANCE = "the variance over a sample of topics"
     SIGNS = "the number of topics won and lost, of one simple random sample"
     VALUES = "the score on each topic, of one simple random sample"
 
