@@ -250,7 +250,9 @@ def test_runs_that_lack_topics_are_ranked_on_common_ones():
 
 def test_plans_of_topics_and_tests_of_topics_are_refused():
     found = drawn()
-    with pytest.raises(confir.errors.UnsupportedMethodError, match="variance over a sample of topics"):
+    with pytest.raises(
+        confir.errors.UnsupportedMethodError, match="variance over a sample of topics"
+    ):
         confir.plan_topics(found)
     with pytest.raises(confir.errors.UnsupportedMethodError, match="tests that fit: t"):
         confir.compare_runs(found, test="randomisation")

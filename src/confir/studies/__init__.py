@@ -215,11 +215,9 @@ STUDIES = (
         ),
         results={
             "collection_means.CollectionMeans": Shown("collection_table", "collection_chart"),
-            "collection_topics.CollectionTopics": Shown(
-                "collection_topic_table", "collection_topic_chart"
-            ),
+            "collection_topics.CollectionTopics": Shown(chart="collection_topic_chart"),
             "collection_differences.CollectionDifferences": Shown(
-                "collection_difference_table", "collection_difference_chart"
+                chart="collection_difference_chart"
             ),
             "collection_variance.CollectionVariance": Shown(
                 "collection_variance_table", "collection_variance_chart"

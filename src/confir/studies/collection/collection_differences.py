@@ -13,19 +13,28 @@ import numpy as np
 from confir.arguments import as_choice, as_flag, as_level, invalid
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.table_columns import (
+    LIMITS,
+    MEASURE_AND_RUN,
+    Role,
+    TableColumn,
+    TableColumns,
+)
 from confir.defaults import LEVEL, LOGIT_EPSILON
-from confir.errors import UnknownNameError
+from confir.errors import UnknownNameError, counted
 from confir.intervals.quantiles import t_quantile
 from confir.measures.summary import SUMMARIES
+from confir.number_text import percent, topics_text
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.kinds import against
 from confir.resampling.variance_components import spread
+from confir.studies.collection.collection_means import summary_name
 from confir.studies.collection.collection_topics import check_request
 from confir.studies.comparison.corrections import adjust_p_values
 from confir.studies.comparison.significance import Estimates, judge_differences
-from confir.studies.comparison.verdicts import IDENTICAL, Words
+from confir.studies.comparison.verdicts import BETTER, IDENTICAL, WORSE, Words
 
 Pairing = Literal["paired", "independent"]
 PAIRINGS: tuple[Pairing, ...] = ("paired", "independent")
@@ -73,6 +82,10 @@ def variants_for(pairing: str) -> tuple[Variant, ...]:
     if pairing not in (*PAIRINGS, "both"):
         raise UnknownNameError("pairing", pairing, (*PAIRINGS, "both"))
     return tuple(v for v in VARIANTS if pairing in (v.pairing, "both"))
+
+
+# A verdict, bold where it is significant.
+VERDICT_COLUMN = TableColumn(Role.VERDICT, bold=lambda record: record["verdict"] in (BETTER, WORSE))
 
 
 @result
@@ -138,6 +151,31 @@ class CollectionDifferences(Result):
         "pairing",
         "resampled",
     )
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        summaries = {one.summary: summary_name(one.summary, self.measures) for one in self.variants}
+        return {
+            **MEASURE_AND_RUN,
+            "summary": TableColumn(Role.NAME, "mean of", words=summaries),
+            "resampled": TableColumn(Role.NAME),
+            "pairing": TableColumn(Role.NAME, if_several=True),
+            "verdict": VERDICT_COLUMN,
+            "difference": TableColumn(Role.DIFFERENCE, others=LIMITS),
+            "p_adjusted": TableColumn(Role.P, "adj. p"),
+            "wins": TableColumn(Role.WINS, "w/t/l", ("ties", "losses")),
+        }
+
+    def note(self) -> str:
+        """Return what the columns are."""
+        pairings = {variant.pairing for variant in self.variants}
+        tested = int((self.verdict != IDENTICAL).any(axis=(0, 2)).sum())
+        return (
+            f"difference of means over {topics_text(self.wins + self.ties + self.losses)} from "
+            f"{self.baseline} with {percent(self.level)} interval over collections, runs "
+            f"{'both ways' if len(pairings) > 1 else next(iter(pairings))}; p normal, by Student's t "
+            f"where topics vary too, adjusted by Holm's correction for {counted(tested, 'run')}"
+        )
 
     def derived(self) -> Iterator[Variable]:
         """Yield the method, the test, and what is resampled."""

@@ -19,6 +19,7 @@ from confir.intervals.document_intervals import linear_interval, normal_quantile
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import DEFAULT_SCORE_METHOD
 from confir.measures.summary import SUMMARIES
+from confir.number_text import percent, topics_text
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.variance_components import mean_over_topics
@@ -48,6 +49,14 @@ MEAN_METHODS = {
 }
 DEFAULT_MEAN_METHODS = ("bootstrap",)
 MEAN_SUMMARIES = ("mean", "logit-mean", "geometric-mean")
+
+# The names of the summaries of AP.
+_MAP_NAMES = {"mean": "MAP", "logit-mean": "L-MAP", "geometric-mean": "GMAP"}
+
+
+def summary_name(summary: str, measures: tuple[str, ...]) -> str:
+    """Return the name of a summary: MAP, L-MAP and GMAP for AP."""
+    return _MAP_NAMES[summary] if measures == ("AP",) else summary.replace("-", " ")
 
 
 @result
@@ -90,6 +99,11 @@ class CollectionMeans(Result):
         "level",
         "method",
     )
+
+    def note(self) -> str:
+        """Return what the means are."""
+        over = topics_text(self.topics)
+        return f"mean over {over} with {percent(self.level)} interval over collections"
 
     def derived(self) -> Iterator[Variable]:
         """Yield the limits, clipped to [0, 1] unless they are logits."""

@@ -10,15 +10,18 @@ import numpy as np
 from confir.arguments import as_level
 from confir.arrays import Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, LOGIT_EPSILON
 from confir.errors import InvalidValueError
 from confir.intervals.document_intervals import normal_quantile
+from confir.number_text import percent
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.kinds import against
 from confir.resampling.variance_components import spread
 from confir.studies.collection.collection_differences import (
     VARIANTS,
+    VERDICT_COLUMN,
     Variant,
     identical_runs,
     judge,
@@ -79,6 +82,22 @@ class CollectionTopicDifferences(Result):
         """Yield the scale on which scores are subtracted."""
         logits = [variant.summary == "logit-mean" for variant in self.variants]
         yield Variable("scale", ("variant",), np.where(logits, "logit", "score"))
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        names = ("measure", "run", "topic", "scale", "pairing")
+        return {
+            **dict.fromkeys(names, TableColumn(Role.NAME)),
+            "verdict": VERDICT_COLUMN,
+            "difference": TableColumn(Role.DIFFERENCE, others=LIMITS),
+        }
+
+    def note(self) -> str:
+        """Return what the columns are."""
+        return (
+            f"difference from {self.baseline} with {percent(self.level)} interval over collections, "
+            "each topic separately"
+        )
 
     def rows(self) -> Integers:
         """Return the rows that have a difference."""

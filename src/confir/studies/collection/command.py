@@ -130,6 +130,12 @@ def collection_command(
     - `confir collection qrels.txt runs/ --show best`
     - `confir collection qrels.txt bm25.run dense.run --show variance`
     """
+    from confir.cli.terminal import result_answer
+    from confir.studies.collection.collection_differences import compare_on_collection, variants_for
+    from confir.studies.collection.collection_means import summarise_means
+    from confir.studies.collection.collection_topic_differences import compare_topics_on_collection
+    from confir.studies.collection.collection_topics import summarise_topics
+
     out.prepare()
     view = VIEWS.choose(inputs.context, show, topics=topics)
     per_topic = view.name == TOPICS
@@ -146,17 +152,25 @@ def collection_command(
     jackknife = chosen == ["bca"]
     sample = resample(experiment, statistics, jackknife=jackknife, quiet=out.quiet)
     against = inputs.find_baseline(baseline, sample.runs)
+    scale: dict[str, Any] = {"level": statistics.level, "epsilon": statistics.epsilon}
     if view.name in _OF_RUNS and against is None:
         answer = _runs(view.name, sample, statistics, out)
     elif view.name == "variance":
         answer = _variance(sample, statistics, against)
+    elif against is not None and per_topic:
+        variants = [variant for variant in variants_for(pairing) if not variant.with_topics]
+        found = compare_topics_on_collection(sample, against, variants=variants, **scale)
+        answer = _noted(result_answer(found), sample, statistics)
     elif against is not None:
-        compare = _topic_differences if per_topic else _differences
-        answer = compare(sample, statistics, against, pairing)
+        compared = compare_on_collection(sample, against, variants=variants_for(pairing), **scale)
+        counts = "w/t/l: topics won, tied, lost"
+        answer = _noted(result_answer(compared), sample, statistics, counts)
     elif per_topic:
-        answer = _topics(sample, statistics, method=chosen[0], small_r=small_r)
+        topic_scores = summarise_topics(sample, method=chosen[0], small_r=small_r, **scale)
+        answer = _noted(result_answer(topic_scores), sample, statistics)
     else:
-        answer = _means(sample, statistics, methods=chosen, small_r=small_r)
+        means = summarise_means(sample, methods=chosen, small_r=small_r, **scale)
+        answer = _noted(result_answer(means), sample, statistics)
     out.deliver(answer)
 
 
@@ -236,81 +250,14 @@ def resample(
         )
 
 
-def _means(
-    sample: DocumentReplicates, statistics: options.DocumentStatistics, **choices: Any
+def _noted(
+    answer: Answer, sample: DocumentReplicates, statistics: options.DocumentStatistics, *more: str
 ) -> Answer:
-    from confir.cli.terminal import Answer
-    from confir.studies.collection.collection_means import summarise_means
-    from confir.studies.collection.table import collection_note, collection_table
+    """Return an answer whose note says what was resampled, and more."""
+    from dataclasses import replace
 
-    means = summarise_means(sample, level=statistics.level, epsilon=statistics.epsilon, **choices)
-    note = f"{collection_note(means)}; {_drawn(sample, statistics.seed)}"
-    return Answer(means.to_records(), collection_table(means, note), means)
-
-
-def _topics(
-    sample: DocumentReplicates, statistics: options.DocumentStatistics, **choices: Any
-) -> Answer:
-    from confir.cli.terminal import Answer
-    from confir.studies.collection.collection_topics import summarise_topics
-    from confir.studies.collection.table import collection_topic_table
-
-    topics = summarise_topics(sample, level=statistics.level, epsilon=statistics.epsilon, **choices)
-    note = (
-        f"score with {100 * topics.level:g}% interval over collections by {topics.method}; relevant "
-        "documents, those in the list, and where the interval is corrected for few of them; "
-        f"{_drawn(sample, statistics.seed)}"
-    )
-    return Answer(topics.to_records(), collection_topic_table(topics, note), topics)
-
-
-def _differences(
-    sample: DocumentReplicates,
-    statistics: options.DocumentStatistics,
-    baseline: str,
-    pairing: str,
-) -> Answer:
-    from confir.cli.terminal import Answer
-    from confir.studies.collection.collection_differences import compare_on_collection, variants_for
-    from confir.studies.collection.table import collection_difference_table
-    from confir.studies.comparison.verdicts import IDENTICAL
-
-    level, epsilon = statistics.level, statistics.epsilon
-    result = compare_on_collection(
-        sample, baseline, level=level, variants=variants_for(pairing), epsilon=epsilon
-    )
-    tested = int((result.verdict != IDENTICAL).any(axis=(0, 2)).sum())
-    note = (
-        f"difference of means over {len(sample.topics):,} topics from {baseline} with "
-        f"{100 * level:g}% interval over collections, runs "
-        f"{'both ways' if pairing == 'both' else pairing}; p normal, by Student's t where topics "
-        f"vary too, adjusted by Holm's correction for {counted(tested, 'run')}; "
-        f"{_drawn(sample, statistics.seed)}; w/t/l: topics won, tied, lost"
-    )
-    return Answer(result.to_records(), collection_difference_table(result, note), result)
-
-
-def _topic_differences(
-    sample: DocumentReplicates,
-    statistics: options.DocumentStatistics,
-    baseline: str,
-    pairing: str,
-) -> Answer:
-    from confir.cli.terminal import Answer
-    from confir.studies.collection.collection_differences import variants_for
-    from confir.studies.collection.collection_topic_differences import compare_topics_on_collection
-    from confir.studies.collection.table import collection_topic_difference_table
-
-    level, epsilon = statistics.level, statistics.epsilon
-    variants = [variant for variant in variants_for(pairing) if not variant.with_topics]
-    result = compare_topics_on_collection(
-        sample, baseline, level=level, variants=variants, epsilon=epsilon
-    )
-    note = (
-        f"difference from {baseline} with {100 * level:g}% interval over collections, each topic "
-        f"separately; {_drawn(sample, statistics.seed)}"
-    )
-    return Answer(result.to_records(), collection_topic_difference_table(result, note), result)
+    notes = [answer.table.note, _drawn(sample, statistics.seed), *more]
+    return answer._replace(table=replace(answer.table, note="; ".join(notes)))
 
 
 def _variance(
