@@ -172,7 +172,8 @@ class CollectionSample(Sample):
     @property
     def _counts(self) -> Integers:
         """Number of topics of each column."""
-        return (~np.isnan(self.scores)).sum(axis=1)
+        counts: Integers = np.sum(~np.isnan(self.scores), axis=1)
+        return counts
 
     def components(self) -> VarianceComponents:
         """Return the variance components of the columns: topics, documents and their interaction."""

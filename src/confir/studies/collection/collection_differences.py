@@ -225,8 +225,8 @@ def compare_on_collection(
     half = t_quantile(df, level) * sd
     p = two_sided_p(d, sd, df)
     identical = np.broadcast_to(identical_runs(plain), p.shape)
-    adjusted = [adjust_p_values(one, "holm") for one in np.where(identical, np.nan, p)]
-    adjusted = np.where(identical, p, adjusted)
+    holm = [adjust_p_values(one, "holm") for one in np.where(identical, np.nan, p)]
+    adjusted = np.where(identical, p, np.stack(holm))
     wins, ties, losses = (count.reshape(plain.shape) for count in plain.wins())
     return CollectionDifferences(
         runs=tuple(run for run in sample.runs if run != baseline),
@@ -312,7 +312,8 @@ def judge(
 def identical_runs(differences: CollectionSample) -> Booleans:
     """Return which runs score as the baseline on every topic and replicate: runs × measures."""
     least, most = differences.extremes()
-    return ((least == 0) & (most == 0)).reshape(differences.shape)
+    identical: Booleans = np.logical_and(least == 0, most == 0).reshape(differences.shape)
+    return identical
 
 
 def two_sided_p(difference: Floats, sd: Floats, df: Floats) -> Floats:
