@@ -277,7 +277,9 @@ def test_leaderboards_take_every_kind_by_topic_of_one_judge(kind, datasets):
             confir.make_leaderboard(scores, measure="AP", rng=1)
         return
     if kind == "resampled collections":
-        with pytest.raises(confir.errors.UnsupportedMethodError, match="take no design"):
+        with pytest.raises(
+            confir.errors.UnsupportedMethodError, match="a resampled collection takes no design"
+        ):
             scores.with_design({"topic": list(scores.topics)}, datasets=datasets)
         return
     dataset = [str(place % 6) for place in range(TOPICS)]

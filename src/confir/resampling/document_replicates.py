@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, NoReturn
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,14 +12,10 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.run_scores import RunScores
 from confir.data.scores import Scores
 from confir.defaults import LOGIT_EPSILON
-from confir.errors import UnsupportedMethodError
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.summary import SUMMARIES, Transform, clipped_logit
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.variance_components import VarianceComponents, spread
-
-if TYPE_CHECKING:
-    from confir.data.sampling.design import Datasets, DesignSource
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -83,6 +79,7 @@ class DocumentReplicates(RunScores):
 
     in_memory: ClassVar[bool] = False
     resampled: ClassVar[str] = "documents"
+    title: ClassVar[str] = "a resampled collection"
 
     @property
     def design(self) -> None:
@@ -123,16 +120,6 @@ class DocumentReplicates(RunScores):
     def sampling_note(self, _seed: int | None = None) -> str:
         """Return what varies."""
         return "over similar collections: documents are resampled, topics stay"
-
-    def with_design(
-        self, design: DesignSource, *, datasets: Datasets = "fixed", **columns: str | None
-    ) -> NoReturn:
-        """Raise: documents are resampled, not topics."""
-        del design, datasets, columns
-        raise UnsupportedMethodError(
-            "resampled collections take no design: how documents of clustered topics vary together is "
-            "not known; expected none"
-        )
 
     def on_topics(self, kept: Booleans) -> DocumentReplicates:
         """Return the scores on some topics."""

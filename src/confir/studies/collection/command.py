@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
@@ -18,6 +18,7 @@ from confir.errors import InvalidValueError, SmallSampleWarning, counted, warn_c
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
     from confir.data.experiment import Experiment
+    from confir.report.tables import Table
     from confir.resampling.document_replicates import DocumentReplicates
 
 _STATISTICS = "Statistics"
@@ -153,25 +154,26 @@ def collection_command(
     sample = resample(experiment, statistics, jackknife=jackknife, quiet=out.quiet)
     against = inputs.find_baseline(baseline, sample.runs)
     scale: dict[str, Any] = {"level": statistics.level, "epsilon": statistics.epsilon}
+    result: Any
     if view.name in _OF_RUNS and against is None:
-        answer = _runs(view.name, sample, statistics, out)
-    elif view.name == "variance":
-        answer = _variance(sample, statistics, against)
-    elif against is not None and per_topic:
+        out.deliver(_runs(view.name, sample, statistics, out))
+        return
+    if view.name == "variance":
+        out.deliver(_variance(sample, statistics, against))
+        return
+    if against is not None and per_topic:
         variants = [variant for variant in variants_for(pairing) if not variant.with_topics]
-        found = compare_topics_on_collection(sample, against, variants=variants, **scale)
-        answer = _noted(result_answer(found), sample, statistics)
+        result = compare_topics_on_collection(sample, against, variants=variants, **scale)
     elif against is not None:
-        compared = compare_on_collection(sample, against, variants=variants_for(pairing), **scale)
-        counts = "w/t/l: topics won, tied, lost"
-        answer = _noted(result_answer(compared), sample, statistics, counts)
+        result = compare_on_collection(sample, against, variants=variants_for(pairing), **scale)
     elif per_topic:
-        topic_scores = summarise_topics(sample, method=chosen[0], small_r=small_r, **scale)
-        answer = _noted(result_answer(topic_scores), sample, statistics)
+        result = summarise_topics(sample, method=chosen[0], small_r=small_r, **scale)
     else:
-        means = summarise_means(sample, methods=chosen, small_r=small_r, **scale)
-        answer = _noted(result_answer(means), sample, statistics)
-    out.deliver(answer)
+        result = summarise_means(sample, methods=chosen, small_r=small_r, **scale)
+    answer = result_answer(result)
+    counts = ["w/t/l: topics won, tied, lost"] if view.name == "pairs" else []
+    notes = [*_drawn(sample, statistics.seed), *counts]
+    out.deliver(answer._replace(table=_noted(answer.table, notes)))
 
 
 def _check_baseline(context: click.Context, *, has_baseline: bool) -> None:
@@ -250,16 +252,6 @@ def resample(
         )
 
 
-def _noted(
-    answer: Answer, sample: DocumentReplicates, statistics: options.DocumentStatistics, *more: str
-) -> Answer:
-    """Return an answer whose note says what was resampled, and more."""
-    from dataclasses import replace
-
-    notes = [answer.table.note, _drawn(sample, statistics.seed), *more]
-    return answer._replace(table=replace(answer.table, note="; ".join(notes)))
-
-
 def _variance(
     sample: DocumentReplicates, statistics: options.DocumentStatistics, baseline: str | None
 ) -> Answer:
@@ -269,10 +261,12 @@ def _variance(
     from confir.studies.collection.table import collection_variance_table, variance_note
 
     result = decompose_variance(sample, baseline=baseline, epsilon=statistics.epsilon)
-    note = f"{variance_note(result, len(sample.topics))}; {_drawn(sample, statistics.seed)}"
+    notes = [variance_note(result, len(sample.topics)), *_drawn(sample, statistics.seed)]
     ranked = [sample.runs[place] for place in best_first(sample.scores.mean()[:, 0])]
     order = [run for run in ranked if run in result.runs]
-    return Answer(result.to_records(), collection_variance_table(result, note, order), result)
+    return Answer(
+        result.to_records(), collection_variance_table(result, "; ".join(notes), order), result
+    )
 
 
 # Views of all runs, as `confir compare` has them.
@@ -286,36 +280,36 @@ def _runs(
     out: options.Output,
 ) -> Answer:
     """Return a view of all runs, whose notes say what was resampled."""
-    from dataclasses import replace
-
-    from confir.report.tables import Table
     from confir.studies.comparison.command import show_runs
 
-    def noted(table: Table | None) -> Any:
-        if table is None:
-            return None
-        seed = None if "seed" in table.note else statistics.seed
-        notes = f"{sample.sampling_note()}; {_drawn(sample, seed)}".split("; ")
-        return replace(
-            table, note="; ".join([table.note, *(note for note in notes if note not in table.note)])
-        )
-
     answer = show_runs(view, sample, statistics, brief=False, out=out)
-    parts = [part._replace(table=noted(part.table)) for part in answer.parts]
-    return answer._replace(table=noted(answer.table), parts=parts)
+    notes = sample.sampling_note(), *_drawn(sample, None), f"seed {statistics.seed}"
+    parts = [
+        part if part.table is None else part._replace(table=_noted(part.table, notes))
+        for part in answer.parts
+    ]
+    return answer._replace(table=_noted(answer.table, notes), parts=parts)
 
 
-def _drawn(sample: DocumentReplicates, seed: int | None) -> str:
+def _noted(table: Table, notes: Iterable[str]) -> Table:
+    """Return a table whose note has further parts, those that it lacks."""
+    from dataclasses import replace
+
+    missing = [note for note in notes if note not in table.note]
+    return replace(table, note="; ".join([table.note, *missing]))
+
+
+def _drawn(sample: DocumentReplicates, seed: int | None) -> list[str]:
     """Return the topics left out, the number of replicates, and how many of them were undefined."""
     from confir.studies.collection.table import left_out_note
 
-    text = f"{left_out_note(sample)}{counted(sample.replicates, 'replicate')}"
-    text += "" if seed is None else f", seed {seed}"
+    drawn = counted(sample.replicates, "replicate")
+    notes = [left_out_note(sample), drawn if seed is None else f"{drawn}, seed {seed}"]
     dropped = sample.dropped.max(axis=0)
     if dropped.any():
-        topics = f"{int((dropped > 0).sum())} of the topics"
-        text += (
-            f"; in {topics}, {counted(int(dropped.sum()), 'replicate')} without relevant documents "
+        undefined = counted(int(dropped.sum()), "replicate")
+        notes.append(
+            f"in {int((dropped > 0).sum())} of the topics, {undefined} without relevant documents "
             "left out"
         )
-    return text
+    return [note for note in notes if note]

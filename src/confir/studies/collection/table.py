@@ -104,7 +104,7 @@ def left_out_note(sample: DocumentReplicates) -> str:
         numbers = [f"{number} for {measure}" for number, measure in pairs]
     return (
         f"topics without relevant documents left out ({', '.join(dict.fromkeys(numbers))} of "
-        f"{whole}), which confir evaluate includes, 0 by most measures; "
+        f"{whole}), which confir evaluate includes, 0 by most measures"
     )
 
 
