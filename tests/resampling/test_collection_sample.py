@@ -94,8 +94,8 @@ def test_a_comparison_equals_that_of_the_paired_means_on_the_collection(make):
     known = confir.compare_on_collection(found, "b", variants=[Variant("mean", "paired")])
     for name in ("difference", "low", "high", "effect_size"):
         ours, theirs = getattr(compared, name), getattr(known, name)[0]
-        np.testing.assert_allclose(ours, theirs, atol=1e-12, err_msg=name)
-    np.testing.assert_allclose(compared.p[0], known.p[0], atol=1e-12)
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12, err_msg=name)
+    np.testing.assert_allclose(compared.p[0], known.p[0], rtol=0, atol=1e-12)
     for name in ("wins", "ties", "losses"):
         np.testing.assert_array_equal(getattr(compared, name), getattr(known, name))
 
@@ -106,8 +106,8 @@ def test_means_have_the_intervals_of_the_collection():
     known = confir.summarise_means(found)
     assert set(interval.methods) == {"linear"}
     assert interval.replicates == 99
-    np.testing.assert_allclose(interval.low, known.low[0, :, :, 0], atol=1e-12)
-    np.testing.assert_allclose(interval.high, known.high[0, :, :, 0], atol=1e-12)
+    np.testing.assert_allclose(interval.low, known.low[0, :, :, 0], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(interval.high, known.high[0, :, :, 0], rtol=0, atol=1e-12)
     quantiles = confir.confidence_interval(found, method="percentile")
     means = np.nanmean(found.values[0, 1], axis=0)  # of b, by AP
     assert quantiles.low[1, 0] == pytest.approx(np.quantile(means, 0.025), abs=1e-12)
@@ -156,7 +156,7 @@ def test_a_family_has_the_order_statistic_of_the_maxima_between_one_pair_and_bon
     critical = min(max(critical, single), bonferroni)
     half = critical * compared.se[:, 0]
     np.testing.assert_allclose(
-        compared.simultaneous_high[:, 0], compared.difference[:, 0] + half, atol=1e-9
+        compared.simultaneous_high[:, 0], compared.difference[:, 0] + half, rtol=0, atol=1e-9
     )
     t = np.abs(compared.difference[:, 0]) / compared.se[:, 0]
     reached = [(1 + sum(one >= each - 1e-9 for one in ordered)) / 200 for each in t]
@@ -179,7 +179,7 @@ def test_the_best_set_and_ranks_follow_from_the_pairs():
     resampled = np.nanmean(found.values[0], axis=1)  # runs × replicates
     tops = resampled >= resampled.max(axis=0) - 1e-9
     first = (tops / tops.sum(axis=0)).mean(axis=1)
-    np.testing.assert_allclose(best.share_first[:, 0], first, atol=1e-12)
+    np.testing.assert_allclose(best.share_first[:, 0], first, rtol=0, atol=1e-12)
     ranks = confir.rank_runs(found)
     assert ranks.rank[:, 0].tolist() == (1 + (means[:, None] < means).sum(axis=1)).tolist()
     compared = confir.compare_runs(found)
@@ -245,7 +245,9 @@ def test_runs_that_lack_topics_are_ranked_on_common_ones():
     best = confir.find_best(found)
     assert (best.topics == 5).all()
     kept = np.arange(6) != 1
-    np.testing.assert_allclose(best.mean, found.scores.values[kept].mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(
+        best.mean, found.scores.values[kept].mean(axis=0), rtol=0, atol=1e-12
+    )
 
 
 def test_plans_of_topics_and_tests_of_topics_are_refused():
@@ -266,8 +268,8 @@ def test_another_level_needs_no_other_replicates():
     found = drawn()
     at = confir.compare_runs(found).at(0.9)
     again = confir.compare_runs(found, level=0.9)
-    np.testing.assert_allclose(at.low, again.low, atol=1e-14)
-    np.testing.assert_allclose(at.simultaneous_low, again.simultaneous_low, atol=1e-14)
+    np.testing.assert_allclose(at.low, again.low, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(at.simultaneous_low, again.simultaneous_low, rtol=0, atol=1e-14)
     assert (at.verdict == again.verdict).all()
 
 

@@ -131,25 +131,9 @@ class CollectionDifferences(Result):
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {"variant": Variant._fields}
     row_order = ("measure", "run", "variant")
     record_columns = (
-        "measure",
-        "run",
-        "against",
-        "summary",
-        "difference",
-        "low",
-        "high",
-        "level",
-        "method",
-        "p",
-        "p_adjusted",
-        "test",
-        "effect_size",
-        "wins",
-        "ties",
-        "losses",
-        "verdict",
-        "pairing",
-        "resampled",
+        *("measure", "run", "against", "summary", "difference", "low", "high", "level"),
+        *("method", "p", "p_adjusted", "test", "effect_size", "wins", "ties", "losses"),
+        *("verdict", "pairing", "resampled"),
     )
 
     def table_columns(self) -> TableColumns:

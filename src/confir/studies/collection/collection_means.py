@@ -89,15 +89,8 @@ class CollectionMeans(Result):
     replicates: int
 
     record_columns = (
-        "run",
-        "measure",
-        "summary",
-        "topics",
-        "mean",
-        "low",
-        "high",
-        "level",
-        "method",
+        *("run", "measure", "summary", "topics"),
+        *("mean", "low", "high", "level", "method"),
     )
 
     def note(self) -> str:

@@ -65,17 +65,8 @@ class CollectionTopicDifferences(Result):
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {"variant": Variant._fields}
     row_order = ("measure", "run", "topic", "variant")
     record_columns = (
-        "measure",
-        "run",
-        "against",
-        "topic",
-        "scale",
-        "difference",
-        "low",
-        "high",
-        "level",
-        "verdict",
-        "pairing",
+        *("measure", "run", "against", "topic", "scale", "difference", "low", "high"),
+        *("level", "verdict", "pairing"),
     )
 
     def derived(self) -> Iterator[Variable]:

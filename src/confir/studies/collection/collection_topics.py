@@ -74,17 +74,8 @@ class CollectionTopics(Result):
 
     row_order = ("measure", "run", "topic")
     record_columns = (
-        "run",
-        "measure",
-        "topic",
-        "score",
-        "low",
-        "high",
-        "relevant",
-        "relevant_retrieved",
-        "corrected",
-        "level",
-        "method",
+        *("run", "measure", "topic", "score", "low", "high", "relevant"),
+        *("relevant_retrieved", "corrected", "level", "method"),
     )
 
     def derived(self) -> Iterator[Variable]:

@@ -45,14 +45,8 @@ class CollectionVariance(Result):
     replicates: int
 
     record_columns = (
-        "run",
-        "against",
-        "measure",
-        "summary",
-        "topics",
-        "documents",
-        "interaction",
-        "total",
+        *("run", "against", "measure", "summary"),
+        *("topics", "documents", "interaction", "total"),
     )
 
     @property
