@@ -222,8 +222,10 @@ def test_a_difference_that_no_collection_changes_is_inconclusive():
     found = confir.resample_documents(
         qrels, {"perfect": perfect, "nothing": nothing}, "AP", replicates=99, rng=1
     )
-    compared = confir.compare_runs(found)
+    with pytest.warns(confir.errors.DegenerateSampleWarning, match="on every resampled collection"):
+        compared = confir.compare_runs(found)
     assert compared.verdict[0, 0, 0] == "inconclusive"
+    assert compared.sentences()[0].endswith("the same difference on every resampled collection)")
     assert np.isnan(compared.low[0, 0])
     assert compared.p[0, 0, 0] == 1.0
     assert confir.find_best(found).in_set.all()

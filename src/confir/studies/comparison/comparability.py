@@ -109,9 +109,10 @@ def check_topics(pairs: Pairs, means: MeanDifferences) -> None:
 def warn_of_samples(pairs: Pairs, means: MeanDifferences) -> None:
     """Warn of pairs with the same difference on every topic, which have no interval."""
     constant = np.isnan(means.se) & (means.topics >= LEAST_TOPICS)
+    unit = "topic" if pairs.sample.over == "topics" else "resampled collection"
     for places, reason in (
         (constant & means.identical, "identical scores"),
-        (constant & ~means.identical, "the same difference on every topic"),
+        (constant & ~means.identical, f"the same difference on every {unit}"),
     ):
         named = [
             f"{' and '.join(_names(pairs, pair))} by {names(pairs.sample)[1][measure]}"

@@ -331,6 +331,7 @@ class Comparison(PairResult):
                 p_adjusted=self.p_adjusted,
                 topics=self.topics,
                 constant=self.means.constant,
+                resampled=self.scores.resampled,
             )
         )
 
@@ -361,6 +362,7 @@ class Comparison(PairResult):
             constant=bool(self.means.constant[cell]),
             open=int(self.open_end[cell]),
             borderline=bool(self.borderline[place]),
+            resampled=self.scores.resampled,
         )
         return found.turned() if turned else found
 

@@ -307,6 +307,8 @@ class Decision:
         1 where the lower limit is 0 and excluded, -1 where the upper one is, else 0.
     borderline
         Whether other replicates might change the verdict.
+    resampled
+        What replicates draw.
     """
 
     baseline: str
@@ -326,6 +328,7 @@ class Decision:
     constant: bool
     open: int = 0
     borderline: bool = False
+    resampled: str = "topics"
 
     def turned(self) -> Decision:
         """Return the same decision from the other run's side."""

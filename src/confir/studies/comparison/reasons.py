@@ -35,6 +35,7 @@ class Evidence(NamedTuple):
     p_adjusted: Any
     topics: Any
     constant: Any
+    resampled: Any = "topics"
 
 
 def explain(given: Evidence) -> Any:
@@ -87,6 +88,8 @@ def _title(one: Evidence) -> str:
 
 
 def _constant_reason(one: Evidence) -> str:
+    if one.resampled == "documents":
+        return f"the same {'difference' if one.direction else 'mean'} on every resampled collection"
     if one.direction == 0:
         return f"the same score on all {one.topics} topics"
     same = f"the same difference on all {one.topics} topics"
