@@ -105,6 +105,7 @@ def test_means_have_the_intervals_of_the_collection():
     interval = confir.confidence_interval(found)
     known = confir.summarise_means(found)
     assert set(interval.methods) == {"linear"}
+    assert "over similar collections" in str(interval)
     assert interval.replicates == 99
     np.testing.assert_allclose(interval.low, known.low[0, :, :, 0], rtol=0, atol=1e-12)
     np.testing.assert_allclose(interval.high, known.high[0, :, :, 0], rtol=0, atol=1e-12)

@@ -113,6 +113,11 @@ class CollectionSample(Sample):
         return "documents"
 
     @property
+    def design_words(self) -> str:
+        """What is sampled, in words."""
+        return self.drawn.sampling_note()
+
+    @property
     def topics(self) -> int:
         """Number of topics."""
         return len(self.drawn.topics)
