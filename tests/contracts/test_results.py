@@ -288,4 +288,7 @@ def test_the_declared_table_has_the_names_and_notes_of_the_result(results):
             assert len(table.rows) == len(result.to_records()), type(result)
             assert table.note == result.note() != ""
             names = [cell.text for row in table.rows for cell in row[: table.names]]
-            assert {*names} <= {str(one) for column in result.to_dict().values() for one in column}
+            shown = result.table_columns().values()
+            words = {word for column in shown for word in (column.words or {}).values()}
+            values = {str(one) for column in result.to_dict().values() for one in column}
+            assert {*names} <= values | words
