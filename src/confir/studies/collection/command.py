@@ -128,7 +128,6 @@ def collection_command(
 
     - `confir collection qrels.txt bm25.run dense.run`
     - `confir collection qrels.txt bm25.run dense.run --baseline bm25`
-    - `confir collection qrels.txt runs/ --show best`
     - `confir collection qrels.txt bm25.run dense.run --show variance`
     """
     from confir.cli.terminal import result_answer
