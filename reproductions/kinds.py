@@ -11,6 +11,8 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +130,43 @@ def judged_clusters(rng: np.random.Generator) -> Made:
     return _joined(human, model, drawn, cluster), _joined(human, model, drawn)
 
 
+def collection(rng: np.random.Generator, relevant: int) -> tuple[Any, Any]:
+    """Return qrels and runs of 8 topics, easier from one to the next, with 100 new documents each."""
+    qrels: dict[str, dict[str, int]] = {}
+    runs: dict[str, dict[str, dict[str, float]]] = {f"r{place}": {} for place in range(RUNS)}
+    for number in range(8):
+        topic, judged = f"t{number}", np.arange(100) < relevant
+        names = [f"{topic}-{one}" for one in rng.integers(1 << 60, size=100)]
+        qrels[topic] = dict(zip(names, judged.astype(int).tolist(), strict=True))
+        base = (0.6 + 0.2 * number) * judged + 0.7 * rng.normal(size=100)
+        for lists in runs.values():
+            found = base + 0.7 * rng.normal(size=100)
+            lists[topic] = dict(zip(names, found.tolist(), strict=True))
+    return qrels, runs
+
+
+def documents(relevant: int) -> Callable[[np.random.Generator], Made]:
+    """Return a function to AP on resampled collections, less its mean over 2,000 collections."""
+
+    @cache
+    def truth() -> float:
+        rng = np.random.default_rng(SEED + 1)
+        means = [
+            confir.evaluate(*collection(rng, relevant), ["AP"]).mean().mean() for _ in range(2000)
+        ]
+        return float(np.mean(means))
+
+    def make(rng: np.random.Generator) -> Made:
+        seed = int(rng.integers(1 << 30))
+        drawn = confir.resample_documents(
+            *collection(rng, relevant), "AP", replicates=REPLICATES, rng=seed
+        )
+        scores = replace(drawn.scores, values=drawn.scores.values - truth())
+        return replace(drawn, scores=scores, values=drawn.values - truth()), None
+
+    return make
+
+
 def _joined(human: Any, model: Any, drawn: Any, cluster: Any = None) -> JudgedScores:
     by_model = table(model)
     if cluster is not None:
@@ -151,6 +190,9 @@ CASES: dict[str, Callable[[np.random.Generator], Made]] = {
     "20 of 200 topics judged by people": judged(20),
     "10 of 200 topics judged by people": judged(10),
     "15 of 60 clusters of 5 topics judged by people": judged_clusters,
+    "documents resampled, 30 relevant for each of 8 topics": documents(30),
+    "documents resampled, 12 relevant": documents(12),
+    "documents resampled, 4 relevant": documents(4),
 }
 
 

@@ -34,16 +34,19 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
     "rank": [
         ("compare", *RUNS, "-m", "AP", "--show", "ranks", *FEW),
         ("preferences", "{votes}", "--show", "ranks", *FEW),
+        ("collection", *RUNS, "-m", "AP", "--show", "ranks", *FEW),
     ],
     "difference": [
         ("compare", *PAIR, "--margin", "0.01", "--test", "t", "--test", "sign"),
         ("compare", *RUNS, "{tfidf}", "-m", "AP", "--show", "pairs", *FEW),
+        ("collection", *RUNS, "{tfidf}", "-m", "AP", "--show", "pairs", *FEW),
         ("compare", "--scores", "{equal}", "--baseline", "a"),
     ],
     "topic-difference": [("compare", *PAIR, "-q")],
     "group": [
         ("compare", *RUNS, "{tfidf}", "-m", "AP", "--show", "groups", *FEW),
         ("preferences", "{votes}", "--show", "groups", *FEW),
+        ("collection", *RUNS, "{tfidf}", "-m", "AP", "--show", "groups", *FEW),
     ],
     "group-difference": [
         ("compare", "--scores", "{scores}", *BY_LENGTH, *FEW),
@@ -53,6 +56,7 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ("compare", *RUNS, "{tfidf}", "-m", "AP", *FEW),
         ("compare", *RUNS, "-m", "AP", "--show", "best", *FEW),
         ("preferences", "{votes}", "--show", "best", *FEW),
+        ("collection", *RUNS, "{tfidf}", "-m", "AP", "--show", "best", *FEW),
     ],
     "team": [("compare", *RUNS, "{tfidf}", "-m", "AP", "--teams", "{teams}", *FEW)],
     "unjudged-difference": [("compare", *PAIR, "--show", "unjudged")],

@@ -260,3 +260,52 @@ def test_identical_runs_are_called_identical_and_do_not_count(files, collection,
     assert "identical" not in {r["verdict"] for r in topics if r["run"] == "run2"}
     printed = collection(twin, "--baseline", "run1").out
     assert "Holm's correction for 1 run;" in printed
+
+
+@pytest.mark.parametrize(
+    ("view", "first"),
+    [
+        ("best", ["measure", "rank", "run", "mean"]),
+        ("pairs", ["measure", "run", "against", "difference"]),
+        ("groups", ["measure", "run", "mean", "first_group"]),
+        ("ranks", ["run", "measure", "topics", "mean"]),
+    ],
+)
+def test_all_runs_are_compared_over_collections(collection, view, first):
+    code, out, _ = collection("--show", view)
+    assert code == 0
+    assert "over similar collections: documents are resampled, topics stay" in out
+    assert out.count("100 replicates") == 1
+    assert out.count("seed 2006") == 1
+    assert "replicates without relevant documents left out" in out
+    assert "samples of the topics" not in out
+    records = json.loads(collection("--show", view, "--format", "json").out)
+    assert list(records[0])[:4] == first
+    assert len(records) == (1 if view == "pairs" else 2)
+
+
+def test_all_pairs_have_the_differences_from_a_baseline(collection):
+    (pair,) = json.loads(collection("--show", "pairs", "--format", "json").out)
+    known = json.loads(collection("--baseline", pair["against"], "--format", "json").out)[0]
+    assert (known["summary"], known["run"]) == ("mean", pair["run"])
+    for name in ("difference", "low", "high", "p", "effect_size"):
+        assert pair[name] == pytest.approx(known[name], abs=1e-12)
+    assert [pair[name] for name in ("wins", "ties", "losses", "verdict")] == [
+        known[name] for name in ("wins", "ties", "losses", "verdict")
+    ]
+
+
+@pytest.mark.parametrize("view", ["best", "groups", "ranks"])
+@pytest.mark.parametrize("option", [("--baseline", "run1"), ("--method", "parametric")])
+def test_views_of_all_runs_refuse_what_has_no_effect_on_them(collection, view, option):
+    code, _, err = collection("--show", view, *option)
+    assert code == 2
+    assert f"has no effect on --show {view}" in err
+
+
+def test_the_best_of_one_run_is_refused(confir_command, files):
+    code, _, err = confir_command(
+        "collection", files / "qrels.txt", files / "runs" / "run1.txt", "--show", "best"
+    )
+    assert code == 2
+    assert "a comparison needs at least 2" in err

@@ -8,6 +8,7 @@ import pytest
 from chart_labels import names_of
 from confir.data.simulation import simulate_collection
 from confir.report.charts import chart
+from confir.report.result_table import result_table
 from confir.resampling.document_bootstrap import resample_documents
 from confir.studies.collection.chart import collection_variance_chart
 from confir.studies.collection.collection_differences import compare_on_collection
@@ -15,7 +16,6 @@ from confir.studies.collection.collection_means import summarise_means
 from confir.studies.collection.collection_topics import summarise_topics
 from confir.studies.collection.collection_variance import decompose_variance
 from confir.studies.collection.table import (
-    collection_difference_table,
     collection_table,
     collection_variance_table,
 )
@@ -92,9 +92,7 @@ def test_differences_stand_best_first_and_unknown_ones_last(sample):
     assert rows_of(drawing, 1) == [sample.runs[place] for place in (3, 2, 1)]
     blank = [record for record in datasets(drawing) if record["run"] == sample.runs[1]]
     assert {(record["difference"], record["low"]) for record in blank} == {(None, None)}
-    texts = [
-        row for row in collection_difference_table(changed).rows if row[0].text == sample.runs[1]
-    ]
+    texts = [row for row in result_table(changed).rows if row[0].text == sample.runs[1]]
     assert {row[-3].text for row in texts} == {"–"}
 
 
@@ -109,9 +107,9 @@ def test_limits_that_are_not_known_are_null(sample, means):
 def test_small_p_values_read_as_in_other_comparisons(sample):
     found = compare_on_collection(sample, sample.runs[0])
     tiny = replace(found, p_adjusted=np.full_like(found.p_adjusted, 7e-5))
-    assert {row[-2].text for row in collection_difference_table(tiny).rows} == {"0.0001"}
+    assert {row[-2].text for row in result_table(tiny).rows} == {"0.0001"}
     none = replace(found, p_adjusted=np.full_like(found.p_adjusted, 1e-9))
-    assert {row[-2].text for row in collection_difference_table(none).rows} == {"<0.0001"}
+    assert {row[-2].text for row in result_table(none).rows} == {"<0.0001"}
 
 
 def test_titles_count_one_topic(means):

@@ -19,6 +19,7 @@ from confir.errors import (
 from confir.measures.measure_list import parse_measure
 from confir.measures.summary import clipped_logit
 from confir.resampling import prepared_lists, topic_documents
+from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_bootstrap import bootstrap_documents, resample_documents
 from confir.resampling.document_kernels import (
     MOST_COPIES,
@@ -28,6 +29,7 @@ from confir.resampling.document_kernels import (
     seeded_keys,
 )
 from confir.resampling.key_kernels import document_keys
+from confir.resampling.kinds import against
 from confir.resampling.prepared_lists import Drawing, PreparedLists
 from confir.resampling.topic_documents import TopicDocuments
 from reference.plain_measures import plain_score
@@ -276,7 +278,7 @@ def test_replicates_without_relevant_documents_are_dropped_and_counted():
     assert sample.dropped[0] / 4_000 == pytest.approx([np.exp(-1), np.exp(-2)], abs=0.03)
     one = sample.topic_distribution("AP")
     np.testing.assert_array_equal(one.dropped, sample.dropped[0])
-    means = sample.summary_distribution("AP").require("replicates")[:, 0]
+    means = CollectionSample.of(sample).distribution(slice(None)).require("replicates")[:, 0]
     both = sample.values[0, 0]
     alone = np.isnan(both[0]) & ~np.isnan(both[1])
     np.testing.assert_array_equal(means[alone], both[1, alone])
@@ -299,7 +301,7 @@ def test_a_topic_without_documents_of_the_gain_asked_for_has_no_score():
     sample = resample_documents(qrels, [run], "AP", rel=2, replicates=10, rng=1)
     assert np.isnan(sample.scores.values[0, 0, 0])
     assert np.isnan(sample.values[0, 0, 0]).all()
-    assert sample.summary_distribution("AP(rel=2)").estimate[0] == 1.0
+    assert CollectionSample.of(sample).distribution(slice(None)).estimate[0] == 1.0
 
 
 @pytest.mark.parametrize(("missing", "mean"), [("zero", 0.5), ("drop", 1.0)])
@@ -309,11 +311,11 @@ def test_a_topic_that_a_run_lacks_scores_0_or_is_left_out(missing, mean):
     part = make_run("part", {"1": ["x"]})
     with pytest.warns(TopicWarning, match="'part' lacks 1 topic"):
         sample = resample_documents(qrels, [whole, part], replicates=10, rng=1, missing=missing)
-    assert sample.summary_distribution("AP").estimate.tolist() == [1.0, mean]
+    assert CollectionSample.of(sample).distribution(slice(None)).estimate.tolist() == [1.0, mean]
     defined = ~np.isnan(sample.values[0, 0, 1])
     expected = 0.0 if missing == "zero" else np.nan
     np.testing.assert_array_equal(sample.values[0, 1, 1][defined], expected)
-    difference = sample.difference_distribution("AP", "whole")
+    difference = against(CollectionSample.of(sample), "whole").distribution(slice(None))
     assert difference.estimate[0] == mean - 1.0
 
 
@@ -412,12 +414,9 @@ def test_statistics_of_the_bootstrap_are_means_over_topics():
 def test_a_distribution_over_topics_and_documents_has_the_total_of_the_components(baseline):
     qrels, runs = random_collection()
     sample = resample_documents(qrels, runs, "AP", replicates=5_000, rng=6)
-    joint = (
-        sample.summary_distribution("AP", with_topics=True)
-        if baseline is None
-        else sample.difference_distribution("AP", baseline, with_topics=True)
-    )
-    components = sample.variance_components("AP", baseline=baseline)
+    means = CollectionSample.of(sample)
+    over = means if baseline is None else against(means, baseline)
+    joint, components = over.distribution_with_topics(), over.components()
     np.testing.assert_allclose(np.square(joint.require("se")), components.total)
     np.testing.assert_array_equal(joint.df, components.df)
     drawn = joint.require("replicates").var(axis=0, ddof=1)
@@ -432,7 +431,7 @@ def test_joint_replicates_of_nearly_perfect_lists_are_at_most_1():
     judged = {"1": {"a": 1, "b": 1, "c": 1}, "2": {"a": 1, "d": 1}, "3": {"e": 1, "f": 1, "g": 1}}
     run = make_run("run", {"1": ["a", "b", "x", "c"], "2": ["a", "d"], "3": ["e", "f", "g"]})
     sample = resample_documents(make_qrels(judged), [run], "AP", replicates=200, rng=1)
-    joint = sample.summary_distribution("AP", with_topics=True).require("replicates")
+    joint = CollectionSample.of(sample).distribution_with_topics().require("replicates")
     assert joint.max() == 1.0
 
 

@@ -19,6 +19,7 @@ from confir.intervals.method_list import confidence_interval
 from confir.measures.evaluation import evaluate
 from confir.report.contents import Settings, gather_contents
 from confir.report.sections import conclusions
+from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_bootstrap import resample_documents
 from confir.studies.collection.collection_differences import Variant, compare_on_collection
 from confir.studies.collection.collection_means import summarise_means
@@ -161,7 +162,7 @@ def test_joint_intervals_hold_the_mean_as_often_as_claimed(level, lowest, highes
 @pytest.mark.parametrize("method", ["linear", "logit", "percentile"])
 def test_every_joint_method_is_as_wide_as_the_total_claims(method):
     (one, *_) = samples(8, 1.0)
-    distribution = one.summary_distribution("AP", with_topics=True)
+    distribution = CollectionSample.of(one).distribution_with_topics()
     interval = confidence_interval(distribution, method=method)
     total = decompose_variance(one, summaries=["mean"]).total[0, 0, 0]
     width = (interval.high - interval.low)[0]

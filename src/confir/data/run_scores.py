@@ -35,6 +35,10 @@ class RunScores:
         Whether scores by a measure in [0, 1] lie there; estimates of scores may not.
     default_replicates
         Number of replicates that serve by default.
+    resampled
+        What replicates draw.
+    title
+        What scores without single sampled topics are called in messages.
     """
 
     __slots__ = ()
@@ -45,6 +49,8 @@ class RunScores:
     by_one_judge: ClassVar[bool] = True
     in_range: ClassVar[bool] = True
     default_replicates: ClassVar[int] = REPLICATES
+    resampled: ClassVar[str] = "topics"
+    title: ClassVar[str] = "a summary of a long table"
 
     if TYPE_CHECKING:  # attributes, or properties
 
@@ -96,13 +102,13 @@ class RunScores:
     ) -> Any:
         """Return the scores with a design of their topics; raise where single topics are not known."""
         del design, datasets, columns
-        raise UnsupportedMethodError("a summary of a long table takes no design; expected none")
+        raise UnsupportedMethodError(f"{self.title} takes no design; expected none")
 
     def with_repeats(self, pattern: str | None = None) -> Any:
         """Return the scores of systems, whose repeats the runs are; raise for a summary."""
         del pattern
         raise UnsupportedMethodError(
-            "a summary of a long table has no repeats, which need the score on each topic; expected none"
+            f"{self.title} has no repeats, which need the score on each topic; expected none"
         )
 
     def in_id_order(self) -> Self:

@@ -41,6 +41,9 @@ NOTHING_BORROWED = BorrowedVariance()
 
 
 def median_variance(variance: Floats) -> float:
-    """Return the median of the variances above 0; 0 where there are none."""
-    known = variance[variance > 0]  # NaN where a pair has none
+    """Return the median of the finite variances above 0; 0 where there are none.
+
+    They are NaN where a pair has none, and infinite where units have no number, as documents have.
+    """
+    known = variance[(variance > 0) & (variance < np.inf)]
     return float(np.median(known)) if len(known) else 0.0

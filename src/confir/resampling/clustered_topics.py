@@ -39,9 +39,7 @@ class ClusteredSample(TopicSample):
 
     clusters: Clusters = field(kw_only=True)
 
-    knowledge: ClassVar = frozenset(
-        {Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.UNITS, Knowledge.DRAWS}
-    )
+    knowledge: ClassVar = frozenset(Knowledge) - {Knowledge.SIGNS, Knowledge.VALUES}
     kind: ClassVar = "scores with a design"
 
     @property

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, Unpack, get_args
 
-import numpy as np
-
 from confir.arguments import as_choice, as_flag, as_function, as_generator
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.lists.lists_by_topic import ListsByTopic
@@ -22,8 +20,10 @@ from confir.measures.evaluation import chosen_measures
 from confir.measures.measure import ListMeasure, Measure
 from confir.measures.parsing import parse_measures
 from confir.parallel import Progress
+from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.document_replicates import DocumentReplicates
+from confir.resampling.kinds import against
 from confir.resampling.prepared_lists import Drawing, PreparedLists, resample_prepared
 from confir.resampling.topic_bootstrap import Rng, check_replicates
 from confir.resampling.worker_documents import resample_files
@@ -93,43 +93,15 @@ def bootstrap_documents(
         jackknife=statistic == "score",
         **rules,
     )
-    if baseline is not None:
-        as_choice("baseline", baseline, resampled.runs, "run")
     if statistic == "score":
         if len(resampled.measures) > 1 or with_topics:
             raise InvalidValueError("statistic 'score' takes one measure, and no with_topics")
         return resampled.topic_distribution(resampled.measures[0])
     summary = statistic.removesuffix("difference").removesuffix("-") or "mean"
-    parts = [
-        resampled.summary_distribution(measure, summary, with_topics=with_topics)
-        if baseline is None
-        else resampled.difference_distribution(measure, baseline, summary, with_topics=with_topics)
-        for measure in resampled.measures
-    ]
-    return _interleave(parts)
-
-
-def _interleave(parts: Sequence[SamplingDistribution]) -> SamplingDistribution:
-    """Return one distribution of runs × measures from one for each measure."""
-    if len(parts) == 1:
-        return parts[0]
-    order = np.arange(len(parts) * len(parts[0].labels)).reshape(len(parts), -1).T.reshape(-1)
-
-    def join(name: str, axis: int = 0) -> Any:
-        return np.concatenate([getattr(part, name) for part in parts], axis).take(order, axis)
-
-    labels = [label for part in parts for label in part.labels]
-    return SamplingDistribution(
-        labels=tuple(labels[place] for place in order.tolist()),
-        estimate=join("estimate"),
-        count=join("count"),
-        df=join("df"),
-        support=join("support"),
-        resampled=parts[0].resampled,
-        se=join("se"),
-        replicates=join("replicates", axis=1),
-        dropped=join("dropped"),
-    )
+    sample = CollectionSample.of(resampled, summary)
+    if baseline is not None:
+        sample = against(sample, baseline)
+    return sample.distribution_with_topics() if with_topics else sample.distribution(slice(None))
 
 
 @on_its_scheduler

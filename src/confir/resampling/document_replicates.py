@@ -1,34 +1,26 @@
-"""How scores vary over resampled collections: topics, means and differences."""
+"""Scores on resampled collections: those of every topic, run and measure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
 from confir.arguments import as_choice, invalid
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.run_scores import RunScores
 from confir.data.scores import Scores
 from confir.defaults import LOGIT_EPSILON
-from confir.errors import InvalidValueError
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.summary import SUMMARIES, Transform, clipped_logit
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.topic_weights import TopicWeights, draw_topics
-from confir.resampling.variance_components import (
-    VarianceComponents,
-    estimate_components,
-    joint_replicates,
-    mean_over_topics,
-    spread,
-)
+from confir.resampling.variance_components import VarianceComponents, spread
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class DocumentReplicates:
-    """Scores on every topic, and on every resampled collection.
+class DocumentReplicates(RunScores):
+    """Scores on every topic, and on every resampled collection: a kind of scores for all verbs.
 
     Attributes
     ----------
@@ -85,6 +77,63 @@ class DocumentReplicates:
         """Number of replicates."""
         return len(self.values[0, 0, 0])
 
+    in_memory: ClassVar[bool] = False
+    resampled: ClassVar[str] = "documents"
+    title: ClassVar[str] = "a resampled collection"
+
+    @property
+    def design(self) -> None:
+        """How topics were drawn: they are not, documents are."""
+        return
+
+    @property
+    def bounded(self) -> bool | None:
+        """Whether unknown measures lie in [0, 1], as stated."""
+        return self.scores.bounded
+
+    @property
+    def inside(self) -> tuple[bool, ...]:
+        """Whether all scores of each measure lie in [0, 1]."""
+        return self.scores.inside
+
+    def mean(self) -> Floats:
+        """Return the means of the observed scores: runs × measures."""
+        return self.scores.mean()
+
+    def topic_counts(self) -> Integers:
+        """Return how many topics each mean is over: runs × measures."""
+        return self.scores.topic_counts()
+
+    def pair_means(self, first: int, second: int) -> Floats | None:
+        """Return the means of two runs over the topics that both have: 2 × measures."""
+        return self.scores.pair_means(first, second)
+
+    def difference_spread(
+        self, first: Integers, second: Integers, difference: Floats, se: Floats, topics: Integers
+    ) -> Floats:
+        """Return the standard deviation over topics of the differences of pairs of runs."""
+        del difference, topics
+        apart = self.scores.values[:, second] - self.scores.values[:, first]
+        sd = spread(np.moveaxis(apart, 0, -1))
+        return np.where(np.isnan(se) | (sd == 0), np.nan, sd)
+
+    def sampling_note(self, _seed: int | None = None) -> str:
+        """Return what varies."""
+        return "over similar collections: documents are resampled, topics stay"
+
+    def on_topics(self, kept: Booleans) -> DocumentReplicates:
+        """Return the scores on some topics."""
+        topics = [topic for topic, one in zip(self.topics, kept.tolist(), strict=True) if one]
+        return replace(
+            self,
+            scores=self.scores.select(topic=topics),
+            values=self.values[:, :, kept],
+            relevant=self.relevant[:, kept],
+            relevant_retrieved=self.relevant_retrieved[:, :, kept],
+            depth=self.depth[:, kept],
+            acceleration=None if self.acceleration is None else self.acceleration[:, :, kept],
+        )
+
     @property
     def dropped(self) -> Integers:
         """Replicates in which a topic has no relevant document: measures × topics."""
@@ -117,154 +166,10 @@ class DocumentReplicates:
         values = self.values[place].reshape(len(estimate), -1)
         labels = tuple((run, topic) for run in self.runs for topic in self.topics)
         support = np.full(len(estimate), bounded_measures(self.scores)[place])
-        distribution = _distribution(labels, estimate, values, support, acceleration=acceleration)
+        distribution = collection_distribution(
+            labels, estimate, values, support, acceleration=acceleration
+        )
         return replace(distribution, epsilon=epsilon)
-
-    def joint_weights(self) -> TopicWeights:
-        """Return weights of topics for each replicate, drawn with its documents: B × topics."""
-        rng = np.random.default_rng([self.seed, len(self.topics)])
-        return draw_topics(len(self.topics), self.replicates, rng)
-
-    def summary_distribution(
-        self,
-        measure: str,
-        summary: str = "mean",
-        *,
-        with_topics: bool = False,
-        epsilon: float = LOGIT_EPSILON,
-    ) -> SamplingDistribution:
-        """Return the distribution of a mean of transformed scores over topics: one column per run.
-
-        Parameters
-        ----------
-        measure
-            One of the measures.
-        summary
-            A name in SUMMARIES; the mean is not transformed back.
-        with_topics
-            Whether topics vary as well as documents, as `variance_components` estimates.
-        epsilon
-            Distance from 0 and 1 to which scores are clipped before the logit.
-        """
-        place = self.measure_place(measure)
-        bounded = summary == "mean" and bool(bounded_measures(self.scores)[place])
-        columns = self._columns(measure, summary, None, epsilon)
-        means = self._means(columns, bounded=bounded, with_topics=with_topics)
-        return replace(means, epsilon=epsilon)
-
-    def difference_distribution(
-        self,
-        measure: str,
-        baseline: str,
-        summary: str = "mean",
-        *,
-        with_topics: bool = False,
-        epsilon: float = LOGIT_EPSILON,
-    ) -> SamplingDistribution:
-        """Return the distribution of each other run's mean minus the baseline's.
-
-        Over topics with scores of both runs, which are evaluated on the same replicates.
-        Parameters as in `summary_distribution`.
-        """
-        columns = self._columns(measure, summary, baseline, epsilon)
-        return self._means(columns, bounded=False, with_topics=with_topics)
-
-    def variance_components(
-        self,
-        measure: str,
-        summary: str = "mean",
-        *,
-        baseline: str | None = None,
-        epsilon: float = LOGIT_EPSILON,
-    ) -> VarianceComponents:
-        """Return the variance components of means, or of differences from a baseline.
-
-        Parameters as in `summary_distribution`; columns are runs, without the baseline.
-        """
-        return self._over_collections(self._columns(measure, summary, baseline, epsilon)).components
-
-    def _columns(
-        self, measure: str, summary: str, baseline: str | None, epsilon: float
-    ) -> _Columns:
-        """Return the transformed scores of runs, or their differences from the baseline's."""
-        place = self.measure_place(measure)
-        forward = transform_of(summary, epsilon)
-        scores, values = forward(self.estimates(place)), self.values[place]
-        if baseline is None:
-            return _Columns(
-                tuple((run, measure) for run in self.runs), scores, map(forward, values)
-            )
-        other = self.run_place(baseline)
-        kept = [r for r in range(len(self.runs)) if r != other]
-        if not kept:
-            raise InvalidValueError(f"there is no run to compare with the baseline {baseline!r}")
-        base = forward(values[other])
-        return _Columns(
-            tuple((self.runs[r], measure) for r in kept),
-            scores[kept] - scores[other],
-            (forward(values[run]) - base for run in kept),
-        )
-
-    def _over_collections(self, columns: _Columns) -> _MeansOverCollections:
-        """Return the means over topics on each replicate, and their variance components."""
-        means, within = [], []
-        for values in columns.values:
-            means.append(mean_over_topics(values))
-            within.append(mean_over_topics(np.square(spread(values))))
-        replicates = np.stack(means)
-        components = estimate_components(
-            np.square(spread(columns.scores)),
-            np.stack(within),
-            np.square(spread(replicates)),
-            (~np.isnan(columns.scores)).sum(axis=1),
-        )
-        return _MeansOverCollections(replicates, components)
-
-    def _means(
-        self, columns: _Columns, *, bounded: bool, with_topics: bool
-    ) -> SamplingDistribution:
-        """Return the distribution of means over topics."""
-        if with_topics:
-            replicates, components = self._over_collections(columns)
-            weights = self.joint_weights()
-            replicates = joint_replicates(columns.scores, replicates, weights, components)
-            if bounded:
-                replicates = np.clip(replicates, 0.0, 1.0)
-        else:
-            replicates, components = np.stack(list(map(mean_over_topics, columns.values))), None
-        return _distribution(
-            columns.labels,
-            mean_over_topics(columns.scores.T),
-            replicates,
-            np.full(len(columns.labels), bounded),
-            (~np.isnan(columns.scores)).sum(axis=1),
-            components=components,
-        )
-
-
-class _Columns(NamedTuple):
-    """Transformed scores of runs, or differences of them.
-
-    Attributes
-    ----------
-    labels
-        (run, measure) of each column.
-    scores
-        The scores: columns × topics.
-    values
-        The scores on each replicate: topics × replicates, column by column.
-    """
-
-    labels: tuple[tuple[str, str], ...]
-    scores: Floats
-    values: Iterable[Floats]
-
-
-class _MeansOverCollections(NamedTuple):
-    """Means over topics on each replicate, columns × replicates, and their variance components."""
-
-    replicates: Floats
-    components: VarianceComponents
 
 
 def check_sample(sample: DocumentReplicates) -> None:
@@ -281,7 +186,7 @@ def transform_of(summary: str, epsilon: float = LOGIT_EPSILON) -> Transform:
     return SUMMARIES[summary].forward
 
 
-def _distribution(
+def collection_distribution(
     labels: tuple[tuple[str, str], ...],
     estimate: Floats,
     values: Floats,

@@ -19,6 +19,9 @@ def levels_to_settle(level: float) -> tuple[float, ...]:
     return tuple(sorted({*LEVELS, level}))
 
 
-def can_draw_further(pairs: int, topics: int, replicates: int) -> bool:
-    """Whether ten times as many replicates of pairs of runs take seconds, not minutes."""
+def can_draw_further(pairs: int, topics: float, replicates: int) -> bool:
+    """Whether ten times as many replicates of pairs of runs take seconds, not minutes.
+
+    Units without number are documents, whose replicates are drawn already.
+    """
     return pairs > 1 and pairs * topics * FURTHER * replicates <= MOST_PRODUCTS

@@ -57,7 +57,9 @@ class JudgedSample(Sample):
     support: Booleans
     tie: Floats | float = TIE
 
-    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.DRAWS})
+    knowledge: ClassVar = frozenset(
+        {Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.DRAWS, Knowledge.TOPIC_VARIANCE}
+    )
     kind: ClassVar = "scores by human and model judgements"
     # sample and skewness are people's
     provided: ClassVar = frozenset({"se", "replicates", "replicate_se", "sample", "skewness"})

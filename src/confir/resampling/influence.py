@@ -69,7 +69,9 @@ class InfluenceSample(Sample):
     count: Integers
     compared: Wins | Integers
 
-    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.DRAWS})
+    knowledge: ClassVar = frozenset(
+        {Knowledge.COVARIANCE, Knowledge.DRAWS, Knowledge.TOPIC_VARIANCE}
+    )
     kind: ClassVar = "estimates with influence values"
     provided: ClassVar = frozenset({"se", "skewness", "acceleration", "replicates", "replicate_se"})
 

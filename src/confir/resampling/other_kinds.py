@@ -14,6 +14,8 @@ from confir.data.votes import Votes
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.resampling.clustered_topics import ClusteredSample
+from confir.resampling.collection_sample import CollectionSample
+from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.human_judgements import JudgedSample, judged_sample
 from confir.resampling.influence import InfluenceSample
 from confir.resampling.judged_clusters import ClusteredJudgedSample, JudgedClusters
@@ -33,6 +35,7 @@ KINDS: tuple[type[Sample], ...] = (
     ClusteredJudgedSample,
     RepeatSample,
     SummarisedTopics,
+    CollectionSample,
     PublishedSample,
 )
 
@@ -41,6 +44,7 @@ GIVEN: dict[type, Callable[[Any], type[Sample]]] = {
     Votes: lambda _: InfluenceSample,
     Strengths: lambda _: InfluenceSample,
     ScoreSummary: lambda _: SummarisedTopics,
+    DocumentReplicates: lambda _: CollectionSample,
     PublishedMeans: lambda _: PublishedSample,
     RepeatedScores: lambda _: RepeatSample,
     JudgedScores: lambda s: JudgedSample if s.model.design is None else ClusteredJudgedSample,
@@ -48,6 +52,7 @@ GIVEN: dict[type, Callable[[Any], type[Sample]]] = {
 MAKERS: dict[type[Sample], Callable[[Any], Sample]] = {
     SummarisedTopics: SummarisedTopics.of_means,
     InfluenceSample: InfluenceSample.of,
+    CollectionSample: CollectionSample.of,
     PublishedSample: PublishedSample.of,
     RepeatSample: lambda scores: RepeatSample.of(topic_sample(scores), scores),
     JudgedSample: judged_sample,

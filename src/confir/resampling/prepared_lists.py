@@ -36,7 +36,6 @@ from confir.resampling.key_kernels import document_keys
 from confir.resampling.topic_documents import (
     BLOCK,
     TopicDocuments,
-    count_relevant,
     is_average_precision,
 )
 
@@ -264,9 +263,11 @@ def _outline(
 ) -> Outline:
     """Return what is known beside the scores on resampled collections."""
     levels = [measure.lowest_gain for measure in drawing.measures]
+    retrieved = [np.diff(rankings.at_least(gain).offsets) for gain in levels]
     return Outline(
         scores,
-        *count_relevant(rankings, levels),
+        np.stack([rankings.count_at_least(gain)[:, 0] for gain in levels]),
+        np.stack(retrieved).reshape(-1, *rankings.present.shape),
         judged=np.diff(rankings.qrels.offsets),
         depth=rankings.depth[:, :, 0],
         left_out=left_out,

@@ -68,7 +68,9 @@ class RepeatSample(Sample):
     plus: Integers
     minus: Integers | None = None
 
-    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.DRAWS})
+    knowledge: ClassVar = frozenset(
+        {Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.DRAWS, Knowledge.TOPIC_VARIANCE}
+    )
     kind: ClassVar = "means over repeats"
     provided: ClassVar = frozenset({"se", "replicates", "replicate_se"})
 

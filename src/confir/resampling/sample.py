@@ -31,6 +31,7 @@ class Knowledge(StrEnum):
     TOPICS = "the score on each topic"
     UNITS = "the scores of independent topics or clusters"
     DRAWS = "replicates of the estimates"
+    TOPIC_VARIANCE = "the variance over a sample of topics"
     SIGNS = "the number of topics won and lost, of one simple random sample"
     VALUES = "the score on each topic, of one simple random sample"
 
@@ -123,6 +124,10 @@ class Sample(ABC):
         """Numbers held per column; 0 where memory does not grow with the topics."""
         return self.topics
 
+    def replicates_used(self, asked: int) -> int:
+        """Return the number of replicates: as many as asked for, unless they are drawn already."""
+        return asked
+
     def provides(self, need: str) -> bool:
         """Whether the distribution has a field of this name."""
         return need in self.provided
@@ -202,10 +207,7 @@ class Sample(ABC):
         a contrast is constant where they are equal, and its runs are identical where both are 0.
         Missing differences do not count.
         """
-        apart = self.whole_differences()
-        there = ~np.isnan(apart)
-        least = np.where(there, apart, np.inf).min(axis=0)
-        return least, np.where(there, apart, -np.inf).max(axis=0)
+        return whole_extremes(self.whole_differences())
 
     def unit_counts(self, counts: Integers) -> Floats:
         """Return the number of independent units of columns, from their numbers of topics."""
@@ -291,6 +293,13 @@ class Sample(ABC):
         """Return how many degrees of freedom the estimate takes of its topics; None for clusters."""
         del counts, df
         return None
+
+
+def whole_extremes(apart: Floats) -> tuple[Floats, Floats]:
+    """Return the smallest and the largest value of each column; missing ones do not count."""
+    there = ~np.isnan(apart)
+    least = np.where(there, apart, np.inf).min(axis=0)
+    return least, np.where(there, apart, -np.inf).max(axis=0)
 
 
 def self_normalised(contributions: Floats) -> Floats:

@@ -108,7 +108,9 @@ class SummarisedTopics(Sample):
     pairs: PairTotals | None = None
     places: Integers | None = None
 
-    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.SIGNS, Knowledge.DRAWS})
+    knowledge: ClassVar = frozenset(
+        {Knowledge.COVARIANCE, Knowledge.SIGNS, Knowledge.DRAWS, Knowledge.TOPIC_VARIANCE}
+    )
     kind: ClassVar = "summaries of scores"
     threaded: ClassVar = True  # little is left to do after the pass over its file
 

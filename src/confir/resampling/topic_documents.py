@@ -23,13 +23,6 @@ BLOCK = 512
 _CELLS = 400_000
 
 
-def count_relevant(rankings: Rankings, lowest_gains: Sequence[int]) -> tuple[Integers, Integers]:
-    """Return the numbers of relevant documents by topic, and retrieved by run and topic."""
-    relevant = np.stack([rankings.count_at_least(gain)[:, 0] for gain in lowest_gains])
-    retrieved = [np.diff(rankings.at_least(gain).offsets) for gain in lowest_gains]
-    return relevant, np.stack(retrieved).reshape(-1, *rankings.present.shape)
-
-
 def is_average_precision(measure: Measure | ListMeasure) -> TypeGuard[Measure]:
     """Whether a measure is AP, which has a kernel of its own."""
     return isinstance(measure, Measure) and measure.definition == MEASURES["AP"]

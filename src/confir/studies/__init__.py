@@ -236,12 +236,10 @@ STUDIES = (
                 "collection_table", "collection_chart", "collection-mean"
             ),
             "collection_topics.CollectionTopics": Shown(
-                "collection_topic_table", "collection_topic_chart", "collection-topic"
+                chart="collection_topic_chart", records="collection-topic"
             ),
             "collection_differences.CollectionDifferences": Shown(
-                "collection_difference_table",
-                "collection_difference_chart",
-                "collection-difference",
+                chart="collection_difference_chart", records="collection-difference"
             ),
             "collection_variance.CollectionVariance": Shown(
                 "collection_variance_table", "collection_variance_chart", "collection-variance"

@@ -66,7 +66,7 @@ class BestRuns(Result):
         Of the hypothesis that no run is better, adjusted for all other runs: at most 1 - level for
         the runs left out. 1 for the highest mean, NaN for a run without scores.
     share_first
-        Share of bootstrap samples of the topics in which the run ranks first; ties are shared out.
+        Share of bootstrap samples in which the run ranks first; ties are shared out.
         A description: no probability that the run is the best.
     topics
         Topics that all runs have, by which they are compared.
@@ -156,7 +156,8 @@ def find_best(
     ----------
     scores
         Scores of the runs, or what `as_scores` makes them of; topics that a run lacks are left out.
-        Or `Votes`, or `Strengths`.
+        Or `Votes`, or `Strengths`; or what `resample_documents` returns, for the best run over
+        similar collections.
     level
         Confidence level; or several, which give a list.
     replicates, rng

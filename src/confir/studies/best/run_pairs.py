@@ -34,6 +34,7 @@ from confir.resampling.sample import MeasureSample, Sample, names
 from confir.resampling.shared_draws import shared_draws
 from confir.resampling.studentised_maxima import studentised_maxima
 from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
+from confir.studies.comparison.paired_tests import same_sign_p
 from confir.studies.comparison.pairs import MOST_NUMBERS
 from confir.studies.ranks.rank_tests import borderline_ranks, marginal_rank_p
 
@@ -138,7 +139,7 @@ class RunPairs:
     @property
     def constant_p(self) -> float:
         """The p-value of the one-sided sign-flip test where all units show the same difference."""
-        return float(np.exp2(-self.units))
+        return float(same_sign_p(np.array(self.units)) / 2.0)
 
 
 class RunDifferences(NamedTuple):
@@ -166,6 +167,8 @@ class RunDifferences(NamedTuple):
         above = np.triu_indices(len(self.mean), 1)
         differ = (self.mean[above] != 0) | (self.se[above] > 0)
         size = int(differ.sum()) if every else len(self.mean) - 1
+        if np.isinf(units):  # documents, which borrow nothing
+            return BorrowedVariance(size, 0.0)
         return BorrowedVariance(size, median_variance(units * np.square(self.se[above])))
 
 
@@ -277,7 +280,7 @@ def _settled(draw: Callable[[int], RunPairs], replicates: int, level: float) -> 
     Those of all pairs are drawn again for the sake of pairs alone, as in a comparison.
     """
     pairs = draw(replicates)
-    if not can_draw_further(pairs.every.size, int(pairs.units), replicates):
+    if not can_draw_further(pairs.every.size, pairs.units, replicates):
         return pairs
     levels = levels_to_settle(level)
     if any(pairs.borderline_pairs(one).any() for one in levels):

@@ -11,7 +11,6 @@ from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:
     from confir.data.scores import Scores
-    from confir.studies.bias_variance.bias_variance import BiasVariance
 
 _TARGET = "Target"
 
@@ -92,9 +91,9 @@ def bias_variance_command(
     from confir.cli.terminal import Answer
     from confir.intervals.interval import check_level
     from confir.intervals.method_list import find_method
-    from confir.measures.measure_list import DEFAULT_MEASURES
+    from confir.measures.measure_list import DEFAULT_MEASURES, canonical_name
     from confir.studies.bias_variance.bias_variance import decompose_error
-    from confir.studies.bias_variance.table import bias_variance_table
+    from confir.studies.bias_variance.table import bias_variance_note, bias_variance_table
 
     out.prepare()
     check_level(statistics.level)
@@ -111,8 +110,13 @@ def bias_variance_command(
         quiet=out.quiet,
         example="confir bias-variance qrels.txt bm25.run dense.run",
     )
-    precision = None if loss_depth is None else _precision(scores, loss_depth)
-    shown = scores if precision is None or not wanted else _without(scores, precision, wanted)
+    precision, shown = None, scores
+    if loss_depth is not None:
+        precision = _precision(scores, loss_depth)
+        # a P@k that is only for counting is not shown
+        if wanted and counting[0] not in map(canonical_name, wanted):
+            rest = [name for name in scores.measures if name not in precision.measures]
+            shown = scores.select(measure=rest)
     result = decompose_error(
         shown,
         target=_read_target(target, scores),
@@ -125,7 +129,10 @@ def bias_variance_command(
         replicates=statistics.replicates,
         rng=statistics.seed,
     )
-    note = _note(result, statistics)
+    drawn = f"{counted(statistics.replicates, 'replicate')}, seed {statistics.seed}"
+    note = f"{bias_variance_note(result)}; {drawn}"
+    if result.robustness is not None:
+        note += f"; RI, <Init and R-Loss against {result.robustness.baseline}"
     out.deliver(Answer(result.to_records(), bias_variance_table(result, note), result))
 
 
@@ -147,16 +154,6 @@ def _precision(scores: Scores, depth: int) -> Scores:
     )
 
 
-def _without(scores: Scores, precision: Scores, wanted: list[str]) -> Scores:
-    """Return the scores without the P@k used only for counting, unless it was requested."""
-    from confir.measures.measure_list import canonical_name, parse_measure
-
-    depth = parse_measure(precision.measures[0]).cutoff
-    if f"P@{depth}" in {canonical_name(name) for name in wanted}:
-        return scores
-    return scores.select(measure=[m for m in scores.measures if m not in precision.measures])
-
-
 def _read_target(target: str, scores: Scores) -> str | float:
     """Return a target: a mean score if it is a number and not the name of a run."""
     if target in scores.runs:
@@ -168,15 +165,3 @@ def _read_target(target: str, scores: Scores) -> str | float:
 
         name = name_from_path(target)
         return name if name in scores.runs else target
-
-
-def _note(result: BiasVariance, drawn: options.Statistics) -> str:
-    """Return the note below the table, with replicates and seed."""
-    from confir.studies.bias_variance.table import bias_variance_note
-
-    note = (
-        f"{bias_variance_note(result)}; {counted(drawn.replicates, 'replicate')}, seed {drawn.seed}"
-    )
-    if result.robustness is not None:
-        note += f"; RI, <Init and R-Loss against {result.robustness.baseline}"
-    return note

@@ -21,7 +21,7 @@ def bias_variance_table(result: BiasVariance, note: str | None = None) -> Table:
     note = bias_variance_note(result) if note is None else note
     several = len(result.measures) > 1
     names = ("measure", "run") if several else ("run",)
-    headings, fields = _extra_columns(result)
+    extra = _extra_columns(result)
     heading, _ = topics_column(result.topics)
     rows = []
     for measure in result.measures:
@@ -36,27 +36,24 @@ def bias_variance_table(result: BiasVariance, note: str | None = None) -> Table:
                     *(Cell(f"{record[name]:,}") for name in heading),
                     Cell(number_text(record["mean"])),
                     *(_part_cell(part, record, bool(best[part][place])) for part in _PARTS),
-                    *(Cell(_plain_text(record[field])) for field in fields),
+                    *(Cell(_plain_text(record[field])) for _, field in extra),
                 )
             )
-    columns = (*names, *heading, "mean", *_PARTS, *headings)
+    columns = (*names, *heading, "mean", *_PARTS, *(name for name, _ in extra))
     return Table(columns, tuple(rows), note, names=len(names))
 
 
-def _extra_columns(result: BiasVariance) -> tuple[list[str], list[str]]:
+def _extra_columns(result: BiasVariance) -> list[tuple[str, str]]:
     """Return headings and fields of the columns that only some results have."""
-    headings: list[str] = []
-    fields: list[str] = []
+    columns = []
     if result.robustness is not None:
-        headings += ["RI", "<Init"]
-        fields += ["robustness_index", "hurt"]
+        columns += [("RI", "robustness_index"), ("<Init", "hurt")]
         if result.robustness.loss is not None:
-            headings.append(f"R-Loss@{result.robustness.loss_depth}")
-            fields.append("loss")
+            columns.append((f"R-Loss@{result.robustness.loss_depth}", "loss"))
     if result.sweeps:
-        headings.append(" / ".join(dict.fromkeys(sweep.parameter for sweep in result.sweeps)))
-        fields.append("parameter_value")
-    return headings, fields
+        swept = dict.fromkeys(sweep.parameter for sweep in result.sweeps)
+        columns.append((" / ".join(swept), "parameter_value"))
+    return columns
 
 
 def _part_cell(part: str, record: Record, best: bool) -> Cell:

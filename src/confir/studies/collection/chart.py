@@ -23,10 +23,9 @@ from confir.report.charts import (
     topic_axis,
 )
 from confir.studies.collection.collection_differences import CollectionDifferences
-from confir.studies.collection.collection_means import CollectionMeans
+from confir.studies.collection.collection_means import CollectionMeans, summary_name
 from confir.studies.collection.collection_topics import CollectionTopics
 from confir.studies.collection.collection_variance import CollectionVariance
-from confir.studies.collection.table import summary_name
 from confir.studies.comparison.verdicts import BETTER, IDENTICAL, INCONCLUSIVE, WORSE
 
 # Height of an interval if a run has several.

@@ -13,17 +13,34 @@ import numpy as np
 from confir.arguments import as_choice, as_flag, as_level, invalid
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.table_columns import (
+    LIMITS,
+    MEASURE_AND_RUN,
+    Role,
+    TableColumn,
+    TableColumns,
+)
 from confir.defaults import LEVEL, LOGIT_EPSILON
-from confir.errors import UnknownNameError
+from confir.errors import UnknownNameError, counted
 from confir.intervals.quantiles import t_quantile
 from confir.measures.summary import SUMMARIES
-from confir.order import TIE
+from confir.number_text import percent, topics_text
+from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.document_replicates import DocumentReplicates, transform_of
+from confir.resampling.document_replicates import DocumentReplicates
+from confir.resampling.kinds import against
 from confir.resampling.variance_components import spread
+from confir.studies.collection.collection_means import summary_name
 from confir.studies.collection.collection_topics import check_request
 from confir.studies.comparison.families import adjust_p_values
-from confir.studies.comparison.verdicts import IDENTICAL, Estimates, Words, judge_differences
+from confir.studies.comparison.verdicts import (
+    BETTER,
+    IDENTICAL,
+    WORSE,
+    Estimates,
+    Words,
+    judge_differences,
+)
 
 Pairing = Literal["paired", "independent"]
 PAIRINGS: tuple[Pairing, ...] = ("paired", "independent")
@@ -73,6 +90,10 @@ def variants_for(pairing: str) -> tuple[Variant, ...]:
     return tuple(v for v in VARIANTS if pairing in (v.pairing, "both"))
 
 
+# A verdict, bold where it is significant.
+VERDICT_COLUMN = TableColumn(Role.VERDICT, bold=lambda record: record["verdict"] in (BETTER, WORSE))
+
+
 @result
 class CollectionDifferences(Result):
     """Differences from a baseline, over collections: arrays are variants × runs × measures.
@@ -116,26 +137,35 @@ class CollectionDifferences(Result):
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {"variant": Variant._fields}
     row_order = ("measure", "run", "variant")
     record_columns = (
-        "measure",
-        "run",
-        "against",
-        "summary",
-        "difference",
-        "low",
-        "high",
-        "level",
-        "method",
-        "p",
-        "p_adjusted",
-        "test",
-        "effect_size",
-        "wins",
-        "ties",
-        "losses",
-        "verdict",
-        "pairing",
-        "resampled",
+        *("measure", "run", "against", "summary", "difference", "low", "high", "level"),
+        *("method", "p", "p_adjusted", "test", "effect_size", "wins", "ties", "losses"),
+        *("verdict", "pairing", "resampled"),
     )
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        summaries = {one.summary: summary_name(one.summary, self.measures) for one in self.variants}
+        return {
+            **MEASURE_AND_RUN,
+            "summary": TableColumn(Role.NAME, "mean of", words=summaries),
+            "resampled": TableColumn(Role.NAME),
+            "pairing": TableColumn(Role.NAME, if_several=True),
+            "verdict": VERDICT_COLUMN,
+            "difference": TableColumn(Role.DIFFERENCE, others=LIMITS),
+            "p_adjusted": TableColumn(Role.P, "adj. p"),
+            "wins": TableColumn(Role.WINS, "w/t/l", ("ties", "losses")),
+        }
+
+    def note(self) -> str:
+        """Return what the columns are."""
+        pairings = {variant.pairing for variant in self.variants}
+        tested = int((self.verdict != IDENTICAL).any(axis=(0, 2)).sum())
+        return (
+            f"difference of means over {topics_text(self.wins + self.ties + self.losses)} from "
+            f"{self.baseline} with {percent(self.level)} interval over collections, runs "
+            f"{'both ways' if len(pairings) > 1 else next(iter(pairings))}; p normal, by Student's t "
+            f"where topics vary too, adjusted by Holm's correction for {counted(tested, 'run')}"
+        )
 
     def derived(self) -> Iterator[Variable]:
         """Yield the method, the test, and what is resampled."""
@@ -177,38 +207,32 @@ def compare_on_collection(
     CollectionDifferences(run: 1, measure: 1, variant: 5, baseline='dense', level=0.95)
     """
     check_request(sample, epsilon)
-    sample.run_place(baseline)
     level = as_level(level)
     _check_variants(variants)
-    parts = [
-        _difference(sample, measure, baseline, variant, epsilon)
-        for variant in variants
-        for measure in sample.measures
-    ]
-    shape = (len(variants), len(sample.measures), -1)
-    d, sd, df, effect = np.array(parts).transpose(1, 0, 2).reshape(4, *shape)
+    plain = against(CollectionSample.of(sample), baseline)
+    parts = [_difference(sample, baseline, variant, epsilon) for variant in variants]
+    d, sd, df, effect = np.array(parts).swapaxes(0, 1).reshape(4, len(variants), *plain.shape)
     half = t_quantile(df, level) * sd
     p = two_sided_p(d, sd, df)
-    identical = np.broadcast_to(identical_runs(sample, baseline), p.shape)
-    tested = np.where(identical, np.nan, p).reshape(-1, p.shape[2])
-    adjusted = np.where(identical, p, adjust_p_values(tested.T, "holm").T.reshape(p.shape))
-    wins, ties, losses = _count_topics(sample, baseline)
-    runs = tuple(run for run in sample.runs if run != baseline)
+    identical = np.broadcast_to(identical_runs(plain), p.shape)
+    holm = [adjust_p_values(one, "holm") for one in np.where(identical, np.nan, p)]
+    adjusted = np.where(identical, p, np.stack(holm))
+    wins, ties, losses = (count.reshape(plain.shape) for count in plain.wins())
     return CollectionDifferences(
-        runs=runs,
+        runs=tuple(run for run in sample.runs if run != baseline),
         baseline=baseline,
         measures=sample.measures,
         variants=tuple(variants),
-        difference=d.swapaxes(1, 2),
-        low=(d - half).swapaxes(1, 2),
-        high=(d + half).swapaxes(1, 2),
-        p=p.swapaxes(1, 2),
-        p_adjusted=adjusted.swapaxes(1, 2),
-        verdict=judge(d, half, adjusted, level, identical).swapaxes(1, 2),
-        effect_size=effect.swapaxes(1, 2),
-        wins=wins.T,
-        ties=ties.T,
-        losses=losses.T,
+        difference=d,
+        low=d - half,
+        high=d + half,
+        p=p,
+        p_adjusted=adjusted,
+        verdict=judge(d, half, adjusted, level, identical),
+        effect_size=effect,
+        wins=wins,
+        ties=ties,
+        losses=losses,
         level=level,
         replicates=sample.replicates,
     )
@@ -228,42 +252,41 @@ def _check_variants(variants: Sequence[Variant]) -> None:
 
 
 def _difference(
-    sample: DocumentReplicates, measure: str, baseline: str, variant: Variant, epsilon: float
+    drawn: DocumentReplicates, baseline: str, variant: Variant, epsilon: float
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return differences, their standard deviations, degrees of freedom, and effect sizes."""
-    paired = sample.difference_distribution(
-        measure, baseline, variant.summary, with_topics=variant.with_topics, epsilon=epsilon
-    )
-    sd, df = paired.require("se"), paired.df
+    alone = CollectionSample.of(drawn, variant.summary, epsilon)
+    apart = against(alone, baseline)
+    found = _distribution(apart, variant)
+    sd, df = found.require("se"), found.df
     if variant.pairing == "independent":
-        alone = sample.summary_distribution(
-            measure, variant.summary, with_topics=variant.with_topics, epsilon=epsilon
-        )
-        sd, df = _independent(alone, sample.run_place(baseline))
-    by_topic = topic_differences(sample, measure, baseline, variant.summary, epsilon)
+        place, measures = drawn.run_place(baseline), len(drawn.measures)
+        sd, df = _independent(_distribution(alone, variant), place, measures)
+    by_topic = spread(apart.scores)
     with np.errstate(divide="ignore", invalid="ignore"):
-        effect = np.where(spread(by_topic) > 0, paired.estimate / spread(by_topic), np.nan)
-    return paired.estimate, sd, df, effect
+        effect = np.where(by_topic > 0, found.estimate / by_topic, np.nan)
+    return found.estimate, sd, df, effect
 
 
-def _independent(alone: SamplingDistribution, baseline: int) -> tuple[Floats, Floats]:
+def _distribution(sample: CollectionSample, variant: Variant) -> SamplingDistribution:
+    return (
+        sample.distribution_with_topics()
+        if variant.with_topics
+        else sample.distribution(slice(None))
+    )
+
+
+def _independent(
+    alone: SamplingDistribution, baseline: int, measures: int
+) -> tuple[Floats, Floats]:
     """Return √(σ_x² + σ_y²), and its degrees of freedom by Welch and Satterthwaite."""
-    variance = np.square(alone.require("se"))
-    uncertainty = np.square(variance) / alone.df
-    total, error = (np.delete(x, baseline) + x[baseline] for x in (variance, uncertainty))
+    variance = np.square(alone.require("se")).reshape(-1, measures)
+    uncertainty = np.square(variance) / alone.df.reshape(-1, measures)
+    parts = (variance, uncertainty)
+    total, error = ((np.delete(x, baseline, axis=0) + x[baseline]).reshape(-1) for x in parts)
     with np.errstate(divide="ignore", invalid="ignore"):
         df = np.where(error == 0, np.inf, np.square(total) / error)
     return np.sqrt(total), df
-
-
-def topic_differences(
-    sample: DocumentReplicates, measure: str, baseline: str, summary: str, epsilon: float
-) -> Floats:
-    """Return the differences of transformed scores: other runs × topics."""
-    score = transform_of(summary, epsilon)(sample.estimates(sample.measure_place(measure)))
-    other = sample.run_place(baseline)
-    differences: Floats = np.delete(score, other, axis=0) - score[other]
-    return differences
 
 
 def judge(
@@ -276,16 +299,11 @@ def judge(
     return np.where(identical, IDENTICAL, verdict)
 
 
-def identical_runs(sample: DocumentReplicates, baseline: str) -> Booleans:
-    """Return which runs score as the baseline on every replicate: measures × other runs."""
-    other = sample.run_place(baseline)
-    rest = [run for run in range(len(sample.runs)) if run != other]
-    return np.array(
-        [
-            [np.array_equal(values[run], values[other], equal_nan=True) for run in rest]
-            for values in sample.values
-        ]
-    )
+def identical_runs(differences: CollectionSample) -> Booleans:
+    """Return which runs score as the baseline on every topic and replicate: runs × measures."""
+    least, most = differences.extremes()
+    identical: Booleans = np.logical_and(least == 0, most == 0).reshape(differences.shape)
+    return identical
 
 
 def two_sided_p(difference: Floats, sd: Floats, df: Floats) -> Floats:
@@ -297,15 +315,3 @@ def two_sided_p(difference: Floats, sd: Floats, df: Floats) -> Floats:
     tail = np.where(np.isinf(df), ndtr(statistic), stdtr(df, statistic))
     p: Floats = 2.0 * tail
     return np.where(sd == 0, np.where(difference == 0, 1.0, np.nan), p)
-
-
-def _count_topics(sample: DocumentReplicates, baseline: str) -> tuple[Integers, Integers, Integers]:
-    """Return the number of topics won, tied and lost, by measure and run."""
-    gaps = np.stack(
-        [topic_differences(sample, m, baseline, "mean", LOGIT_EPSILON) for m in sample.measures]
-    )
-    return (
-        (gaps > TIE).sum(axis=2),
-        (np.abs(gaps) <= TIE).sum(axis=2),
-        (gaps < -TIE).sum(axis=2),
-    )

@@ -19,7 +19,9 @@ from confir.intervals.document_intervals import linear_interval, normal_quantile
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import DEFAULT_SCORE_METHOD
 from confir.measures.summary import SUMMARIES
-from confir.resampling.document_replicates import DocumentReplicates, transform_of
+from confir.number_text import percent, topics_text
+from confir.resampling.collection_sample import CollectionSample
+from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.variance_components import mean_over_topics
 from confir.studies.collection.collection_topics import check_request, topic_intervals
 
@@ -47,6 +49,14 @@ MEAN_METHODS = {
 }
 DEFAULT_MEAN_METHODS = ("bootstrap",)
 MEAN_SUMMARIES = ("mean", "logit-mean", "geometric-mean")
+
+# The names of the summaries of AP.
+_MAP_NAMES = {"mean": "MAP", "logit-mean": "L-MAP", "geometric-mean": "GMAP"}
+
+
+def summary_name(summary: str, measures: tuple[str, ...]) -> str:
+    """Return the name of a summary: MAP, L-MAP and GMAP for AP."""
+    return _MAP_NAMES[summary] if measures == ("AP",) else summary.replace("-", " ")
 
 
 @result
@@ -79,16 +89,14 @@ class CollectionMeans(Result):
     replicates: int
 
     record_columns = (
-        "run",
-        "measure",
-        "summary",
-        "topics",
-        "mean",
-        "low",
-        "high",
-        "level",
-        "method",
+        *("run", "measure", "summary", "topics"),
+        *("mean", "low", "high", "level", "method"),
     )
+
+    def note(self) -> str:
+        """Return what the means are."""
+        over = topics_text(self.topics)
+        return f"mean over {over} with {percent(self.level)} interval over collections"
 
     def derived(self) -> Iterator[Variable]:
         """Yield the limits, clipped to [0, 1] unless they are logits."""
@@ -137,39 +145,37 @@ def summarise_means(
     methods = as_choices("methods", methods, MEAN_METHODS, "method for means")
     chosen = [MEAN_METHODS[name] for name in methods]
     summaries = as_choices("summaries", summaries, SUMMARIES, "summary")
+    by_topic = any(method.by_topic for method in chosen)
+    logit_sd = [
+        topic_intervals(sample, measure, level, DEFAULT_SCORE_METHOD, small_r, epsilon).logit_sd
+        for measure in sample.measures
+        if by_topic
+    ]
     estimates, limits = [], []
-    for m, measure in enumerate(sample.measures):
-        if any(method.by_topic for method in chosen):
-            logit_sd = topic_intervals(
-                sample, measure, level, DEFAULT_SCORE_METHOD, small_r, epsilon
-            ).logit_sd
-        for summary in summaries:
-            forward, back = transform_of(summary, epsilon), SUMMARIES[summary].back
-            estimates.append(back(mean_over_topics(forward(sample.estimates(m)).T)))
-            for method in chosen:
-                low, high = (
-                    _parametric_limits(sample.estimates(m), logit_sd, summary, level, epsilon)
-                    if method.by_topic
-                    else linear_interval(
-                        sample.summary_distribution(
-                            measure,
-                            summary,
-                            with_topics=method.with_topics,
-                            epsilon=epsilon,
-                        ),
-                        level,
-                    )
+    for summary in summaries:
+        back, over = SUMMARIES[summary].back, CollectionSample.of(sample, summary, epsilon)
+        estimates.append(back(mean_over_topics(over.scores.T)))
+        for method in chosen:
+            found = (
+                _parametric_limits(sample, np.stack(logit_sd, axis=1), over.scores, summary, level)
+                if method.by_topic
+                else linear_interval(
+                    over.distribution_with_topics()
+                    if method.with_topics
+                    else over.distribution(slice(None)),
+                    level,
                 )
-                limits.append((back(low), back(high)))
-    shape = (len(sample.measures), len(summaries), len(methods), 2, len(sample.runs))
-    ends = np.array(limits).reshape(shape).transpose(3, 2, 4, 0, 1)
-    mean = np.array(estimates).reshape(len(sample.measures), len(summaries), -1)
+            )
+            limits.append([back(limit) for limit in found])
+    shape = (len(summaries), len(methods), 2, *over.shape)
+    ends = np.array(limits).reshape(shape).transpose(2, 1, 3, 4, 0)
+    mean = np.array(estimates).reshape(len(summaries), *over.shape)
     return CollectionMeans(
         runs=sample.runs,
         measures=sample.measures,
         summaries=tuple(summaries),
         methods=tuple(methods),
-        mean=mean.transpose(2, 0, 1),
+        mean=mean.transpose(1, 2, 0),
         low=ends[0],
         high=ends[1],
         topics=sample.scores.topic_counts(),
@@ -179,23 +185,25 @@ def summarise_means(
 
 
 def _parametric_limits(
-    score: Floats, logit_sd: Floats, summary: str, level: float, epsilon: float
+    sample: DocumentReplicates, logit_sd: Floats, terms: Floats, summary: str, level: float
 ) -> Limits:
     """Return ``mean ± z · √(Σ (w_t σ_t)²) / T``, w_t the derivative of the mean's term by the logit.
 
     ``s - s²`` for the mean, 1 for the logit mean, ``1 - s`` for the mean of ln s. A score in [0, 1]
-    of mean s has a standard deviation of at most ``√(s - s²)``, the cap for wide logits.
+    of mean s has a standard deviation of at most ``√(s - s²)``, the cap for wide logits. The
+    standard deviations are runs × measures × topics, the terms of means columns × topics.
     """
+    score = sample.scores.values.reshape(len(sample.topics), -1).T
     weights = {
         "mean": score - score**2,
         "logit-mean": np.ones_like(score),
         "geometric-mean": 1.0 - score,
     }
-    sd = weights[summary] * logit_sd
+    sd = weights[summary] * logit_sd.reshape(score.shape)
     if summary == "mean":
         sd = np.minimum(sd, np.sqrt(weights[summary]))
     variance = np.nansum(np.square(sd), axis=1)
     topics = (~np.isnan(score)).sum(axis=1)
     half = normal_quantile(level) * np.sqrt(variance) / topics
-    mean = mean_over_topics(transform_of(summary, epsilon)(score).T)
+    mean = mean_over_topics(terms.T)
     return Limits(mean - half, mean + half)

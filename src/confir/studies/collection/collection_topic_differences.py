@@ -10,17 +10,21 @@ import numpy as np
 from confir.arguments import as_level
 from confir.arrays import Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, LOGIT_EPSILON
 from confir.errors import InvalidValueError
 from confir.intervals.document_intervals import normal_quantile
-from confir.resampling.document_replicates import DocumentReplicates, transform_of
+from confir.number_text import percent
+from confir.resampling.collection_sample import CollectionSample
+from confir.resampling.document_replicates import DocumentReplicates
+from confir.resampling.kinds import against
 from confir.resampling.variance_components import spread
 from confir.studies.collection.collection_differences import (
     VARIANTS,
+    VERDICT_COLUMN,
     Variant,
     identical_runs,
     judge,
-    topic_differences,
     two_sided_p,
 )
 from confir.studies.collection.collection_topics import check_request, summarise_topics
@@ -61,23 +65,30 @@ class CollectionTopicDifferences(Result):
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {"variant": Variant._fields}
     row_order = ("measure", "run", "topic", "variant")
     record_columns = (
-        "measure",
-        "run",
-        "against",
-        "topic",
-        "scale",
-        "difference",
-        "low",
-        "high",
-        "level",
-        "verdict",
-        "pairing",
+        *("measure", "run", "against", "topic", "scale", "difference", "low", "high"),
+        *("level", "verdict", "pairing"),
     )
 
     def derived(self) -> Iterator[Variable]:
         """Yield the scale on which scores are subtracted."""
         logits = [variant.summary == "logit-mean" for variant in self.variants]
         yield Variable("scale", ("variant",), np.where(logits, "logit", "score"))
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        names = ("measure", "run", "topic", "scale", "pairing")
+        return {
+            **dict.fromkeys(names, TableColumn(Role.NAME)),
+            "verdict": VERDICT_COLUMN,
+            "difference": TableColumn(Role.DIFFERENCE, others=LIMITS),
+        }
+
+    def note(self) -> str:
+        """Return what the columns are."""
+        return (
+            f"difference from {self.baseline} with {percent(self.level)} interval over collections, "
+            "each topic separately"
+        )
 
     def rows(self) -> Integers:
         """Return the rows that have a difference."""
@@ -103,33 +114,36 @@ def compare_topics_on_collection(
         raise InvalidValueError(
             "the difference on a single topic cannot vary over topics; leave out with_topics"
         )
-    shape = (len(variants), len(sample.measures), len(sample.runs) - 1, len(sample.topics))
-    d, sd = np.empty((2, *shape))
-    other = sample.run_place(baseline)
-    corrected = summarise_topics(sample, level=level, epsilon=epsilon).logit_sd.T
-    for v, (summary, pairing, _) in enumerate(variants):
-        forward = transform_of(summary, epsilon)
-        for m, measure in enumerate(sample.measures):
-            d[v, m] = topic_differences(sample, measure, baseline, summary, epsilon)
-            if pairing == "paired":
-                values = forward(sample.values[m])
-                sd[v, m] = spread(np.delete(values, other, axis=0) - values[other])
-            else:
-                alone = corrected[m] if summary == "logit-mean" else spread(sample.values[m])
-                sd[v, m] = np.hypot(np.delete(alone, other, axis=0), alone[other])
+    differences = {
+        name: against(CollectionSample.of(sample, name, epsilon), baseline)
+        for name in dict.fromkeys(["mean", *(variant.summary for variant in variants)])
+    }
+    other, shape = sample.run_place(baseline), (*differences["mean"].shape, len(sample.topics))
+    corrected = summarise_topics(sample, level=level, epsilon=epsilon).logit_sd.transpose(1, 2, 0)
+    sds = []
+    for summary, pairing, _ in variants:
+        if pairing == "paired":
+            paired = [spread(values) for values in differences[summary].topic_values()]
+            sds.append(np.reshape(paired, shape))
+        else:
+            scores = spread(sample.values).swapaxes(0, 1)
+            alone = corrected if summary == "logit-mean" else scores
+            sds.append(np.hypot(np.delete(alone, other, axis=0), alone[other]))
+    d = np.stack([differences[variant.summary].scores.reshape(shape) for variant in variants])
+    sd = np.stack(sds)  # variants × runs × measures × topics
     half = np.where(sd > 0, normal_quantile(level) * sd, np.nan)
-    identical = np.broadcast_to(identical_runs(sample, baseline)[:, :, None], shape)
-    p = two_sided_p(d, sd, np.full(shape, np.inf))
+    identical = np.broadcast_to(identical_runs(differences["mean"])[..., None], d.shape)
+    p = two_sided_p(d, sd, np.full(d.shape, np.inf))
     return CollectionTopicDifferences(
         runs=tuple(run for run in sample.runs if run != baseline),
         baseline=baseline,
         topics=sample.topics,
         measures=sample.measures,
         variants=tuple(variants),
-        difference=d.transpose(0, 3, 2, 1),
-        sd=sd.transpose(0, 3, 2, 1),
-        low=(d - half).transpose(0, 3, 2, 1),
-        high=(d + half).transpose(0, 3, 2, 1),
-        verdict=judge(d, half, p, level, identical).transpose(0, 3, 2, 1),
+        difference=d.transpose(0, 3, 1, 2),
+        sd=sd.transpose(0, 3, 1, 2),
+        low=(d - half).transpose(0, 3, 1, 2),
+        high=(d + half).transpose(0, 3, 1, 2),
+        verdict=judge(d, half, p, level, identical).transpose(0, 3, 1, 2),
         level=level,
     )

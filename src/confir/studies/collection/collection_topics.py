@@ -13,6 +13,7 @@ import numpy as np
 from confir.arguments import as_flag, as_level
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, LOGIT_EPSILON
 from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
 from confir.intervals.document_intervals import (
@@ -27,6 +28,7 @@ from confir.intervals.small_r import correct_small_r
 from confir.measures.bounded_measures import bounded_measures, definition_bound
 from confir.measures.measure_list import MEASURES, parse_measure
 from confir.measures.summary import clipped_logit
+from confir.number_text import percent
 from confir.resampling.document_replicates import DocumentReplicates, check_sample
 
 
@@ -72,23 +74,34 @@ class CollectionTopics(Result):
 
     row_order = ("measure", "run", "topic")
     record_columns = (
-        "run",
-        "measure",
-        "topic",
-        "score",
-        "low",
-        "high",
-        "relevant",
-        "relevant_retrieved",
-        "corrected",
-        "level",
-        "method",
+        *("run", "measure", "topic", "score", "low", "high", "relevant"),
+        *("relevant_retrieved", "corrected", "level", "method"),
     )
 
     def derived(self) -> Iterator[Variable]:
         """Yield the limits, clipped to [0, 1]."""
         yield Variable("low", ("topic", "run", "measure"), np.clip(self.low, 0.0, 1.0))
         yield Variable("high", ("topic", "run", "measure"), np.clip(self.high, 0.0, 1.0))
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        several = len(self.measures) > 1
+        return {
+            "run": TableColumn(Role.NAME),
+            "measure": TableColumn(Role.NAME, if_several=True),
+            "topic": TableColumn(Role.NAME),
+            "score": TableColumn(Role.SCORE, "" if several else self.measures[0], LIMITS),
+            "relevant": TableColumn(Role.COUNT),
+            "relevant_retrieved": TableColumn(Role.COUNT, "retrieved"),
+            "corrected": TableColumn(Role.FLAG, "small R", words={True: "yes", False: ""}),
+        }
+
+    def note(self) -> str:
+        """Return what the columns are."""
+        return (
+            f"score with {percent(self.level)} interval over collections by {self.method}; relevant "
+            "documents, those in the list, and where the interval is corrected for few of them"
+        )
 
     def rows(self) -> Integers:
         """Return the rows that have a score."""

@@ -12,7 +12,9 @@ from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.defaults import LOGIT_EPSILON
 from confir.errors import InvalidValueError
 from confir.measures.summary import SUMMARIES
+from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_replicates import DocumentReplicates
+from confir.resampling.kinds import against
 from confir.studies.collection.collection_topics import check_request
 
 
@@ -43,14 +45,8 @@ class CollectionVariance(Result):
     replicates: int
 
     record_columns = (
-        "run",
-        "against",
-        "measure",
-        "summary",
-        "topics",
-        "documents",
-        "interaction",
-        "total",
+        *("run", "against", "measure", "summary"),
+        *("topics", "documents", "interaction", "total"),
     )
 
     @property
@@ -94,15 +90,14 @@ def decompose_variance(
     summaries = as_choices("summaries", summaries, SUMMARIES, "summary")
     if len(sample.topics) < 2:
         raise InvalidValueError("there is one topic; a variance over topics needs at least 2")
-    parts = [
-        sample.variance_components(measure, summary, baseline=baseline, epsilon=epsilon)
-        for summary in summaries
-        for measure in sample.measures
-    ]
+    parts = []
+    for summary in summaries:
+        over = CollectionSample.of(sample, summary, epsilon)
+        over = over if baseline is None else against(over, baseline)
+        parts.append(over.components())
 
     def stack(name: str) -> Floats:
-        shape = (len(summaries), len(sample.measures), -1)
-        return np.stack([getattr(part, name) for part in parts]).reshape(shape).T
+        return np.stack([getattr(part, name).reshape(over.shape) for part in parts], axis=2)
 
     return CollectionVariance(
         runs=tuple(run for run in sample.runs if run != baseline),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
@@ -16,6 +16,7 @@ from confir.errors import InvalidValueError, SmallSampleWarning, counted, warn_c
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
     from confir.data.experiment import Experiment
+    from confir.report.tables import Table
     from confir.resampling.document_replicates import DocumentReplicates
 
 _STATISTICS = "Statistics"
@@ -46,15 +47,26 @@ SmallROption = Annotated[
     ),
 ]
 
+# Options of means and of differences from a baseline.
+_MEANS_OPTIONS = ("baseline", "pairing", "method", "small_r", "epsilon")
+
 VIEWS = Views(
     View("means", "means with intervals", "collection-mean", lacks=("baseline", "pairing")),
     View(
         "pairs",
-        "differences from the baseline",
-        "collection-difference",
-        needs=("baseline",),
+        "differences from the baseline, without one of all pairs",
+        "difference",
+        paired="collection-difference",
         lacks=("method", "small_r"),
     ),
+    View("best", "which runs may be the best", "best", lacks=_MEANS_OPTIONS),
+    View(
+        "groups",
+        "groups of runs that do not differ significantly",
+        "group",
+        lacks=_MEANS_OPTIONS,
+    ),
+    View("ranks", "ranks with intervals", "rank", lacks=_MEANS_OPTIONS),
     View(
         TOPICS,
         "every topic, with --baseline its difference",
@@ -116,6 +128,12 @@ def collection_command(
     - `confir collection qrels.txt bm25.run dense.run --baseline bm25`
     - `confir collection qrels.txt bm25.run dense.run --show variance`
     """
+    from confir.cli.terminal import result_answer
+    from confir.studies.collection.collection_differences import compare_on_collection, variants_for
+    from confir.studies.collection.collection_means import summarise_means
+    from confir.studies.collection.collection_topic_differences import compare_topics_on_collection
+    from confir.studies.collection.collection_topics import summarise_topics
+
     out.prepare()
     view = VIEWS.choose(inputs.context, show, topics=topics)
     per_topic = view.name == TOPICS
@@ -132,16 +150,27 @@ def collection_command(
     jackknife = chosen == ["bca"]
     sample = resample(experiment, statistics, jackknife=jackknife, quiet=out.quiet)
     against = inputs.find_baseline(baseline, sample.runs)
+    scale: dict[str, Any] = {"level": statistics.level, "epsilon": statistics.epsilon}
+    result: Any
+    if view.name in _OF_RUNS and against is None:
+        out.deliver(_runs(view.name, sample, statistics, out))
+        return
     if view.name == "variance":
-        answer = _variance(sample, statistics, against)
+        out.deliver(_variance(sample, statistics, against))
+        return
+    if against is not None and per_topic:
+        variants = [variant for variant in variants_for(pairing) if not variant.with_topics]
+        result = compare_topics_on_collection(sample, against, variants=variants, **scale)
     elif against is not None:
-        compare = _topic_differences if per_topic else _differences
-        answer = compare(sample, statistics, against, pairing)
+        result = compare_on_collection(sample, against, variants=variants_for(pairing), **scale)
     elif per_topic:
-        answer = _topics(sample, statistics, method=chosen[0], small_r=small_r)
+        result = summarise_topics(sample, method=chosen[0], small_r=small_r, **scale)
     else:
-        answer = _means(sample, statistics, methods=chosen, small_r=small_r)
-    out.deliver(answer)
+        result = summarise_means(sample, methods=chosen, small_r=small_r, **scale)
+    answer = result_answer(result)
+    counts = ["w/t/l: topics won, tied, lost"] if view.name == "pairs" else []
+    notes = [*_drawn(sample, statistics.seed), *counts]
+    out.deliver(answer._replace(table=_noted(answer.table, notes)))
 
 
 def _check_baseline(context: click.Context, *, has_baseline: bool) -> None:
@@ -220,83 +249,6 @@ def resample(
         )
 
 
-def _means(
-    sample: DocumentReplicates, statistics: options.DocumentStatistics, **choices: Any
-) -> Answer:
-    from confir.cli.terminal import Answer
-    from confir.studies.collection.collection_means import summarise_means
-    from confir.studies.collection.table import collection_note, collection_table
-
-    means = summarise_means(sample, level=statistics.level, epsilon=statistics.epsilon, **choices)
-    note = f"{collection_note(means)}; {_drawn(sample, statistics.seed)}"
-    return Answer(means.to_records(), collection_table(means, note), means)
-
-
-def _topics(
-    sample: DocumentReplicates, statistics: options.DocumentStatistics, **choices: Any
-) -> Answer:
-    from confir.cli.terminal import Answer
-    from confir.studies.collection.collection_topics import summarise_topics
-    from confir.studies.collection.table import collection_topic_table
-
-    topics = summarise_topics(sample, level=statistics.level, epsilon=statistics.epsilon, **choices)
-    note = (
-        f"score with {100 * topics.level:g}% interval over collections by {topics.method}; relevant "
-        "documents, those in the list, and where the interval is corrected for few of them; "
-        f"{_drawn(sample, statistics.seed)}"
-    )
-    return Answer(topics.to_records(), collection_topic_table(topics, note), topics)
-
-
-def _differences(
-    sample: DocumentReplicates,
-    statistics: options.DocumentStatistics,
-    baseline: str,
-    pairing: str,
-) -> Answer:
-    from confir.cli.terminal import Answer
-    from confir.studies.collection.collection_differences import compare_on_collection, variants_for
-    from confir.studies.collection.table import collection_difference_table
-    from confir.studies.comparison.verdicts import IDENTICAL
-
-    level, epsilon = statistics.level, statistics.epsilon
-    result = compare_on_collection(
-        sample, baseline, level=level, variants=variants_for(pairing), epsilon=epsilon
-    )
-    tested = int((result.verdict != IDENTICAL).any(axis=(0, 2)).sum())
-    note = (
-        f"difference of means over {len(sample.topics):,} topics from {baseline} with "
-        f"{100 * level:g}% interval over collections, runs "
-        f"{'both ways' if pairing == 'both' else pairing}; p normal, by Student's t where topics "
-        f"vary too, adjusted by Holm's correction for {counted(tested, 'run')}; "
-        f"{_drawn(sample, statistics.seed)}; w/t/l: topics won, tied, lost"
-    )
-    return Answer(result.to_records(), collection_difference_table(result, note), result)
-
-
-def _topic_differences(
-    sample: DocumentReplicates,
-    statistics: options.DocumentStatistics,
-    baseline: str,
-    pairing: str,
-) -> Answer:
-    from confir.cli.terminal import Answer
-    from confir.studies.collection.collection_differences import variants_for
-    from confir.studies.collection.collection_topic_differences import compare_topics_on_collection
-    from confir.studies.collection.table import collection_topic_difference_table
-
-    level, epsilon = statistics.level, statistics.epsilon
-    variants = [variant for variant in variants_for(pairing) if not variant.with_topics]
-    result = compare_topics_on_collection(
-        sample, baseline, level=level, variants=variants, epsilon=epsilon
-    )
-    note = (
-        f"difference from {baseline} with {100 * level:g}% interval over collections, each topic "
-        f"separately; {_drawn(sample, statistics.seed)}"
-    )
-    return Answer(result.to_records(), collection_topic_difference_table(result, note), result)
-
-
 def _variance(
     sample: DocumentReplicates, statistics: options.DocumentStatistics, baseline: str | None
 ) -> Answer:
@@ -306,22 +258,55 @@ def _variance(
     from confir.studies.collection.table import collection_variance_table, variance_note
 
     result = decompose_variance(sample, baseline=baseline, epsilon=statistics.epsilon)
-    note = f"{variance_note(result, len(sample.topics))}; {_drawn(sample, statistics.seed)}"
+    notes = [variance_note(result, len(sample.topics)), *_drawn(sample, statistics.seed)]
     ranked = [sample.runs[place] for place in best_first(sample.scores.mean()[:, 0])]
     order = [run for run in ranked if run in result.runs]
-    return Answer(result.to_records(), collection_variance_table(result, note, order), result)
+    return Answer(
+        result.to_records(), collection_variance_table(result, "; ".join(notes), order), result
+    )
 
 
-def _drawn(sample: DocumentReplicates, seed: int) -> str:
+# Views of all runs, as `confir compare` has them.
+_OF_RUNS = ("best", "pairs", "groups", "ranks")
+
+
+def _runs(
+    view: str,
+    sample: DocumentReplicates,
+    statistics: options.DocumentStatistics,
+    out: options.Output,
+) -> Answer:
+    """Return a view of all runs, whose notes say what was resampled."""
+    from confir.studies.comparison.command import show_runs
+
+    answer = show_runs(view, sample, statistics, in_parts=out.in_parts)
+    notes = sample.sampling_note(), *_drawn(sample, None), f"seed {statistics.seed}"
+    parts = [
+        part if part.table is None else part._replace(table=_noted(part.table, notes))
+        for part in answer.parts
+    ]
+    return answer._replace(table=_noted(answer.table, notes), parts=parts)
+
+
+def _noted(table: Table, notes: Iterable[str]) -> Table:
+    """Return a table whose note has further parts, those that it lacks."""
+    from dataclasses import replace
+
+    missing = [note for note in notes if note not in table.note]
+    return replace(table, note="; ".join([table.note, *missing]))
+
+
+def _drawn(sample: DocumentReplicates, seed: int | None) -> list[str]:
     """Return the topics left out, the number of replicates, and how many of them were undefined."""
     from confir.studies.collection.table import left_out_note
 
-    text = f"{left_out_note(sample)}{counted(sample.replicates, 'replicate')}, seed {seed}"
+    drawn = counted(sample.replicates, "replicate")
+    notes = [left_out_note(sample), drawn if seed is None else f"{drawn}, seed {seed}"]
     dropped = sample.dropped.max(axis=0)
     if dropped.any():
-        topics = f"{int((dropped > 0).sum())} of the topics"
-        text += (
-            f"; in {topics}, {counted(int(dropped.sum()), 'replicate')} without relevant documents "
+        undefined = counted(int(dropped.sum()), "replicate")
+        notes.append(
+            f"in {int((dropped > 0).sum())} of the topics, {undefined} without relevant documents "
             "left out"
         )
-    return text
+    return [note for note in notes if note]

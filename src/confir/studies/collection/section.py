@@ -21,7 +21,6 @@ from confir.studies.collection.chart import collection_chart, collection_varianc
 from confir.studies.collection.collection_means import CollectionMeans, summarise_means
 from confir.studies.collection.collection_variance import CollectionVariance, decompose_variance
 from confir.studies.collection.table import (
-    collection_note,
     collection_table,
     collection_variance_table,
     variance_note,
@@ -99,7 +98,7 @@ def _figures(contents: Contents, _: tuple[float, ...]) -> Iterator[Figure]:
 def _tables(contents: Contents) -> Iterator[tuple[str, Table]]:
     found: CollectionContents = contents["collection"]
     means, variance = found.means, found.variance
-    yield "collection", collection_table(means, collection_note(means))
+    yield "collection", collection_table(means)
     note = variance_note(variance, int(means.topics.max()))
     yield "variance", collection_variance_table(variance, note, order=found.order())
 

@@ -1,4 +1,4 @@
-"""Tables of scores over collections: means, topics, differences and variances."""
+"""Tables of scores over collections that no result declares: means and variances."""
 
 from __future__ import annotations
 
@@ -9,40 +9,22 @@ import numpy as np
 from confir.data.result import Record
 from confir.errors import counted
 from confir.number_text import (
-    difference_text,
     interval_text,
     number_text,
-    p_text,
-    percent,
     runs_differ_in_topics,
     share_text,
-    topics_text,
 )
 from confir.order import best_first, is_best
 from confir.report.tables import Cell, Table, topics_column
 from confir.resampling.document_replicates import DocumentReplicates
-from confir.studies.collection.collection_differences import CollectionDifferences
-from confir.studies.collection.collection_means import CollectionMeans
-from confir.studies.collection.collection_topic_differences import CollectionTopicDifferences
-from confir.studies.collection.collection_topics import CollectionTopics
+from confir.studies.collection.collection_means import CollectionMeans, summary_name
 from confir.studies.collection.collection_variance import CollectionVariance
-from confir.studies.comparison.verdicts import BETTER, WORSE
-
-_SUMMARIES = {"mean": "mean", "logit-mean": "logit mean", "geometric-mean": "geometric mean"}
 
 # The variance components.
 _PARTS = ("topics", "documents", "interaction")
 
-# The names of the summaries of AP.
-_MAP_NAMES = {"mean": "MAP", "logit-mean": "L-MAP", "geometric-mean": "GMAP"}
 
-
-def summary_name(summary: str, measures: tuple[str, ...]) -> str:
-    """Return the name of a summary: MAP, L-MAP and GMAP for AP."""
-    return _MAP_NAMES[summary] if measures == ("AP",) else _SUMMARIES[summary]
-
-
-def collection_table(means: CollectionMeans, note: str = "") -> Table:
+def collection_table(means: CollectionMeans) -> Table:
     """Return a table of means: one row per run, measure and method, one column per summary."""
     cells = {
         (record["run"], record["measure"], record["method"], record["summary"]): record
@@ -66,74 +48,7 @@ def collection_table(means: CollectionMeans, note: str = "") -> Table:
                 rows.append((*names, *counts[r], *values))
     columns = ["run", *(["measure"] if several else []), "method"]
     headings = [summary_name(summary, means.measures) for summary in means.summaries]
-    return Table((*columns, *heading, *headings), tuple(rows), note, names=len(columns))
-
-
-def collection_topic_table(topics: CollectionTopics, note: str = "") -> Table:
-    """Return a table of scores: one row per run and topic, with interval and relevant documents."""
-    several = len(topics.measures) > 1
-    rows = tuple(
-        (
-            Cell(record["run"]),
-            *([Cell(record["measure"])] if several else []),
-            Cell(record["topic"]),
-            Cell(interval_text(record["score"], record["low"], record["high"])),
-            Cell(f"{record['relevant']:,}"),
-            Cell(f"{record['relevant_retrieved']:,}"),
-            Cell("yes" if record["corrected"] else ""),
-        )
-        for record in topics.to_records()
-    )
-    names = ("run", "measure", "topic") if several else ("run", "topic")
-    score = "score" if several else topics.measures[0]
-    columns = (*names, score, "relevant", "retrieved", "small R")
-    return Table(columns, rows, note, names=len(names))
-
-
-def collection_difference_table(differences: CollectionDifferences, note: str = "") -> Table:
-    """Return a table of differences from a baseline: one row per run and variant."""
-    several = len(differences.measures) > 1
-    pairings = {variant.pairing for variant in differences.variants}
-    rows = tuple(
-        (
-            *([Cell(record["measure"])] if several else []),
-            Cell(record["run"]),
-            Cell(summary_name(record["summary"], differences.measures)),
-            Cell(record["resampled"]),
-            *([Cell(record["pairing"])] if len(pairings) > 1 else []),
-            Cell(record["verdict"], record["verdict"] in (BETTER, WORSE)),
-            Cell(difference_text(record["difference"], record["low"], record["high"])),
-            Cell(p_text(record["p_adjusted"])),
-            Cell(f"{record['wins']}/{record['ties']}/{record['losses']}"),
-        )
-        for record in differences.to_records()
-    )
-    names = ["measure"] if several else []
-    names += ["run", "mean of", "resampled"]
-    names += ["pairing"] if len(pairings) > 1 else []
-    names.append("verdict")
-    columns = (*names, "difference", "adj. p", "w/t/l")
-    return Table(columns, rows, note, names=len(names))
-
-
-def collection_topic_difference_table(
-    differences: CollectionTopicDifferences, note: str = ""
-) -> Table:
-    """Return a table of differences on each topic: one row per run, topic and variant."""
-    rows = tuple(
-        (
-            Cell(record["measure"]),
-            Cell(record["run"]),
-            Cell(record["topic"]),
-            Cell(record["scale"]),
-            Cell(record["pairing"]),
-            Cell(record["verdict"], record["verdict"] in (BETTER, WORSE)),
-            Cell(difference_text(record["difference"], record["low"], record["high"])),
-        )
-        for record in differences.to_records()
-    )
-    columns = ("measure", "run", "topic", "scale", "pairing", "verdict", "difference")
-    return Table(columns, rows, note, names=6)
+    return Table((*columns, *heading, *headings), tuple(rows), means.note(), names=len(columns))
 
 
 def collection_variance_table(
@@ -177,11 +92,6 @@ def _shares(record: Record) -> list[str]:
     return [share_text(record[part] / total) if total > 0 else "–" for part in _PARTS]
 
 
-def collection_note(means: CollectionMeans) -> str:
-    """Return the note below a table of means."""
-    return f"mean over {topics_text(means.topics)} with {percent(means.level)} interval over collections"
-
-
 def left_out_note(sample: DocumentReplicates) -> str:
     """Return the number of topics left out for lack of relevant documents; empty if none are."""
     whole = len(sample.topics) + len(sample.left_out)
@@ -194,7 +104,7 @@ def left_out_note(sample: DocumentReplicates) -> str:
         numbers = [f"{number} for {measure}" for number, measure in pairs]
     return (
         f"topics without relevant documents left out ({', '.join(dict.fromkeys(numbers))} of "
-        f"{whole}), which confir evaluate includes, 0 by most measures; "
+        f"{whole}), which confir evaluate includes, 0 by most measures"
     )
 
 

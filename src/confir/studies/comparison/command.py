@@ -148,7 +148,6 @@ def compare_command(
     - `confir compare qrels.txt main.run branch.run --baseline main --fail-if-worse nDCG@10`
     """
     from confir.data.tables.team_files import read_teams
-    from confir.intervals.method_list import DEFAULT_METHOD
     from confir.studies.comparison.compare import check_options, compare_runs
     from confir.studies.comparison.gate import GateRule
     from confir.studies.comparison.pairs import check_differences
@@ -181,7 +180,7 @@ def compare_command(
         "correction": correction,
         "margin": margin or None,
         "level": statistics.level,
-        "method": method or DEFAULT_METHOD,
+        "method": method,
     }
     asked = check_options(baseline=baseline, **how)
     if not margin and all(one.corrected for one in asked.tests):
@@ -298,8 +297,22 @@ def _ranks(scores: Scores | ScoreSummary, statistics: options.Statistics) -> Ans
     return Answer(ranking.to_records(), table, ranking)
 
 
+def show_runs(view: str, scores: Any, statistics: Any, *, in_parts: bool) -> Answer:
+    """Return a view of runs of any kind of scores, without a baseline: best, pairs, groups or ranks."""
+    from confir.studies.comparison.compare import compare_runs
+
+    if view == "best":
+        return _board(scores, statistics, {}, brief=False, in_parts=in_parts)
+    if view == "ranks":
+        return _ranks(scores, statistics)
+    comparison = compare_runs(
+        scores, level=statistics.level, replicates=statistics.replicates, rng=statistics.seed
+    )
+    return _answer(view, comparison, (), statistics.seed)
+
+
 def _answer(
-    view: str, comparison: Comparison, gates: Sequence[Gate], seed: int, inputs: JudgedInputs
+    view: str, comparison: Comparison, gates: Sequence[Gate], seed: int, inputs: Any = None
 ) -> Answer:
     """Return a view of the pairs: differences, groups, effect sizes, topics or unjudged documents."""
     from confir.cli.terminal import Answer, result_answer

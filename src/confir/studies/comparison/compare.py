@@ -22,8 +22,8 @@ from confir.errors import (
     warn_caller,
 )
 from confir.intervals.method import Method
-from confir.intervals.method_list import DEFAULT_METHOD
 from confir.measures.evaluation import as_rated
+from confir.resampling.distribution import Resampled
 from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.kinds import as_sample, default_replicates, needs
 from confir.resampling.sample import Knowledge, Sample, names, refuse
@@ -77,7 +77,7 @@ def compare_runs(
     correction: str | None = None,
     margin: float | None = None,
     level: float = LEVEL,
-    method: str = DEFAULT_METHOD,
+    method: str | None = None,
     replicates: int | None = None,
     rng: Rng = SEED,
 ) -> Comparison:
@@ -93,7 +93,8 @@ def compare_runs(
         Scores of two runs or more, or what `as_scores` makes them of, or a `ScoreSummary`. A pair is
         compared on the topics that both have. Of `JudgedScores`, differences are those by people,
         each corrected with the model's weight for the pair (PPI++). `Votes` and `Strengths` are
-        compared by strength.
+        compared by strength. Of what `resample_documents` returns, intervals and verdicts are over
+        similar collections, on the same topics.
     baseline
         The run that the others are compared with; by default all pairs are compared.
     family
@@ -107,10 +108,11 @@ def compare_runs(
     margin
         Differences smaller than this do not matter: equivalence is tested, too.
     level, method
-        Confidence level and method of the intervals; 1 - level is also the tests' α.
+        Confidence level and method of the intervals, by default t, over documents linear; 1 - level
+        is also the tests' α.
     replicates, rng
-        Number of replicates, by default 9,999 (999 where a summary is resampled); seed or
-        generator.
+        Number of replicates, by default 9,999 (999 where a summary is resampled), over documents
+        those that are drawn; seed or generator.
 
     Examples
     --------
@@ -130,6 +132,7 @@ def compare_runs(
         margin=margin,
         level=level,
         method=method,
+        over=sample.over,
     )
     tests, level = asked.tests, asked.level
     fitting = [one.name for one in TESTS.values() if one.needs in sample.knowledge]
@@ -137,7 +140,8 @@ def compare_runs(
         refuse(f"the {one.title}", one.needs, sample, fitting, "tests")
     if baseline is None:
         check_differences(len(scores.runs), len(scores.measures), len(tests))
-    replicates = default_replicates(scores if asked.method.resamples else None, replicates)
+    resampled = scores if asked.method.resamples else None
+    replicates = sample.replicates_used(default_replicates(resampled, replicates))
     check_replicates(replicates)
     pairs = pair_runs(sample, baseline)
     generator = as_generator(rng)
@@ -189,7 +193,7 @@ def compare_runs(
         tested=tested,
         margin=margin,
         level=level,
-        method=method,
+        method=asked.method.name,
         replicates=replicates,
         weight=model_weights(pairs),
         **decisions._asdict(),
@@ -214,12 +218,13 @@ def check_options(
     correction: str | None,
     margin: float | None,
     level: float,
-    method: str,
+    method: str | None,
+    over: Resampled = "topics",
 ) -> Asked:
     """Return what options of `compare_runs` ask for; raise where they do not fit together."""
     named = as_texts("test", DEFAULT_TEST if test is None else test, least=0)
     tests = [find_test(name) for name in named]
-    interval_method = find_difference_method(method)
+    interval_method = find_difference_method(method, over)
     if correction is not None:
         find_correction(correction)
     if not tests or len(set(named)) < len(named):
@@ -301,9 +306,10 @@ def _pair_text(pairs: Pairs, pair: int) -> str:
 def _warn_of_samples(pairs: Pairs, means: MeanDifferences) -> None:
     """Warn of pairs with the same difference on every topic, which have no interval."""
     measures = names(pairs.sample)[1]
+    unit = "topic" if pairs.sample.over == "topics" else "resampled collection"
     for places, reason in (
         (means.constant & means.identical, "identical scores"),
-        (means.constant & ~means.identical, "the same difference on every topic"),
+        (means.constant & ~means.identical, f"the same difference on every {unit}"),
     ):
         named = [
             f"{_pair_text(pairs, pair)} by {measures[measure]}"

@@ -354,6 +354,7 @@ class Comparison(PairResult):
             "correction": np.array(corrected, object)[:, None, None],
             "constant": self.means.constant,
             "open": self.open_end,
+            "resampled": self.scores.resampled,
         }
         return Decision(**fields)
 

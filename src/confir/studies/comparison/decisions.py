@@ -55,6 +55,8 @@ class Decision(NamedTuple):
         1 where the lower limit is 0 and excluded, -1 where the upper one is, else 0.
     borderline
         Whether other replicates might change the verdict.
+    resampled
+        What replicates draw.
     """
 
     baseline: str
@@ -76,6 +78,7 @@ class Decision(NamedTuple):
     constant: bool
     open: int = 0
     borderline: bool = False
+    resampled: str = "topics"
 
     def turned(self) -> Decision:
         """Return the same decision from the other run's side."""
@@ -226,6 +229,8 @@ def _title(one: Decision) -> str:
 
 
 def _constant_reason(one: Decision) -> str:
+    if one.resampled == "documents":
+        return f"the same {'difference' if one.direction else 'mean'} on every resampled collection"
     if one.direction == 0:
         return f"the same score on all {one.topics} topics"
     same = f"the same difference on all {one.topics} topics"

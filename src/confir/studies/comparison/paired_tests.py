@@ -120,9 +120,10 @@ def equivalence_p_values(means: MeanDifferences, margin: float) -> Floats:
 def same_sign_p(units: Floats) -> Floats:
     """Return p-values of the exact sign-flip test where all topics show the same difference.
 
-    Of the 2^n flips of topics or clusters, only none and all of them give as large a mean.
+    Of the 2^n flips of topics or clusters, only none and all of them give as large a mean. There is
+    nothing to flip, and p is 1, where units have no number: documents.
     """
-    p: Floats = positive(np.exp2(1.0 - units))
+    p: Floats = positive(np.exp2(np.where(np.isinf(units), 0.0, 1.0 - units)))
     return p
 
 

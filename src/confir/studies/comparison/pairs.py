@@ -13,9 +13,17 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method
-from confir.intervals.method_list import check_fit, find_method, methods_over, misfit
+from confir.intervals.method_list import (
+    DEFAULT_DOCUMENT_METHOD,
+    DEFAULT_METHOD,
+    METHODS,
+    check_fit,
+    find_method,
+    methods_over,
+    misfit,
+)
 from confir.parallel import run_blocks, run_in_threads
-from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.distribution import Resampled, SamplingDistribution
 from confir.resampling.sample import Sample, names
 from confir.resampling.topic_bootstrap import tie_steps
 from confir.resampling.topic_weights import DrawnWeights
@@ -239,12 +247,13 @@ class MeanDifferences(NamedTuple):
         return np.sign(np.where(self.identical, 0.0, np.nan_to_num(self.difference))).astype(int)
 
 
-def find_difference_method(name: str) -> Method:
-    """Return an interval method that serves differences; one for [0, 1] only raises."""
-    method = find_method(name)
+def find_difference_method(name: str | None, over: Resampled = "topics") -> Method:
+    """Return an interval method that serves differences, or the default; one for [0, 1] only raises."""
+    usual = DEFAULT_METHOD if over == "topics" else DEFAULT_DOCUMENT_METHOD
+    method = find_method(usual if name is None else name, over)
     if method.bounded:
         reason = "it is for statistics in [0, 1], which a difference is not"
-        others = methods_over("topics").values()
+        others = methods_over(over).values()
         raise misfit(method, reason, [other for other in others if not other.bounded])
     return method
 
@@ -289,7 +298,7 @@ def model_weights(pairs: Pairs) -> Floats | None:
 
 def limits_at(means: MeanDifferences, method: str, level: float) -> Limits:
     """Return the limits of mean differences at a level, by a method that takes se alone."""
-    chosen = find_difference_method(method)
+    chosen = METHODS[method]
     if not chosen.takes_se_alone:
         lacking = [need for need in chosen.needs if need != "se"]
         raise UnsupportedMethodError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from confir.errors import counted
-from confir.intervals.method_list import find_method
+from confir.intervals.method_list import METHODS
 from confir.number_text import number_text, percent, score_words, topics_text
 from confir.report.names import isolated, joined_names
 from confir.studies.best.best_runs import BestRuns
@@ -29,7 +29,10 @@ def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
     """Return one line that says what the numbers are, and how to get them again."""
     topics = topics_text(comparison.topics, comparison.scores.model_topics)
     between = "between runs" if comparison.baseline is None else f"from {comparison.baseline}"
-    tests = f"p by {', '.join(find_test(test).title for test in comparison.tests)}"
+    titles = [find_test(test).title for test in comparison.tests]
+    if comparison.scores.resampled == "documents":  # t with infinite degrees of freedom
+        titles = ["normal test"]
+    tests = f"p by {', '.join(titles)}"
     by = _adjusted_by(comparison)
     if comparison.is_adjusted:
         tests += f", adjusted by {by}"
@@ -42,7 +45,7 @@ def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
         parts.append(
             f"equivalence within ±{comparison.margin:g} by two one-sided t tests{adjusted}"
         )
-    resamples = find_method(comparison.method).resamples or any(
+    resamples = METHODS[comparison.method].resamples or any(
         find_test(test).resamples for test in comparison.tests
     )
     if resamples or comparison.is_simultaneous:

@@ -182,7 +182,7 @@ class Plan(Result):
 
 
 @on_its_scheduler
-@needs(Knowledge.COVARIANCE, "a plan")
+@needs(Knowledge.TOPIC_VARIANCE, "a plan")
 def plan_topics(
     scores: ScoresSource,
     *,

@@ -53,7 +53,7 @@ class Ranking(Result):
     borderline
         Whether other replicates might change a limit of either interval.
     share_first
-        Share of bootstrap samples of the topics in which the run ranks first; ties are shared out.
+        Share of bootstrap samples in which the run ranks first; ties are shared out.
         A description: no probability that the run is the best.
     p, simultaneous_p
         p-values of the ranks 1, 2, …: runs × ranks × measures. Intervals hold the ranks whose p is
@@ -63,6 +63,8 @@ class Ranking(Result):
         its own, and the simultaneous ones.
     model_topics
         Further topics that a model judged alone, where people judged ``topics``.
+    resampled
+        What bootstrap samples draw.
     """
 
     runs: tuple[str, ...] = axis("run")
@@ -82,6 +84,7 @@ class Ranking(Result):
     draws: int = 0
     simultaneous_draws: int = 0
     model_topics: int = 0
+    resampled: str = "topics"
 
     row_order = ("measure", "run")
     record_columns = (
@@ -107,7 +110,7 @@ class Ranking(Result):
         note = (
             f"means and ranks over {topics_text(self.topics, self.model_topics)}; {percent(self.level)} "
             "interval of the rank of each run on its own, and simultaneous, of all ranks at once; first: "
-            "share of bootstrap samples of the topics in which the run ranks first"
+            f"share of bootstrap samples of the {self.resampled} in which the run ranks first"
         )
         borderline = "; borderline: other replicates might change a limit"
         return note + (borderline if self.borderline.any() else "")
@@ -167,7 +170,8 @@ def rank_runs(
     Parameters
     ----------
     scores
-        Scores of the runs, or what `as_scores` makes them of; or `Votes`, or `Strengths`.
+        Scores of the runs, or what `as_scores` makes them of; or `Votes`, or `Strengths`; or what
+        `resample_documents` returns, for ranks over similar collections.
     level
         Confidence level of the rank intervals; or several, which give a list of rankings.
     replicates, rng
@@ -216,6 +220,7 @@ def ranking_of_pairs(
         draws=min((one.maxima.above.shape[1] for one in several), default=0),
         simultaneous_draws=min((len(one.maxima.largest) for one in several), default=0),
         model_topics=scores.model_topics,
+        resampled=scores.resampled,
     )
     return ranking.at(level)
 

@@ -17,7 +17,7 @@ from confir.report.charts import (
     numbered,
     styled,
 )
-from confir.studies.collection.table import summary_name
+from confir.studies.collection.collection_means import summary_name
 from confir.studies.split_half.split_half import SplitHalf
 from confir.studies.split_half.splits import FEW_RELEVANT, Split
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from confir.data.result import Record
 from confir.number_text import share_text
 from confir.report.tables import Cell, Table
-from confir.studies.collection.table import summary_name
+from confir.studies.collection.collection_means import summary_name
 from confir.studies.split_half.split_half import SplitHalf
 from confir.studies.split_half.splits import DIRECTIONS
 
