@@ -49,9 +49,9 @@ def opened(monkeypatch):
     counts = Counter()
     original = files._open_raw
 
-    def noted(name):
+    def noted(name, download):
         counts[os.path.basename(name)] += 1
-        return original(name)
+        return original(name, download)
 
     monkeypatch.setattr(files, "_open_raw", noted)
     # The compiled scanner gives way to the reference reader, which opens the file again, where a
