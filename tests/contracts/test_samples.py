@@ -66,6 +66,15 @@ def judged(model=None):
     )
 
 
+def judged_datasets(sampling):
+    number = 2 if sampling == "fixed" else 3
+    dataset = [str(place * number // TOPICS) for place in range(TOPICS)]
+    scores = judged()
+    return scores.with_design(
+        {"topic": list(scores.model.topics), "dataset": dataset}, datasets=sampling
+    )
+
+
 def repeated(design=False):
     scores = plain(tuple(f"{run}@{number}" for run in RUNS for number in (1, 2, 3)))
     return (clustered(scores) if design else scores).with_repeats()
@@ -92,6 +101,8 @@ EXAMPLES = {
     "random datasets": lambda: in_datasets("random"),
     "human and model judgements": judged,
     "human and model judgements in clusters": lambda: judged(clustered(plain(seed=2))),
+    "human and model judgements on fixed datasets": lambda: judged_datasets("fixed"),
+    "human and model judgements on random datasets": lambda: judged_datasets("random"),
     "repeats": repeated,
     "repeats in clusters": lambda: repeated(design=True),
     "datasets with repeats": lambda: in_datasets(
@@ -273,8 +284,20 @@ def test_leaderboards_take_every_kind_by_topic_of_one_judge(kind, datasets):
     np.testing.assert_array_equal(first.macro_low, means.low.reshape(-1))
 
 
-def test_a_leaderboard_of_human_and_model_judgements_is_refused():
-    with pytest.raises(confir.errors.InvalidValueError, match="by a model and by people"):
+@pytest.mark.parametrize("datasets", ["fixed", "random"])
+def test_leaderboards_take_human_and_model_judgements(datasets):
+    scores = judged_datasets(datasets)
+    first, second = (
+        confir.make_leaderboard(scores, measure="AP", replicates=99, rng=1) for _ in range(2)
+    )
+    assert repr(first.to_records()) == repr(second.to_records())
+    means = confir.confidence_interval(scores.select(measure="AP"))
+    np.testing.assert_array_equal(first.macro_low, means.low.reshape(-1))
+    assert first.model_topics.tolist() == ([6, 6] if datasets == "fixed" else [4, 4, 4])
+
+
+def test_a_leaderboard_of_human_and_model_judgements_needs_datasets():
+    with pytest.raises(confir.errors.UnsupportedMethodError, match="no datasets"):
         confir.make_leaderboard(judged(), measure="AP", rng=1)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -259,8 +259,14 @@ class Scores(RunScores, Result):
         """Return the scores of each repeat of the runs: themselves, where there is one."""
         return (self,)
 
-    def rescaled(self, shift: Floats, scale: Floats, measures: tuple[str, ...]) -> Scores:
-        """Return the scores less a shift, over a scale, both by topic, by measures of new names."""
+    def rescaled(
+        self, moves: Mapping[str, tuple[float, float]], measures: tuple[str, ...]
+    ) -> Scores:
+        """Return the scores less a shift, over a scale, both of their dataset; measures are renamed."""
+        shift, scale = (
+            np.array([moves[name][side] for name in self.dataset_design.dataset or ()])
+            for side in (0, 1)
+        )
         values = (self.values - shift[:, None, None]) / scale[:, None, None]
         return Scores(self.topics, self.runs, measures, values, bounded=False, design=self.design)
 
@@ -270,6 +276,10 @@ class Scores(RunScores, Result):
         part = self.on_topics([topic for topic, own in labels if own == name])
         own = None if part.design is None else replace(part.design, dataset=None)
         return replace(part, design=None if own is None or own.simple else own)
+
+    def with_datasets(self, datasets: Datasets) -> Self:
+        """Return the scores with their datasets fixed, or a sample of datasets like these."""
+        return replace(self, design=replace(self.dataset_design, datasets=datasets))
 
     def on_topics(self, topics: Collection[str]) -> Self:
         """Return the scores on some topics, by all judges."""

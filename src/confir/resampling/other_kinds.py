@@ -16,6 +16,7 @@ from confir.measures.strengths import Strengths
 from confir.resampling.human_judgements import JudgedSample, judged_sample
 from confir.resampling.influence import InfluenceSample
 from confir.resampling.judged_clusters import ClusteredJudgedSample, JudgedClusters
+from confir.resampling.judged_datasets import JudgedDatasets
 from confir.resampling.kinds import strength_sample, topic_sample
 from confir.resampling.published_means import PublishedMeans, PublishedSample
 from confir.resampling.repeat_sample import RepeatSample
@@ -30,10 +31,27 @@ KINDS: tuple[type[Sample], ...] = (
     ClusteredSample,
     JudgedSample,
     ClusteredJudgedSample,
+    JudgedDatasets,
     RepeatSample,
     SummarisedTopics,
     PublishedSample,
 )
+
+
+def _kind_judged(scores: JudgedScores) -> type[Sample]:
+    """Return the kind of scores by people and by a model."""
+    if scores.model.datasets:
+        return JudgedDatasets
+    return JudgedSample if scores.model.design is None else ClusteredJudgedSample
+
+
+def _judged(scores: JudgedScores) -> JudgedSample:
+    """Return scores by people and by a model on one dataset as a sample."""
+    plain, design = judged_sample(scores), scores.model.design
+    if design is None:
+        return plain
+    return ClusteredJudgedSample(**plain.fields(), clusters=JudgedClusters.of(scores, design))
+
 
 # Which kind scores of a type are, and how it is made of them.
 GIVEN: dict[type, Callable[[Any], type[Sample]]] = {
@@ -42,16 +60,14 @@ GIVEN: dict[type, Callable[[Any], type[Sample]]] = {
     ScoreSummary: lambda _: SummarisedTopics,
     PublishedMeans: lambda _: PublishedSample,
     RepeatedScores: lambda _: RepeatSample,
-    JudgedScores: lambda s: JudgedSample if s.model.design is None else ClusteredJudgedSample,
+    JudgedScores: _kind_judged,
 }
 MAKERS: dict[type[Sample], Callable[[Any], Sample]] = {
     SummarisedTopics: SummarisedTopics.of_means,
     InfluenceSample: strength_sample,
     PublishedSample: PublishedSample.of,
     RepeatSample: lambda scores: RepeatSample.of(topic_sample(scores), scores),
-    JudgedSample: judged_sample,
-    ClusteredJudgedSample: lambda scores: ClusteredJudgedSample(
-        **judged_sample(scores).fields(),
-        clusters=JudgedClusters.of(scores, scores.model.design),
-    ),
+    JudgedSample: _judged,
+    ClusteredJudgedSample: _judged,
+    JudgedDatasets: lambda scores: JudgedDatasets.of(scores, _judged),
 }

@@ -6,6 +6,7 @@ Which runs are repeats of one system, their names say: ``system@1``, ``system_se
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import field, fields
 from typing import NamedTuple
 
@@ -81,13 +82,13 @@ class RepeatedScores(Scores):
             for place in range(self.repeats.shape[2])
         )
 
-    def rescaled(self, shift: Floats, scale: Floats, measures: tuple[str, ...]) -> Scores:
-        """Return the scores and the repeats less a shift, over a scale, both by topic."""
-        by_topic = (slice(None), None, None, None)
-        repeats = (self.repeats - shift[by_topic]) / scale[by_topic]
-        plain = Scores.rescaled(self, shift, scale, measures)
-        kept = {one.name: getattr(plain, one.name) for one in fields(plain)}
-        return RepeatedScores(**kept, repeats=repeats)
+    def rescaled(
+        self, moves: Mapping[str, tuple[float, float]], measures: tuple[str, ...]
+    ) -> Scores:
+        """Return the scores and the repeats on a scale of each dataset, as in `Scores`."""
+        tables = [Scores.rescaled(one, moves, measures) for one in (self, *self.repeat_tables())]
+        kept = {one.name: getattr(tables[0], one.name) for one in fields(tables[0])}
+        return RepeatedScores(**kept, repeats=np.stack([t.values for t in tables[1:]], axis=2))
 
     def sampling_note(self, _seed: int | None = None) -> str:
         """Return how many repeats the systems have, in words."""

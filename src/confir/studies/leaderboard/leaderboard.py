@@ -28,6 +28,7 @@ from confir.measures.score_summary import ScoreSummary
 from confir.number_text import NumberText
 from confir.order import TIE
 from confir.resampling.clusters import Clusters, Ratios
+from confir.resampling.kinds import as_sample
 from confir.resampling.pair_draws import draw_normal_means
 from confir.resampling.topic_bootstrap import Rng, check_replicates, cluster_counts
 from confir.studies.best.best_runs import BestRuns, best_of_pairs
@@ -39,12 +40,11 @@ from confir.studies.leaderboard.additive_model import (
     fit_additive,
 )
 from confir.studies.leaderboard.board_sources import (
-    INCOMPLETE,
-    MODEL,
     BoardSource,
     board_scores,
     standardise_scores,
 )
+from confir.studies.leaderboard.joined_datasets import INCOMPLETE, MODEL
 from confir.studies.leaderboard.summarised_board import (
     SummarisedBoard,
     dataset_cells,
@@ -72,7 +72,8 @@ class Leaderboard(Result):
     sampling
         "fixed": about these datasets; "random": about datasets like these.
     topics
-        Topics of each dataset; 0 where its means alone are known.
+        Topics of each dataset; 0 where its means alone are known. Where human judgements correct a
+        model's, those that people judged.
     mean, low, high
         Of each run on each dataset, with the interval over its topics: datasets × runs.
     macro, macro_low, macro_high
@@ -99,6 +100,8 @@ class Leaderboard(Result):
         Number of datasets that each run has; None where all have all of them. Where a run lacks some,
         macro means, ranks and p-values are by an additive model of run and dataset, and Borda counts
         have its predictions in place of the missing cells.
+    model_topics
+        Topics of each dataset that only a model judged; None where there is one judge.
     complete_rank, complete_rank_low, complete_rank_high
         Ranks among the runs that have all datasets, without the model; 0 for other runs.
     """
@@ -139,6 +142,7 @@ class Leaderboard(Result):
     complete_rank: Integers | None = over("run", default=None)
     complete_rank_low: Integers | None = over("run", default=None)
     complete_rank_high: Integers | None = over("run", default=None)
+    model_topics: Integers | None = over("dataset", default=None)
 
     row_order = ("run", "dataset")
 
@@ -208,7 +212,8 @@ def make_leaderboard(
     sources
         Scores with a design of datasets; or a mapping dataset → scores, or what `as_scores` takes,
         or a `ScoreSummary`: then covariances and normal means stand for resampled topics.
-        Scores without a design are means: their topics are the datasets.
+        Scores without a design are means: their topics are the datasets. Of scores by a model and by
+        people (`evaluate` or `Experiment` with ``human``), each dataset is corrected by itself.
     measure
         By default the one that all datasets have.
     datasets
@@ -263,7 +268,7 @@ def make_leaderboard(
         ranking_of_pairs(scores, [pairs], level),
         best_of_pairs(scores, [pairs], [level])[0],
         _borda_limits(scores, names, cells[0], replicates, seeds[1], level),
-        topics=_topic_counts(design, names),
+        **_topic_counts(scores, names),
         sampling=design.datasets,
         replicates=replicates,
     )
@@ -412,6 +417,7 @@ def _leaderboard(
     sampling: str,
     replicates: int,
     filled: Floats | None = None,
+    model_topics: Integers | None = None,
 ) -> Leaderboard:
     """Return the leaderboard of datasets, from means with limits on each, runs × datasets, and over all.
 
@@ -457,6 +463,7 @@ def _leaderboard(
         sampling=sampling,
         level=ranking.level,
         replicates=replicates,
+        model_topics=model_topics,
     )
 
 
@@ -521,10 +528,13 @@ def _cells(scores: Scores, names: tuple[str, ...], level: float) -> tuple[Floats
     return mean, low, high
 
 
-def _topic_counts(design: Design, names: tuple[str, ...]) -> Integers:
-    """Return how many topics each dataset has; 0 where each has its mean alone."""
-    counts = np.array([(design.dataset or ()).count(name) for name in names])
-    return np.zeros_like(counts) if (counts == 1).all() else counts
+def _topic_counts(scores: Scores, names: tuple[str, ...]) -> dict[str, Integers]:
+    """Return how many topics each dataset has, 0 where each has its mean alone; and a model's alone."""
+    counts = np.array([(scores.dataset_design.dataset or ()).count(name) for name in names])
+    if not scores.corrected:
+        return {"topics": np.zeros_like(counts) if (counts == 1).all() else counts}
+    by_model = np.array([scores.on_dataset(name).model_topics for name in names])
+    return {"topics": counts - by_model, "model_topics": by_model}
 
 
 def _neighbours(pairs: RunPairs, level: float) -> tuple[Floats, Booleans, Booleans]:
@@ -555,6 +565,12 @@ def _borda_limits(
     Repeats of systems are drawn along: they move a system on all datasets at once.
     """
     design = scores.dataset_design
+    if scores.corrected and not design.random_datasets:
+        means = [
+            as_sample(scores.on_dataset(name)).replicate_means(replicates, own)
+            for name, own in zip(names, rng.spawn(len(names)), strict=True)
+        ]
+        return _middle(descending_ranks(borda_counts(_rounded(np.stack(means, axis=-1)))), level)
     clusters = Clusters.of(design)
     ranks = np.empty((replicates, len(scores.runs)), np.int32)
     block = max(1, _NUMBERS_AT_ONCE // mean.size)

@@ -28,8 +28,8 @@ from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.pair_draws import PairDraws, draw_normal_means
 from confir.resampling.sample import Knowledge, MeasureSample, Sample
 from confir.resampling.studentised_maxima import NORMAL_TOPICS, RunCovariance
-from confir.studies.leaderboard.board_sources import MODEL, one_measure
-from confir.studies.leaderboard.joined_datasets import kept_cells
+from confir.studies.leaderboard.board_sources import one_measure
+from confir.studies.leaderboard.joined_datasets import MODEL, same_runs
 
 
 def find_summaries(
@@ -60,15 +60,7 @@ def find_summaries(
         raise InvalidValueError(
             f"the datasets have different measures ({enumerate_names(measures, 5)}); expected one"
         )
-    return {name: part.over_common_topics() for name, part in _same_runs(parts, incomplete).items()}
-
-
-def _same_runs(parts: dict[str, ScoreSummary], incomplete: str) -> dict[str, ScoreSummary]:
-    """Return the datasets with the same runs in the same order, as it is stated."""
-    runs = tuple(dict.fromkeys(run for part in parts.values() for run in part.runs))
-    has = np.array([[run in part.runs for run in runs] for part in parts.values()])
-    runs, names = kept_cells(has, runs, tuple(parts), incomplete)
-    return {name: parts[name].select(run=list(runs)) for name in names}
+    return {name: part.over_common_topics() for name, part in same_runs(parts, incomplete).items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -155,6 +155,13 @@ def leaderboard_note(board: Leaderboard, seed: int | None = None) -> str:
             "additive model of run and dataset, Borda counts have its predictions there; rank of complete "
             "runs: among those on all datasets, without the model"
         )
+    if board.model_topics is not None:
+        parts.append(
+            f"means are by people's judgements, estimated on each dataset from "
+            f"{counted(int(board.topics.sum()), 'topic')} that people judged and "
+            f"{int(board.model_topics.sum()):,} judged by the model alone (PPI++); differences have a "
+            "weight of the model of their own"
+        )
     if board.best_borderline.any():
         parts.append(BORDERLINE_SET)
     return "\n".join(parts)
