@@ -15,9 +15,9 @@ import confir
 import confir.resampling
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
+from confir.data.tables.published_files import PublishedMeans
 from confir.resampling.influence import InfluenceSample
 from confir.resampling.kinds import as_sample, kind_of, need_of
-from confir.resampling.published_means import PublishedMeans
 from confir.resampling.sample import Knowledge, Sample, names
 from confir.studies.comparison.gate import GateRule
 from confir.studies.comparison.paired_tests import TESTS
@@ -246,7 +246,7 @@ def test_every_verb_answers_for_every_kind_that_has_what_it_needs_and_twice_the_
     needed = declared if isinstance(declared, tuple) else (declared,)
     lacking = [need for need in needed if need is not None and need not in kind.knowledge]
     if lacking:
-        said = f"needs {lacking[0]}, which {kind.kind} lack; expected"
+        said = f"needs {lacking[0]}, which {kind.kind} lack: {kind.reason}; expected"
         with pytest.raises(confir.errors.UnsupportedMethodError, match=re.escape(said)):
             ask(scores)
         return

@@ -71,6 +71,7 @@ class JudgedSample(Sample):
 
     knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.DRAWS})
     kind: ClassVar = "scores by human and model judgements"
+    reason: ClassVar = "each mean and each difference has a weight of the model of its own"
 
     @property
     def topics(self) -> int:

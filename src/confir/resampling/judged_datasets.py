@@ -67,6 +67,7 @@ class JudgedDatasets(Sample):
 
     knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.DRAWS})
     kind: ClassVar = "scores by human and model judgements on datasets"
+    reason: ClassVar = JudgedSample.reason
 
     @classmethod
     def of(cls, scores: JudgedScores, make: Callable[[JudgedScores], JudgedSample]) -> Self:

@@ -15,10 +15,15 @@ from confir.arrays import Booleans, Floats
 from confir.data.experiment import Experiment
 from confir.data.scores import Scores, lie_in_unit_interval
 from confir.defaults import REPLICATES, SEED, SUMMARY_REPLICATES
-from confir.errors import FormatError, InvalidValueError, UnsupportedMethodError
+from confir.errors import (
+    FormatError,
+    InvalidValueError,
+    UnsupportedMethodError,
+    enumerate_names,
+)
 from confir.measures.bounded_measures import bounded_measures, clip_to_range
-from confir.measures.evaluation import as_rated, as_scores
-from confir.measures.score_summary import ScoreSummary, find_summary
+from confir.measures.evaluation import as_rated, as_scores, find_rated
+from confir.measures.score_summary import ScoreSummary
 from confir.parallel import run_in_threads
 from confir.resampling.clusters import Clusters
 from confir.resampling.distribution import SamplingDistribution
@@ -53,8 +58,8 @@ def as_sample(
     Parameters
     ----------
     scores
-        Anything that `as_scores` takes, an array of scores, a `ScoreSummary`, `Strengths`, `Votes`, or
-        a sample, which is returned as it is.
+        Anything that `as_scores` takes, an array of scores, a `ScoreSummary`, published means or a table
+        of them, `Strengths`, `Votes`, or a sample, which is returned as it is.
     statistic, baseline
         As in `bootstrap_topics`; a difference is that of each run from the baseline.
     """
@@ -67,7 +72,7 @@ def as_sample(
     from confir.measures.strengths import fit_strengths
     from confir.resampling.other_kinds import MAKERS
 
-    given: Any = find_summary(scores)
+    given: Any = find_rated(scores)
     if isinstance(given, Votes):
         given = fit_strengths(given)
     if isinstance(given, Experiment | JudgedScores):
@@ -115,7 +120,8 @@ def require_knowledge(scores: Any, need: Knowledge, what: str) -> None:
 
         fitting = [one.kind for one in KINDS if need in one.knowledge]
         raise UnsupportedMethodError(
-            f"{what} needs {need}, which {kind.kind} lack; expected {' or '.join(fitting)}"
+            f"{what} needs {need}, which {kind.kind} lack: {kind.reason}; expected "
+            f"{enumerate_names(fitting, 3)}"
         )
 
 

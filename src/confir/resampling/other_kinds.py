@@ -10,6 +10,7 @@ from typing import Any
 
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.sampling.repeated_scores import RepeatedScores
+from confir.data.tables.published_files import PublishedMeans
 from confir.data.votes import Votes
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
@@ -18,7 +19,7 @@ from confir.resampling.influence import InfluenceSample
 from confir.resampling.judged_clusters import ClusteredJudgedSample, JudgedClusters
 from confir.resampling.judged_datasets import JudgedDatasets
 from confir.resampling.kinds import strength_sample, topic_sample
-from confir.resampling.published_means import PublishedMeans, PublishedSample
+from confir.resampling.published_means import PublishedSample
 from confir.resampling.repeat_sample import RepeatSample
 from confir.resampling.sample import Sample
 from confir.resampling.summarised_topics import SummarisedTopics

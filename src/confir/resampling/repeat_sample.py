@@ -75,6 +75,7 @@ class RepeatSample(Sample):
 
     knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.DRAWS})
     kind: ClassVar = "means over repeats"
+    reason: ClassVar = "the effect of a repeat is shared by all topics"
 
     @classmethod
     def of(cls, over_topics: TopicSample, scores: RepeatedScores) -> Self:

@@ -68,12 +68,15 @@ class Sample(ABC):
         What is known of this kind of sample.
     kind
         What it is, in words for messages.
+    reason
+        Why what is not known of it is not known, in words.
     """
 
     __slots__ = ()
 
     knowledge: ClassVar[frozenset[Knowledge]]
     kind: ClassVar[str]
+    reason: ClassVar[str] = ""
 
     if TYPE_CHECKING:  # attributes, or properties
 

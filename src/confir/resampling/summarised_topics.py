@@ -123,6 +123,7 @@ class SummarisedTopics(Sample):
 
     knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.SIGNS, Knowledge.DRAWS})
     kind: ClassVar = "summaries of scores"
+    reason: ClassVar = "a long table is summed up, and a sample of its topics is kept"
 
     @classmethod
     def of_means(cls, summary: ScoreSummary) -> Self:

@@ -275,6 +275,7 @@ class ClusteredSample(TopicSample):
         {Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.UNITS, Knowledge.DRAWS}
     )
     kind: ClassVar = "scores with a design"
+    reason: ClassVar = "topics of clusters and of strata are not drawn one by one from all"
 
     @property
     def design_words(self) -> str:
