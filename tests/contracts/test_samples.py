@@ -80,6 +80,19 @@ def repeated(design=False):
     return (clustered(scores) if design else scores).with_repeats()
 
 
+def judged_repeats(role=None):
+    runs = tuple(f"{run}@{number}" for run in RUNS for number in (1, 2, 3))
+    human, noise = plain(runs), plain(runs, seed=2)
+    model = replace(noise, values=np.clip(0.7 * human.values + 0.3 * noise.values, 0, 1))
+    some = human.select(topic=list(human.topics[::2]))
+    scores = model.with_human(some, "random-topics").with_repeats()
+    if role is None:
+        return scores
+    size = 2 if role == "cluster" else TOPICS // 2
+    labels = [str(place // size) for place in range(TOPICS)]
+    return scores.with_design({"topic": list(model.topics), role: labels})
+
+
 def in_datasets(sampling="fixed", scores=None):
     scores = plain() if scores is None else scores
     dataset = [str(place % 6) for place in range(TOPICS)]
@@ -108,6 +121,9 @@ EXAMPLES = {
     "datasets with repeats": lambda: in_datasets(
         scores=plain(tuple(f"{run}@{number}" for run in RUNS for number in (1, 2)))
     ).with_repeats(),
+    "repeats by human and model judgements": judged_repeats,
+    "repeats by human and model judgements in clusters": lambda: judged_repeats("cluster"),
+    "repeats by human and model judgements on datasets": lambda: judged_repeats("dataset"),
     "summary": lambda: confir.summarise_scores(plain()),
     "published means": published,
 }

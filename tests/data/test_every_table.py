@@ -63,7 +63,13 @@ def costs(source):
 
 def means(source):
     found = confir.read_published_means(source)
-    return found.runs, found.measures, found.means.tolist(), found.se.tolist(), found.counts.tolist()
+    return (
+        found.runs,
+        found.measures,
+        found.means.tolist(),
+        found.se.tolist(),
+        found.counts.tolist(),
+    )
 
 
 TOPICS, DOCUMENTS = ["1", "1", "02"], ["d,1", "d;2", 'd"3']

@@ -52,7 +52,12 @@ def test_the_interval_of_scores_survives_publication(tmp_path):
 
 
 def test_measures_may_be_in_any_order(tmp_path):
-    rows = ["a,AP,0.1,0.01,9", "b,nDCG@10,0.4,0.04,9", "b,AP,0.2,0.02,8", "a,ndcg_cut_10,0.3,0.03,9"]
+    rows = [
+        "a,AP,0.1,0.01,9",
+        "b,nDCG@10,0.4,0.04,9",
+        "b,AP,0.2,0.02,8",
+        "a,ndcg_cut_10,0.3,0.03,9",
+    ]
     found = confir.read_published_means(written(tmp_path, "run,measure,mean,se,topics", rows))
     assert found.measures == ("AP", "nDCG@10")
     np.testing.assert_array_equal(found.means, [[0.1, 0.3], [0.2, 0.4]])
@@ -65,12 +70,20 @@ def test_measures_may_be_in_any_order(tmp_path):
         ("run,mean,se", ["a,0.1,0.2"], r"published.csv:1: no column of topics; expected"),
         ("run,mean,topics", ["a,0.1,9"], "published.csv:1: no column of errors; expected"),
         ("mean,se,topics", ["0.1,0.2,9"], "published.csv:1: no column of runs"),
-        ("run,mean,se,topics", ["a,0.1,0,9"], "published.csv:2: the se is 0; expected a number above"),
+        (
+            "run,mean,se,topics",
+            ["a,0.1,0,9"],
+            "published.csv:2: the se is 0; expected a number above",
+        ),
         ("run,mean,se,topics", ["a,0.1,0.1,9", "b,,0.1,9"], "published.csv:3: the mean is missing"),
         ("run,mean,se,topics", ["a,0.1,x,9"], "published.csv:2: 'x' under 'se'"),
         ("run,mean,se,topics", ["a,0.1,0.1,1"], "published.csv:2: the number of topics is 1"),
         ("run,mean,se,topics", ["a,0.1,0.1,9"] * 2, "published.csv:3: .*twice, also at line 2"),
-        ("run,mean,low,high,n", ["a,0.1,0.2,0.3,9"], "published.csv:2: the mean is 0.1; expected one be"),
+        (
+            "run,mean,low,high,n",
+            ["a,0.1,0.2,0.3,9"],
+            "published.csv:2: the mean is 0.1; expected one be",
+        ),
         (
             "run,measure,mean,se,topics",
             ["a,AP,0.1,0.1,9", "b,AP,0.1,0.1,9", "b,RR,0.1,0.1,9"],
@@ -103,7 +116,9 @@ def test_verbs_know_the_table_and_refuse_what_means_do_not_say(tmp_path):
     half = stats.t.ppf(0.975, 49) * 0.02
     np.testing.assert_allclose(interval.high - interval.estimate, half)
     for verb in (confir.compare_runs, confir.rank_runs, confir.find_best, confir.plan_topics):
-        with pytest.raises(UnsupportedMethodError, match="correlated, which no table of means says"):
+        with pytest.raises(
+            UnsupportedMethodError, match="correlated, which no table of means says"
+        ):
             verb(path)
     with pytest.raises(UnsupportedMethodError, match="the score on each topic, which published"):
         confir.describe_topics(path)

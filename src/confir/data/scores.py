@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from confir.data.sampling.design import ROLES, Datasets, Design, DesignSource, a
 from confir.data.tables.input_table import Ids
 from confir.errors import FormatError, InvalidValueError, ReadingWarning, warn_caller
 from confir.order import TIE
-
-if TYPE_CHECKING:
-    from confir.data.sampling.repeated_scores import RepeatedScores
 
 # Scores of a measure in [0, 1] may lie this far outside it, as rounded or printed numbers do.
 RANGE_TOLERANCE = 1e-6
@@ -210,7 +207,7 @@ class Scores(RunScores, Result):
             as_choice("columns", role, ROLES, "column of a design")
         return replace(self, design=as_design(design, self.topics, columns, datasets))
 
-    def with_repeats(self, pattern: str | None = None) -> RepeatedScores:
+    def with_repeats(self, pattern: str | None = None) -> Any:
         """Return the scores of systems, whose repeats the runs are.
 
         Means, intervals and comparisons then count that repeats vary.
@@ -254,6 +251,11 @@ class Scores(RunScores, Result):
     def all_topics(self) -> tuple[str, ...]:
         """Topics that any judge has scores on: all topics, where there is one judge."""
         return self.topics
+
+    @property
+    def repeat_counts(self) -> Integers:
+        """Number of repeats of each run: one."""
+        return np.ones(len(self.runs), np.int64)
 
     def repeat_tables(self) -> tuple[Scores, ...]:
         """Return the scores of each repeat of the runs: themselves, where there is one."""

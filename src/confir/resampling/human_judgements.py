@@ -102,6 +102,16 @@ class JudgedSample(Sample):
         """Return the corrected means, the weights of the model, and standard errors."""
         return self.values.corrected()
 
+    def with_weight(self, values: Judged, weight: Floats) -> tuple[Floats, Floats]:
+        """Return means and their variances of columns of other values, with given weights of the model."""
+        own, rest = values.human - weight * values.model, weight * values.rest
+        mean, variance = own.mean(axis=0), own.var(axis=0, ddof=1) / len(own)
+        if len(rest):
+            gap = rest.mean(axis=0) - (weight * values.model).mean(axis=0)
+            mean = values.human.mean(axis=0) + gap
+            variance = variance + rest.var(axis=0, ddof=min(1, len(rest) - 1)) / len(rest)
+        return mean, variance
+
     def chosen(self, columns: Any) -> Self:
         """Return some columns, as a one-dimensional sample."""
         places = np.arange(self.columns)[columns].tolist()

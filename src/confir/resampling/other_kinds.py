@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from confir.data.sampling.judged_repeats import RepeatedJudgedScores
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.sampling.repeated_scores import RepeatedScores
 from confir.data.tables.published_files import PublishedMeans
@@ -54,6 +55,19 @@ def _judged(scores: JudgedScores) -> JudgedSample:
     return ClusteredJudgedSample(**plain.fields(), clusters=JudgedClusters.of(scores, design))
 
 
+def _judged_datasets(scores: JudgedScores) -> JudgedDatasets:
+    """Return scores by people and by a model on several datasets as a sample."""
+    return JudgedDatasets.of(scores, _judged)
+
+
+def _repeated(scores: RepeatedScores | RepeatedJudgedScores) -> RepeatSample:
+    """Return scores of systems with their repeats as a sample, by one judge or by two."""
+    if isinstance(scores, RepeatedScores):
+        return RepeatSample.of(topic_sample(scores), scores)
+    make = _judged_datasets if scores.datasets else _judged
+    return RepeatSample.of_judged(make(scores), scores)
+
+
 # Which kind scores of a type are, and how it is made of them.
 GIVEN: dict[type, Callable[[Any], type[Sample]]] = {
     Votes: lambda _: InfluenceSample,
@@ -61,14 +75,15 @@ GIVEN: dict[type, Callable[[Any], type[Sample]]] = {
     ScoreSummary: lambda _: SummarisedTopics,
     PublishedMeans: lambda _: PublishedSample,
     RepeatedScores: lambda _: RepeatSample,
+    RepeatedJudgedScores: lambda _: RepeatSample,
     JudgedScores: _kind_judged,
 }
 MAKERS: dict[type[Sample], Callable[[Any], Sample]] = {
     SummarisedTopics: SummarisedTopics.of_means,
     InfluenceSample: strength_sample,
     PublishedSample: PublishedSample.of,
-    RepeatSample: lambda scores: RepeatSample.of(topic_sample(scores), scores),
+    RepeatSample: _repeated,
     JudgedSample: _judged,
     ClusteredJudgedSample: _judged,
-    JudgedDatasets: lambda scores: JudgedDatasets.of(scores, _judged),
+    JudgedDatasets: _judged_datasets,
 }

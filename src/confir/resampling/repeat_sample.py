@@ -6,15 +6,20 @@ means by topic, over topics, and σ_b²/K of its K repeats. Repeats of different
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.sampling.judged_repeats import RepeatedJudgedScores
+from confir.data.sampling.judged_scores import Judged
 from confir.data.sampling.repeated_scores import RepeatedScores
+from confir.data.scores import Scores
 from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.human_judgements import JudgedSample
+from confir.resampling.judged_datasets import JudgedDatasets
 from confir.resampling.pair_draws import Moves, PairDraws
 from confir.resampling.sample import Knowledge, MeasureSample, Sample
 from confir.resampling.topic_bootstrap import TopicSample
@@ -64,7 +69,7 @@ class RepeatSample(Sample):
         Which of these each column adds, and which it subtracts; the latter None for means.
     """
 
-    over_topics: TopicSample
+    over_topics: Sample
     parts: Floats
     residuals: Floats
     spare: Floats
@@ -80,15 +85,36 @@ class RepeatSample(Sample):
     @classmethod
     def of(cls, over_topics: TopicSample, scores: RepeatedScores) -> Self:
         """Return the sample of scores whose means over repeats are prepared."""
-        counts = scores.repeat_counts
         found = [
-            _repeat_variances(over_topics, scores.repeats[:, system, :count]) / count
-            for system, count in enumerate(counts.tolist())
+            _repeat_variances(over_topics, scores.repeats[:, system, :count])
+            for system, count in enumerate(scores.repeat_counts.tolist())
         ]
+        return cls.made(over_topics, scores, found)
+
+    @classmethod
+    def of_judged(
+        cls, over_topics: JudgedSample | JudgedDatasets, scores: RepeatedJudgedScores
+    ) -> Self:
+        """Return the sample of scores by people and by a model, whose means over repeats are prepared.
+
+        A repeat moves the mean by people, whatever the weight of the model: so its variance is found with
+        the weights of the means over repeats.
+        """
+        found = [
+            _judged_repeat_variances(over_topics, scores, system)
+            for system in range(len(scores.runs))
+        ]
+        return cls.made(over_topics, scores, found)
+
+    @classmethod
+    def made(cls, over_topics: Sample, scores: Scores, variances: Sequence[Floats]) -> Self:
+        """Return the sample with σ_b² and MS_e/T of each system: 2 × measures."""
+        counts = scores.repeat_counts
+        found = [own / count for own, count in zip(variances, counts.tolist(), strict=True)]
         parts, residuals = np.stack(found, axis=1).reshape(2, -1)
         spare = np.repeat(counts - 1.0, len(scores.measures))
         usual = np.tile(parts.reshape(len(counts), -1).mean(axis=0), len(counts))
-        shares = _repeat_shares(over_topics, parts, scores)
+        shares = _repeat_shares(over_topics, parts, (len(scores.runs), len(scores.measures)))
         return cls(over_topics, parts, residuals, spare, usual, shares, np.arange(len(parts)))
 
     @property
@@ -120,6 +146,15 @@ class RepeatSample(Sample):
     def uneven(self) -> bool:
         """Whether few clusters weigh so much more than others that t is too optimistic."""
         return self.over_topics.uneven
+
+    @property
+    def without_repeats(self) -> Sample:
+        """The means over repeats as if no repeat varied."""
+        return self.over_topics
+
+    def model_weight(self) -> Floats | None:
+        """Return the weight of the model in each column; None where there is one judge."""
+        return self.over_topics.model_weight()
 
     @property
     def largest_df(self) -> float:
@@ -330,25 +365,69 @@ def _repeat_variances(over_topics: TopicSample, values: Floats) -> Floats:
     means = found(values).estimate.reshape(repeats, measures)
     apart = found(values - values.mean(axis=1, keepdims=True))
     squares = np.square(apart.require("se")).reshape(repeats, measures)
-    residual = squares.sum(axis=0) / (repeats - 1.0)
+    return _beyond_topics(means, squares)
+
+
+def _beyond_topics(means: Floats, squares: Floats) -> Floats:
+    """Return σ_b² and MS_e/T from means of repeats and variances of their deviations: repeats × measures."""
+    residual = squares.sum(axis=0) / (len(means) - 1.0)
     effect = means.var(axis=0, ddof=1) - residual
     rounding = _ROUNDING * np.square(means).max(axis=0)
     return np.stack([np.where(effect > rounding, effect, 0.0), residual])
 
 
-def _repeat_shares(over_topics: TopicSample, parts: Floats, scores: RepeatedScores) -> Floats:
+def _judged_repeat_variances(
+    over_topics: JudgedSample | JudgedDatasets, scores: RepeatedJudgedScores, system: int
+) -> Floats:
+    """Return what `_repeat_variances` does of one system, by people and by a model."""
+    measures = len(scores.measures)
+    own = slice(system * measures, (system + 1) * measures)
+    several = isinstance(over_topics, JudgedDatasets)
+    samples = over_topics.parts if isinstance(over_topics, JudgedDatasets) else (over_topics,)
+    tables = [scores.on_dataset(name) for name in scores.datasets] if several else [scores]
+    found = []
+    for sample, table in zip(samples, tables, strict=True):
+        cells = table.judged_repeats(system)
+        repeats = cells.human.shape[1]
+        weight = np.tile(sample.corrected().weight[own], repeats)
+        apart = Judged(*(part - part.mean(axis=1, keepdims=True) for part in cells))
+        means, _ = sample.with_weight(cells.flat(), weight)
+        moves, squares = sample.with_weight(apart.flat(), weight)
+        found.append([each.reshape(repeats, measures) for each in (means, moves, squares)])
+    means, moves, squares = (np.stack(each) for each in zip(*found, strict=True))
+    number = len(found)
+    if several and over_topics.random:
+        return _beyond_topics(means.mean(axis=0), moves.var(axis=0, ddof=1) / number)
+    return _beyond_topics(means.mean(axis=0), squares.sum(axis=0) / number**2)
+
+
+def _repeat_shares(over_topics: Sample, parts: Floats, shape: tuple[int, int]) -> Floats:
     """Return the share of repeats in the variance of differences between systems, for each column.
 
     The variance over topics of a difference is on average 2S/(S-1) times that of deviations from the
     mean of all S systems.
     """
-    systems, measures = len(scores.runs), len(scores.measures)
-    values = over_topics.values[0].reshape(-1, systems, measures)
-    apart = values - values.mean(axis=1, keepdims=True)
-    found = replace(over_topics, values=(np.ascontiguousarray(apart.reshape(len(apart), -1)),))
+    systems, measures = shape
+    found = _from_mean_system(over_topics, shape)
     squares = np.square(found.distribution(slice(None), None, ("se",)).require("se"))
     of_topics = squares.reshape(systems, measures).sum(axis=0) / max(systems - 1, 1)
     of_repeats = parts.reshape(systems, measures).mean(axis=0)
     total = of_topics + of_repeats
     share = np.divide(of_repeats, total, out=np.zeros(measures), where=total > 0)
     return np.tile(share, systems)
+
+
+def _from_mean_system(sample: Any, shape: tuple[int, int]) -> Sample:
+    """Return a sample of scores less the mean of all systems on the same topic and by the same judge."""
+    if isinstance(sample, JudgedDatasets):
+        parts = tuple(_from_mean_system(part, shape) for part in sample.parts)
+        return replace(sample, parts=parts)
+
+    def apart(values: Floats) -> Floats:
+        cells = values.reshape(-1, *shape)
+        moved = cells - cells.mean(axis=1, keepdims=True)
+        return np.ascontiguousarray(moved.reshape(values.shape))
+
+    own = map(apart, sample.values)
+    made = Judged(*own) if isinstance(sample, JudgedSample) else tuple(own)
+    return cast("Sample", replace(sample, values=made))

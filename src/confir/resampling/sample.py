@@ -221,6 +221,11 @@ class Sample(ABC):
         return np.full(self.columns, self.independent)
 
     @property
+    def without_repeats(self) -> Sample:
+        """The means over repeats as if no repeat varied: itself, where there is one of each."""
+        return self
+
+    @property
     def clusters_drawn(self) -> int:
         """Number of clusters, where these are drawn in place of topics; 0 for topics."""
         return 0

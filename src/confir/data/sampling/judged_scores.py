@@ -292,11 +292,11 @@ class JudgedScores(Scores):
     def on_topics(self, topics: Collection[str]) -> Self:
         """Return the scores by people and by the model on some topics."""
         wanted = set(topics)
-        places = [place for place, topic in enumerate(self.topics) if topic in wanted]
-        kept = tuple(self.topics[place] for place in places)
-        model = self.model.on_topics(wanted)
+        kept = [topic for topic in self.topics if topic in wanted]
         design = as_design(self.design, kept, {}) if self.design is not None and kept else None
-        return replace(self, topics=kept, values=self.values[places], design=design, model=model)
+        model = self.model.on_topics(wanted)
+        part = replace(self, design=None).select(topic=kept)
+        return replace(part, design=design, model=model)
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -329,6 +329,12 @@ class JudgedScores(Scores):
             for part in (self.human, self.model)
         )
         return replace(self, design=human.design, model=model)
+
+    def with_repeats(self, pattern: str | None = None) -> Any:
+        """Return the scores of systems by both judges, whose repeats the runs are, as in `Scores`."""
+        from confir.data.sampling.judged_repeats import group_judged_repeats
+
+        return group_judged_repeats(self, pattern)
 
     def with_datasets(self, datasets: Datasets) -> Self:
         """Return the scores with the datasets of both judges fixed, or a sample."""

@@ -51,7 +51,7 @@ class Repeats(NamedTuple):
 
 
 # As `over` declares fields, for one that follows fields with defaults.
-_BY_REPEAT = {"over": ("topic", "run", "", "measure"), "column": "repeat", "flat": False}
+BY_REPEAT = {"over": ("topic", "run", "", "measure"), "column": "repeat", "flat": False}
 
 
 @result
@@ -66,7 +66,7 @@ class RepeatedScores(Scores):
         Topics × systems × repeats × measures; NaN where a system has fewer repeats than others.
     """
 
-    repeats: Floats = field(kw_only=True, metadata=_BY_REPEAT)
+    repeats: Floats = field(kw_only=True, metadata=BY_REPEAT)
 
     def with_repeats(self, pattern: str | None = None) -> RepeatedScores:
         """Return the scores themselves, which are of systems already."""

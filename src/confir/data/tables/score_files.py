@@ -179,7 +179,9 @@ def read_scores_or_means(source: Any) -> Any:
 
     Anything else, such as a folder, is returned as it is.
     """
-    if not (has_columns(source) or (isinstance(source, str | os.PathLike) and os.path.isfile(source))):
+    if not (
+        has_columns(source) or (isinstance(source, str | os.PathLike) and os.path.isfile(source))
+    ):
         return source
 
     def use(table: InputTable) -> Scores | PublishedMeans:

@@ -565,18 +565,19 @@ def _borda_limits(
     Repeats of systems are drawn along: they move a system on all datasets at once.
     """
     design = scores.dataset_design
+    repeats, own = _RepeatMoves.of(scores, names), rng.spawn(1)[0]
     if scores.corrected and not design.random_datasets:
-        means = [
-            as_sample(scores.on_dataset(name)).replicate_means(replicates, own)
-            for name, own in zip(names, rng.spawn(len(names)), strict=True)
+        drawn = [
+            as_sample(scores.on_dataset(name)).without_repeats.replicate_means(replicates, seeds)
+            for name, seeds in zip(names, rng.spawn(len(names)), strict=True)
         ]
-        return _middle(descending_ranks(borda_counts(_rounded(np.stack(means, axis=-1)))), level)
+        means = np.stack(drawn, axis=-1) + repeats.draw(replicates, own)
+        return _middle(descending_ranks(borda_counts(_rounded(means))), level)
     clusters = Clusters.of(design)
     ranks = np.empty((replicates, len(scores.runs)), np.int32)
     block = max(1, _NUMBERS_AT_ONCE // mean.size)
     ratios = None if design.random_datasets else Ratios(clusters, (scores.values[:, :, 0],))
     places = [_strata_of(design, name) for name in names]
-    repeats, own = _RepeatMoves.of(scores, names), rng.spawn(1)[0]
     for start in range(0, replicates, block):
         drawn = cluster_counts(clusters, min(block, replicates - start), rng)
         moved = mean + repeats.draw(len(drawn), own)
@@ -617,7 +618,7 @@ class _RepeatMoves(NamedTuple):
                 for table in tables
             ]
         )
-        count = np.sum(~np.isnan(means[:, :, 0]), axis=0)
+        count = scores.repeat_counts
         apart = np.nan_to_num(means - np.nanmean(means, axis=0))
         return _RepeatMoves(apart, 1.0 / np.sqrt(count * (count - 1.0)))
 

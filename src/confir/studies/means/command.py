@@ -145,6 +145,7 @@ def evaluate_command(
         return
     if inputs.repeats is not None and view.name == "means":
         _check_repeats(inputs.context)
+        inputs.check_human()
         every = inputs.load_scores(quiet=out.quiet, example=example)
         out.deliver(_repeats(every, baseline, statistics.level))
         return
@@ -194,7 +195,7 @@ def _with_nuggets(answer: Answer, files: Sequence[str], scores: Scores | ScoreSu
 
 def _check_repeats(context: click.Context) -> None:
     """Raise if options do not apply to means over repeats."""
-    names = ("method", "human", "human_sample", "replicates", "seed")
+    names = ("method", "replicates", "seed")
     refuse_options(context, names, "cannot be combined with --repeats")
 
 
@@ -205,6 +206,9 @@ def _repeats(scores: Scores, baseline: str | None, level: float) -> Answer:
     from confir.studies.repeats.repeat_means import summarise_repeats
 
     answer = result_answer(summarise_repeats(scores, baseline=baseline, level=level))
+    if scores.corrected:
+        by = f"means by people's judgements, also from {scores.model_topics:,} topics judged by the model alone"
+        answer = answer._replace(table=replace(answer.table, note=f"{answer.table.note}\n{by}"))
     return answer._replace(table=with_design_note(answer.table, scores.design_words))
 
 
