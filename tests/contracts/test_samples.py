@@ -18,6 +18,7 @@ from confir.data.scores import Scores
 from confir.data.tables.published_files import PublishedMeans
 from confir.resampling.influence import InfluenceSample
 from confir.resampling.kinds import as_sample, kind_of, need_of
+from confir.resampling.repeat_sample import RepeatSample
 from confir.resampling.sample import Knowledge, Sample, names
 from confir.studies.comparison.gate import GateRule
 from confir.studies.comparison.paired_tests import TESTS
@@ -128,6 +129,9 @@ EXAMPLES = {
     "published means": published,
 }
 
+# Verbs whose own statistics of repeats need topics drawn one by one.
+BY_TOPICS = ("decompose_scores",)
+
 GROUPS = {f"t{place:02}": "ab"[place % 2] for place in range(TOPICS)}
 COSTS = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}
 
@@ -216,6 +220,10 @@ VERBS = {
         need_of(confir.fit_population),
         lambda s: confir.fit_population(s).draw(9, 1),
     ),
+    "decompose_scores": (
+        need_of(confir.decompose_scores),
+        lambda s: confir.decompose_scores(s, measure="AP", rng=1),
+    ),
     "decompose_error": (
         need_of(confir.decompose_error),
         lambda s: confir.decompose_error(s, replicates=99, rng=1),
@@ -260,7 +268,20 @@ def test_every_verb_answers_for_every_kind_that_has_what_it_needs_and_twice_the_
     kind = kind_of(scores)
     assert kind is type(as_sample(scores))
     needed = declared if isinstance(declared, tuple) else (declared,)
-    lacking = [need for need in needed if need is not None and need not in kind.knowledge]
+    also = getattr(getattr(confir, verb.partition(",")[0], None), "also", ())
+    lacking = [
+        need
+        for need in needed
+        if need is not None and need not in kind.knowledge and kind.kind not in also
+    ]
+    if kind is RepeatSample and kind.kind in also and isinstance(scores, JudgedScores):
+        with pytest.raises(confir.errors.ConfirError, match="by a model and by people"):
+            ask(scores)
+        return
+    if not lacking and kind.kind in also and scores.design is not None and verb in BY_TOPICS:
+        with pytest.raises(confir.errors.UnsupportedMethodError, match="simple random sample"):
+            ask(scores)
+        return
     if lacking:
         said = f"needs {lacking[0]}, which {kind.kind} lack: {kind.reason}; expected"
         with pytest.raises(confir.errors.UnsupportedMethodError, match=re.escape(said)):

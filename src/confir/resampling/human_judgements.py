@@ -6,7 +6,7 @@ estimated anew in each replicate.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -111,6 +111,19 @@ class JudgedSample(Sample):
             mean = values.human.mean(axis=0) + gap
             variance = variance + rest.var(axis=0, ddof=min(1, len(rest) - 1)) / len(rest)
         return mean, variance
+
+    def population_means(self) -> Floats:
+        """Return people's means over the topics that both judged, from which samples are drawn."""
+        mean: Floats = self.values.human.mean(axis=0)
+        return mean
+
+    def sampled_again(
+        self, draw: Callable[[np.random.Generator], Integers], rng: np.random.Generator
+    ) -> Self:
+        """Return a sample of the topics that both judged: as many by both, and by the model alone."""
+        topics, rest = draw(rng), rng.integers(0, self.topics, len(self.values.rest))
+        human, model, _ = self.values
+        return replace(self, values=Judged(human[topics], model[topics], model[rest]))
 
     def chosen(self, columns: Any) -> Self:
         """Return some columns, as a one-dimensional sample."""

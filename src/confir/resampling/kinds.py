@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
@@ -102,7 +102,7 @@ def kind_of(scores: Any) -> type[Sample]:
     return TopicSample if getattr(scores, "design", None) is None else ClusteredSample
 
 
-def require_knowledge(scores: Any, need: Knowledge, what: str) -> None:
+def require_knowledge(scores: Any, need: Knowledge, what: str, also: Collection[str] = ()) -> None:
     """Raise where scores are of a kind that lacks what a study needs.
 
     Parameters
@@ -113,27 +113,31 @@ def require_knowledge(scores: Any, need: Knowledge, what: str) -> None:
         What is needed.
     what
         What needs it: "the study of the Type I error".
+    also
+        Kinds that lack it, for which the study has statistics of its own.
     """
     kind = kind_of(scores)
-    if need not in kind.knowledge:
+    if need not in kind.knowledge and kind.kind not in also:
         from confir.resampling.other_kinds import KINDS
 
-        fitting = [one.kind for one in KINDS if need in one.knowledge]
+        fitting = [one.kind for one in KINDS if need in one.knowledge or one.kind in also]
         raise UnsupportedMethodError(
             f"{what} needs {need}, which {kind.kind} lack: {kind.reason}; expected "
             f"{enumerate_names(fitting, 3)}"
         )
 
 
-def needs(need: Knowledge, what: str) -> Callable[[Callable[Given, Found]], Callable[Given, Found]]:
+def needs(
+    need: Knowledge, what: str, also: Collection[str] = ()
+) -> Callable[[Callable[Given, Found]], Callable[Given, Found]]:
     """Return what declares that a verb needs something of the scores, its first argument.
 
-    The verb gets what `as_rated` makes of them. Its attribute ``needs`` is what it needs, for the
-    table of verbs and kinds.
+    The verb gets what `as_rated` makes of them. Its attributes ``needs`` and ``also`` are what it needs,
+    for the table of verbs and kinds.
 
     Parameters
     ----------
-    need, what
+    need, what, also
         As in `require_knowledge`.
     """
 
@@ -145,10 +149,10 @@ def needs(need: Knowledge, what: str) -> Callable[[Callable[Given, Found]], Call
             found = inspect.signature(verb).bind_partial(*given, **keywords)
             if first in found.arguments:  # else the verb says that it is missing
                 found.arguments[first] = as_rated(found.arguments[first])
-                require_knowledge(found.arguments[first], need, what)
+                require_knowledge(found.arguments[first], need, what, also)
             return verb(*found.args, **found.kwargs)
 
-        cast("Any", asked).needs = need
+        cast("Any", asked).needs, cast("Any", asked).also = need, frozenset(also)
         return asked
 
     return declare
@@ -158,6 +162,12 @@ def need_of(verb: Callable[..., Any]) -> Knowledge | None:
     """Return what a verb declares that it needs; None where every kind will do."""
     need: Knowledge | None = getattr(verb, "needs", None)
     return need
+
+
+def takes(verb: Callable[..., Any], kind: type[Sample]) -> bool:
+    """Whether a verb takes scores of a kind, by what it declares."""
+    need = need_of(verb)
+    return need is None or need in kind.knowledge or kind.kind in getattr(verb, "also", ())
 
 
 def topic_sample(

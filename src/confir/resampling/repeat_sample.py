@@ -6,7 +6,7 @@ means by topic, over topics, and σ_b²/K of its K repeats. Repeats of different
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self, cast
 
@@ -16,7 +16,7 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.sampling.judged_repeats import RepeatedJudgedScores
 from confir.data.sampling.judged_scores import Judged
 from confir.data.sampling.repeated_scores import RepeatedScores
-from confir.data.scores import Scores
+from confir.errors import UnsupportedMethodError
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.human_judgements import JudgedSample
 from confir.resampling.judged_datasets import JudgedDatasets
@@ -67,6 +67,8 @@ class RepeatSample(Sample):
         Share of the repeats in the variance of differences between systems, on average, by measure.
     plus, minus
         Which of these each column adds, and which it subtracts; the latter None for means.
+    values
+        The scores of the repeats, of one judge: topics × systems × repeats × measures; else none.
     """
 
     over_topics: Sample
@@ -77,6 +79,7 @@ class RepeatSample(Sample):
     shares: Floats
     plus: Integers
     minus: Integers | None = None
+    values: tuple[Floats, ...] = ()
 
     knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.DRAWS})
     kind: ClassVar = "means over repeats"
@@ -85,11 +88,16 @@ class RepeatSample(Sample):
     @classmethod
     def of(cls, over_topics: TopicSample, scores: RepeatedScores) -> Self:
         """Return the sample of scores whose means over repeats are prepared."""
+        return cls._of_cells(over_topics, scores.repeats, scores.repeat_counts)
+
+    @classmethod
+    def _of_cells(cls, over_topics: TopicSample, cells: Floats, counts: Integers) -> Self:
+        """Return the sample of scores of repeats: topics × systems × repeats × measures."""
         found = [
-            _repeat_variances(over_topics, scores.repeats[:, system, :count])
-            for system, count in enumerate(scores.repeat_counts.tolist())
+            _repeat_variances(over_topics, cells[:, system, :count])
+            for system, count in enumerate(counts.tolist())
         ]
-        return cls.made(over_topics, scores, found)
+        return replace(cls.made(over_topics, counts, found), values=(cells,))
 
     @classmethod
     def of_judged(
@@ -104,18 +112,39 @@ class RepeatSample(Sample):
             _judged_repeat_variances(over_topics, scores, system)
             for system in range(len(scores.runs))
         ]
-        return cls.made(over_topics, scores, found)
+        return cls.made(over_topics, scores.repeat_counts, found)
 
     @classmethod
-    def made(cls, over_topics: Sample, scores: Scores, variances: Sequence[Floats]) -> Self:
+    def made(cls, over_topics: Sample, counts: Integers, variances: Sequence[Floats]) -> Self:
         """Return the sample with σ_b² and MS_e/T of each system: 2 × measures."""
-        counts = scores.repeat_counts
         found = [own / count for own, count in zip(variances, counts.tolist(), strict=True)]
+        measures = len(variances[0][0])
         parts, residuals = np.stack(found, axis=1).reshape(2, -1)
-        spare = np.repeat(counts - 1.0, len(scores.measures))
+        spare = np.repeat(counts - 1.0, measures)
         usual = np.tile(parts.reshape(len(counts), -1).mean(axis=0), len(counts))
-        shares = _repeat_shares(over_topics, parts, (len(scores.runs), len(scores.measures)))
+        shares = _repeat_shares(over_topics, parts, (len(counts), measures))
         return cls(over_topics, parts, residuals, spare, usual, shares, np.arange(len(parts)))
+
+    def sampled_again(
+        self, draw: Callable[[np.random.Generator], Integers], rng: np.random.Generator
+    ) -> Self:
+        """Return a sample of the topics, or of whole clusters, and of the repeats of each system."""
+        if not self.values or not isinstance(self.over_topics, TopicSample):
+            raise UnsupportedMethodError(
+                "repeats whose scores are by a model and by people are not drawn anew as from a population; "
+                "expected those of one judge"
+            )
+        (cells,) = self.values
+        wide = replace(self.over_topics, values=(cells.reshape(len(cells), -1),))
+        drawn = wide.sampled_again(draw, rng)
+        again = drawn.values[0].reshape(-1, *cells.shape[1:])
+        counts = np.sum(~np.isnan(cells[0, :, :, 0]), axis=1)
+        for system, count in enumerate(counts.tolist()):
+            chosen = rng.integers(0, count, count)
+            again[:, system, :count] = again[:, system, chosen]
+        means = np.nanmean(again, axis=2).reshape(len(again), -1)
+        over_topics = replace(drawn, values=(np.ascontiguousarray(means),))
+        return self._of_cells(over_topics, again, counts)
 
     @property
     def labels(self) -> tuple[tuple[str, str], ...]:

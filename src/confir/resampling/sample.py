@@ -8,7 +8,7 @@ one function that knows which kind it has.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
@@ -224,6 +224,22 @@ class Sample(ABC):
     def without_repeats(self) -> Sample:
         """The means over repeats as if no repeat varied: itself, where there is one of each."""
         return self
+
+    @property
+    def averages(self) -> bool:
+        """Whether estimates are means of topics that are drawn one by one."""
+        return False
+
+    def population_means(self) -> Floats:
+        """Return the means of the population that `sampled_again` draws from, one per column."""
+        return self.distribution(slice(None), None, ()).estimate
+
+    def sampled_again(
+        self, draw: Callable[[np.random.Generator], Integers], rng: np.random.Generator
+    ) -> Sample:
+        """Return a sample drawn from this one, as from a population; ``draw`` draws topics."""
+        del draw, rng
+        raise UnsupportedMethodError(f"{self.kind} cannot be drawn anew as from a population")
 
     @property
     def clusters_drawn(self) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from confir.cli import options
 from confir.cli.groups import Without
-from confir.cli.input import Inputs
+from confir.cli.judged_input import JudgedInputs
 from confir.cli.parameters import Option
 from confir.errors import InvalidValueError, counted
 
@@ -19,7 +19,7 @@ _TARGET = "Target"
 
 def bias_variance_command(
     *,
-    inputs: Annotated[Inputs, Without("bounded")],
+    inputs: Annotated[JudgedInputs, Without("bounded")],
     target: Annotated[
         str,
         Option(

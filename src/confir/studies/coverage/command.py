@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.groups import Instead
-from confir.cli.input import Inputs
+from confir.cli.judged_input import JudgedInputs
 from confir.cli.parameters import Option
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.errors import InvalidValueError, counted
@@ -80,7 +80,7 @@ MeasureOption = Annotated[
 
 def coverage_command(
     *,
-    inputs: Inputs,
+    inputs: JudgedInputs,
     level: options.LevelOption = LEVEL,
     method: StudiedMethodsOption = None,
     per_tail: Annotated[
@@ -135,7 +135,7 @@ def coverage_command(
 
 def type_one_command(
     *,
-    inputs: Annotated[Inputs, Instead(measure=MeasureOption)],
+    inputs: Annotated[JudgedInputs, Instead(measure=MeasureOption)],
     topics: Annotated[
         list[int] | None,
         Option(

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from confir.cli import options
 from confir.cli.groups import Without
-from confir.cli.input import Inputs
+from confir.cli.judged_input import JudgedInputs
 from confir.cli.lists import deliver_measures
 from confir.cli.parameters import Option
 from confir.errors import InvalidValueError
@@ -14,7 +14,7 @@ from confir.errors import InvalidValueError
 
 def measures_command(
     *,
-    inputs: Annotated[Inputs, Without("bounded")],
+    inputs: Annotated[JudgedInputs, Without("bounded")],
     power: Annotated[
         bool,
         Option(
