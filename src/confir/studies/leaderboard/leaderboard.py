@@ -30,8 +30,9 @@ from confir.order import TIE
 from confir.resampling.clusters import Clusters, Ratios
 from confir.resampling.kinds import as_sample
 from confir.resampling.pair_draws import draw_normal_means
+from confir.resampling.sample import Sample
 from confir.resampling.topic_bootstrap import Rng, check_replicates, cluster_counts
-from confir.studies.best.best_runs import BestRuns, best_of_pairs
+from confir.studies.best.best_runs import best_of_pairs
 from confir.studies.best.run_pairs import RunPairs, compare_all_runs, pairs_by_measure
 from confir.studies.leaderboard.additive_model import (
     AdditiveFit,
@@ -47,10 +48,10 @@ from confir.studies.leaderboard.board_sources import (
 from confir.studies.leaderboard.joined_datasets import INCOMPLETE, MODEL
 from confir.studies.leaderboard.summarised_board import (
     SummarisedBoard,
-    dataset_cells,
+    cell_limits,
     find_summaries,
 )
-from confir.studies.ranks.ranking import Ranking, ranking_of_pairs
+from confir.studies.ranks.ranking import ranking_of_pairs
 
 # Replicates whose means by dataset are ranked at once: replicates × runs × datasets.
 _NUMBERS_AT_ONCE = 1 << 22
@@ -257,16 +258,15 @@ def make_leaderboard(
     design, names = scores.dataset_design, scores.datasets
     if incomplete == MODEL and has_gaps(scores):
         return _rank_with_gaps(scores, level, replicates, as_generator(rng))
-    cells = _cells(scores, names, level)
+    cells = cell_limits([scores.on_dataset(name) for name in names], level)
     seeds = as_generator(rng).spawn(2)
     (pairs,) = compare_all_runs(scores, replicates, rng, what="ranks", level=level)
     return _leaderboard(
+        scores,
         names,
         cells,
         confidence_interval(scores, level=level),
         pairs,
-        ranking_of_pairs(scores, [pairs], level),
-        best_of_pairs(scores, [pairs], [level])[0],
         _borda_limits(scores, names, cells[0], replicates, seeds[1], level),
         **_topic_counts(scores, names),
         sampling=design.datasets,
@@ -280,17 +280,13 @@ def _summarised(
     """Return the leaderboard of datasets of which summaries are known."""
     board, first = SummarisedBoard.of(parts), next(iter(parts.values()))
     seeds = rng.spawn(2)
-    (found,) = board.by_measure("ranks")
-    means, maxima = seeds[0].spawn(1)[0], int(seeds[0].integers(2**63))
-    pairs = pairs_by_measure(found, replicates, means, maxima, level)
     drawn = board.draw(replicates, seeds[1])
     return _leaderboard(
+        first,
         tuple(parts),
-        dataset_cells(parts, level),
+        cell_limits(parts.values(), level),
         confidence_interval(board.distribution(slice(None), None), level=level),
-        pairs,
-        ranking_of_pairs(first, [pairs], level),
-        best_of_pairs(first, [pairs], [level])[0],
+        _sample_pairs(board, replicates, seeds[0], level),
         _middle(descending_ranks(borda_counts(_rounded(drawn))), level),
         topics=board.counts,
         sampling="fixed",
@@ -306,18 +302,14 @@ def _rank_with_gaps(
     fit = fit_additive(datasets)
     sample = additive_sample(scores, datasets, fit)
     seeds = rng.spawn(3)
-    (found,) = sample.by_measure("ranks")
-    means, maxima = seeds[0].spawn(1)[0], int(seeds[0].integers(2**63))
-    pairs = pairs_by_measure(found, replicates, means, maxima, level)
     random = scores.dataset_design.random_datasets
     counts = np.zeros_like(datasets.counts) if random else datasets.counts
     board = _leaderboard(
+        scores,
         datasets.names,
         _gapped_cells(datasets, scores, level),
         confidence_interval(sample.distribution(slice(None), None), level=level),
-        pairs,
-        ranking_of_pairs(scores, [pairs], level),
-        best_of_pairs(scores, [pairs], [level])[0],
+        _sample_pairs(sample, replicates, seeds[0], level),
         _gapped_borda_limits(datasets, fit, replicates, seeds[1], level, random=random),
         topics=counts if (datasets.counts == 1).all() else datasets.counts,
         sampling="random" if random else "fixed",
@@ -404,13 +396,21 @@ def _gapped_borda_limits(
     return _middle(ranks, level)
 
 
+def _sample_pairs(
+    sample: Sample, replicates: int, rng: np.random.Generator, level: float
+) -> RunPairs:
+    """Return all pairs of the runs of a sample."""
+    (found,) = sample.by_measure("ranks")
+    means, maxima = rng.spawn(1)[0], int(rng.integers(2**63))
+    return pairs_by_measure(found, replicates, means, maxima, level)
+
+
 def _leaderboard(
+    scores: Scores | ScoreSummary,
     names: tuple[str, ...],
     cells: tuple[Floats, Floats, Floats],
     macro: Interval,
     pairs: RunPairs,
-    ranking: Ranking,
-    best: BestRuns,
     borda_limits: Limits,
     *,
     topics: Integers,
@@ -421,14 +421,17 @@ def _leaderboard(
 ) -> Leaderboard:
     """Return the leaderboard of datasets, from means with limits on each, runs × datasets, and over all.
 
-    ``filled`` has the means that Borda counts are of, where some are missing.
+    ``scores`` are of all runs, or of those on one dataset; ``filled`` has the means that Borda counts are of, where some are missing.
     """
     mean, low, high = cells
+    level = macro.level
+    ranking = ranking_of_pairs(scores, [pairs], level)
+    (best,) = best_of_pairs(scores, [pairs], [level])
     borda = borda_counts(mean if filled is None else filled)
-    p_next, separable, unclear = _neighbours(pairs, ranking.level)
+    p_next, separable, unclear = _neighbours(pairs, level)
     every, differing = np.triu_indices(pairs.runs, 1), np.array([])
     if len(every[0]):
-        shown = is_significant(pairs.pair_p[every], ranking.level)
+        shown = is_significant(pairs.pair_p[every], level)
         differing = np.abs(pairs.difference[every])[shown]
     return Leaderboard(
         runs=ranking.runs,
@@ -461,7 +464,7 @@ def _leaderboard(
         p_next=p_next,
         separable=separable,
         sampling=sampling,
-        level=ranking.level,
+        level=level,
         replicates=replicates,
         model_topics=model_topics,
     )
@@ -511,21 +514,6 @@ def _places(values: Floats) -> tuple[Integers, Integers]:
     np.put_along_axis(below, order, first, axis=-1)
     np.put_along_axis(with_ties, order, last, axis=-1)
     return below, with_ties
-
-
-def _cells(scores: Scores, names: tuple[str, ...], level: float) -> tuple[Floats, Floats, Floats]:
-    """Return the means of runs on each dataset with limits over its topics: runs × datasets."""
-    found = []
-    for name in names:
-        part = scores.on_dataset(name)
-        mean = part.mean()[:, 0]
-        if len(part.topics) < 2:
-            found.append((mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)))
-        else:
-            interval = confidence_interval(part, level=level)
-            found.append((mean, interval.low[:, 0], interval.high[:, 0]))
-    mean, low, high = (np.stack(column, axis=1) for column in zip(*found, strict=True))
-    return mean, low, high
 
 
 def _topic_counts(scores: Scores, names: tuple[str, ...]) -> dict[str, Integers]:

@@ -7,7 +7,7 @@ one has most of the variance. Where these are thousands, means are taken as norm
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -15,12 +15,13 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.long_tables.pair_totals import PairTotals
+from confir.data.scores import Scores
 from confir.errors import (
     InvalidValueError,
     UnsupportedMethodError,
     enumerate_names,
 )
-from confir.intervals.method_list import confidence_interval
+from confir.intervals.method_list import confidence_interval, means_alone
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_summary import ScoreSummary, find_summary, summarise_scores
 from confir.resampling.clusters import summed_df
@@ -255,9 +256,14 @@ class SummarisedBoard(Sample):
         return means
 
 
-def dataset_cells(parts: Mapping[str, ScoreSummary], level: float) -> tuple[Floats, Floats, Floats]:
+def cell_limits(
+    parts: Iterable[Scores | ScoreSummary], level: float
+) -> tuple[Floats, Floats, Floats]:
     """Return the means of runs on each dataset with limits over its topics: runs × datasets."""
-    found = [confidence_interval(part, level=level) for part in parts.values()]
+    found = [
+        confidence_interval(part, level=level) if len(part.topics) > 1 else means_alone(part, level)
+        for part in parts
+    ]
     mean, low, high = (
         np.stack([getattr(one, name)[:, 0] for one in found], axis=1)
         for name in ("estimate", "low", "high")
