@@ -27,8 +27,8 @@ from confir.measures.score_summary import ScoreSummary, find_summary, summarise_
 from confir.resampling.clusters import summed_df
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.pair_draws import PairDraws, draw_normal_means
-from confir.resampling.sample import Knowledge, MeasureSample, Sample
 from confir.resampling.studentised_maxima import NORMAL_TOPICS, RunCovariance
+from confir.studies.leaderboard.additive_model import BoardSample
 from confir.studies.leaderboard.board_sources import one_measure
 from confir.studies.leaderboard.joined_datasets import MODEL, same_runs
 
@@ -65,7 +65,7 @@ def find_summaries(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SummarisedBoard(Sample):
+class SummarisedBoard(BoardSample):
     """Macro means of runs over fixed datasets of which summaries are known, or their differences.
 
     Attributes
@@ -98,7 +98,6 @@ class SummarisedBoard(Sample):
     places: Integers = field(default_factory=lambda: np.empty(0, np.int64))
     signs: Integers = field(default_factory=lambda: np.empty(0, np.int64))
 
-    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.DRAWS})
     kind: ClassVar = "summaries of scores on datasets"
 
     @classmethod
@@ -129,18 +128,9 @@ class SummarisedBoard(Sample):
         return int(self.counts.sum())
 
     @property
-    def rows(self) -> int:
-        """Numbers held per column: none of single topics."""
-        return 0
-
-    @property
     def largest_df(self) -> float:
         """The most degrees of freedom: topics less datasets."""
         return float(self.topics - len(self.counts))
-
-    def provides(self, need: str) -> bool:
-        """Whether the distribution has a field of this name."""
-        return need in ("se", "replicates")
 
     def draw(
         self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()
@@ -232,12 +222,6 @@ class SummarisedBoard(Sample):
         root = np.sqrt(np.sum(squares, axis=0)) / len(self.counts)
         sums: Floats = np.divide(difference, root, out=np.zeros_like(difference), where=root > 0)
         return sums
-
-    def by_measure(self, what: str) -> list[MeasureSample]:
-        """Return all runs, by the one measure."""
-        del what
-        every = np.ones(self.columns, np.bool_)
-        return [MeasureSample(every, replace(self, shape=(self.columns,)), self.topics)]
 
     def pair_draws(
         self, replicates: int, rng: np.random.Generator
