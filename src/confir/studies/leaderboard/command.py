@@ -347,7 +347,7 @@ def _joined(found: Iterable[tuple[str, Datasets]]) -> Mapping[str, Scores | Scor
     return parts
 
 
-def _selected(found: Datasets, patterns: Sequence[str]) -> Datasets:
+def _selected(found: Any, patterns: Sequence[str]) -> Any:
     """Return the scores of the runs that --select names."""
     from confir.cli.run_choice import fitting_names
 
@@ -355,14 +355,7 @@ def _selected(found: Datasets, patterns: Sequence[str]) -> Datasets:
         return found
     parts = list(found.values()) if isinstance(found, Mapping) else [found]
     known = tuple(dict.fromkeys(run for part in parts for run in part.runs))
-    chosen = set(fitting_names(patterns, known))
-
-    def only(part: Any) -> Any:
-        return part.select(run=[run for run in part.runs if run in chosen])
-
-    if not isinstance(found, Mapping):
-        return cast("Scores", only(found))
-    return {name: only(part) for name, part in found.items() if not chosen.isdisjoint(part.runs)}
+    return _of_runs(found, set(fitting_names(patterns, known)))
 
 
 def _highest(scores: Any, top: int | None) -> Any:
@@ -377,9 +370,13 @@ def _highest(scores: Any, top: int | None) -> Any:
     if top is None or top >= len(runs):
         return scores
     means = np.mean([part.mean()[:, 0] for part in parts], axis=0)
-    kept = {runs[place] for place in best_first(means)[:top]}
     warn_of_choice(top, len(runs), "datasets")
-    chosen = [run for run in runs if run in kept]
-    if not isinstance(scores, Mapping):
-        return scores.select(run=chosen)
-    return {name: part.select(run=chosen) for name, part in scores.items()}
+    return _of_runs(scores, {runs[place] for place in best_first(means)[:top]})
+
+
+def _of_runs(found: Any, chosen: set[str]) -> Any:
+    """Return the scores of some runs, of the datasets that have any of them."""
+    if isinstance(found, Mapping):
+        parts = found.items()
+        return {n: _of_runs(part, chosen) for n, part in parts if not chosen.isdisjoint(part.runs)}
+    return found.select(run=[run for run in found.runs if run in chosen])
