@@ -118,3 +118,15 @@ def test_systems_may_have_other_numbers_of_repeats():
     board = confir.make_leaderboard(parts, repeats=True, replicates=99, rng=1)
     assert board.runs == ("s0", "s1", "s2")
     assert np.isfinite(board.macro_high).all()
+
+
+def test_successes_are_those_of_both_judges():
+    scores = made()
+    tries = confir.score_successes(scores, threshold=0.45)
+    for judge in ("human", "model"):
+        alone = confir.score_successes(getattr(scores, judge), threshold=0.45)
+        np.testing.assert_array_equal(getattr(tries, judge).values, alone.values)
+    first = tries.select(measure="pass@1")
+    share = np.mean(scores.values.reshape(PEOPLE, SYSTEMS, REPEATS) >= 0.45, axis=2)
+    np.testing.assert_allclose(first.values[:, :, 0], share)
+    assert np.isfinite(confir.confidence_interval(first, method="t").low).all()

@@ -195,7 +195,8 @@ class JudgedDatasets(Sample):
 
     def model_weight(self) -> Floats | None:
         """Return the mean weight of the model over datasets."""
-        return np.mean([part.corrected().weight for part in self.parts], axis=0)
+        weights: Floats = np.mean([part.corrected().weight for part in self.parts], axis=0)
+        return weights
 
     def by_measure(self, what: str) -> list[MeasureSample]:
         """Return the runs by each measure; none lacks a topic."""

@@ -411,9 +411,9 @@ def _judged_repeat_variances(
     """Return what `_repeat_variances` does of one system, by people and by a model."""
     measures = len(scores.measures)
     own = slice(system * measures, (system + 1) * measures)
-    several = isinstance(over_topics, JudgedDatasets)
+    tables = [scores.on_dataset(name) for name in scores.datasets] or [scores]
+    random = isinstance(over_topics, JudgedDatasets) and over_topics.random
     samples = over_topics.parts if isinstance(over_topics, JudgedDatasets) else (over_topics,)
-    tables = [scores.on_dataset(name) for name in scores.datasets] if several else [scores]
     found = []
     for sample, table in zip(samples, tables, strict=True):
         cells = table.judged_repeats(system)
@@ -425,7 +425,7 @@ def _judged_repeat_variances(
         found.append([each.reshape(repeats, measures) for each in (means, moves, squares)])
     means, moves, squares = (np.stack(each) for each in zip(*found, strict=True))
     number = len(found)
-    if several and over_topics.random:
+    if random:
         return _beyond_topics(means.mean(axis=0), moves.var(axis=0, ddof=1) / number)
     return _beyond_topics(means.mean(axis=0), squares.sum(axis=0) / number**2)
 
@@ -450,7 +450,7 @@ def _from_mean_system(sample: Any, shape: tuple[int, int]) -> Sample:
     """Return a sample of scores less the mean of all systems on the same topic and by the same judge."""
     if isinstance(sample, JudgedDatasets):
         parts = tuple(_from_mean_system(part, shape) for part in sample.parts)
-        return replace(sample, parts=parts)
+        return replace(sample, parts=cast("tuple[JudgedSample, ...]", parts))
 
     def apart(values: Floats) -> Floats:
         cells = values.reshape(-1, *shape)

@@ -20,7 +20,6 @@ from confir.studies.unjudged.command import DOUBT_OPTIONS, DOUBTED, TIES, UNJUDG
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
     from confir.data.result import Record
-    from confir.data.sampling.judged_scores import JudgedScores
     from confir.data.scores import Scores
     from confir.intervals.interval import Interval
     from confir.measures.score_summary import ScoreSummary
@@ -154,7 +153,8 @@ def evaluate_command(
 
         every = inputs.load_scores(quiet=out.quiet, example=example)
         tries = score_successes(every, threshold=threshold)
-        out.deliver(mean_answer(tries, statistics, methods=method))
+        answer = _corrected if tries.corrected else mean_answer
+        out.deliver(answer(tries, statistics, methods=method))
         return
     if inputs.check_human():
         _check_judged(inputs, view, method or [])
@@ -170,9 +170,7 @@ def evaluate_command(
     if any(find_method(name).resamples for name in method or ()):
         statistics = inputs.statistics_of(scores, statistics)
     if scores.corrected:
-        from confir.data.sampling.judged_scores import as_judged
-
-        answer = _corrected(as_judged(scores.listed()), method, statistics)
+        answer = _corrected(scores, statistics, methods=method)
     else:
         against = inputs.find_baseline(baseline, scores.runs)
         answer = mean_answer(scores, statistics, methods=method, baseline=against)
@@ -234,7 +232,9 @@ def _check_judged(inputs: JudgedInputs, view: View, methods: Sequence[str]) -> N
 
     by_document = inputs.human_sample == RANDOM_DOCUMENTS
     if view.name in DOUBTED or (view.name == TOPICS and not by_document):
-        raise InvalidValueError(f"--show {view.name} cannot be combined with --human")
+        raise InvalidValueError(
+            f"--show {view.name} cannot be combined with --human, which corrects means, not single topics"
+        )
     if by_document:
         return
     refuse_options(inputs.context, ["baseline"], "cannot be combined with --human")
@@ -243,14 +243,15 @@ def _check_judged(inputs: JudgedInputs, view: View, methods: Sequence[str]) -> N
 
 
 def _corrected(
-    scores: JudgedScores, methods: Sequence[str] | None, statistics: options.Statistics
+    scores: Scores | ScoreSummary, statistics: options.Statistics, *, methods: Sequence[str] | None
 ) -> Answer:
     """Return means by people's judgements, estimated from the model's and from theirs."""
     from confir.cli.terminal import result_answer
+    from confir.data.sampling.judged_scores import as_judged
     from confir.studies.corrected_means.corrected_means import correct_scores
 
     means = correct_scores(
-        scores,
+        as_judged(scores.listed()),
         level=statistics.level,
         method=methods[0] if methods else None,
         replicates=statistics.replicates,
