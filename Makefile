@@ -19,6 +19,7 @@
 # make decisions  search for limits that jump, and for unmarked decisions that change with the seed
 # make mutate     break lines of the statistics, and count which the tests notice: SECONDS=…
 # make bench      compare the speed with that of similar tools; ARGS=--quick tries confir alone
+#                 (benchmarks/earlier_commit.py COMMIT compares with an earlier confir)
 # make tables     simulate the quantiles that calibrated-beta ships with
 # make packages   build wheel and sdist, and try both in empty environments
 # make data       say where the collections are published, and verify the copy in CONFIR_DATA
@@ -150,7 +151,7 @@ pictures: $(VENV)/installed
 	$(VENV)/$(BIN)/python docs/pictures.py
 
 bench: $(TEST_VENV)/installed-peers
-	for script in $(filter-out benchmarks/side_by_side.py,$(wildcard benchmarks/*.py)); do \
+	for script in $(filter-out benchmarks/side_by_side.py benchmarks/earlier_commit.py,$(wildcard benchmarks/*.py)); do \
 		$(TEST_VENV)/$(BIN)/python $$script $(ARGS) || exit 1; done
 
 tables: $(VENV)/installed

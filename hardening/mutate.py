@@ -291,6 +291,7 @@ def _forget_kernels(folder: Path) -> None:
 
 def functions_below(folder: Path) -> dict[str, list[FunctionType]]:
     """Return the functions that were imported from each file of a folder."""
+    gc.unfreeze()  # the objects that the tests' configuration froze are not listed
     found = defaultdict(list)
     for one in gc.get_objects():
         if isinstance(one, FunctionType) and one.__code__.co_filename.startswith(str(folder)):
@@ -308,6 +309,8 @@ def replace_code(functions: list[FunctionType], path: Path, line: int | None) ->
                 yield from codes(part)
 
     if not functions:  # not imported yet: tests will import the changed file
+        imported = (getattr(module, "__file__", None) for module in [*sys.modules.values()])
+        assert str(path) not in imported, f"no function of {path} was found"
         return
     module = compile(path.read_text(encoding="utf-8"), str(path), "exec")
     new = {(code.co_firstlineno, code.co_qualname): code for code in codes(module)}
