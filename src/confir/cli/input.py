@@ -138,9 +138,10 @@ class Inputs(InputOptions):
             from confir.measures.evaluation import find_rated
 
             self._check_tables()
-            found = find_rated(self.scores[0])
-            if not isinstance(found, str):
-                return self._choose_scores(measures, baseline, found)
+            rated: Any = find_rated(self.scores[0])
+            if not isinstance(rated, str):
+                chosen: Scores | ScoreSummary = self._choose_scores(measures, baseline, rated)
+                return chosen
         return self.load_scores(measures, baseline=baseline, quiet=quiet, example=example)
 
     @property

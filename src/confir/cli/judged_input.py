@@ -79,7 +79,8 @@ class JudgedInputs(Inputs):
         """Return the scores of systems where runs are their repeats, else the scores."""
         if self.repeats is None:
             return scores
-        return scores.with_repeats(pattern_of(self.repeats))
+        systems: Scores = scores.with_repeats(pattern_of(self.repeats))
+        return systems
 
     def load_scores(
         self,

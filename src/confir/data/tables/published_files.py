@@ -173,7 +173,7 @@ def means_from_table(table: InputTable, level: float = LEVEL) -> PublishedMeans:
         if not again:
             raise table.header_error(f"no {about}; expected each measure of each run, once")
         raise table.error(f"the {about} is there twice, also at {table.place(first)}", again[0])
-    order = np.argsort(cells)
+    order = np.argsort(cells, kind="stable")
     means, errors, counts = (part[order].reshape(shape) for part in (mean, se, topics))
     return PublishedMeans(
         tuple(runs.names), tuple(measures.names), means, errors, counts.astype(np.int64)

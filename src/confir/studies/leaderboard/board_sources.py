@@ -335,7 +335,8 @@ def board_scores(
     scores = scores if incomplete == MODEL else complete_cells(scores, incomplete)
     if repeats is False:
         return scores
-    return scores.with_repeats(repeats if isinstance(repeats, str) else None)
+    systems: Scores = scores.with_repeats(repeats if isinstance(repeats, str) else None)
+    return systems
 
 
 def standardise_scores(scores: Scores) -> Scores:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from confir.arrays import Floats
+from confir.data.scores import Scores
 from confir.data.tables.input_table import encode_ids
 from confir.data.votes import Votes
 from confir.errors import InvalidValueError
@@ -66,7 +67,12 @@ def _means(sources: Any, measure: str | None) -> dict[str, dict[str, float]]:
         isinstance(part, Mapping | str) or hasattr(part, "runs") for part in sources.values()
     )
     if by_dataset:
-        held = {str(n): one_measure(as_scores_or_summary(p), measure) for n, p in sources.items()}
+        held = {
+            str(name): one_measure(
+                cast("Scores", as_scores_or_summary(part)), measure
+            )  # or a summary
+            for name, part in sources.items()
+        }
         return {name: _by_run(part.runs, part.mean()) for name, part in held.items()}
     scores = one_measure(as_scores(sources), measure)
     labels = scores.dataset_design.dataset if scores.datasets else scores.topics

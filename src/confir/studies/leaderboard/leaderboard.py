@@ -259,6 +259,7 @@ def make_leaderboard(
     if incomplete == MODEL and has_gaps(scores):
         return _rank_with_gaps(scores, level, replicates, as_generator(rng))
     cells = cell_limits([scores.on_dataset(name) for name in names], level)
+    topics, by_model = _topic_counts(scores, names)
     seeds = as_generator(rng).spawn(2)
     (pairs,) = compare_all_runs(scores, replicates, rng, what="ranks", level=level)
     return _leaderboard(
@@ -268,9 +269,10 @@ def make_leaderboard(
         confidence_interval(scores, level=level),
         pairs,
         _borda_limits(scores, names, cells[0], replicates, seeds[1], level),
-        **_topic_counts(scores, names),
+        topics=topics,
         sampling=design.datasets,
         replicates=replicates,
+        model_topics=by_model,
     )
 
 
@@ -516,13 +518,13 @@ def _places(values: Floats) -> tuple[Integers, Integers]:
     return below, with_ties
 
 
-def _topic_counts(scores: Scores, names: tuple[str, ...]) -> dict[str, Integers]:
+def _topic_counts(scores: Scores, names: tuple[str, ...]) -> tuple[Integers, Integers | None]:
     """Return how many topics each dataset has, 0 where each has its mean alone; and a model's alone."""
     counts = np.array([(scores.dataset_design.dataset or ()).count(name) for name in names])
     if not scores.corrected:
-        return {"topics": np.zeros_like(counts) if (counts == 1).all() else counts}
+        return np.zeros_like(counts) if (counts == 1).all() else counts, None
     by_model = np.array([scores.on_dataset(name).model_topics for name in names])
-    return {"topics": counts - by_model, "model_topics": by_model}
+    return counts - by_model, by_model
 
 
 def _neighbours(pairs: RunPairs, level: float) -> tuple[Floats, Booleans, Booleans]:
@@ -555,11 +557,11 @@ def _borda_limits(
     design = scores.dataset_design
     repeats, own = _RepeatMoves.of(scores, names), rng.spawn(1)[0]
     if scores.corrected and not design.random_datasets:
-        drawn = [
+        own_means = [
             as_sample(scores.on_dataset(name)).without_repeats.replicate_means(replicates, seeds)
             for name, seeds in zip(names, rng.spawn(len(names)), strict=True)
         ]
-        means = np.stack(drawn, axis=-1) + repeats.draw(replicates, own)
+        means = np.stack(own_means, axis=-1) + repeats.draw(replicates, own)
         return _middle(descending_ranks(borda_counts(_rounded(means))), level)
     clusters = Clusters.of(design)
     ranks = np.empty((replicates, len(scores.runs)), np.int32)

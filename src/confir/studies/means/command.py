@@ -153,8 +153,8 @@ def evaluate_command(
 
         every = inputs.load_scores(quiet=out.quiet, example=example)
         tries = score_successes(every, threshold=threshold)
-        answer = _corrected if tries.corrected else mean_answer
-        out.deliver(answer(tries, statistics, methods=method))
+        show_means = _corrected if tries.corrected else mean_answer
+        out.deliver(show_means(tries, statistics, methods=method))
         return
     if inputs.check_human():
         _check_judged(inputs, view, method or [])
