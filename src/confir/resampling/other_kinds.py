@@ -60,9 +60,9 @@ def _judged_datasets(scores: JudgedScores) -> JudgedDatasets:
     return JudgedDatasets.of(scores, _judged)
 
 
-def _repeated(scores: RepeatedScores | RepeatedJudgedScores) -> RepeatSample:
+def _repeated(scores: Any) -> RepeatSample:
     """Return scores of systems with their repeats as a sample, by one judge or by two."""
-    if isinstance(scores, RepeatedScores):
+    if not scores.corrected:
         return RepeatSample.of(topic_sample(scores), scores)
     make = _judged_datasets if scores.datasets else _judged
     return RepeatSample.of_judged(make(scores), scores)

@@ -82,7 +82,7 @@ def join_tables(human: Scores, model: Scores, human_sample: str) -> JudgedScores
     human = human.select(run=list(model.runs), measure=list(model.measures))
     kept = np.isin(human.topics, shared_topics(model.topics, human.topics, human_sample))
     names = np.array(human.topics, object)[kept].tolist()
-    design = None if model.design is None else as_design(model.design, names, {})
+    design = as_design(model.design, names, {})
     people = replace(human, topics=tuple(names), values=human.values[kept], design=design)
     for table, whose in ((people, "people"), (model, "the model")):
         _refuse_missing(table, whose)

@@ -293,7 +293,7 @@ class JudgedScores(Scores):
         """Return the scores by people and by the model on some topics."""
         wanted = set(topics)
         kept = [topic for topic in self.topics if topic in wanted]
-        design = as_design(self.design, kept, {}) if self.design is not None and kept else None
+        design = as_design(self.design, kept, {})
         model = self.model.on_topics(wanted)
         part = replace(self, design=None).select(topic=kept)
         return replace(part, design=design, model=model)
@@ -317,8 +317,7 @@ class JudgedScores(Scores):
                 f"people judged {counted(len(part.topics), 'topic')} of dataset {name!r}; expected "
                 f"{LEAST_HUMAN_TOPICS} or more of each dataset, whose correction is its own"
             )
-        inside = None if model.design is None else as_design(model.design, part.topics, {})
-        return replace(part, design=inside, model=model)
+        return replace(part, design=as_design(model.design, part.topics, {}), model=model)
 
     def with_design(
         self, design: DesignSource, *, datasets: Datasets = "fixed", **columns: str | None

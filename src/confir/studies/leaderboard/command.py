@@ -182,7 +182,6 @@ def leaderboard_command(
     - `confir leaderboard beir/*/ -m nDCG@10`
     - `confir leaderboard --scores scores.csv -m nDCG@10 --rows all`
     - `confir leaderboard --means means.csv -m nDCG@10 --select "bge*" -o board.csv`
-    - `confir leaderboard rag/*/ --qrels qrels.gpt4.txt --human qrels.nist.txt --human-sample random-topics`
     """
     from confir.cli.report import check_page
     from confir.cli.terminal import Answer
