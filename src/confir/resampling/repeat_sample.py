@@ -129,13 +129,14 @@ class RepeatSample(Sample):
         self, draw: Callable[[np.random.Generator], Integers], rng: np.random.Generator
     ) -> Self:
         """Return a sample of the topics, or of whole clusters, and of the repeats of each system."""
-        if not self.values or not isinstance(self.over_topics, TopicSample):
+        if not self.values:
             raise UnsupportedMethodError(
                 "repeats whose scores are by a model and by people are not drawn anew as from a population; "
                 "expected those of one judge"
             )
         (cells,) = self.values
-        wide = replace(self.over_topics, values=(cells.reshape(len(cells), -1),))
+        topics = cast("TopicSample", self.over_topics)  # as `_of_cells` has it
+        wide = replace(topics, values=(cells.reshape(len(cells), -1),))
         drawn = wide.sampled_again(draw, rng)
         again = drawn.values[0].reshape(-1, *cells.shape[1:])
         counts = np.sum(~np.isnan(cells[0, :, :, 0]), axis=1)
@@ -457,6 +458,5 @@ def _from_mean_system(sample: Any, shape: tuple[int, int]) -> Sample:
         moved = cells - cells.mean(axis=1, keepdims=True)
         return np.ascontiguousarray(moved.reshape(values.shape))
 
-    own = map(apart, sample.values)
-    made = Judged(*own) if isinstance(sample, JudgedSample) else tuple(own)
-    return cast("Sample", replace(sample, values=made))
+    make = getattr(sample.values, "_make", tuple)  # of one judge, or of two by name
+    return cast("Sample", replace(sample, values=make(map(apart, sample.values))))

@@ -292,9 +292,9 @@ def with_designs(
         A table with columns of datasets and topics, and names of its columns: role → name.
     """
     named = [role for role in ("stratum", "cluster", "weight") if columns[role] is not None]
-    if design is None and named:
-        raise InvalidValueError(f"{named[0]} is about a design; expected a design beside it")
     if design is None:
+        if named:
+            raise InvalidValueError(f"{named[0]} is about a design; expected a design beside it")
         return found
     if not isinstance(found, Mapping):
         raise UnsupportedMethodError("means of datasets have no topics; expected no design")
