@@ -41,6 +41,7 @@ with atheris.instrument_imports(
     from confir.data.scanning.scanner import Wanted, scan_rankings
     from confir.data.tables.cost_files import read_costs
     from confir.data.tables.effect_files import read_effects
+    from confir.data.tables.published_files import read_published_means
     from confir.data.tables.score_files import read_scores
     from confir.data.votes import read_votes
 
@@ -95,6 +96,9 @@ EXCLUDED = b"1 a\n1 0 b 1\n2 c\n"
 EXCLUDED_JSON = b'{"1": ["a", "b"], "2": {"c": 1}}'
 COSTS = b"run,topic,latency,price\nx,1,2.5,1\nx,2,3,1\ny,1,0,2\ny,2,1e3,2\n"
 GROUPS = b"topic,length,cluster\n1,long,a\n2,short,a\n3,long,b\n"
+MEANS = (
+    b"run,measure,mean,low,high,level,topics\na,AP,0.1,0.05,0.15,0.9,50\nb,AP,0.2,0.1,0.3,0.9,50\n"
+)
 EFFECTS = b"collection,difference,se\na,0.1,0.02\nb,-0.1,0.05\n"
 TEAMS = b"bm25 ours\n# theirs\ndense theirs\n"
 CONTRIBUTORS = b"1 0 a 1 2 ours theirs\n1 0 b 0 0\n2 0 a 2 1 ours\n"
@@ -126,6 +130,7 @@ READERS: dict[str, tuple[Reader, tuple[bytes, ...]]] = {
         ),
     ),
     "effects": (read_effects, (b"\1" + EFFECTS,)),
+    "means": (read_published_means, (b"\1" + MEANS,)),
     "teams": (lambda path: read_teams(str(path)), (b"\0" + TEAMS,)),
     "contributors": (lambda path: read_contributors(str(path)), (b"\0" + CONTRIBUTORS,)),
     "exclusions": (as_exclusions, (b"\0" + EXCLUDED, b"\3" + EXCLUDED_JSON)),

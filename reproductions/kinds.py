@@ -167,8 +167,51 @@ def documents(relevant: int) -> Callable[[np.random.Generator], Made]:
     return make
 
 
-def _joined(human: Any, model: Any, drawn: Any, cluster: Any = None) -> JudgedScores:
-    by_model = table(model)
+def judged_board(
+    datasets: int, people: int, sampling: Datasets
+) -> Callable[[np.random.Generator], Made]:
+    """Return a function to scores of 80 topics of each dataset by a model, some of them by people too.
+
+    The model judges each dataset by a scale of its own. Without the kind, all datasets are one.
+    """
+    member = np.repeat(np.arange(datasets), 80)
+    fixed = np.linspace(-0.2, 0.2, datasets)
+
+    def make(rng: np.random.Generator) -> Made:
+        level = fixed if sampling == "fixed" else 0.2 * rng.normal(size=datasets)
+        human = level[member][:, None] + 0.1 * rng.normal(size=(len(member), 1))
+        human = human + 0.05 * rng.normal(size=(len(member), RUNS))
+        if sampling == "random":
+            human = human + 0.05 * rng.normal(size=(datasets, RUNS))[member]
+        bias = np.linspace(0.0, 0.3, datasets)[member][:, None]
+        model = 0.8 * human + bias + 0.05 * rng.normal(size=human.shape)
+        drawn = np.concatenate([80 * d + rng.permutation(80)[:people] for d in range(datasets)])
+        plain = _joined(human, model, drawn)
+        columns = {"topic": plain.model.topics, "dataset": [f"d{one}" for one in member]}
+        return plain.with_design(columns, datasets=sampling), plain
+
+    return make
+
+
+def judged_repeats(rng: np.random.Generator) -> Made:
+    """Return scores of 3 repeats of each system on 200 topics by a model, 20 of them by people too."""
+    base = 0.1 * rng.normal(size=(200, 1, 1)) + 0.05 * rng.normal(size=(200, RUNS, 1))
+    human = base + 0.03 * rng.normal(size=(1, RUNS, 3)) + 0.05 * rng.normal(size=(200, RUNS, 3))
+    model = 0.8 * human + 0.1 + 0.05 * rng.normal(size=human.shape)
+    drawn = rng.permutation(200)[:20]
+    names = tuple(f"r{r}@{k}" for r in range(RUNS) for k in range(3))
+    runs = _joined(human.reshape(200, -1), model.reshape(200, -1), drawn, names=names)
+    return runs.with_repeats(), _joined(human.mean(axis=2), model.mean(axis=2), drawn)
+
+
+def _joined(
+    human: Any,
+    model: Any,
+    drawn: Any,
+    cluster: Any = None,
+    names: tuple[str, ...] | None = None,
+) -> JudgedScores:
+    by_model = table(model, names)
     if cluster is not None:
         columns = {"topic": by_model.topics, "cluster": [str(one) for one in cluster]}
         by_model = by_model.with_design(columns)
@@ -193,6 +236,11 @@ CASES: dict[str, Callable[[np.random.Generator], Made]] = {
     "documents resampled, 30 relevant for each of 8 topics": documents(30),
     "documents resampled, 12 relevant": documents(12),
     "documents resampled, 4 relevant": documents(4),
+    "leaderboard, 10 of 80 topics of 5 datasets judged by people": judged_board(5, 10, "fixed"),
+    "leaderboard, 10 of 80 topics of 10 similar datasets judged by people": judged_board(
+        10, 10, "random"
+    ),
+    "3 repeats, 20 of 200 topics judged by people": judged_repeats,
 }
 
 

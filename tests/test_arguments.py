@@ -93,6 +93,7 @@ def recipes(folder: Path):
     for name, run in RUNS.items():
         confir.write_run(run, folder / f"{name}.txt")
     confir.write_qrels(QRELS, folder / "qrels.txt")
+    (folder / "means.csv").write_text("run,mean,se,topics\na,0.1,0.05,50\nb,0.2,0.05,50\n")
     (folder / "effects.csv").write_text("study,effect,se\na,0.1,0.05\nb,0.2,0.05\n")
     comparison = confir.compare_runs(table, baseline="x", **FEW)
     lists = {"qrels": QRELS, "runs": RUNS}
@@ -176,6 +177,7 @@ def recipes(folder: Path):
         "rank_runs": {"scores": table, **FEW},
         "find_best": {"scores": table, **FEW},
         "read_effects": {"files": folder / "effects.csv"},
+        "read_published_means": {"source": folder / "means.csv"},
         "read_history": {"path": folder / "history.jsonl"},
         "read_qrels": {"path": folder / "qrels.txt"},
         "read_run": {"path": folder / "x.txt"},

@@ -16,6 +16,7 @@ from confir.data.sampling.design import Design as Design
 from confir.data.scores import Scores as Scores
 from confir.data.simulation import sample_collection as sample_collection
 from confir.data.tables.effect_files import read_effects as read_effects
+from confir.data.tables.published_files import read_published_means as read_published_means
 from confir.data.tables.score_files import read_scores as read_scores
 from confir.data.tables.score_writers import write_scores as write_scores
 from confir.data.votes import read_votes as read_votes

@@ -4,6 +4,7 @@
 RUNS = ("{qrels}", "{bm25}", "{dense}")
 PAIR = (*RUNS, "-m", "AP,P@10", "--baseline", "bm25")
 FEW = ("--replicates", "99")
+OF_ALL = ("--human-sample", "all")
 BY_LENGTH = ("--design", "{lengths}", "--by", "length")
 
 JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
@@ -162,6 +163,7 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
     "method": [("methods",)],
     "board": [
         ("leaderboard", "{datasets}", "-m", "AP", *FEW),
+        ("leaderboard", "{datasets}", "-m", "AP", "--human", "{datasets}", *OF_ALL, *FEW),
         ("leaderboard", "--means", "{means}", *FEW),
         ("leaderboard", "--means", "{gappy}", "--incomplete", "model", "--standardise", *FEW),
     ],

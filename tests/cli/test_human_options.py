@@ -229,3 +229,38 @@ def test_topics_that_people_must_judge_are_planned(command):
         refused = command("plan", *arguments)
         assert refused.code == 2
         assert refused.err.startswith(f"confir: error: {message}"), refused.err
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("topics", ""),
+        ("coverage", ""),
+        ("measures", "the comparison of measures needs"),
+        ("type-one", "the study of the Type I error needs"),
+        ("bias-variance", "the study of bias and variance needs"),
+        ("components", "the analysis of variance components needs"),
+    ],
+)
+def test_every_command_of_scores_takes_human_judgements_or_says_why_not(command, name, message):
+    own = {"measures": ["--power"], "coverage": ["--samples", "9", "--replicates", "99"]}
+    outcome = command(name, *RANDOM, "-m", "AP", *own.get(name, []))
+    assert outcome.code == (2 if message else 0), outcome.err
+    assert message in outcome.err
+    assert ("each difference has a weight of the model of its own" in outcome.err) == bool(message)
+
+
+def test_repeats_are_corrected_by_human_judgements(confir_command, files):
+    named = [
+        f"s{place // 2}@{place}={run}"
+        for place, run in enumerate(files["runs"] + files["runs"][:1])
+    ]
+    given = (files["model"], *named, "--human", files["people"], *RANDOM, "--repeats", "-m", "AP")
+    for name in ("evaluate", "compare", "plan", "topics"):
+        outcome = confir_command(name, *given)
+        assert outcome.code == 0, outcome.err
+    records = json.loads(confir_command("evaluate", *given, "--format", "json").out)
+    assert [record["system"] for record in records] in (["s0", "s1"], ["s1", "s0"])
+    assert {record["topics"] for record in records} == {15}
+    passed = confir_command("evaluate", *given, "--show", "pass", "--threshold", "0.2")
+    assert "pass@2" in passed.out

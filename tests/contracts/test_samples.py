@@ -15,9 +15,10 @@ import confir
 import confir.resampling
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
+from confir.data.tables.published_files import PublishedMeans
 from confir.resampling.influence import InfluenceSample
 from confir.resampling.kinds import as_sample, kind_of, need_of
-from confir.resampling.published_means import PublishedMeans
+from confir.resampling.repeat_sample import RepeatSample
 from confir.resampling.sample import Knowledge, Sample, names
 from confir.studies.comparison.gate import GateRule
 from confir.studies.comparison.paired_tests import TESTS
@@ -65,9 +66,31 @@ def judged(model=None):
     )
 
 
+def judged_datasets(sampling):
+    number = 2 if sampling == "fixed" else 3
+    dataset = [str(place * number // TOPICS) for place in range(TOPICS)]
+    scores = judged()
+    return scores.with_design(
+        {"topic": list(scores.model.topics), "dataset": dataset}, datasets=sampling
+    )
+
+
 def repeated(design=False):
     scores = plain(tuple(f"{run}@{number}" for run in RUNS for number in (1, 2, 3)))
     return (clustered(scores) if design else scores).with_repeats()
+
+
+def judged_repeats(role=None):
+    runs = tuple(f"{run}@{number}" for run in RUNS for number in (1, 2, 3))
+    human, noise = plain(runs), plain(runs, seed=2)
+    model = replace(noise, values=np.clip(0.7 * human.values + 0.3 * noise.values, 0, 1))
+    some = human.select(topic=list(human.topics[::2]))
+    scores = model.with_human(some, "random-topics").with_repeats()
+    if role is None:
+        return scores
+    size = 2 if role == "cluster" else TOPICS // 2
+    labels = [str(place // size) for place in range(TOPICS)]
+    return scores.with_design({"topic": list(model.topics), role: labels})
 
 
 def in_datasets(sampling="fixed", scores=None):
@@ -105,15 +128,23 @@ EXAMPLES = {
     "random datasets": lambda: in_datasets("random"),
     "human and model judgements": judged,
     "human and model judgements in clusters": lambda: judged(clustered(plain(seed=2))),
+    "human and model judgements on fixed datasets": lambda: judged_datasets("fixed"),
+    "human and model judgements on random datasets": lambda: judged_datasets("random"),
     "repeats": repeated,
     "repeats in clusters": lambda: repeated(design=True),
     "datasets with repeats": lambda: in_datasets(
         scores=plain(tuple(f"{run}@{number}" for run in RUNS for number in (1, 2)))
     ).with_repeats(),
+    "repeats by human and model judgements": judged_repeats,
+    "repeats by human and model judgements in clusters": lambda: judged_repeats("cluster"),
+    "repeats by human and model judgements on datasets": lambda: judged_repeats("dataset"),
     "summary": lambda: confir.summarise_scores(plain()),
     "resampled collections": resampled,
     "published means": published,
 }
+
+# Verbs whose own statistics of repeats need topics drawn one by one.
+BY_TOPICS = ("decompose_scores",)
 
 GROUPS = {f"t{place:02}": "ab"[place % 2] for place in range(TOPICS)}
 COSTS = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}
@@ -203,6 +234,10 @@ VERBS = {
         need_of(confir.fit_population),
         lambda s: confir.fit_population(s).draw(9, 1),
     ),
+    "decompose_scores": (
+        need_of(confir.decompose_scores),
+        lambda s: confir.decompose_scores(s, measure="AP", rng=1),
+    ),
     "decompose_error": (
         need_of(confir.decompose_error),
         lambda s: confir.decompose_error(s, replicates=99, rng=1),
@@ -247,9 +282,22 @@ def test_every_verb_answers_for_every_kind_that_has_what_it_needs_and_twice_the_
     kind = kind_of(scores)
     assert kind is type(as_sample(scores))
     needed = declared if isinstance(declared, tuple) else (declared,)
-    lacking = [need for need in needed if need is not None and need not in kind.knowledge]
+    also = getattr(getattr(confir, verb.partition(",")[0], None), "also", ())
+    lacking = [
+        need
+        for need in needed
+        if need is not None and need not in kind.knowledge and kind.kind not in also
+    ]
+    if kind is RepeatSample and kind.kind in also and isinstance(scores, JudgedScores):
+        with pytest.raises(confir.errors.ConfirError, match="by a model and by people"):
+            ask(scores)
+        return
+    if not lacking and kind.kind in also and scores.design is not None and verb in BY_TOPICS:
+        with pytest.raises(confir.errors.UnsupportedMethodError, match="simple random sample"):
+            ask(scores)
+        return
     if lacking:
-        said = f"needs {lacking[0]}, which {kind.kind} lack; expected"
+        said = f"needs {lacking[0]}, which {kind.kind} lack: {kind.reason}; expected"
         with pytest.raises(confir.errors.UnsupportedMethodError, match=re.escape(said)):
             ask(scores)
         return
@@ -293,8 +341,20 @@ def test_leaderboards_take_every_kind_by_topic_of_one_judge(kind, datasets):
     np.testing.assert_array_equal(first.macro_low, means.low.reshape(-1))
 
 
-def test_a_leaderboard_of_human_and_model_judgements_is_refused():
-    with pytest.raises(confir.errors.InvalidValueError, match="by a model and by people"):
+@pytest.mark.parametrize("datasets", ["fixed", "random"])
+def test_leaderboards_take_human_and_model_judgements(datasets):
+    scores = judged_datasets(datasets)
+    first, second = (
+        confir.make_leaderboard(scores, measure="AP", replicates=99, rng=1) for _ in range(2)
+    )
+    assert repr(first.to_records()) == repr(second.to_records())
+    means = confir.confidence_interval(scores.select(measure="AP"))
+    np.testing.assert_array_equal(first.macro_low, means.low.reshape(-1))
+    assert first.model_topics.tolist() == ([6, 6] if datasets == "fixed" else [4, 4, 4])
+
+
+def test_a_leaderboard_of_human_and_model_judgements_needs_datasets():
+    with pytest.raises(confir.errors.UnsupportedMethodError, match="no datasets"):
         confir.make_leaderboard(judged(), measure="AP", rng=1)
 
 

@@ -61,6 +61,17 @@ def costs(source):
     return [(cost.name.lower(), cost.of_runs(DOCUMENTS)[1]) for cost in read_costs(source)]
 
 
+def means(source):
+    found = confir.read_published_means(source)
+    return (
+        found.runs,
+        found.measures,
+        found.means.tolist(),
+        found.se.tolist(),
+        found.counts.tolist(),
+    )
+
+
 TOPICS, DOCUMENTS = ["1", "1", "02"], ["d,1", "d;2", 'd"3']
 KINDS = {
     "scores": Kind(
@@ -85,6 +96,10 @@ KINDS = {
         {"topic": DOCUMENTS, "length": ["long", "short", "long"]},
     ),
     "costs": Kind(costs, {"run": DOCUMENTS, "latency": [1.5, 2.5, 0.5]}),
+    "published means": Kind(
+        means,
+        {"run": DOCUMENTS, "mean": [0.5, 0.25, 1.5], "se": [0.5, 1.5, 2.5], "topics": [50, 2, 9]},
+    ),
     "teams": Kind(read_teams, {"run": DOCUMENTS, "team": ["A", "A", "B b"]}, False),
     "votes": Kind(
         votes,

@@ -218,8 +218,12 @@ def test_texts_of_pages_and_warnings_are_searched_in_linear_time():
         (confir.read_scores, numbered("r{0},m{0},t{0},1\n", "run,measure,topic,score\n")),
         (confir.read_scores, numbered("P_{0} t{0} 0.5\n")),
         (read_effects, numbered("s{0},0.1,0.2,m{0}\n", "study,effect,se,measure\n")),
+        (
+            confir.read_published_means,
+            numbered("r{0},m{0},0.1,0.2,9\n", "run,measure,mean,se,topics\n"),
+        ),
     ],
-    ids=["long", "lines", "effects"],
+    ids=["long", "lines", "effects", "means"],
 )
 def test_a_table_that_would_be_almost_empty_is_refused_before_it_fills_memory(tmp_path, read, text):
     path = tmp_path / "a.txt"

@@ -7,8 +7,11 @@ import pytest
 from scipy import stats
 
 import confir
+from confir.data.sampling.judged_scores import Judged
 from confir.errors import InvalidValueError
 from confir.intervals.method_list import METHODS, methods_over
+from confir.parallel import task_seeds
+from confir.resampling.kinds import as_sample
 from confir.studies.coverage.coverage import estimate_coverage, wilson_interval
 from confir.studies.coverage.miss_counts import count_misses
 from studies.score_tables import table
@@ -180,3 +183,43 @@ def test_the_standard_error_allows_for_runs_that_share_samples():
     expected = np.mean([experiment.mean_se[0] for experiment in experiments])
     assert np.std(means, ddof=1) == pytest.approx(expected, rel=0.3)
     assert expected > 2 * np.sqrt(0.8 * 0.2 / (40 * 10))  # more than that of independent runs
+
+
+def test_coverage_of_corrected_means_is_that_of_plain_loops():
+    rng = np.random.default_rng(5)
+    human = rng.beta(2, 3, (12, 2))
+    model = np.clip(0.6 * human + 0.2 + rng.normal(0, 0.1, human.shape), 0, 1)
+    topics = tuple(f"t{place:02}" for place in range(30))
+    every = np.concatenate([model, np.clip(rng.beta(2, 3, (18, 2)), 0, 1)])
+    by_model = confir.Scores(topics, ("a", "b"), ("AP",), every[:, :, None])
+    people = confir.Scores(topics[:12], ("a", "b"), ("AP",), human[:, :, None])
+    scores = by_model.with_human(people, "random-topics")
+    found = confir.estimate_coverage(scores, methods="t", samples=20, rng=3)
+    # the draws of the first and only task, by hand
+    seed = task_seeds(np.random.default_rng(3), 2)[0]
+    outer, covered = np.random.default_rng(seed), np.zeros(2)
+    for _ in range(20):
+        places, rest = outer.integers(0, 12, 12), outer.integers(0, 12, 18)
+        drawn = Judged(human[places], model[places], model[rest]).corrected()
+        half = stats.t.ppf(0.975, drawn.df) * drawn.se
+        covered += np.abs(drawn.mean - human.mean(axis=0)) <= half
+    np.testing.assert_allclose(found.coverage[0, :, 0], covered / 20)
+
+
+def test_coverage_of_means_over_repeats_is_lower_where_repeats_are_ignored():
+    rng = np.random.default_rng(4)
+    values = 0.5 + 0.05 * rng.normal(size=(20, 1, 1)) + 0.1 * rng.normal(size=(1, 2, 4))
+    values = values + 0.02 * rng.normal(size=(20, 2, 4))
+    names = tuple(f"s{s}@{k}" for s in range(2) for k in range(4))
+    topics = tuple(f"t{place:02}" for place in range(20))
+    scores = confir.Scores(topics, names, ("NumRet",), values.reshape(20, -1, 1)).with_repeats()
+    found = confir.estimate_coverage(scores, methods="t", samples=400, rng=1)
+    assert (found.coverage > 0.8).all()  # 4 repeats, drawn from 4, vary by 3/4 of their variance
+    sample = as_sample(scores)
+    truth, missed = sample.population_means(), np.zeros(2)
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        drawn = sample.sampled_again(lambda one: one.integers(0, 20, 20), rng)
+        alone = drawn.without_repeats.distribution(slice(None), None, ("se",))
+        missed += np.abs(alone.estimate - truth) > 2.1 * alone.se
+    assert (missed / 200 > 0.3).all()

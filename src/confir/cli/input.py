@@ -135,12 +135,13 @@ class Inputs(InputOptions):
             if found is not None:
                 return found
         elif len(self.scores) == 1 and self.columns is None and not self._holds_every_score:
-            from confir.measures.score_summary import open_summary
+            from confir.measures.evaluation import find_rated
 
             self._check_tables()
-            summary = open_summary(self.scores[0])
-            if summary is not None:
-                return self._choose_scores(measures, baseline, summary)
+            rated: Any = find_rated(self.scores[0])
+            if not isinstance(rated, str):
+                chosen: Scores | ScoreSummary = self._choose_scores(measures, baseline, rated)
+                return chosen
         return self.load_scores(measures, baseline=baseline, quiet=quiet, example=example)
 
     @property

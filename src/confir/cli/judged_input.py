@@ -64,12 +64,6 @@ class JudgedInputs(Inputs):
         if check_sample(self.human_sample) == RANDOM_DOCUMENTS:
             reason = f"cannot be combined with --human-sample {RANDOM_DOCUMENTS}"
             refuse_options(self.context, ["scores"], reason)
-        refuse_options(
-            self.context, ["design"] if self.scores else [], "cannot be combined with --human"
-        )
-        refuse_options(
-            self.context, ["repeats"], "cannot be combined with --human: who judged which repeat?"
-        )
         return True
 
     def files(self) -> list[str]:
@@ -84,7 +78,8 @@ class JudgedInputs(Inputs):
         """Return the scores of systems where runs are their repeats, else the scores."""
         if self.repeats is None:
             return scores
-        return scores.with_repeats(pattern_of(self.repeats))
+        systems: Scores = scores.with_repeats(pattern_of(self.repeats))
+        return systems
 
     def load_scores(
         self,
@@ -102,7 +97,7 @@ class JudgedInputs(Inputs):
         from confir.data.tables.score_files import read_scores
 
         people = read_scores(str(self.human), columns=self.columns)
-        return scores.with_human(people, str(self.human_sample))
+        return self.group_repeats(scores.with_human(people, str(self.human_sample)))
 
     def _given(
         self, measures: Sequence[str] | None, baseline: str | None, example: str, instead: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from confir.data.sampling.design import ROLES, Datasets, Design, DesignSource, a
 from confir.data.tables.input_table import Ids
 from confir.errors import FormatError, InvalidValueError, ReadingWarning, warn_caller
 from confir.order import TIE
-
-if TYPE_CHECKING:
-    from confir.data.sampling.repeated_scores import RepeatedScores
 
 # Scores of a measure in [0, 1] may lie this far outside it, as rounded or printed numbers do.
 RANGE_TOLERANCE = 1e-6
@@ -214,7 +211,7 @@ class Scores(RunScores, Result):
             as_choice("columns", role, ROLES, "column of a design")
         return replace(self, design=as_design(design, self.topics, columns, datasets))
 
-    def with_repeats(self, pattern: str | None = None) -> RepeatedScores:
+    def with_repeats(self, pattern: str | None = None) -> Any:
         """Return the scores of systems, whose repeats the runs are.
 
         Means, intervals and comparisons then count that repeats vary.
@@ -259,12 +256,23 @@ class Scores(RunScores, Result):
         """Topics that any judge has scores on: all topics, where there is one judge."""
         return self.topics
 
+    @property
+    def repeat_counts(self) -> Integers:
+        """Number of repeats of each run: one."""
+        return np.ones(len(self.runs), np.int64)
+
     def repeat_tables(self) -> tuple[Scores, ...]:
         """Return the scores of each repeat of the runs: themselves, where there is one."""
         return (self,)
 
-    def rescaled(self, shift: Floats, scale: Floats, measures: tuple[str, ...]) -> Scores:
-        """Return the scores less a shift, over a scale, both by topic, by measures of new names."""
+    def rescaled(
+        self, moves: Mapping[str, tuple[float, float]], measures: tuple[str, ...]
+    ) -> Scores:
+        """Return the scores less a shift, over a scale, both of their dataset; measures are renamed."""
+        shift, scale = (
+            np.array([moves[name][side] for name in self.dataset_design.dataset or ()])
+            for side in (0, 1)
+        )
         values = (self.values - shift[:, None, None]) / scale[:, None, None]
         return Scores(self.topics, self.runs, measures, values, bounded=False, design=self.design)
 
@@ -274,6 +282,10 @@ class Scores(RunScores, Result):
         part = self.on_topics([topic for topic, own in labels if own == name])
         own = None if part.design is None else replace(part.design, dataset=None)
         return replace(part, design=None if own is None or own.simple else own)
+
+    def with_datasets(self, datasets: Datasets) -> Self:
+        """Return the scores with their datasets fixed, or a sample of datasets like these."""
+        return replace(self, design=replace(self.dataset_design, datasets=datasets))
 
     def on_topics(self, topics: Collection[str]) -> Self:
         """Return the scores on some topics, by all judges."""

@@ -213,11 +213,19 @@ def as_scores_or_summary(source: Any) -> Scores | ScoreSummary:
     return found if getattr(found, "is_summary", False) else as_scores(found, human=True)
 
 
+def find_rated(source: Any) -> Any:
+    """Return a summary, published means or scores, where a path or a frame holds such; else the source."""
+    from confir.data.tables.score_files import read_scores_or_means
+
+    return read_scores_or_means(find_summary(source))
+
+
 def as_rated(source: Any) -> Any:
-    """Return what `as_scores_or_summary` does, or strengths: those given, or those of votes."""
+    """Return what `as_scores_or_summary` does, strengths, those of votes too, or published means."""
     from confir.data.votes import Votes
     from confir.measures.strengths import fit_strengths
 
+    source = find_rated(source)
     if isinstance(source, Votes):
         return fit_strengths(source)
     if isinstance(source, RunScores):

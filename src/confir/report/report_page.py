@@ -33,7 +33,7 @@ from confir.data.tables.cost_files import CostSource, read_costs
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import ConfirWarning, UnreadableError, counted
-from confir.measures.evaluation import as_scores_or_summary, evaluate_lists
+from confir.measures.evaluation import as_scores_or_summary, evaluate_lists, find_rated
 from confir.number_text import percent_words
 from confir.parallel import Progress, name_stage, run_in_threads
 from confir.report.charts import check_width, clean_specification
@@ -53,6 +53,8 @@ from confir.report.page_data import level_key, page_data, table_data
 from confir.report.script_bundle import ScriptBundle
 from confir.report.sections import Figure, answer_sentences, conclusions
 from confir.report.static_figures import static_figures
+from confir.resampling.kinds import require_knowledge
+from confir.resampling.sample import Knowledge
 from confir.resampling.topic_bootstrap import Rng
 from confir.studies import STUDIES, find_sections
 
@@ -175,7 +177,9 @@ def write_report(
         if isinstance(scores, Experiment):
             scores = evaluate_lists(scores)
         else:
-            scores = as_scores_or_summary(scores)
+            found = find_rated(scores)
+            require_knowledge(found, Knowledge.COVARIANCE, "a report")
+            scores = as_scores_or_summary(found)
         lists = None if experiment is None else experiment.lists_by_topic()
     if by is not None:
         groups = as_topic_groups(by, scores.listed(), table)

@@ -41,6 +41,7 @@ class ClusteredSample(TopicSample):
 
     knowledge: ClassVar = frozenset(Knowledge) - {Knowledge.SIGNS, Knowledge.VALUES}
     kind: ClassVar = "scores with a design"
+    reason: ClassVar = "topics of clusters and of strata are not drawn one by one from all"
 
     @property
     def design_words(self) -> str:

@@ -77,6 +77,7 @@ class CollectionSample(Sample):
 
     knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.DRAWS})
     kind: ClassVar = "scores on resampled collections"
+    reason: ClassVar = "documents are resampled, on the same topics"
     provided: ClassVar = frozenset({"se", "replicates"})
     over: ClassVar[Resampled] = "documents"
     threaded: ClassVar = True  # the replicates are drawn already

@@ -6,7 +6,8 @@ estimated anew in each replicate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -63,6 +64,7 @@ class JudgedSample(Sample):
     kind: ClassVar = "scores by human and model judgements"
     # sample and skewness are people's
     provided: ClassVar = frozenset({"se", "replicates", "replicate_se", "sample", "skewness"})
+    reason: ClassVar = "each mean and each difference has a weight of the model of its own"
 
     @property
     def topics(self) -> int:
@@ -80,6 +82,29 @@ class JudgedSample(Sample):
         human, more = topic_weights(self.topics, replicates, rng), len(self.values.rest)
         rest = topic_weights(more, replicates, rng) if more else np.empty((replicates, 0))
         return JudgedWeights(human, rest)
+
+    def with_weight(self, values: Judged, weight: Floats) -> tuple[Floats, Floats]:
+        """Return means and their variances of columns of other values, with given weights of the model."""
+        own, rest = values.human - weight * values.model, weight * values.rest
+        mean, variance = own.mean(axis=0), own.var(axis=0, ddof=1) / len(own)
+        if len(rest):
+            gap = rest.mean(axis=0) - (weight * values.model).mean(axis=0)
+            mean = values.human.mean(axis=0) + gap
+            variance = variance + rest.var(axis=0, ddof=min(1, len(rest) - 1)) / len(rest)
+        return mean, variance
+
+    def population_means(self) -> Floats:
+        """Return people's means over the topics that both judged, from which samples are drawn."""
+        mean: Floats = self.values.human.mean(axis=0)
+        return mean
+
+    def sampled_again(
+        self, draw: Callable[[np.random.Generator], Integers], rng: np.random.Generator
+    ) -> Self:
+        """Return a sample of the topics that both judged: as many by both, and by the model alone."""
+        topics, rest = draw(rng), rng.integers(0, self.topics, len(self.values.rest))
+        human, model, _ = self.values
+        return replace(self, values=Judged(human[topics], model[topics], model[rest]))
 
     def chosen(self, columns: Any) -> Self:
         """Return some columns, as a one-dimensional sample."""
@@ -217,15 +242,19 @@ def judged_sample(scores: JudgedScores) -> JudgedSample:
     """Return scores by people and by a model as a sample of corrected means."""
     runs = len(scores.runs)
     labels = tuple((run, measure) for run in scores.runs for measure in scores.measures)
-    human, model = clip_to_range(scores.human), clip_to_range(scores.model)
-    clipped = JudgedScores(
-        human.topics, human.runs, human.measures, human.values, human.bounded, model=model
-    )
-    flat = clipped.judged().flat()
+    flat = clip_parts(scores).flat()
     found = flat.corrected()
     kept = (found.weight == 0) | (found.mean > 0.0) & (found.mean < 1.0)  # corrections may leave it
     inside = np.tile(bounded_measures(scores.human), runs) & kept
     return JudgedSample(labels, (runs, len(scores.measures)), flat, inside)
+
+
+def clip_parts(scores: JudgedScores) -> Judged:
+    """Return the scores of both, those of bounded measures in [0, 1]."""
+    human, model = clip_to_range(scores.human), clip_to_range(scores.model)
+    return JudgedScores(
+        human.topics, human.runs, human.measures, human.values, human.bounded, model=model
+    ).judged()
 
 
 def _central(second: Floats, first: Floats) -> Floats:

@@ -166,6 +166,15 @@ class ClusteredJudgedSample(JudgedSample):
         del replicates, rng
         yield from ()
 
+    def with_weight(self, values: Judged, weight: Floats) -> tuple[Floats, Floats]:
+        """Return means and their variances over clusters, with given weights of the model."""
+        mean, _ = JudgedSample.with_weight(self, values, weight)
+        y, f, g = (centre(part).apart for part in values)
+        judged, others = self.clusters.judged, len(np.unique(self.clusters.rest))
+        human = np.sqrt(judged / (judged - 1.0)) * (y - weight * f) / len(y)
+        rest = np.sqrt(others / max(others - 1.0, 1.0)) * weight * g / max(len(g), 1)
+        return mean, np.square(self.clusters.totals(human, rest)).sum(axis=0)
+
     def fourth_powers(self, sd: Floats) -> Floats | None:
         """Return nothing: the spread of topics is not that of clusters."""
         del sd

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
@@ -15,10 +15,15 @@ from confir.arrays import Booleans, Floats
 from confir.data.experiment import Experiment
 from confir.data.scores import Scores, lie_in_unit_interval
 from confir.defaults import REPLICATES, SEED
-from confir.errors import FormatError, InvalidValueError, UnsupportedMethodError
+from confir.errors import (
+    FormatError,
+    InvalidValueError,
+    UnsupportedMethodError,
+    enumerate_names,
+)
 from confir.measures.bounded_measures import bounded_measures, clip_to_range
-from confir.measures.evaluation import as_rated, as_scores
-from confir.measures.score_summary import ScoreSummary, find_summary
+from confir.measures.evaluation import as_rated, as_scores, find_rated
+from confir.measures.score_summary import ScoreSummary
 from confir.parallel import run_in_threads
 from confir.resampling.distribution import Labels, SamplingDistribution
 from confir.resampling.sample import Knowledge, Sample, names
@@ -50,8 +55,8 @@ def as_sample(
     Parameters
     ----------
     scores
-        Anything that `as_scores` takes, an array of scores, a `ScoreSummary`, `Strengths`, `Votes`, or
-        a sample, which is returned as it is.
+        Anything that `as_scores` takes, an array of scores, a `ScoreSummary`, published means or a table
+        of them, `Strengths`, `Votes`, or a sample, which is returned as it is.
     statistic, baseline
         As in `bootstrap_topics`; a difference is that of each run from the baseline.
     """
@@ -64,7 +69,7 @@ def as_sample(
     from confir.measures.strengths import fit_strengths
     from confir.resampling.other_kinds import MAKERS
 
-    given: Any = find_summary(scores)
+    given: Any = find_rated(scores)
     if isinstance(given, Votes):
         given = fit_strengths(given)
     if isinstance(given, Experiment | JudgedScores):
@@ -98,7 +103,7 @@ def kind_of(scores: Any) -> type[Sample]:
     return ClusteredSample
 
 
-def require_knowledge(scores: Any, need: Knowledge, what: str) -> None:
+def require_knowledge(scores: Any, need: Knowledge, what: str, also: Collection[str] = ()) -> None:
     """Raise where scores are of a kind that lacks what a study needs.
 
     Parameters
@@ -109,26 +114,31 @@ def require_knowledge(scores: Any, need: Knowledge, what: str) -> None:
         What is needed.
     what
         What needs it: "the study of the Type I error".
+    also
+        Kinds that lack it, for which the study has statistics of its own.
     """
     kind = kind_of(scores)
-    if need not in kind.knowledge:
+    if need not in kind.knowledge and kind.kind not in also:
         from confir.resampling.other_kinds import KINDS
 
-        fitting = [one.kind for one in KINDS if need in one.knowledge]
+        fitting = [one.kind for one in KINDS if need in one.knowledge or one.kind in also]
         raise UnsupportedMethodError(
-            f"{what} needs {need}, which {kind.kind} lack; expected {' or '.join(fitting)}"
+            f"{what} needs {need}, which {kind.kind} lack: {kind.reason}; expected "
+            f"{enumerate_names(fitting, 3)}"
         )
 
 
-def needs(need: Knowledge, what: str) -> Callable[[Callable[Given, Found]], Callable[Given, Found]]:
+def needs(
+    need: Knowledge, what: str, also: Collection[str] = ()
+) -> Callable[[Callable[Given, Found]], Callable[Given, Found]]:
     """Return what declares that a verb needs something of the scores, its first argument.
 
-    The verb gets what `as_rated` makes of them. Its attribute ``needs`` is what it needs, for the
-    table of verbs and kinds.
+    The verb gets what `as_rated` makes of them. Its attributes ``needs`` and ``also`` are what it needs,
+    for the table of verbs and kinds.
 
     Parameters
     ----------
-    need, what
+    need, what, also
         As in `require_knowledge`.
     """
 
@@ -140,10 +150,10 @@ def needs(need: Knowledge, what: str) -> Callable[[Callable[Given, Found]], Call
             found = inspect.signature(verb).bind_partial(*given, **keywords)
             if first in found.arguments:  # else the verb says that it is missing
                 found.arguments[first] = as_rated(found.arguments[first])
-                require_knowledge(found.arguments[first], need, what)
+                require_knowledge(found.arguments[first], need, what, also)
             return verb(*found.args, **found.kwargs)
 
-        cast("Any", asked).needs = need
+        cast("Any", asked).needs, cast("Any", asked).also = need, frozenset(also)
         return asked
 
     return declare
@@ -153,6 +163,12 @@ def need_of(verb: Callable[..., Any]) -> Knowledge | None:
     """Return what a verb declares that it needs; None where every kind will do."""
     need: Knowledge | None = getattr(verb, "needs", None)
     return need
+
+
+def takes(verb: Callable[..., Any], kind: type[Sample]) -> bool:
+    """Whether a verb takes scores of a kind, by what it declares."""
+    need = need_of(verb)
+    return need is None or need in kind.knowledge or kind.kind in getattr(verb, "also", ())
 
 
 def topic_sample(

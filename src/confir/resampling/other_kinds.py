@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from confir.data.sampling.judged_repeats import RepeatedJudgedScores
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.sampling.repeated_scores import RepeatedScores
+from confir.data.tables.published_files import PublishedMeans
 from confir.data.votes import Votes
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
@@ -19,8 +21,9 @@ from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.human_judgements import JudgedSample, judged_sample
 from confir.resampling.influence import InfluenceSample
 from confir.resampling.judged_clusters import ClusteredJudgedSample, JudgedClusters
+from confir.resampling.judged_datasets import JudgedDatasets
 from confir.resampling.kinds import topic_sample
-from confir.resampling.published_means import PublishedMeans, PublishedSample
+from confir.resampling.published_means import PublishedSample
 from confir.resampling.repeat_sample import RepeatSample
 from confir.resampling.sample import Sample
 from confir.resampling.summarised_topics import SummarisedTopics
@@ -33,11 +36,41 @@ KINDS: tuple[type[Sample], ...] = (
     ClusteredSample,
     JudgedSample,
     ClusteredJudgedSample,
+    JudgedDatasets,
     RepeatSample,
     SummarisedTopics,
     CollectionSample,
     PublishedSample,
 )
+
+
+def _kind_judged(scores: JudgedScores) -> type[Sample]:
+    """Return the kind of scores by people and by a model."""
+    if scores.model.datasets:
+        return JudgedDatasets
+    return JudgedSample if scores.model.design is None else ClusteredJudgedSample
+
+
+def _judged(scores: JudgedScores) -> JudgedSample:
+    """Return scores by people and by a model on one dataset as a sample."""
+    plain, design = judged_sample(scores), scores.model.design
+    if design is None:
+        return plain
+    return ClusteredJudgedSample(**plain.fields(), clusters=JudgedClusters.of(scores, design))
+
+
+def _judged_datasets(scores: JudgedScores) -> JudgedDatasets:
+    """Return scores by people and by a model on several datasets as a sample."""
+    return JudgedDatasets.of(scores, _judged)
+
+
+def _repeated(scores: Any) -> RepeatSample:
+    """Return scores of systems with their repeats as a sample, by one judge or by two."""
+    if not scores.corrected:
+        return RepeatSample.of(topic_sample(scores), scores)
+    make = _judged_datasets if scores.datasets else _judged
+    return RepeatSample.of_judged(make(scores), scores)
+
 
 # Which kind scores of a type are, and how it is made of them.
 GIVEN: dict[type, Callable[[Any], type[Sample]]] = {
@@ -47,17 +80,16 @@ GIVEN: dict[type, Callable[[Any], type[Sample]]] = {
     DocumentReplicates: lambda _: CollectionSample,
     PublishedMeans: lambda _: PublishedSample,
     RepeatedScores: lambda _: RepeatSample,
-    JudgedScores: lambda s: JudgedSample if s.model.design is None else ClusteredJudgedSample,
+    RepeatedJudgedScores: lambda _: RepeatSample,
+    JudgedScores: _kind_judged,
 }
 MAKERS: dict[type[Sample], Callable[[Any], Sample]] = {
     SummarisedTopics: SummarisedTopics.of_means,
     InfluenceSample: InfluenceSample.of,
     CollectionSample: CollectionSample.of,
     PublishedSample: PublishedSample.of,
-    RepeatSample: lambda scores: RepeatSample.of(topic_sample(scores), scores),
-    JudgedSample: judged_sample,
-    ClusteredJudgedSample: lambda scores: ClusteredJudgedSample(
-        **judged_sample(scores).fields(),
-        clusters=JudgedClusters.of(scores, scores.model.design),
-    ),
+    RepeatSample: _repeated,
+    JudgedSample: _judged,
+    ClusteredJudgedSample: _judged,
+    JudgedDatasets: _judged_datasets,
 }

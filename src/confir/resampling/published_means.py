@@ -13,71 +13,12 @@ from typing import Any, ClassVar, NoReturn, Self
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.result import Result, axis, over, result
-from confir.data.run_scores import RunScores
-from confir.errors import InvalidValueError, UnsupportedMethodError
+from confir.data.tables.published_files import PublishedMeans
+from confir.errors import UnsupportedMethodError
 from confir.measures.bounded_measures import bounded_measures
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.pair_draws import PairDraws
 from confir.resampling.sample import Knowledge, MeasureSample, Sample
-
-
-@result
-class PublishedMeans(RunScores, Result):
-    """Means of runs by measures, with standard errors and numbers of topics, as a paper has them.
-
-    Attributes
-    ----------
-    runs, measures
-        Names.
-    means, se
-        The means, and their standard errors.
-    counts
-        Number of topics of each mean.
-    bounded
-        Whether measures that confir does not know lie in [0, 1]; by default they do if all means do.
-    """
-
-    in_memory: ClassVar[bool] = False
-
-    runs: tuple[str, ...] = axis("run")
-    measures: tuple[str, ...] = axis("measure")
-    means: Floats = over("run", "measure", column="mean")
-    se: Floats = over("run", "measure")
-    counts: Integers = over("run", "measure", column="topics")
-    bounded: bool | None = None
-
-    def __post_init__(self) -> None:
-        Result.__post_init__(self)
-        if not (np.isfinite(self.means).all() and (self.se > 0).all() and (self.counts > 1).all()):
-            raise InvalidValueError(
-                "a published mean is no number, or has no standard error above 0, or fewer than 2 "
-                "topics; expected all three of each run"
-            )
-
-    @property
-    def design(self) -> None:
-        """How topics were drawn: whatever the standard errors allow for."""
-        return
-
-    @property
-    def topics(self) -> range:
-        """The topics by number."""
-        return range(int(self.counts.max()))
-
-    @property
-    def inside(self) -> tuple[bool, ...]:
-        """Whether the means by each measure lie in [0, 1]."""
-        inside = np.all((self.means >= 0.0) & (self.means <= 1.0), axis=0)
-        return tuple(inside.tolist())
-
-    def topic_counts(self) -> Integers:
-        """Return how many topics each mean is over: runs × measures."""
-        return self.counts
-
-    def mean(self) -> Floats:
-        """Return the means: runs × measures."""
-        return self.means
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,6 +34,9 @@ class PublishedSample(Sample):
 
     knowledge: ClassVar[frozenset[Knowledge]] = frozenset()
     kind: ClassVar = "published means"
+    reason: ClassVar = (
+        "runs on the same topics are correlated, which no table of means says how much"
+    )
 
     @classmethod
     def of(cls, given: PublishedMeans) -> Self:
@@ -168,5 +112,5 @@ class PublishedSample(Sample):
 
     def _lacking(self, what: str, need: Knowledge) -> UnsupportedMethodError:
         return UnsupportedMethodError(
-            f"{what} {need}, which {self.kind} lack; expected the scores of the runs on each topic"
+            f"{what} {need}, which {self.kind} lack: {self.reason}; expected the score on each topic"
         )

@@ -6,14 +6,20 @@ means by topic, over topics, and σ_b²/K of its K repeats. Repeats of different
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.sampling.judged_repeats import RepeatedJudgedScores
+from confir.data.sampling.judged_scores import Judged
 from confir.data.sampling.repeated_scores import RepeatedScores
+from confir.errors import UnsupportedMethodError
 from confir.resampling.distribution import Fields, Labels, SamplingDistribution
+from confir.resampling.human_judgements import JudgedSample
+from confir.resampling.judged_datasets import JudgedDatasets
 from confir.resampling.moments import ROUNDING
 from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws
 from confir.resampling.sample import Knowledge, Sample
@@ -57,9 +63,11 @@ class RepeatSample(Sample):
         Share of the repeats in the variance of differences between systems, on average, by measure.
     plus, minus
         Which of these each column adds, and which it subtracts; the latter None for means.
+    values
+        The scores of the repeats, of one judge: topics × systems × repeats × measures; else none.
     """
 
-    over_topics: TopicSample
+    over_topics: Sample
     parts: Floats
     residuals: Floats
     spare: Floats
@@ -67,26 +75,76 @@ class RepeatSample(Sample):
     shares: Floats
     plus: Integers
     minus: Integers | None = None
+    values: tuple[Floats, ...] = ()
 
     knowledge: ClassVar = frozenset(
         {Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.DRAWS, Knowledge.TOPIC_VARIANCE}
     )
     kind: ClassVar = "means over repeats"
     provided: ClassVar = frozenset({"se", "replicates", "replicate_se"})
+    reason: ClassVar = "the effect of a repeat is shared by all topics"
 
     @classmethod
     def of(cls, over_topics: TopicSample, scores: RepeatedScores) -> Self:
         """Return the sample of scores whose means over repeats are prepared."""
-        counts = scores.repeat_counts
+        return cls._of_cells(over_topics, scores.repeats, scores.repeat_counts)
+
+    @classmethod
+    def _of_cells(cls, over_topics: TopicSample, cells: Floats, counts: Integers) -> Self:
+        """Return the sample of scores of repeats: topics × systems × repeats × measures."""
         found = [
-            _repeat_variances(over_topics, scores.repeats[:, system, :count]) / count
+            _repeat_variances(over_topics, cells[:, system, :count])
             for system, count in enumerate(counts.tolist())
         ]
+        return replace(cls.made(over_topics, counts, found), values=(cells,))
+
+    @classmethod
+    def of_judged(
+        cls, over_topics: JudgedSample | JudgedDatasets, scores: RepeatedJudgedScores
+    ) -> Self:
+        """Return the sample of scores by people and by a model, whose means over repeats are prepared.
+
+        A repeat moves the mean by people, whatever the weight of the model: so its variance is found with
+        the weights of the means over repeats.
+        """
+        found = [
+            _judged_repeat_variances(over_topics, scores, system)
+            for system in range(len(scores.runs))
+        ]
+        return cls.made(over_topics, scores.repeat_counts, found)
+
+    @classmethod
+    def made(cls, over_topics: Sample, counts: Integers, variances: Sequence[Floats]) -> Self:
+        """Return the sample with σ_b² and MS_e/T of each system: 2 × measures."""
+        found = [own / count for own, count in zip(variances, counts.tolist(), strict=True)]
+        measures = len(variances[0][0])
         parts, residuals = np.stack(found, axis=1).reshape(2, -1)
-        spare = np.repeat(counts - 1.0, len(scores.measures))
+        spare = np.repeat(counts - 1.0, measures)
         usual = np.tile(parts.reshape(len(counts), -1).mean(axis=0), len(counts))
-        shares = _repeat_shares(over_topics, parts, scores)
+        shares = _repeat_shares(over_topics, parts, (len(counts), measures))
         return cls(over_topics, parts, residuals, spare, usual, shares, np.arange(len(parts)))
+
+    def sampled_again(
+        self, draw: Callable[[np.random.Generator], Integers], rng: np.random.Generator
+    ) -> Self:
+        """Return a sample of the topics, or of whole clusters, and of the repeats of each system."""
+        if not self.values:
+            raise UnsupportedMethodError(
+                "repeats whose scores are by a model and by people are not drawn anew as from a population; "
+                "expected those of one judge"
+            )
+        (cells,) = self.values
+        topics = cast("TopicSample", self.over_topics)  # as `_of_cells` has it
+        wide = replace(topics, values=(cells.reshape(len(cells), -1),))
+        drawn = wide.sampled_again(draw, rng)
+        again = drawn.values[0].reshape(-1, *cells.shape[1:])
+        counts = np.sum(~np.isnan(cells[0, :, :, 0]), axis=1)
+        for system, count in enumerate(counts.tolist()):
+            chosen = rng.integers(0, count, count)
+            again[:, system, :count] = again[:, system, chosen]
+        means = np.nanmean(again, axis=2).reshape(len(again), -1)
+        over_topics = replace(drawn, values=(np.ascontiguousarray(means),))
+        return self._of_cells(over_topics, again, counts)
 
     @property
     def labels(self) -> Labels:
@@ -117,6 +175,15 @@ class RepeatSample(Sample):
     def uneven(self) -> bool:
         """Whether few clusters weigh so much more than others that t is too optimistic."""
         return self.over_topics.uneven
+
+    @property
+    def without_repeats(self) -> Sample:
+        """The means over repeats as if no repeat varied."""
+        return self.over_topics
+
+    def model_weight(self) -> Floats | None:
+        """Return the weight of the model in each column; None where there is one judge."""
+        return self.over_topics.model_weight()
 
     @property
     def largest_df(self) -> float:
@@ -314,25 +381,68 @@ def _repeat_variances(over_topics: TopicSample, values: Floats) -> Floats:
     means = found(values).estimate.reshape(repeats, measures)
     apart = found(values - values.mean(axis=1, keepdims=True))
     squares = np.square(apart.require("se")).reshape(repeats, measures)
-    residual = squares.sum(axis=0) / (repeats - 1.0)
+    return _beyond_topics(means, squares)
+
+
+def _beyond_topics(means: Floats, squares: Floats) -> Floats:
+    """Return σ_b² and MS_e/T from means of repeats and variances of their deviations: repeats × measures."""
+    residual = squares.sum(axis=0) / (len(means) - 1.0)
     effect = means.var(axis=0, ddof=1) - residual
     rounding = ROUNDING * np.square(means).max(axis=0)
     return np.stack([np.where(effect > rounding, effect, 0.0), residual])
 
 
-def _repeat_shares(over_topics: TopicSample, parts: Floats, scores: RepeatedScores) -> Floats:
+def _judged_repeat_variances(
+    over_topics: JudgedSample | JudgedDatasets, scores: RepeatedJudgedScores, system: int
+) -> Floats:
+    """Return what `_repeat_variances` does of one system, by people and by a model."""
+    measures = len(scores.measures)
+    own = slice(system * measures, (system + 1) * measures)
+    tables = [scores.on_dataset(name) for name in scores.datasets] or [scores]
+    random = isinstance(over_topics, JudgedDatasets) and over_topics.random
+    samples = over_topics.parts if isinstance(over_topics, JudgedDatasets) else (over_topics,)
+    found = []
+    for sample, table in zip(samples, tables, strict=True):
+        cells = table.judged_repeats(system)
+        repeats = cells.human.shape[1]
+        weight = np.tile(sample.values.corrected().weight[own], repeats)
+        apart = Judged(*(part - part.mean(axis=1, keepdims=True) for part in cells))
+        means, _ = sample.with_weight(cells.flat(), weight)
+        moves, squares = sample.with_weight(apart.flat(), weight)
+        found.append([each.reshape(repeats, measures) for each in (means, moves, squares)])
+    means, moves, squares = (np.stack(each) for each in zip(*found, strict=True))
+    number = len(found)
+    if random:
+        return _beyond_topics(means.mean(axis=0), moves.var(axis=0, ddof=1) / number)
+    return _beyond_topics(means.mean(axis=0), squares.sum(axis=0) / number**2)
+
+
+def _repeat_shares(over_topics: Sample, parts: Floats, shape: tuple[int, int]) -> Floats:
     """Return the share of repeats in the variance of differences between systems, for each column.
 
     The variance over topics of a difference is on average 2S/(S-1) times that of deviations from the
     mean of all S systems.
     """
-    systems, measures = len(scores.runs), len(scores.measures)
-    values = over_topics.values[0].reshape(-1, systems, measures)
-    apart = values - values.mean(axis=1, keepdims=True)
-    found = replace(over_topics, values=(np.ascontiguousarray(apart.reshape(len(apart), -1)),))
+    systems, measures = shape
+    found = _from_mean_system(over_topics, shape)
     squares = np.square(found.distribution(slice(None), None, ("se",)).require("se"))
     of_topics = squares.reshape(systems, measures).sum(axis=0) / max(systems - 1, 1)
     of_repeats = parts.reshape(systems, measures).mean(axis=0)
     total = of_topics + of_repeats
     share = np.divide(of_repeats, total, out=np.zeros(measures), where=total > 0)
     return np.tile(share, systems)
+
+
+def _from_mean_system(sample: Any, shape: tuple[int, int]) -> Sample:
+    """Return a sample of scores less the mean of all systems on the same topic and by the same judge."""
+    if isinstance(sample, JudgedDatasets):
+        parts = tuple(_from_mean_system(part, shape) for part in sample.parts)
+        return replace(sample, parts=cast("tuple[JudgedSample, ...]", parts))
+
+    def apart(values: Floats) -> Floats:
+        cells = values.reshape(-1, *shape)
+        moved = cells - cells.mean(axis=1, keepdims=True)
+        return np.ascontiguousarray(moved.reshape(values.shape))
+
+    make = getattr(sample.values, "_make", tuple)  # of one judge, or of two by name
+    return cast("Sample", replace(sample, values=make(map(apart, sample.values))))

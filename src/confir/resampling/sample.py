@@ -8,7 +8,7 @@ one function that knows which kind it has.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
@@ -75,6 +75,8 @@ class Sample(ABC):
         What is resampled.
     threaded
         Whether its columns are best taken by threads of this process: little is left to do.
+    reason
+        Why what is not known of it is not known, in words.
     """
 
     __slots__ = ()
@@ -84,6 +86,7 @@ class Sample(ABC):
     provided: ClassVar[frozenset[str]] = frozenset()
     over: ClassVar[Resampled] = "topics"
     threaded: ClassVar[bool] = False
+    reason: ClassVar[str] = ""
 
     if TYPE_CHECKING:  # attributes, or properties
 
@@ -239,6 +242,27 @@ class Sample(ABC):
     def simple_columns(self) -> Booleans:
         """Return which columns are means of one simple random sample of topics."""
         return np.full(self.columns, self.independent)
+
+    @property
+    def without_repeats(self) -> Sample:
+        """The means over repeats as if no repeat varied: itself, where there is one of each."""
+        return self
+
+    @property
+    def averages(self) -> bool:
+        """Whether estimates are means of topics that are drawn one by one."""
+        return False
+
+    def population_means(self) -> Floats:
+        """Return the means of the population that `sampled_again` draws from, one per column."""
+        return self.distribution(slice(None), None, ()).estimate
+
+    def sampled_again(
+        self, draw: Callable[[np.random.Generator], Integers], rng: np.random.Generator
+    ) -> Sample:
+        """Return a sample drawn from this one, as from a population; ``draw`` draws topics."""
+        del draw, rng
+        raise UnsupportedMethodError(f"{self.kind} cannot be drawn anew as from a population")
 
     @property
     def clusters_drawn(self) -> int:

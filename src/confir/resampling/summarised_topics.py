@@ -113,6 +113,7 @@ class SummarisedTopics(Sample):
     )
     kind: ClassVar = "summaries of scores"
     threaded: ClassVar = True  # little is left to do after the pass over its file
+    reason: ClassVar = "a long table is summed up, and a sample of its topics is kept"
 
     @classmethod
     def of_means(cls, summary: ScoreSummary) -> Self:

@@ -183,7 +183,7 @@ def as_design(
     ----------
     source
         A `Design`; a file or frame with a column topic and any of dataset, stratum, cluster and
-        weight; or a mapping of such columns, or topic → cluster.
+        weight; or a mapping of such columns, or topic → cluster. None where there is none.
     topics
         The topics that it must describe; it may describe others.
     columns
@@ -191,6 +191,8 @@ def as_design(
     datasets
         "fixed" or "random", as in `Design`.
     """
+    if source is None or not topics:
+        return None
     named = {role: as_text(role, name) for role, name in columns.items() if name is not None}
     if isinstance(source, Design):
         if named:

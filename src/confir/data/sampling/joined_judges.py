@@ -7,7 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from confir.data.sampling.judged_scores import ALL_TOPICS, RANDOM_TOPICS, JudgedScores
+from confir.data.sampling.design import as_design
+from confir.data.sampling.judged_scores import (
+    ALL_TOPICS,
+    LEAST_HUMAN_TOPICS,
+    RANDOM_TOPICS,
+    JudgedScores,
+)
 from confir.data.scores import Scores
 from confir.errors import (
     InvalidValueError,
@@ -17,9 +23,6 @@ from confir.errors import (
     enumerate_names,
     warn_caller,
 )
-
-# The residual of two estimated numbers, mean and weight, needs as many topics to vary.
-LEAST_HUMAN_TOPICS = 3
 
 # Human topics whose scores by the model differ from the others' as rarely as this are no sample.
 _RARELY = 0.05
@@ -38,7 +41,8 @@ def join_judges(human: Scores, model: Scores, human_sample: str = RANDOM_TOPICS)
         How the human-judged topics were sampled.
     """
     scores = JudgedScores(**human.plain(), model=model, human_sample=human_sample)
-    _warn_of_other_topics(scores)
+    for part in [scores.on_dataset(name) for name in model.datasets] or [scores]:
+        _warn_of_other_topics(part)
     return scores
 
 
@@ -50,7 +54,8 @@ def join_tables(human: Scores, model: Scores, human_sample: str) -> JudgedScores
     human
         Scores by people; runs, measures and topics that the model's table lacks are left out.
     model
-        Scores by the model, of which every run and measure is one of people's.
+        Scores by the model, of which every run and measure is one of people's; a design of its topics
+        is that of people's, too.
     human_sample
         How the human-judged topics were sampled: "random-topics", or "all".
     """
@@ -67,7 +72,8 @@ def join_tables(human: Scores, model: Scores, human_sample: str) -> JudgedScores
     human = human.select(run=list(model.runs), measure=list(model.measures))
     kept = np.isin(human.topics, shared_topics(model.topics, human.topics, human_sample))
     names = np.array(human.topics, object)[kept].tolist()
-    people = replace(human, topics=tuple(names), values=human.values[kept])
+    design = as_design(model.design, names, {})
+    people = replace(human, topics=tuple(names), values=human.values[kept], design=design)
     for table, whose in ((people, "people"), (model, "the model")):
         _refuse_missing(table, whose)
     return join_judges(people, model, human_sample)

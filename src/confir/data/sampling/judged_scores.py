@@ -9,8 +9,8 @@ more precise the better it is.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
-from dataclasses import field, replace
+from collections.abc import Collection, Mapping
+from dataclasses import field, fields, replace
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -19,15 +19,18 @@ import numpy as np
 from confir.arguments import as_choice
 from confir.arrays import Floats, Integers
 from confir.data.result import result
-from confir.data.sampling.design import as_design
+from confir.data.sampling.design import Datasets, Design, DesignSource, as_design
 from confir.data.scores import Scores
 from confir.defaults import LEVEL
-from confir.errors import InvalidValueError, counted
+from confir.errors import InvalidValueError, TopicMismatchError, counted
 
 RANDOM_TOPICS, RANDOM_DOCUMENTS = "random-topics", "random-documents"
 ALL_TOPICS, CHOSEN = "all", "chosen"
 # How the human-judged topics were sampled: only a random sample speaks for the others.
 HUMAN_SAMPLES = (RANDOM_TOPICS, RANDOM_DOCUMENTS, ALL_TOPICS, CHOSEN)
+
+# The residual of two estimated numbers, mean and weight, needs as many topics to vary.
+LEAST_HUMAN_TOPICS = 3
 
 # A variance below this is rounding error.
 _ROUNDING = 1e-13
@@ -281,11 +284,52 @@ class JudgedScores(Scores):
     def on_topics(self, topics: Collection[str]) -> Self:
         """Return the scores by people and by the model on some topics."""
         wanted = set(topics)
-        places = [place for place, topic in enumerate(self.topics) if topic in wanted]
-        kept = tuple(self.topics[place] for place in places)
+        kept = [topic for topic in self.topics if topic in wanted]
+        design = as_design(self.design, kept, {})
         model = self.model.on_topics(wanted)
-        design = None if self.design is None else as_design(self.design, kept, {})
-        return replace(self, topics=kept, values=self.values[places], design=design, model=model)
+        part = replace(self, design=None).select(topic=kept)
+        return replace(part, design=design, model=model)
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Names of the datasets that the model's topics are of."""
+        return self.model.datasets
+
+    @property
+    def dataset_design(self) -> Design:
+        """How the model's topics of several datasets were drawn; raises where there are no datasets."""
+        return self.model.dataset_design
+
+    def on_dataset(self, name: str) -> Self:
+        """Return the scores by people and by the model on one dataset; raise where people judged too few."""
+        model = self.model.on_dataset(name)
+        part = self.on_topics(model.topics)
+        if len(part.topics) < LEAST_HUMAN_TOPICS:
+            raise TopicMismatchError(
+                f"people judged {counted(len(part.topics), 'topic')} of dataset {name!r}; expected "
+                f"{LEAST_HUMAN_TOPICS} or more of each dataset, whose correction is its own"
+            )
+        return replace(part, design=as_design(model.design, part.topics, {}), model=model)
+
+    def with_design(
+        self, design: DesignSource, *, datasets: Datasets = "fixed", **columns: str | None
+    ) -> Self:
+        """Return the scores with a design of the topics of both judges, as in `Scores`."""
+        human, model = (
+            part.with_design(design, datasets=datasets, **columns)
+            for part in (self.human, self.model)
+        )
+        return replace(self, design=human.design, model=model)
+
+    def with_repeats(self, pattern: str | None = None) -> Any:
+        """Return the scores of systems by both judges, whose repeats the runs are, as in `Scores`."""
+        from confir.data.sampling.judged_repeats import group_judged_repeats
+
+        return group_judged_repeats(self, pattern)
+
+    def with_datasets(self, datasets: Datasets) -> Self:
+        """Return the scores with the datasets of both judges fixed, or a sample."""
+        return self.with_design(replace(self.dataset_design, datasets=datasets))
 
     def in_id_order(self) -> Self:
         """Return the scores with the topics of both judges in bytewise order of the ids."""
@@ -315,8 +359,19 @@ class JudgedScores(Scores):
         return Judged(self.values, self.model.values[both], self.model.values[rest])
 
     def mean(self) -> Floats:
-        """Return the means by people, estimated from both: runs × measures."""
+        """Return the means by people, estimated from both, on each dataset by itself: runs × measures."""
+        if self.datasets:
+            means = [self.on_dataset(name).mean() for name in self.datasets]
+            return np.asarray(np.mean(means, axis=0))
         return self.judged().corrected().mean
+
+    def rescaled(
+        self, moves: Mapping[str, tuple[float, float]], measures: tuple[str, ...]
+    ) -> JudgedScores:
+        """Return the scores of both judges on a scale of each dataset, as in `Scores`."""
+        human, model = (Scores.rescaled(one, moves, measures) for one in (self.human, self.model))
+        kept = {one.name: getattr(human, one.name) for one in fields(human)}
+        return JudgedScores(**kept, model=model, human_sample=self.human_sample)
 
 
 # As `over` declares fields, for one that follows fields with defaults.

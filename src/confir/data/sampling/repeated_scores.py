@@ -6,6 +6,7 @@ Which runs are repeats of one system, their names say: ``system@1``, ``system_se
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import field
 from typing import NamedTuple
 
@@ -50,7 +51,7 @@ class Repeats(NamedTuple):
 
 
 # As `over` declares fields, for one that follows fields with defaults.
-_BY_REPEAT = {"over": ("topic", "run", "", "measure"), "column": "repeat", "flat": False}
+BY_REPEAT = {"over": ("topic", "run", "", "measure"), "column": "repeat", "flat": False}
 
 
 @result
@@ -65,7 +66,7 @@ class RepeatedScores(Scores):
         Topics × systems × repeats × measures; NaN where a system has fewer repeats than others.
     """
 
-    repeats: Floats = field(kw_only=True, metadata=_BY_REPEAT)
+    repeats: Floats = field(kw_only=True, metadata=BY_REPEAT)
 
     def with_repeats(self, pattern: str | None = None) -> RepeatedScores:
         """Return the scores themselves, which are of systems already."""
@@ -81,12 +82,13 @@ class RepeatedScores(Scores):
             for place in range(self.repeats.shape[2])
         )
 
-    def rescaled(self, shift: Floats, scale: Floats, measures: tuple[str, ...]) -> Scores:
-        """Return the scores and the repeats less a shift, over a scale, both by topic."""
-        by_topic = (slice(None), None, None, None)
-        repeats = (self.repeats - shift[by_topic]) / scale[by_topic]
-        plain = Scores.rescaled(self, shift, scale, measures)
-        return RepeatedScores(**plain.plain(), repeats=repeats)
+    def rescaled(
+        self, moves: Mapping[str, tuple[float, float]], measures: tuple[str, ...]
+    ) -> Scores:
+        """Return the scores and the repeats on a scale of each dataset, as in `Scores`."""
+        tables = [Scores.rescaled(one, moves, measures) for one in (self, *self.repeat_tables())]
+        repeats = np.stack([table.values for table in tables[1:]], axis=2)
+        return RepeatedScores(**tables[0].plain(), repeats=repeats)
 
     def sampling_note(self, _seed: int | None = None) -> str:
         """Return how many repeats the systems have, in words."""

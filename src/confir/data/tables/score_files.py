@@ -21,6 +21,7 @@ from confir.data.scores import Scores
 from confir.data.tables.input_table import Ids, InputTable, TableKind, check_filled
 from confir.data.tables.measure_names import topics_come_first
 from confir.data.tables.parquet_files import is_parquet
+from confir.data.tables.published_files import PublishedMeans, are_means, means_from_table
 from confir.data.tables.score_columns import COLUMN_NAMES, EXPECTED, is_long, score_entries
 from confir.data.tables.score_layouts import (
     ColumnRoles,
@@ -160,6 +161,22 @@ def _read_source(
     return use(read_table(source, kind, use))
 
 
+def read_scores_or_means(source: Any) -> Any:
+    """Return the scores in a file or frame, or the means, where it has these with their errors.
+
+    Anything else, such as a folder, is returned as it is.
+    """
+    if not (
+        has_columns(source) or (isinstance(source, str | os.PathLike) and os.path.isfile(source))
+    ):
+        return source
+
+    def use(table: InputTable) -> Scores | PublishedMeans:
+        return means_from_table(table) if are_means(table.header) else scores_from_table(table)
+
+    return use(read_table(source, SCORES, use))
+
+
 def read_score_table(source: PathLike | Any) -> InputTable:
     """Return the columns of a table of scores, whatever they mean."""
     return read_table(source, SCORES)
@@ -172,6 +189,11 @@ def scores_from_table(
     roles: ColumnRoles | None = None,
 ) -> Scores:
     """Return the scores in one table; where an entry is there twice, say on which lines."""
+    if roles is None and are_means(table.header):
+        raise table.header_error(
+            "means with their errors, of which intervals alone follow; this needs scores of single topics: "
+            f"{EXPECTED}"
+        )
     entries, table = score_entries(usual_columns(table, roles))
     if run is not None:
         entries = entries._replace(runs=_renamed("run", entries.runs, run, table.source))

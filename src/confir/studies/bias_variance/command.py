@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from confir.cli import options
-from confir.cli.input import Inputs
+from confir.cli.judged_input import JudgedInputs
 from confir.cli.parameters import Option, Without
 from confir.errors import InvalidValueError, counted
 
@@ -17,7 +17,7 @@ _TARGET = "Target"
 
 def bias_variance_command(
     *,
-    inputs: Annotated[Inputs, Without("bounded")],
+    inputs: Annotated[JudgedInputs, Without("bounded")],
     target: Annotated[
         str,
         Option(

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from confir.cli import options
-from confir.cli.input import Inputs
+from confir.cli.judged_input import JudgedInputs
 from confir.cli.parameters import Option, Without, refuse_options
-from confir.cli.repeat_option import RepeatsOption, pattern_of
+from confir.cli.repeat_option import pattern_of
 from confir.cli.views import View, Views
 from confir.defaults import LEVEL, SEED
 from confir.errors import InvalidValueError
@@ -21,8 +21,7 @@ VIEWS = Views(
 
 def components_command(
     *,
-    inputs: Annotated[Inputs, Without("bounded")],
-    repeats: RepeatsOption = None,
+    inputs: Annotated[JudgedInputs, Without("bounded")],
     judge: Annotated[
         list[str] | None,
         Option(
@@ -72,13 +71,14 @@ def components_command(
     check_level(level)
     if judge and inputs.scores:
         refuse_options(inputs.context, ["judge"], "is for QRELS RUN..., not for score tables")
-    if not judge and repeats is None:
+    if not judge and inputs.repeats is None:
         refuse_options(
             inputs.context,
             ["levels"],
             "is about judges and repeats; expected --judge or --repeats beside it",
         )
-    scores = inputs.load_scores(quiet=out.quiet, example="confir components qrels.txt runs/ -m AP")
+    runs = replace(inputs, repeats=None)  # systems are found in all judges' runs together
+    scores = runs.load_scores(quiet=out.quiet, example="confir components qrels.txt runs/ -m AP")
     if len(scores.measures) > 1:
         raise InvalidValueError(
             f"there are {len(scores.measures)} measures; components are of one: expected one -m"
@@ -92,7 +92,7 @@ def components_command(
         others = {path: evaluate(path, given.sources, scores.measures, **rules) for path in judge}
     found = decompose_scores(
         scores,
-        repeats=pattern_of(repeats) or repeats is not None,
+        repeats=pattern_of(inputs.repeats) or inputs.repeats is not None,
         judges=others,
         topics=topics,
         levels=levels,

@@ -34,6 +34,8 @@ from confir.defaults import LEVEL, SEED
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, warn_caller
 from confir.intervals.interval import tail_probabilities
 from confir.measures.evaluation import as_scores, evaluate
+from confir.resampling.kinds import needs
+from confir.resampling.sample import Knowledge
 from confir.resampling.topic_bootstrap import Rng
 from confir.studies.components.analysis import (
     JUDGES,
@@ -132,6 +134,7 @@ class Components(Result):
         ]
 
 
+@needs(Knowledge.VALUES, "the analysis of variance components", also=["means over repeats"])
 def decompose_scores(
     scores: ScoresSource | Mapping[str, ScoresSource],
     *,
@@ -148,7 +151,8 @@ def decompose_scores(
     Parameters
     ----------
     scores
-        Scores of the systems; anything that `as_scores` takes. Topics that a run lacks are left out.
+        Scores of the systems; anything that `as_scores` takes. Topics that a run lacks are left out. Those
+        `with_repeats` have repeats as a factor.
     measure
         By default the first.
     repeats
@@ -176,7 +180,9 @@ def decompose_scores(
     if judges is not None and not isinstance(judges, Mapping):
         raise invalid("judges", judges, "a mapping of names to scores")
     first = as_scores(scores)
-    refuse_design(first.design, "the analysis of variance components")
+    if len(first.repeat_tables()) > 1:  # of systems already
+        refuse_design(first.design, "the analysis of variance components")
+        first, repeats = _single_runs(first), True
     name = first.measures[0]
     if measure is not None:
         name = as_choice("measure", as_text("measure", measure), first.measures)
@@ -212,6 +218,18 @@ def decompose_scores(
         planned_levels=planned[1],
         **named,
     )
+
+
+def _single_runs(scores: Scores) -> Scores:
+    """Return scores of systems as those of their repeats, by the usual names."""
+    counts = scores.repeat_counts.tolist()
+    found = [
+        (f"{run}@{repeat + 1}", table.values[:, system])
+        for system, run in enumerate(scores.runs)
+        for repeat, table in enumerate(scores.repeat_tables()[: counts[system]])
+    ]
+    names, values = zip(*found, strict=True)
+    return Scores(scores.topics, names, scores.measures, np.stack(values, axis=1), scores.bounded)
 
 
 def _table(

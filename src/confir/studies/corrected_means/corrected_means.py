@@ -28,7 +28,7 @@ from confir.intervals.method_list import (
 from confir.measures.evaluation import evaluate
 from confir.number_text import percent
 from confir.parallel import Progress
-from confir.resampling.human_judgements import judged_sample
+from confir.resampling.human_judgements import clip_parts
 from confir.resampling.kinds import as_sample, topic_sample
 from confir.resampling.topic_bootstrap import Rng, check_replicates
 from confir.studies.corrected_means.sentences import model_notes
@@ -198,8 +198,8 @@ def correct_scores(
     methods = tuple(METHODS[name] for name in corrected.methods)
     people, generator = topic_sample(scores.human), as_generator(rng)
     alone = find_intervals(people, [methods], [level], replicates, generator)[0]
-    whole, values = as_sample(scores), judged_sample(scores).values
-    weight = values.corrected().weight
+    whole, values = as_sample(scores), clip_parts(scores).flat()
+    weight = cast("Floats", whole.model_weight())
     shape = len(scores.runs), len(scores.measures)
     apart = replace(people, values=(values.model - values.human,), support=weight < 0)
     bias = find_intervals(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from confir.cli import options
-from confir.cli.input import Inputs
+from confir.cli.judged_input import JudgedInputs
 from confir.cli.parameters import Instead, Option, Panel
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.errors import InvalidValueError, counted
@@ -85,7 +85,7 @@ MeasureOption = Annotated[
 
 def coverage_command(
     *,
-    inputs: Inputs,
+    inputs: JudgedInputs,
     level: options.LevelOption = LEVEL,
     method: StudiedMethodsOption = None,
     per_tail: Annotated[
@@ -138,7 +138,7 @@ def coverage_command(
 
 def type_one_command(
     *,
-    inputs: Annotated[Inputs, Instead(measure=MeasureOption)],
+    inputs: Annotated[JudgedInputs, Instead(measure=MeasureOption)],
     topics: Annotated[
         list[int] | None, _STATISTICS("Topics in a sample (repeatable; default 5, 10, 20).", "N")
     ] = None,

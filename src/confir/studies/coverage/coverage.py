@@ -152,7 +152,11 @@ class Coverage(Result):
 
 
 @on_its_scheduler
-@needs(Knowledge.UNITS, "the study of coverage")
+@needs(
+    Knowledge.UNITS,
+    "the study of coverage",
+    also=["scores by human and model judgements", "means over repeats"],
+)
 def estimate_coverage(
     scores: ScoresSource,
     *,
@@ -173,7 +177,8 @@ def estimate_coverage(
     Parameters
     ----------
     scores
-        Anything that `as_scores` takes; each run's scores are a population of topics.
+        Anything that `as_scores` takes; each run's scores are a population of topics. Of human and
+        model judgements it is the topics that both judged; of repeats, topics and each system's repeats.
     methods
         Names, including "bootstrap-t-published", `Method` objects or functions; by default all
         that apply.
@@ -190,7 +195,7 @@ def estimate_coverage(
     >>> confir.estimate_coverage(scores, methods="t", samples=200)
     Coverage(run: 2, measure: 1, method: 1, level=0.95)
     """
-    scores = as_scores(scores)
+    scores = as_scores(scores, human=True)
     level = as_level(level)
     misses = count_misses(
         scores,

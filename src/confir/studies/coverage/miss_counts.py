@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -18,8 +19,8 @@ from confir.data.sampling.design import refuse_design
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES
 from confir.errors import InvalidValueError, counted
 from confir.parallel import Progress, run_tasks, task_seeds
-from confir.resampling.kinds import topic_sample
-from confir.resampling.topic_bootstrap import Rng, ScoresLike, check_replicates
+from confir.resampling.kinds import as_sample
+from confir.resampling.topic_bootstrap import Rng, ScoresLike, TopicSample, check_replicates
 from confir.studies.coverage.miss_counter import MissCounter, Sampling, can_count
 from confir.studies.coverage.studied_methods import MethodLike, chosen_methods
 
@@ -118,7 +119,7 @@ def count_misses(
     rng, jobs, progress, resume
         Seed; threads; called after each task; folder for results (see `confir.parallel`).
     """
-    population = topic_sample(scores, statistic=statistic, baseline=baseline)
+    population = as_sample(scores, statistic=statistic, baseline=baseline)
     size = population.topics if topics is None else topics
     claimed = as_levels(levels)
     check_replicates(replicates)
@@ -133,12 +134,12 @@ def count_misses(
         min(_SAMPLES_PER_TASK, samples - start) for start in range(0, samples, _SAMPLES_PER_TASK)
     ]
     seeds = task_seeds(as_generator(rng), 2 * len(counts))
-    truth = population.distribution(slice(None), None, ()).estimate
+    truth = population.population_means()
     if np.isnan(truth).all():
         raise InvalidValueError("there are no scores; expected at least two topics with a score")
     cells = samples * replicates * population.columns
     counter = MissCounter(
-        population=population,
+        population=cast("TopicSample", population),  # other kinds are neither counted nor closed
         truth=truth,
         methods=chosen,
         levels=claimed,

@@ -16,8 +16,9 @@ from confir.intervals.method import Method, Use
 from confir.intervals.method_list import check_fit, find_method, fits, methods_over
 from confir.intervals.probe import Probe
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.kinds import topic_sample
-from confir.resampling.topic_bootstrap import ScoresLike, TopicSample
+from confir.resampling.kinds import as_sample
+from confir.resampling.sample import Sample
+from confir.resampling.topic_bootstrap import ScoresLike
 
 MethodLike = str | Method | Callable[[SamplingDistribution, float], Limits]
 
@@ -59,11 +60,11 @@ class _OwnMethod:
 
 def fitting_methods(scores: ScoresLike) -> list[str]:
     """Return the names of the methods that apply to the mean of scores."""
-    population = topic_sample(scores)
+    population = as_sample(scores)
     return [method.name for method in _fitting(population)]
 
 
-def _fitting(population: TopicSample) -> list[Method]:
+def _fitting(population: Sample) -> list[Method]:
     return [method for method in methods_over("topics").values() if fits(method, population)]
 
 
@@ -90,7 +91,7 @@ _FOR_STUDIES = {method.name: method for method in (PUBLISHED_BOOTSTRAP_T,)}
 
 def chosen_methods(
     methods: MethodLike | Iterable[MethodLike] | None,
-    population: TopicSample,
+    population: Sample,
     levels: Sequence[float],
 ) -> list[Method]:
     """Return the methods requested, checked against scores and levels."""

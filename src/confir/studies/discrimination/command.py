@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from confir.cli import options
-from confir.cli.input import Inputs
+from confir.cli.judged_input import JudgedInputs
 from confir.cli.lists import deliver_measures
 from confir.cli.parameters import Option, Without
 from confir.errors import InvalidValueError
@@ -13,7 +13,7 @@ from confir.errors import InvalidValueError
 
 def measures_command(
     *,
-    inputs: Annotated[Inputs, Without("bounded")],
+    inputs: Annotated[JudgedInputs, Without("bounded")],
     power: Annotated[
         bool,
         Option(

@@ -85,7 +85,7 @@ class Discrimination(Result):
 
 
 @on_its_scheduler
-@needs(Knowledge.UNITS, "the comparison of measures")
+@needs(Knowledge.UNITS, "the comparison of measures", also=["means over repeats"])
 def compare_measures(
     scores: ScoresSource,
     *,
@@ -100,7 +100,7 @@ def compare_measures(
     ----------
     scores
         Scores of two runs or more by the measures to compare; anything that `as_scores` takes. By a
-        design, halves are of whole clusters.
+        design, halves are of whole clusters; of repeats, means over them are compared.
     level
         Differences are significant at 1 - level.
     splits

@@ -197,8 +197,32 @@ def _check_connected(datasets: Datasets) -> None:
         )
 
 
+class BoardSample(Sample):
+    """Macro means of runs by one measure whose covariance is known, but no scores of single topics."""
+
+    __slots__ = ()
+
+    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.DRAWS})
+
+    @property
+    def rows(self) -> int:
+        """Numbers held per column: none of single topics."""
+        return 0
+
+    def provides(self, need: str) -> bool:
+        """Whether the distribution has a field of this name."""
+        return need in ("se", "replicates")
+
+    def by_measure(self, what: str) -> list[MeasureSample]:
+        """Return all runs, by the one measure."""
+        del what
+        every = np.ones(self.columns, np.bool_)
+        runs = self.chosen(slice(None))
+        return [MeasureSample(every, runs, self.topics)]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class AdditiveSample(Sample):
+class AdditiveSample(BoardSample):
     """Macro means of runs that miss datasets, or their differences.
 
     Attributes
@@ -234,18 +258,12 @@ class AdditiveSample(Sample):
     plus: Integers
     minus: Integers | None = None
 
-    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.DRAWS})
     kind: ClassVar = "runs that miss datasets"
 
     @property
     def topics(self) -> int:
         """Number of topics of all datasets; of datasets, where their means alone are known."""
         return self.topics_held
-
-    @property
-    def rows(self) -> int:
-        """Numbers held per column: none of single topics."""
-        return 0
 
     @property
     def largest_df(self) -> float:
@@ -255,10 +273,6 @@ class AdditiveSample(Sample):
     def unit_counts(self, counts: Integers) -> Floats:
         """Return the number of independent units, the same for all columns."""
         return np.full(counts.shape, self.units)
-
-    def provides(self, need: str) -> bool:
-        """Whether the distribution has a field of this name."""
-        return need in ("se", "replicates")
 
     def draw(
         self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()
@@ -348,12 +362,6 @@ class AdditiveSample(Sample):
             np.sum(np.abs(apart) <= TIE, axis=0),
             np.sum(apart < -TIE, axis=0),
         )
-
-    def by_measure(self, what: str) -> list[MeasureSample]:
-        """Return all runs, by the one measure."""
-        del what
-        every = np.ones(self.columns, np.bool_)
-        return [MeasureSample(every, replace(self, shape=(self.columns,)), self.topics)]
 
     def pair_draws(
         self, replicates: int, rng: np.random.Generator

@@ -8,21 +8,22 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
 from confir.arguments import as_choice
 from confir.data.experiment import Experiment
 from confir.data.formats.mteb import MAIN_SCORE, MODEL_FILE
-from confir.data.reading_rules import ReadingOptions
 from confir.data.run_scores import RunScores
+from confir.data.sampling.design import Datasets as DatasetSampling
 from confir.data.sampling.design import Design, read_dataset_designs
 from confir.data.scores import Scores
 from confir.data.tables.input_table import InputTable, fold
 from confir.data.tables.parquet_files import is_parquet
 from confir.data.tables.score_files import read_score_table, read_scores, scores_from_table
 from confir.data.tables.score_objects import make_scores
+from confir.defaults import SEED
 from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
@@ -36,14 +37,15 @@ from confir.measures.evaluation import as_scores, evaluate
 from confir.measures.measure_list import canonical_name
 from confir.measures.score_summary import ScoreSummary, find_group_summaries, open_summary
 from confir.order import TIE
-from confir.studies.leaderboard.joined_datasets import complete_cells, join_datasets
+from confir.studies.leaderboard.joined_datasets import (
+    INCOMPLETE,
+    MODEL,
+    AnyScores,
+    complete_cells,
+    join_datasets,
+)
 
 BoardSource: TypeAlias = Any
-AnyScores = TypeVar("AnyScores", Scores, ScoreSummary)
-
-# What is done where a run lacks a dataset; MODEL predicts the missing cells.
-MODEL = "model"
-INCOMPLETE = ("error", "drop-runs", "drop-datasets", MODEL)
 
 # What scores are called whose measure no table names.
 _UNNAMED = "score"
@@ -51,8 +53,54 @@ _UNNAMED = "score"
 DEFAULT_MEASURE = "nDCG@10"
 
 
+class HumanJudgements(NamedTuple):
+    """Where people's judgements of some topics of each dataset are.
+
+    Attributes
+    ----------
+    path
+        Of folders, the name of the qrels file, or of the score table, in each of them; or a path with
+        ``{dataset}``. ``{subset}`` and ``{split}`` are those of the model's qrels. Of a table with a
+        column of datasets, another such table.
+    sample
+        How the human-judged topics were sampled.
+    rng
+        Seed of what the draw of documents needs.
+    """
+
+    path: str
+    sample: str
+    rng: int | None = SEED
+
+    def of_dataset(self, folder: str, name: str, part: Mapping[str, str]) -> str:
+        """Return the file of one dataset; raise where there is none."""
+        path = self.path
+        for role, value in {"dataset": name, **part}.items():
+            path = path.replace(f"{{{role}}}", value)
+        inside = path if "{dataset}" in self.path else os.path.join(folder, path)
+        if not os.path.exists(inside):
+            raise UnreadableError(f"{inside}: no such file; expected people's judgements of {name}")
+        return inside
+
+    def correct(self, model: Mapping[str, Scores], column: str = "dataset") -> Mapping[str, Scores]:
+        """Return the scores of datasets by a model, with those by people in a table."""
+        people = read_dataset_table(self.path, column, held=True)
+        lacking = [name for name in model if not isinstance(people, Mapping) or name not in people]
+        if lacking:
+            raise TopicMismatchError(
+                f"{self.path}: no scores by people on dataset {enumerate_names(map(repr, lacking), 3)}; "
+                "expected scores of some topics of each dataset"
+            )
+        found = cast("Mapping[str, Scores]", people)
+        return {name: part.with_human(found[name], self.sample) for name, part in model.items()}
+
+
 def read_folder(
-    folder: str, measures: Sequence[str], qrels: str | None, **rules: Any
+    folder: str,
+    measures: Sequence[str],
+    qrels: str | None,
+    human: HumanJudgements | None = None,
+    **rules: Any,
 ) -> dict[str, Scores | ScoreSummary]:
     """Return the scores in a folder, by dataset: of its runs by its qrels, or in its score tables.
 
@@ -67,11 +115,19 @@ def read_folder(
     qrels
         Name of the qrels file; by default the file whose name starts with "qrels". With
         ``{subset}`` or ``{split}`` in it, each such part of the runs' files is a dataset.
+    human
+        Human judgements of some topics, where the qrels are a model's.
     **rules
         How runs are read, as in `ReadingRules`.
     """
     dataset = Path(folder).resolve().name
-    inside = sorted(path for path in Path(folder).iterdir() if not path.name.startswith("."))
+    by_people = None if human is None else Path(human.path).name
+    inside = sorted(
+        path
+        for path in Path(folder).iterdir()
+        if not path.name.startswith(".")
+        and (by_people is None or _part_judged(path, by_people) is None)
+    )
     if not inside:
         raise UnreadableError(f"{folder}: the folder is empty; expected a qrels file and runs")
     found = {path: part for path in inside if (part := _part_judged(path, qrels)) is not None}
@@ -90,6 +146,9 @@ def read_folder(
                 f"{folder}: only folders ({names}); expected the folder of one dataset, with qrels and "
                 f"runs, or score tables: {os.path.join(folder, '*')} names each folder"
             )
+        if human is not None:
+            people = read_scores(human.of_dataset(folder, dataset, {}))
+            return {dataset: read_scores(tables).with_human(people, human.sample)}
         long = open_summary(tables[0]) if len(tables) == 1 else None
         return {dataset: read_scores(tables) if long is None else long}
     runs = [str(path) for path in inside if path not in found and _part_judged(path, None) is None]
@@ -97,12 +156,14 @@ def read_folder(
         first = next(iter(found)).name
         raise UnreadableError(f"{folder}: no runs beside {first}; expected at least one")
     named = list(measures) or [DEFAULT_MEASURE]
-    return {
-        "/".join([dataset, *part.values()]): evaluate(
-            str(path), runs, named, **cast("ReadingOptions", rules | part)
-        )
-        for path, part in found.items()
-    }
+    scored: dict[str, Scores | ScoreSummary] = {}
+    for path, part in found.items():
+        given: dict[str, Any] = dict(rules | part)
+        if human is not None:
+            by = human.of_dataset(folder, dataset, part)
+            given |= {"human": by, "human_sample": human.sample, "rng": human.rng}
+        scored["/".join([dataset, *part.values()])] = evaluate(str(path), runs, named, **given)
+    return scored
 
 
 def _part_judged(path: Path, qrels: str | None) -> dict[str, str] | None:
@@ -117,7 +178,7 @@ def _part_judged(path: Path, qrels: str | None) -> dict[str, str] | None:
 
 
 def read_dataset_table(
-    path: str, column: str = "dataset"
+    path: str, column: str = "dataset", *, held: bool = False
 ) -> Mapping[str, Scores | ScoreSummary] | Scores:
     """Return the scores of each dataset in one table; without topics, the datasets' means.
 
@@ -129,8 +190,10 @@ def read_dataset_table(
         A table with a column of datasets, and one of topics or none.
     column
         Name of the column of datasets.
+    held
+        Whether every score is needed, so that long tables are held in memory.
     """
-    long = find_group_summaries(path, column)
+    long = None if held else find_group_summaries(path, column)
     if long:
         return long
     table = read_score_table(path)
@@ -229,9 +292,9 @@ def with_designs(
         A table with columns of datasets and topics, and names of its columns: role → name.
     """
     named = [role for role in ("stratum", "cluster", "weight") if columns[role] is not None]
-    if design is None and named:
-        raise InvalidValueError(f"{named[0]} is about a design; expected a design beside it")
     if design is None:
+        if named:
+            raise InvalidValueError(f"{named[0]} is about a design; expected a design beside it")
         return found
     if not isinstance(found, Mapping):
         raise UnsupportedMethodError("means of datasets have no topics; expected no design")
@@ -262,25 +325,24 @@ def board_scores(
         as_choice("datasets", datasets, ("fixed", "random"))
     if isinstance(sources, Mapping) and sources and all(map(_is_dataset, sources.values())):
         parts = {str(name): one_measure(_scores(each), measure) for name, each in sources.items()}
-        scores = join_datasets(parts, datasets or "fixed")
+        scores = join_datasets(parts, datasets or "fixed", incomplete)
     else:
         scores = one_measure(_scores(sources), measure)
         if not scores.datasets:
             scores = _of_means(scores, datasets)
         elif datasets is not None:
-            scores = replace(scores, design=replace(scores.dataset_design, datasets=datasets))
+            scores = scores.with_datasets(cast("DatasetSampling", datasets))
     scores = scores if incomplete == MODEL else complete_cells(scores, incomplete)
     if repeats is False:
         return scores
-    return scores.with_repeats(repeats if isinstance(repeats, str) else None)
+    systems: Scores = scores.with_repeats(repeats if isinstance(repeats, str) else None)
+    return systems
 
 
 def standardise_scores(scores: Scores) -> Scores:
     """Return scores by one measure, whose means have mean 0 and sd 1 over the runs of each dataset."""
-    labels = np.array(scores.dataset_design.dataset)
-    shift, scale = np.zeros(len(labels)), np.ones(len(labels))
+    moves = {}
     for name in scores.datasets:
-        inside = labels == name
         mean = scores.on_dataset(name).mean()[:, 0]
         known = mean[~np.isnan(mean)]
         spread = known.std(ddof=1) if len(known) > 1 else 0.0
@@ -289,15 +351,14 @@ def standardise_scores(scores: Scores) -> Scores:
                 f"the runs have the same mean on dataset {name!r}, or there is one: it cannot be "
                 "standardised; expected runs that differ on every dataset"
             )
-        shift[inside], scale[inside] = known.mean(), spread
-    named = tuple(f"standardised {measure}" for measure in scores.measures)
-    return scores.rescaled(shift, scale, named)
+        moves[name] = float(known.mean()), float(spread)
+    return scores.rescaled(moves, tuple(f"standardised {measure}" for measure in scores.measures))
 
 
 def _scores(source: Any) -> Scores:
-    """Return scores by one judge; a message about what is none names the argument."""
+    """Return scores; a message about what is none names the argument."""
     made = evaluate(source) if isinstance(source, Experiment) else make_scores(source, "sources")
-    return as_scores(made)
+    return as_scores(made, human=True)
 
 
 def _is_dataset(source: Any) -> bool:
@@ -326,6 +387,11 @@ def one_measure(scores: AnyScores, measure: str | None) -> AnyScores:
 
 def _of_means(scores: Scores, datasets: str | None) -> Scores:
     """Return means of datasets, each a topic, as scores by a design of random datasets."""
+    if scores.corrected:
+        raise UnsupportedMethodError(
+            "scores by a model and by people have no datasets here; expected a design of datasets, or such "
+            "scores of each dataset"
+        )
     if datasets == "fixed":
         raise UnsupportedMethodError(
             "means of datasets say nothing about their topics, which vary where datasets are fixed; "

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from confir.cli import options
 from confir.cli.completion import measure_names
-from confir.cli.input import Inputs, reading_options
+from confir.cli.input import reading_options
 from confir.cli.input_options import DESIGN
+from confir.cli.judged_input import JudgedInputs
 from confir.cli.parameters import Argument, Instead, Option, Without, among, refuse_options
-from confir.cli.repeat_option import RepeatsOption, pattern_of
+from confir.cli.repeat_option import pattern_of
 from confir.cli.views import View, Views
 from confir.defaults import ROWS
 from confir.errors import InvalidValueError, UnreadableError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from confir.data.scores import Scores
     from confir.data.votes import Votes
     from confir.measures.score_summary import ScoreSummary
+    from confir.studies.leaderboard.board_sources import HumanJudgements
 
     Datasets = Scores | Mapping[str, Scores | ScoreSummary]
 
@@ -36,6 +38,16 @@ _MeasureOption = Annotated[
         callback=options.split_measures,
         complete=among(measure_names),
         panel=options.INPUT_PANEL,
+    ),
+]
+
+_HumanOption = Annotated[
+    str | None,
+    Option(
+        metavar="NAME",
+        help="Name of people's qrels of some topics in each folder, whose qrels are a model's (or a path with "
+        "{dataset}): each dataset is corrected by itself. With tables, a table by people with a column dataset.",
+        panel=options.HUMAN_PANEL,
     ),
 ]
 
@@ -84,9 +96,9 @@ def leaderboard_command(
         ),
     ] = None,
     inputs: Annotated[
-        Inputs,
+        JudgedInputs,
         Without("qrels", "runs", "scores", "bounded", *DESIGN),
-        Instead(measure=_MeasureOption),
+        Instead(measure=_MeasureOption, human=_HumanOption),
     ],
     design: Annotated[
         str | None,
@@ -134,7 +146,6 @@ def leaderboard_command(
             panel=options.INPUT_PANEL,
         ),
     ] = False,
-    repeats: RepeatsOption = None,
     by_wins: Annotated[
         bool,
         Option(
@@ -190,7 +201,16 @@ def leaderboard_command(
         raise InvalidValueError("a leaderboard has one measure; expected one -m")
     measure = measures[0] if measures else None
     column = dataset or "dataset"
-    found = _read(sources or [], scores or [], means or [], measures, qrels_name, inputs, column)
+    human = None
+    if inputs.check_human():
+        from confir.studies.leaderboard.board_sources import HumanJudgements
+
+        refuse_options(
+            inputs.context, ["means"], "cannot be combined with --human: means have no topics"
+        )
+        human = HumanJudgements(str(inputs.human), str(inputs.human_sample), statistics.seed)
+    given = sources or [], scores or [], means or []
+    found = _read(*given, measures, qrels_name, inputs, column, human)
     found = _selected(found, inputs.select or [])
     if by_wins:
         refuse_options(
@@ -208,7 +228,7 @@ def leaderboard_command(
         raise InvalidValueError(
             "--page needs the score of every topic; a long table is only summarised"
         )
-    grouped = pattern_of(repeats) or repeats is not None
+    grouped = pattern_of(inputs.repeats) or inputs.repeats is not None
     if summaries and grouped:
         refuse_options(
             inputs.context,
@@ -275,12 +295,13 @@ def _read(
     means: list[str],
     measures: list[str],
     qrels: str | None,
-    inputs: Inputs,
+    inputs: JudgedInputs,
     column: str,
+    human: HumanJudgements | None,
 ) -> Datasets:
     """Return the scores of each dataset, or their means."""
     from confir.data.formats.run_sources import expand_pattern
-    from confir.studies.leaderboard.board_sources import read_dataset_table, read_means
+    from confir.studies.leaderboard.board_sources import read_dataset_table, read_folder, read_means
 
     if bool(means) + bool(sources) + bool(scores) != 1:
         raise InvalidValueError(
@@ -289,28 +310,23 @@ def _read(
         )
     if means:
         return read_means(means, column, measures[0] if measures else None)
-    if len(scores) == 1:
-        return read_dataset_table(scores[0], column)
-    if scores:
-        return _joined((path, read_dataset_table(path, column)) for path in scores)
     sources = [path for source in sources for path in expand_pattern(source)]
     if len(sources) == 1 and not Path(sources[0]).is_dir():
-        return read_dataset_table(sources[0], column)
-    return _joined((source, _of_folder(source, measures, qrels, inputs)) for source in sources)
-
-
-def _of_folder(
-    source: str, measures: list[str], qrels: str | None, inputs: Inputs
-) -> Mapping[str, Scores | ScoreSummary]:
-    """Return the scores of the datasets in a folder."""
-    from confir.studies.leaderboard.board_sources import read_folder
-
-    if not Path(source).is_dir():
-        raise UnreadableError(f"{source}: no such folder; expected one folder per dataset")
-    rules: dict[str, Any] = {
-        name: getattr(inputs, name) for name in reading_options() if name not in DESIGN
-    }
-    return read_folder(source, measures, qrels, **rules)
+        sources, scores = [], sources
+    if scores:
+        held = human is not None
+        tables = [(path, read_dataset_table(path, column, held=held)) for path in scores]
+        if human is not None:
+            return human.correct(cast("Mapping[str, Scores]", _joined(tables)), column)
+        return tables[0][1] if len(tables) == 1 else _joined(tables)
+    names = [name for name in reading_options() if name not in DESIGN]
+    rules: dict[str, Any] = {name: getattr(inputs, name) for name in names}
+    parts: list[tuple[str, Datasets]] = []
+    for source in sources:
+        if not Path(source).is_dir():
+            raise UnreadableError(f"{source}: no such folder; expected one folder per dataset")
+        parts.append((source, read_folder(source, measures, qrels, human, **rules)))
+    return _joined(parts)
 
 
 def _joined(found: Iterable[tuple[str, Datasets]]) -> Mapping[str, Scores | ScoreSummary]:
@@ -328,7 +344,7 @@ def _joined(found: Iterable[tuple[str, Datasets]]) -> Mapping[str, Scores | Scor
     return parts
 
 
-def _selected(found: Datasets, patterns: Sequence[str]) -> Datasets:
+def _selected(found: Any, patterns: Sequence[str]) -> Any:
     """Return the scores of the runs that --select names."""
     from confir.cli.run_choice import fitting_names
 
@@ -336,14 +352,7 @@ def _selected(found: Datasets, patterns: Sequence[str]) -> Datasets:
         return found
     parts = list(found.values()) if isinstance(found, Mapping) else [found]
     known = tuple(dict.fromkeys(run for part in parts for run in part.runs))
-    chosen = set(fitting_names(patterns, known))
-
-    def only(part: Any) -> Any:
-        return part.select(run=[run for run in part.runs if run in chosen])
-
-    if not isinstance(found, Mapping):
-        return cast("Scores", only(found))
-    return {name: only(part) for name, part in found.items() if not chosen.isdisjoint(part.runs)}
+    return _of_runs(found, set(fitting_names(patterns, known)))
 
 
 def _highest(scores: Any, top: int | None) -> Any:
@@ -358,9 +367,13 @@ def _highest(scores: Any, top: int | None) -> Any:
     if top is None or top >= len(runs):
         return scores
     means = np.mean([part.mean()[:, 0] for part in parts], axis=0)
-    kept = {runs[place] for place in best_first(means)[:top]}
     warn_of_choice(top, len(runs), "datasets")
-    chosen = [run for run in runs if run in kept]
-    if not isinstance(scores, Mapping):
-        return scores.select(run=chosen)
-    return {name: part.select(run=chosen) for name, part in scores.items()}
+    return _of_runs(scores, {runs[place] for place in best_first(means)[:top]})
+
+
+def _of_runs(found: Any, chosen: set[str]) -> Any:
+    """Return the scores of some runs, of the datasets that have any of them."""
+    if isinstance(found, Mapping):
+        parts = found.items()
+        return {n: _of_runs(part, chosen) for n, part in parts if not chosen.isdisjoint(part.runs)}
+    return found.select(run=[run for run in found.runs if run in chosen])

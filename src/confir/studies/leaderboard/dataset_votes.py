@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 
 from confir.arrays import Floats
+from confir.data.scores import Scores
 from confir.data.tables.input_table import encode_ids
 from confir.data.votes import Votes
-from confir.errors import InvalidValueError, enumerate_names
+from confir.errors import InvalidValueError
 from confir.measures.evaluation import as_scores, as_scores_or_summary
-from confir.measures.measure_list import canonical_name
 from confir.order import TIE
+from confir.studies.leaderboard.board_sources import one_measure
 
 
 def votes_of_datasets(sources: Any, *, measure: str | None = None) -> Votes:
@@ -66,31 +67,23 @@ def _means(sources: Any, measure: str | None) -> dict[str, dict[str, float]]:
         isinstance(part, Mapping | str) or hasattr(part, "runs") for part in sources.values()
     )
     if by_dataset:
-        held = {str(name): as_scores_or_summary(part) for name, part in sources.items()}
-        return {name: _by_run(part, part.mean(), measure) for name, part in held.items()}
-    scores = as_scores(sources)
+        held = {
+            str(name): one_measure(
+                cast("Scores", as_scores_or_summary(part)), measure
+            )  # or a summary
+            for name, part in sources.items()
+        }
+        return {name: _by_run(part.runs, part.mean()) for name, part in held.items()}
+    scores = one_measure(as_scores(sources), measure)
     labels = scores.dataset_design.dataset if scores.datasets else scores.topics
     ids = encode_ids(list(labels or ()))
-    names, member = list(ids.names), ids.codes
     return {
-        name: _by_run(scores, np.nanmean(scores.values[member == place], axis=0), measure)
-        for place, name in enumerate(names)
+        name: _by_run(scores.runs, np.nanmean(scores.values[ids.codes == place], axis=0))
+        for place, name in enumerate(ids.names)
     }
 
 
-def _by_run(scores: Any, means: Floats, measure: str | None) -> dict[str, float]:
-    """Return the means of runs by one measure; those that a run lacks are left out."""
-    wanted = None if measure is None else canonical_name(measure)
-    known = [canonical_name(name) for name in scores.measures]
-    if wanted is None and len(known) > 1:
-        raise InvalidValueError(
-            f"there are several measures ({enumerate_names(scores.measures)}); expected one, by name"
-        )
-    if wanted is not None and wanted not in known:
-        raise InvalidValueError(f"no scores by {measure}; there are {enumerate_names(known)}")
-    column = means[:, 0 if wanted is None else known.index(wanted)]
-    return {
-        run: float(mean)
-        for run, mean in zip(scores.runs, column, strict=True)
-        if not np.isnan(mean)
-    }
+def _by_run(runs: Sequence[str], means: Floats) -> dict[str, float]:
+    """Return the means of runs by the one measure; those that a run lacks are left out."""
+    pairs = zip(runs, means[:, 0].tolist(), strict=True)
+    return {run: mean for run, mean in pairs if not np.isnan(mean)}

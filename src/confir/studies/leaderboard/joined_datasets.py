@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import fields
+from typing import Any, TypeVar
 
 import numpy as np
 
 from confir.arrays import Booleans
 from confir.data.sampling.design import Design
+from confir.data.sampling.judged_scores import RANDOM_TOPICS, JudgedScores, as_judged
 from confir.data.scores import Scores
 from confir.errors import (
     FormatError,
@@ -20,10 +22,23 @@ from confir.errors import (
     enumerate_names,
     warn_caller,
 )
+from confir.measures.score_summary import ScoreSummary
+
+AnyScores = TypeVar("AnyScores", Scores, ScoreSummary)
+
+# What is done where a run lacks a dataset; MODEL predicts the missing cells.
+MODEL = "model"
+INCOMPLETE = ("error", "drop-runs", "drop-datasets", MODEL)
 
 
-def join_datasets(parts: Mapping[str, Scores], datasets: str) -> Scores:
-    """Return the scores of all datasets in one table; topics are named by their dataset."""
+def join_datasets(parts: Mapping[str, Scores], datasets: str, incomplete: str) -> Scores:
+    """Return the scores of all datasets in one table; topics are named by their dataset.
+
+    Where people corrected a model's scores, runs or datasets with gaps are left out before they are
+    joined, as ``incomplete`` says.
+    """
+    if any(part.corrected for part in parts.values()):
+        return _join_judged(parts, datasets, incomplete)
     if any(len(part.repeat_tables()) > 1 for part in parts.values()):
         raise UnsupportedMethodError(
             "a repeat is one run on all datasets, and these have repeats of their own; expected scores "
@@ -59,6 +74,40 @@ def join_datasets(parts: Mapping[str, Scores], datasets: str) -> Scores:
         **inside,
     )
     return Scores(topics, runs, tuple(measures), values[order], design=design)
+
+
+def _join_judged(parts: Mapping[str, Scores], datasets: str, incomplete: str) -> JudgedScores:
+    """Return the scores by people and by a model on all datasets."""
+    alone = [name for name, part in parts.items() if not part.corrected]
+    if alone:
+        raise UnsupportedMethodError(
+            f"dataset {enumerate_names(map(repr, alone), 3)} has scores of one judge, others have a model's "
+            "and people's; expected both of every dataset"
+        )
+    if incomplete == MODEL:
+        raise UnsupportedMethodError(
+            "the model of runs that miss datasets needs the covariance of their means, which corrected "
+            "means lack: each pair of runs has its own weight of the judging model; expected drop-runs or "
+            "drop-datasets"
+        )
+    judged = {name: as_judged(part) for name, part in same_runs(parts, incomplete).items()}
+    human, model = (
+        join_datasets(
+            {name: getattr(part, judge) for name, part in judged.items()}, datasets, "error"
+        )
+        for judge in ("human", "model")
+    )
+    kept = {one.name: getattr(human, one.name) for one in fields(Scores)}
+    (sample, *others) = dict.fromkeys(part.human_sample for part in judged.values())
+    return JudgedScores(**kept, model=model, human_sample=RANDOM_TOPICS if others else sample)
+
+
+def same_runs(parts: Mapping[str, AnyScores], incomplete: str) -> dict[str, AnyScores]:
+    """Return the datasets with the same runs in the same order, as it is stated."""
+    runs = tuple(dict.fromkeys(run for part in parts.values() for run in part.runs))
+    has = np.array([[run in part.runs for run in runs] for part in parts.values()])
+    runs, names = kept_cells(has, runs, tuple(parts), incomplete)
+    return {name: parts[name].select(run=list(runs)) for name in names}
 
 
 def _designs_inside(parts: Mapping[str, Scores]) -> dict[str, list[Any]]:
@@ -97,6 +146,11 @@ def complete_cells(scores: Scores, incomplete: str) -> Scores:
     design = scores.dataset_design
     present = ~np.isnan(scores.values[:, :, 0])
     names, labels = scores.datasets, design.dataset or ()
+    if scores.corrected:  # nothing is missing
+        kept_cells(
+            np.ones((len(names), len(scores.runs)), np.bool_), scores.runs, names, incomplete
+        )
+        return scores
     codes = np.array([names.index(name) for name in labels])
     has = np.stack([present[codes == code].any(axis=0) for code in range(len(names))])
     runs, whole = kept_cells(has, scores.runs, names, incomplete)

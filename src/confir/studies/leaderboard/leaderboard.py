@@ -28,9 +28,11 @@ from confir.measures.score_summary import ScoreSummary
 from confir.number_text import NumberText
 from confir.order import TIE
 from confir.resampling.clusters import Clusters, Ratios, cluster_counts
+from confir.resampling.kinds import as_sample
 from confir.resampling.pair_draws import draw_normal_means
+from confir.resampling.sample import Sample
 from confir.resampling.topic_bootstrap import Rng, check_replicates
-from confir.studies.best.best_runs import BestRuns, best_of_pairs
+from confir.studies.best.best_runs import best_of_pairs
 from confir.studies.best.run_pairs import RunPairs, compare_all_runs, pairs_by_measure
 from confir.studies.leaderboard.additive_model import (
     AdditiveFit,
@@ -39,18 +41,17 @@ from confir.studies.leaderboard.additive_model import (
     fit_additive,
 )
 from confir.studies.leaderboard.board_sources import (
-    INCOMPLETE,
-    MODEL,
     BoardSource,
     board_scores,
     standardise_scores,
 )
+from confir.studies.leaderboard.joined_datasets import INCOMPLETE, MODEL
 from confir.studies.leaderboard.summarised_board import (
     SummarisedBoard,
-    dataset_cells,
+    cell_limits,
     find_summaries,
 )
-from confir.studies.ranks.ranking import Ranking, ranking_of_pairs
+from confir.studies.ranks.ranking import ranking_of_pairs
 
 # Replicates whose means by dataset are ranked at once: replicates × runs × datasets.
 _NUMBERS_AT_ONCE = 1 << 22
@@ -72,7 +73,8 @@ class Leaderboard(Result):
     sampling
         "fixed": about these datasets; "random": about datasets like these.
     topics
-        Topics of each dataset; 0 where its means alone are known.
+        Topics of each dataset; 0 where its means alone are known. Where human judgements correct a
+        model's, those that people judged.
     mean, low, high
         Of each run on each dataset, with the interval over its topics: datasets × runs.
     macro, macro_low, macro_high
@@ -99,6 +101,8 @@ class Leaderboard(Result):
         Number of datasets that each run has; None where all have all of them. Where a run lacks some,
         macro means, ranks and p-values are by an additive model of run and dataset, and Borda counts
         have its predictions in place of the missing cells.
+    model_topics
+        Topics of each dataset that only a model judged; None where there is one judge.
     complete_rank, complete_rank_low, complete_rank_high
         Ranks among the runs that have all datasets, without the model; 0 for other runs.
     """
@@ -139,6 +143,7 @@ class Leaderboard(Result):
     complete_rank: Integers | None = over("run", default=None)
     complete_rank_low: Integers | None = over("run", default=None)
     complete_rank_high: Integers | None = over("run", default=None)
+    model_topics: Integers | None = over("dataset", default=None)
 
     row_order = ("run", "dataset")
 
@@ -208,7 +213,8 @@ def make_leaderboard(
     sources
         Scores with a design of datasets; or a mapping dataset → scores, or what `as_scores` takes,
         or a `ScoreSummary`: then covariances and normal means stand for resampled topics.
-        Scores without a design are means: their topics are the datasets.
+        Scores without a design are means: their topics are the datasets. Of scores by a model and by
+        people (`evaluate` or `Experiment` with ``human``), each dataset is corrected by itself.
     measure
         By default the one that all datasets have.
     datasets
@@ -252,20 +258,21 @@ def make_leaderboard(
     design, names = scores.dataset_design, scores.datasets
     if incomplete == MODEL and has_gaps(scores):
         return _rank_with_gaps(scores, level, replicates, as_generator(rng))
-    cells = _cells(scores, names, level)
+    cells = cell_limits([scores.on_dataset(name) for name in names], level)
+    topics, by_model = _topic_counts(scores, names)
     seeds = as_generator(rng).spawn(2)
     (pairs,) = compare_all_runs(scores, replicates, rng, what="ranks", level=level)
     return _leaderboard(
+        scores,
         names,
         cells,
         confidence_interval(scores, level=level),
         pairs,
-        ranking_of_pairs(scores, [pairs], level),
-        best_of_pairs(scores, [pairs], [level])[0],
         _borda_limits(scores, names, cells[0], replicates, seeds[1], level),
-        topics=_topic_counts(design, names),
+        topics=topics,
         sampling=design.datasets,
         replicates=replicates,
+        model_topics=by_model,
     )
 
 
@@ -275,17 +282,13 @@ def _summarised(
     """Return the leaderboard of datasets of which summaries are known."""
     board, first = SummarisedBoard.of(parts), next(iter(parts.values()))
     seeds = rng.spawn(2)
-    (found,) = board.by_measure("ranks")
-    means, maxima = seeds[0].spawn(1)[0], int(seeds[0].integers(2**63))
-    pairs = pairs_by_measure(found, replicates, means, maxima, level)
     drawn = board.draw(replicates, seeds[1])
     return _leaderboard(
+        first,
         tuple(parts),
-        dataset_cells(parts, level),
+        cell_limits(parts.values(), level),
         confidence_interval(board.distribution(slice(None), None), level=level),
-        pairs,
-        ranking_of_pairs(first, [pairs], level),
-        best_of_pairs(first, [pairs], [level])[0],
+        _sample_pairs(board, replicates, seeds[0], level),
         _middle(descending_ranks(borda_counts(_rounded(drawn))), level),
         topics=board.counts,
         sampling="fixed",
@@ -301,18 +304,14 @@ def _rank_with_gaps(
     fit = fit_additive(datasets)
     sample = additive_sample(scores, datasets, fit)
     seeds = rng.spawn(3)
-    (found,) = sample.by_measure("ranks")
-    means, maxima = seeds[0].spawn(1)[0], int(seeds[0].integers(2**63))
-    pairs = pairs_by_measure(found, replicates, means, maxima, level)
     random = scores.dataset_design.random_datasets
     counts = np.zeros_like(datasets.counts) if random else datasets.counts
     board = _leaderboard(
+        scores,
         datasets.names,
         _gapped_cells(datasets, scores, level),
         confidence_interval(sample.distribution(slice(None), None), level=level),
-        pairs,
-        ranking_of_pairs(scores, [pairs], level),
-        best_of_pairs(scores, [pairs], [level])[0],
+        _sample_pairs(sample, replicates, seeds[0], level),
         _gapped_borda_limits(datasets, fit, replicates, seeds[1], level, random=random),
         topics=counts if (datasets.counts == 1).all() else datasets.counts,
         sampling="random" if random else "fixed",
@@ -399,30 +398,42 @@ def _gapped_borda_limits(
     return _middle(ranks, level)
 
 
+def _sample_pairs(
+    sample: Sample, replicates: int, rng: np.random.Generator, level: float
+) -> RunPairs:
+    """Return all pairs of the runs of a sample."""
+    (found,) = sample.by_measure("ranks")
+    means, maxima = rng.spawn(1)[0], int(rng.integers(2**63))
+    return pairs_by_measure(found, replicates, means, maxima, level)
+
+
 def _leaderboard(
+    scores: Scores | ScoreSummary,
     names: tuple[str, ...],
     cells: tuple[Floats, Floats, Floats],
     macro: Interval,
     pairs: RunPairs,
-    ranking: Ranking,
-    best: BestRuns,
     borda_limits: Limits,
     *,
     topics: Integers,
     sampling: str,
     replicates: int,
     filled: Floats | None = None,
+    model_topics: Integers | None = None,
 ) -> Leaderboard:
     """Return the leaderboard of datasets, from means with limits on each, runs × datasets, and over all.
 
-    ``filled`` has the means that Borda counts are of, where some are missing.
+    ``scores`` are of all runs, or of those on one dataset; ``filled`` has the means that Borda counts are of, where some are missing.
     """
     mean, low, high = cells
+    level = macro.level
+    ranking = ranking_of_pairs(scores, [pairs], level)
+    (best,) = best_of_pairs(scores, [pairs], [level])
     borda = borda_counts(mean if filled is None else filled)
-    p_next, separable, unclear = _neighbours(pairs, ranking.level)
+    p_next, separable, unclear = _neighbours(pairs, level)
     every, differing = np.triu_indices(pairs.runs, 1), np.array([])
     if len(every[0]):
-        shown = is_significant(pairs.pair_p[every], ranking.level)
+        shown = is_significant(pairs.pair_p[every], level)
         differing = np.abs(pairs.difference[every])[shown]
     return Leaderboard(
         runs=ranking.runs,
@@ -455,8 +466,9 @@ def _leaderboard(
         p_next=p_next,
         separable=separable,
         sampling=sampling,
-        level=ranking.level,
+        level=level,
         replicates=replicates,
+        model_topics=model_topics,
     )
 
 
@@ -506,25 +518,13 @@ def _places(values: Floats) -> tuple[Integers, Integers]:
     return below, with_ties
 
 
-def _cells(scores: Scores, names: tuple[str, ...], level: float) -> tuple[Floats, Floats, Floats]:
-    """Return the means of runs on each dataset with limits over its topics: runs × datasets."""
-    found = []
-    for name in names:
-        part = scores.on_dataset(name)
-        mean = part.mean()[:, 0]
-        if len(part.topics) < 2:
-            found.append((mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)))
-        else:
-            interval = confidence_interval(part, level=level)
-            found.append((mean, interval.low[:, 0], interval.high[:, 0]))
-    mean, low, high = (np.stack(column, axis=1) for column in zip(*found, strict=True))
-    return mean, low, high
-
-
-def _topic_counts(design: Design, names: tuple[str, ...]) -> Integers:
-    """Return how many topics each dataset has; 0 where each has its mean alone."""
-    counts = np.array([(design.dataset or ()).count(name) for name in names])
-    return np.zeros_like(counts) if (counts == 1).all() else counts
+def _topic_counts(scores: Scores, names: tuple[str, ...]) -> tuple[Integers, Integers | None]:
+    """Return how many topics each dataset has, 0 where each has its mean alone; and a model's alone."""
+    counts = np.array([(scores.dataset_design.dataset or ()).count(name) for name in names])
+    if not scores.corrected:
+        return np.zeros_like(counts) if (counts == 1).all() else counts, None
+    by_model = np.array([scores.on_dataset(name).model_topics for name in names])
+    return counts - by_model, by_model
 
 
 def _neighbours(pairs: RunPairs, level: float) -> tuple[Floats, Booleans, Booleans]:
@@ -555,12 +555,19 @@ def _borda_limits(
     Repeats of systems are drawn along: they move a system on all datasets at once.
     """
     design = scores.dataset_design
+    repeats, own = _RepeatMoves.of(scores, names), rng.spawn(1)[0]
+    if scores.corrected and not design.random_datasets:
+        own_means = [
+            as_sample(scores.on_dataset(name)).without_repeats.replicate_means(replicates, seeds)
+            for name, seeds in zip(names, rng.spawn(len(names)), strict=True)
+        ]
+        means = np.stack(own_means, axis=-1) + repeats.draw(replicates, own)
+        return _middle(descending_ranks(borda_counts(_rounded(means))), level)
     clusters = Clusters.of(design)
     ranks = np.empty((replicates, len(scores.runs)), np.int32)
     block = max(1, _NUMBERS_AT_ONCE // mean.size)
     ratios = None if design.random_datasets else Ratios(clusters, (scores.values[:, :, 0],))
     places = [_strata_of(design, name) for name in names]
-    repeats, own = _RepeatMoves.of(scores, names), rng.spawn(1)[0]
     for start in range(0, replicates, block):
         drawn = cluster_counts(clusters, min(block, replicates - start), rng)
         moved = mean + repeats.draw(len(drawn), own)
@@ -601,7 +608,7 @@ class _RepeatMoves(NamedTuple):
                 for table in tables
             ]
         )
-        count = np.sum(~np.isnan(means[:, :, 0]), axis=0)
+        count = scores.repeat_counts
         apart = np.nan_to_num(means - np.nanmean(means, axis=0))
         return _RepeatMoves(apart, 1.0 / np.sqrt(count * (count - 1.0)))
 

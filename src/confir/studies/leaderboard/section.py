@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from confir.errors import counted
-from confir.number_text import interval_text, number_text, percent_words
+from confir.number_text import percent_words
 from confir.order import is_best
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated
@@ -15,6 +15,7 @@ from confir.report.sections import Figure, Scope, Section, Sentence, own_chart
 from confir.report.tables import Cell, Table
 from confir.studies.leaderboard.chart import dataset_chart
 from confir.studies.leaderboard.leaderboard import Leaderboard, make_leaderboard
+from confir.studies.leaderboard.table import mean_cells
 
 
 def _gather(scope: Scope) -> Leaderboard | None:
@@ -35,27 +36,16 @@ def _tables(contents: MeasureContents) -> Iterator[tuple[str, Table]]:
 
 def dataset_table(board: Leaderboard) -> Table:
     """Return the mean of each run on each dataset, the best of each column in bold."""
-    best = np.apply_along_axis(is_best, 1, board.mean)
-    borda = is_best(board.borda)
-    macro = is_best(board.macro)
-    rows = []
-    for run in board.order:
-        limits = (board.macro, board.macro_low, board.macro_high)
-        cells = [
-            Cell(interval_text(*(float(a[run]) for a in limits)), strong=bool(macro[run])),
-            Cell(f"{board.borda[run]:,.10g}", strong=bool(borda[run])),
-        ]
-        for place in range(len(board.datasets)):
-            mean, low, high = (float(a[place, run]) for a in (board.mean, board.low, board.high))
-            text = number_text(mean) if np.isnan(low) else interval_text(mean, low, high)
-            cells.append(Cell(text, strong=bool(best[place, run])))
-        rows.append((Cell(board.runs[run]), *cells))
+    rows = tuple(
+        (Cell(board.runs[run]), *cells)
+        for run, cells in zip(board.order, mean_cells(board), strict=True)
+    )
     note = (
         f"{board.measure}; macro mean: over {counted(len(board.datasets), 'dataset')} of equal weight, with "
         f"{percent_words(board.level)} interval for conclusions about {board.about}; Borda: runs beaten, summed "
         "over datasets"
     )
-    return Table(("run", "macro mean", "Borda", *board.datasets), tuple(rows), note)
+    return Table(("run", "macro mean", "Borda", *board.datasets), rows, note)
 
 
 def _conclusion(contents: Contents) -> str:

@@ -7,7 +7,7 @@ one has most of the variance. Where these are thousands, means are taken as norm
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -15,21 +15,22 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.long_tables.pair_totals import PairTotals
+from confir.data.scores import Scores
 from confir.errors import (
     InvalidValueError,
     UnsupportedMethodError,
     enumerate_names,
 )
-from confir.intervals.method_list import confidence_interval
+from confir.intervals.method_list import confidence_interval, means_alone
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_summary import ScoreSummary, find_summary, summarise_scores
 from confir.resampling.clusters import summed_df
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.pair_draws import PairDraws, draw_normal_means
-from confir.resampling.sample import Knowledge, MeasureSample, Sample
 from confir.resampling.studentised_maxima import NORMAL_TOPICS, RunCovariance
-from confir.studies.leaderboard.board_sources import MODEL, one_measure
-from confir.studies.leaderboard.joined_datasets import kept_cells
+from confir.studies.leaderboard.additive_model import BoardSample
+from confir.studies.leaderboard.board_sources import one_measure
+from confir.studies.leaderboard.joined_datasets import MODEL, same_runs
 
 
 def find_summaries(
@@ -60,19 +61,11 @@ def find_summaries(
         raise InvalidValueError(
             f"the datasets have different measures ({enumerate_names(measures, 5)}); expected one"
         )
-    return {name: part.over_common_topics() for name, part in _same_runs(parts, incomplete).items()}
-
-
-def _same_runs(parts: dict[str, ScoreSummary], incomplete: str) -> dict[str, ScoreSummary]:
-    """Return the datasets with the same runs in the same order, as it is stated."""
-    runs = tuple(dict.fromkeys(run for part in parts.values() for run in part.runs))
-    has = np.array([[run in part.runs for run in runs] for part in parts.values()])
-    runs, names = kept_cells(has, runs, tuple(parts), incomplete)
-    return {name: parts[name].select(run=list(runs)) for name in names}
+    return {name: part.over_common_topics() for name, part in same_runs(parts, incomplete).items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SummarisedBoard(Sample):
+class SummarisedBoard(BoardSample):
     """Macro means of runs over fixed datasets of which summaries are known, or their differences.
 
     Attributes
@@ -105,7 +98,6 @@ class SummarisedBoard(Sample):
     places: Integers = field(default_factory=lambda: np.empty(0, np.int64))
     signs: Integers = field(default_factory=lambda: np.empty(0, np.int64))
 
-    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.DRAWS})
     kind: ClassVar = "summaries of scores on datasets"
 
     @classmethod
@@ -136,18 +128,9 @@ class SummarisedBoard(Sample):
         return int(self.counts.sum())
 
     @property
-    def rows(self) -> int:
-        """Numbers held per column: none of single topics."""
-        return 0
-
-    @property
     def largest_df(self) -> float:
         """The most degrees of freedom: topics less datasets."""
         return float(self.topics - len(self.counts))
-
-    def provides(self, need: str) -> bool:
-        """Whether the distribution has a field of this name."""
-        return need in ("se", "replicates")
 
     def draw(
         self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()
@@ -240,12 +223,6 @@ class SummarisedBoard(Sample):
         sums: Floats = np.divide(difference, root, out=np.zeros_like(difference), where=root > 0)
         return sums
 
-    def by_measure(self, what: str) -> list[MeasureSample]:
-        """Return all runs, by the one measure."""
-        del what
-        every = np.ones(self.columns, np.bool_)
-        return [MeasureSample(every, replace(self, shape=(self.columns,)), self.topics)]
-
     def pair_draws(
         self, replicates: int, rng: np.random.Generator
     ) -> Iterator[tuple[PairDraws, int]]:
@@ -263,9 +240,14 @@ class SummarisedBoard(Sample):
         return means
 
 
-def dataset_cells(parts: Mapping[str, ScoreSummary], level: float) -> tuple[Floats, Floats, Floats]:
+def cell_limits(
+    parts: Iterable[Scores | ScoreSummary], level: float
+) -> tuple[Floats, Floats, Floats]:
     """Return the means of runs on each dataset with limits over its topics: runs × datasets."""
-    found = [confidence_interval(part, level=level) for part in parts.values()]
+    found = [
+        confidence_interval(part, level=level) if len(part.topics) > 1 else means_alone(part, level)
+        for part in parts
+    ]
     mean, low, high = (
         np.stack([getattr(one, name)[:, 0] for one in found], axis=1)
         for name in ("estimate", "low", "high")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
-from confir.arrays import Booleans
 from confir.errors import counted
 from confir.number_text import NumberText, difference_text, interval_text, number_text, p_text
 from confir.order import is_best
@@ -23,41 +23,41 @@ def leaderboard_table(board: Leaderboard, seed: int | None = None) -> Table:
 
     The best of each column is bold.
     """
-    top, borda = is_best(board.macro), is_best(board.borda)
-    tops = [is_best(mean) for mean in board.mean]
-    rows = tuple(_row(board, run, top, borda, tops) for run in board.order)
+    rows = []
+    for run, (macro, borda, *means) in zip(board.order, mean_cells(board), strict=True):
+        gap = [float(values[run]) for values in (board.gap, board.gap_low, board.gap_high)]
+        cells = (
+            Cell(f"{board.rank[run]:,}"),
+            Cell(board.runs[run]),
+            macro,
+            Cell(difference_text(gap[0], gap[1], gap[2])),
+            Cell(set_text(board.may_be_best[run], board.best_borderline[run])),
+            *map(Cell, _gap_texts(board, run)),
+            borda,
+        )
+        rows.append((*cells, *means))
     gaps = () if board.cells is None else ("datasets", "rank of complete runs")
     named = ("rank", "run", "macro mean", "gap", "may be best", *gaps, "Borda")
     columns = (*named, *board.datasets)
-    return Table(columns, rows, leaderboard_note(board, seed), 2, _BOLD)
+    return Table(columns, tuple(rows), leaderboard_note(board, seed), 2, _BOLD)
 
 
-def _row(
-    board: Leaderboard, run: int, top: Booleans, borda: Booleans, tops: list[Booleans]
-) -> tuple[Cell, ...]:
-    """Return the cells of a run."""
-    macro, gap = (
-        [float(values[run]) for values in three]
-        for three in (
-            (board.macro, board.macro_low, board.macro_high),
-            (board.gap, board.gap_low, board.gap_high),
-        )
-    )
-    cells = [
-        Cell(f"{board.rank[run]:,}"),
-        Cell(board.runs[run]),
-        Cell(interval_text(macro[0], macro[1], macro[2]), bool(top[run])),
-        Cell(difference_text(gap[0], gap[1], gap[2])),
-        Cell(set_text(board.may_be_best[run], board.best_borderline[run])),
-        *map(Cell, _gap_texts(board, run)),
-        Cell(f"{board.borda[run]:,.10g}", bool(borda[run])),
-    ]
-    for place, best in enumerate(tops):
-        numbers = [float(a[place, run]) for a in (board.mean, board.low, board.high)]
-        known = not math.isnan(numbers[1])
-        text = interval_text(*numbers) if known else number_text(numbers[0])
-        cells.append(Cell(text, bool(best[run])))
-    return tuple(cells)
+def mean_cells(board: Leaderboard) -> Iterator[tuple[Cell, ...]]:
+    """Yield macro mean, Borda count and the datasets' means of each run, best run first."""
+    top, borda = is_best(board.macro), is_best(board.borda)
+    tops = [is_best(mean) for mean in board.mean]
+    for run in board.order:
+        limits = [float(a[run]) for a in (board.macro, board.macro_low, board.macro_high)]
+        cells = [
+            Cell(interval_text(*limits), bool(top[run])),
+            Cell(f"{board.borda[run]:,.10g}", bool(borda[run])),
+        ]
+        for place, best in enumerate(tops):
+            numbers = [float(a[place, run]) for a in (board.mean, board.low, board.high)]
+            known = not math.isnan(numbers[1])
+            text = interval_text(*numbers) if known else number_text(numbers[0])
+            cells.append(Cell(text, bool(best[run])))
+        yield tuple(cells)
 
 
 def rank_table(board: Leaderboard, seed: int | None = None) -> Table:
@@ -154,6 +154,13 @@ def leaderboard_note(board: Leaderboard, seed: int | None = None) -> str:
             f"{'is' if missing == 1 else 'are'} missing: macro means, ranks and p-values are by an "
             "additive model of run and dataset, Borda counts have its predictions there; rank of complete "
             "runs: among those on all datasets, without the model"
+        )
+    if board.model_topics is not None:
+        parts.append(
+            f"means are by people's judgements, estimated on each dataset from "
+            f"{counted(int(board.topics.sum()), 'topic')} that people judged and "
+            f"{int(board.model_topics.sum()):,} judged by the model alone (PPI++); differences have a "
+            "weight of the model of their own"
         )
     if board.best_borderline.any():
         parts.append(BORDERLINE_SET)

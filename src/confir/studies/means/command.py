@@ -133,10 +133,12 @@ def evaluate_command(
         from confir.studies.repeats.successes import score_successes
 
         tries = score_successes(inputs.load_scores(**read), threshold=threshold)
-        answer = mean_answer(tries, statistics, methods=method)
+        show_means = _corrected if tries.corrected else mean_answer
+        answer = show_means(tries, statistics, methods=method)
     elif inputs.repeats is not None and view == "means":
-        names = ("method", "human", "human_sample", "replicates", "seed")
+        names = ("method", "replicates", "seed")
         refuse_options(inputs.context, names, "cannot be combined with --repeats")
+        inputs.check_human()
         answer = _repeats(inputs.load_scores(**read), baseline, statistics.level)
     else:
         if inputs.check_human():
@@ -152,7 +154,7 @@ def evaluate_command(
             if any(one.resamples for one in methods):
                 statistics = inputs.statistics_of(scores, statistics)
             if scores.corrected:
-                answer = _corrected(scores, method, statistics)
+                answer = _corrected(scores, statistics, methods=method)
             else:
                 against = inputs.find_baseline(baseline, scores.runs)
                 answer = mean_answer(scores, statistics, methods=method, baseline=against)
@@ -178,6 +180,9 @@ def _repeats(scores: Scores, baseline: str | None, level: float) -> Answer:
     from confir.studies.repeats.repeat_means import summarise_repeats
 
     answer = result_answer(summarise_repeats(scores, baseline=baseline, level=level))
+    if scores.corrected:
+        by = f"means by people's judgements, also from {scores.model_topics:,} topics judged by the model alone"
+        answer = answer._replace(table=replace(answer.table, note=f"{answer.table.note}\n{by}"))
     return answer._replace(table=with_design_note(answer.table, scores.design_words))
 
 
@@ -203,7 +208,9 @@ def _check_judged(inputs: JudgedInputs, view: str, methods: Sequence[str]) -> No
 
     by_document = inputs.human_sample == RANDOM_DOCUMENTS
     if view in DOUBT_TREATMENTS or (view == TOPICS and not by_document):
-        raise InvalidValueError(f"--show {view} cannot be combined with --human")
+        raise InvalidValueError(
+            f"--show {view} cannot be combined with --human, which corrects means, not single topics"
+        )
     if by_document:
         return
     refuse_options(inputs.context, ["baseline"], "cannot be combined with --human")
@@ -212,7 +219,7 @@ def _check_judged(inputs: JudgedInputs, view: str, methods: Sequence[str]) -> No
 
 
 def _corrected(
-    scores: Scores | ScoreSummary, methods: Sequence[str] | None, statistics: options.Statistics
+    scores: Scores | ScoreSummary, statistics: options.Statistics, *, methods: Sequence[str] | None
 ) -> Answer:
     """Return means by people's judgements, estimated from the model's and from theirs."""
     from confir.cli.terminal import result_answer

@@ -6,6 +6,8 @@ topics by s²/T, s² the variance of the topics' means, and with the repeats by 
 
 from __future__ import annotations
 
+from typing import cast
+
 import numpy as np
 
 from confir.arguments import as_choice, as_level
@@ -18,7 +20,7 @@ from confir.errors import InvalidValueError
 from confir.intervals.method_list import confidence_interval
 from confir.measures.evaluation import as_scores
 from confir.number_text import percent
-from confir.resampling.kinds import against, topic_sample
+from confir.resampling.kinds import against, as_sample
 from confir.resampling.repeat_sample import RepeatSample
 
 
@@ -117,7 +119,8 @@ def summarise_repeats(
     ----------
     scores
         Scores of runs named ``system@1``, ``system@2``, …; anything that `as_scores` takes. Every
-        repeat has a score on every topic. With a design, means and the topics' part follow it.
+        repeat has a score on every topic. With a design, means and the topics' part follow it; with
+        people's and a model's judgements, topics are those that people judged.
     baseline
         The system that the others are compared with, on the same topics.
     level
@@ -129,12 +132,12 @@ def summarise_repeats(
     >>> confir.summarise_repeats(scores)
     RepeatMeans(system: 1, measure: 1, level=0.95)
     """
-    scores = as_scores(scores)
+    scores = as_scores(scores, human=True)
     level = as_level(level)
     if len(scores.topics) < 2:
         raise InvalidValueError("there is one topic; an interval needs at least 2")
     every = scores.with_repeats()
-    sample = RepeatSample.of(topic_sample(every), every)
+    sample = cast("RepeatSample", as_sample(every))
     systems, counts = every.runs, every.repeat_counts
     if baseline is not None:
         as_choice("baseline", baseline, systems, "system")

@@ -7,10 +7,13 @@ score of such sets.
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import numpy as np
 
 from confir.arguments import as_choice, as_real
 from confir.arrays import Floats
+from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.errors import InvalidValueError
@@ -31,7 +34,8 @@ def score_successes(
     Parameters
     ----------
     scores
-        Scores of repeats, or what `Scores.with_repeats` returns.
+        Scores of repeats, or what `Scores.with_repeats` returns; by people and by a model, too, whose
+        means people's then correct.
     measure
         By which repeats succeed; by default the only one.
     threshold
@@ -43,9 +47,16 @@ def score_successes(
     >>> confir.score_successes(runs).mean().round(3)
     array([[0.5  , 0.833, 1.   , 0.5  , 0.167, 0.   , 0.5  , 0.167, 0.   ]])
     """
-    table = as_scores(scores)
+    table = as_scores(scores, human=True)
     limit = as_real("threshold", threshold)
     repeated = table.with_repeats()
+    if table.corrected:
+        people, model = (
+            score_successes(one, measure=measure, threshold=threshold)
+            for one in (repeated.people, repeated.model)
+        )
+        kept = {one.name: getattr(people, one.name) for one in fields(people)}
+        return JudgedScores(**kept, model=model, human_sample=repeated.human_sample)
     place = _place(repeated, measure)
     values = repeated.repeats[:, :, :, place]
     counts = repeated.repeat_counts

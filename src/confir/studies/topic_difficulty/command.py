@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from confir.cli import options
-from confir.cli.input import Inputs
+from confir.cli.judged_input import JudgedInputs
 from confir.cli.parameters import Option, Without, is_given
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 
@@ -17,7 +18,7 @@ VIEWS = Views(
 
 def topics_command(
     *,
-    inputs: Annotated[Inputs, Without("bounded")],
+    inputs: Annotated[JudgedInputs, Without("bounded")],
     run: Annotated[
         str | None,
         Option(
@@ -59,4 +60,9 @@ def topics_command(
     chosen = inputs.find_baseline(run, scores.runs) if is_given(inputs.context, "run") else best
     found = describe_topics(scores, run=chosen)
     table = difficulty_table(found) if view.name == TOPICS else overview_table(found, most)
+    if scores.corrected:
+        by = "topics that people judged, by their judgements: a model's correct means, not single topics"
+        table = replace(table, note="\n".join(filter(None, [table.note, by])))
+    if scores.sampling_note():
+        table = replace(table, note="\n".join(filter(None, [table.note, scores.sampling_note()])))
     out.deliver(Answer(found.to_records(), table, found))

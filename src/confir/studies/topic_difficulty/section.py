@@ -19,10 +19,10 @@ from confir.studies.comparison.topic_differences import TopicDifferences
 from confir.studies.topic_difficulty.chart import topic_score_chart
 from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty, describe_topics
 
-# Quantiles of the scores that stand for single topics.
 # Topics that are named as the hardest.
 _HARDEST = 3
 
+# Quantiles of the scores that stand for single topics.
 _PROBABILITIES = tuple(percentile / 100 for percentile in (5, 25, 50, 75, 95))
 
 

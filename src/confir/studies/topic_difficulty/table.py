@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from confir.arrays import Floats
+from confir.data.result import Record
 from confir.errors import counted
 from confir.number_text import number_text
 from confir.order import TIE, best_first
@@ -27,23 +29,11 @@ _LISTS: dict[str, Callable[[TopicDifficulty], Floats]] = {
 }
 
 
-def difficulty_table(topics: TopicDifficulty, note: str | None = None) -> Table:
+def difficulty_table(topics: TopicDifficulty) -> Table:
     """Return a table of topics, hardest first: range, median and discrimination of the runs."""
-    several = len(topics.measures) > 1
-    numbers = _numbers(topics)
-    rows = tuple(
-        (
-            *([Cell(record["measure"])] if several else []),
-            Cell(record["topic"]),
-            Cell(f"{record['runs']:,}"),
-            *(Cell(number_text(record[name])) for name in numbers),
-        )
-        for record in topics.to_records()
-    )
-    names = ("measure", "topic") if several else ("topic",)
-    note = difficulty_note(topics) if note is None else note
-    headings = map(_heading, numbers)
-    return Table((*names, "runs", *headings), rows, note, names=len(names))
+    rows = [(r, (r["measure"], r["topic"], f"{r['runs']:,}")) for r in topics.to_records()]
+    table = _table(topics, rows, ("measure", "topic", "runs"))
+    return replace(table, names=table.names - 1)  # the number of runs is none
 
 
 def overview_table(topics: TopicDifficulty, most: int) -> Table:
@@ -56,21 +46,28 @@ def overview_table(topics: TopicDifficulty, most: int) -> Table:
     most
         Number of topics in each list.
     """
-    several = len(topics.measures) > 1
-    numbers = _numbers(topics)
     records = {(r["measure"], r["topic"]): r for r in topics.to_records()}
-    rows = tuple(
-        (
-            *([Cell(measure)] if several else []),
-            Cell(kind),
-            Cell(topic),
-            *(Cell(number_text(records[measure, topic][name])) for name in numbers),
-        )
+    rows = [
+        (records[measure, topic], (measure, kind, topic))
         for measure, kind, topic in _listed(topics, most)
+    ]
+    return _table(topics, rows, ("measure", "list", "topic"))
+
+
+def _table(
+    topics: TopicDifficulty, rows: Sequence[tuple[Record, tuple[str, ...]]], names: tuple[str, ...]
+) -> Table:
+    """Return records with what is before their numbers; one measure is no column."""
+    first = 0 if len(topics.measures) > 1 else 1
+    numbers = _NUMBERS if topics.run is None else _NUMBERS + _OF_RUN
+    cells = tuple(
+        (*map(Cell, before[first:]), *(Cell(number_text(record[name])) for name in numbers))
+        for record, before in rows
     )
-    names = ("measure", "list", "topic") if several else ("list", "topic")
-    headings = map(_heading, numbers)
-    return Table((*names, *headings), rows, difficulty_note(topics), names=len(names))
+    # short enough for a narrow terminal
+    heads = ["discr." if name == "discrimination" else name for name in numbers]
+    shown = names[first:]
+    return Table((*shown, *heads), cells, difficulty_note(topics), names=len(shown))
 
 
 def difficulty_note(topics: TopicDifficulty) -> str:
@@ -82,15 +79,6 @@ def difficulty_note(topics: TopicDifficulty) -> str:
     if topics.run is None:
         return note
     return f"{note}; score of {topics.run}, and its shortfall from the best run of the topic"
-
-
-def _heading(name: str) -> str:
-    """Return the heading of a column, short enough for a narrow terminal."""
-    return "discr." if name == "discrimination" else name
-
-
-def _numbers(topics: TopicDifficulty) -> tuple[str, ...]:
-    return _NUMBERS if topics.run is None else _NUMBERS + _OF_RUN
 
 
 def _listed(topics: TopicDifficulty, most: int) -> Iterator[tuple[str, str, str]]:

@@ -1,0 +1,293 @@
+"""Human and model judgements of topics in several datasets, each of which is corrected by itself.
+
+A model may judge one dataset well and another badly: each has its own corrected mean with its own weight of
+the model. Fixed datasets are independent samples, whose variances add up; random ones are the units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.sampling.judged_scores import JudgedScores
+from confir.errors import InvalidValueError
+from confir.order import TIE
+from confir.resampling.clusters import summed_df
+from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.human_judgements import JudgedSample
+from confir.resampling.pair_draws import Moves, PairDraws
+from confir.resampling.sample import Knowledge, MeasureSample, Sample
+from confir.resampling.studentised_maxima import sizes_in_memory
+from confir.resampling.topic_weights import topic_weights
+
+_PROVIDED = ("se", "replicates", "replicate_se")
+
+
+class DatasetDraws(NamedTuple):
+    """What replicates draw.
+
+    Attributes
+    ----------
+    parts
+        What each of fixed datasets draws.
+    datasets
+        Share of each of random datasets: replicates × datasets.
+    """
+
+    parts: tuple[Any, ...]
+    datasets: Floats | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgedDatasets(Sample):
+    """Means over datasets of means that human judgements correct, or differences between them.
+
+    Attributes
+    ----------
+    labels, shape, support
+        As in `Sample`.
+    parts
+        The sample of each dataset, with the same columns.
+    random
+        Whether datasets are a sample of datasets like these.
+    words
+        The design in words.
+    """
+
+    labels: tuple[tuple[str, str], ...]
+    shape: tuple[int, ...]
+    support: Booleans
+    parts: tuple[JudgedSample, ...]
+    random: bool
+    words: str
+
+    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.DRAWS})
+    kind: ClassVar = "scores by human and model judgements on datasets"
+    reason: ClassVar = JudgedSample.reason
+
+    @classmethod
+    def of(cls, scores: JudgedScores, make: Callable[[JudgedScores], JudgedSample]) -> Self:
+        """Return the sample of scores on several datasets, that of each of which ``make`` makes."""
+        design = scores.dataset_design
+        if design.random_datasets and len(scores.datasets) < 2:
+            raise InvalidValueError("there is one dataset; expected at least 2 that are a sample")
+        parts = tuple(make(scores.on_dataset(name)) for name in scores.datasets)
+        means = scores.mean().reshape(-1)
+        inside = np.all([part.support for part in parts], axis=0) & (means > 0.0) & (means < 1.0)
+        shape = len(scores.runs), len(scores.measures)
+        return cls(parts[0].labels, shape, inside, parts, design.random_datasets, design.describe())
+
+    @property
+    def topics(self) -> int:
+        """Number of topics that people judged, of all datasets."""
+        return sum(part.topics for part in self.parts)
+
+    @property
+    def rows(self) -> int:
+        """Numbers held per column."""
+        return sum(part.rows for part in self.parts)
+
+    @property
+    def design_words(self) -> str:
+        """What the topics' design is, in words."""
+        return self.words
+
+    @property
+    def largest_df(self) -> float:
+        """The most degrees of freedom that a difference between columns can have."""
+        return len(self.parts) - 1.0 if self.random else sum(p.largest_df for p in self.parts)
+
+    def unit_counts(self, counts: Integers) -> Floats:
+        """Return the number of datasets that are a sample, else of the units of all of them."""
+        if self.random:
+            return np.full(counts.shape, float(len(self.parts)))
+        own = [part.unit_counts(np.array([part.topics]))[0] for part in self.parts]
+        return np.full(counts.shape, float(sum(own)))
+
+    def provides(self, need: str) -> bool:
+        """Whether the distribution has a field of this name."""
+        return need in _PROVIDED
+
+    def draw(
+        self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()
+    ) -> DatasetDraws:
+        """Return the topics of each dataset in replicates; of random datasets, which are drawn whole."""
+        if self.random:
+            return DatasetDraws((), topic_weights(len(self.parts), replicates, rng))
+        return DatasetDraws(tuple(part.draw(replicates, rng, needs) for part in self.parts), None)
+
+    def distribution(
+        self, columns: slice, weights: DatasetDraws | None, needs: Collection[str] = _PROVIDED
+    ) -> SamplingDistribution:
+        """Return the sampling distribution of some columns."""
+        number = len(self.parts)
+        drawn = (None,) * number if weights is None or self.random else weights.parts
+        own = [
+            part.distribution(columns, d, needs) for part, d in zip(self.parts, drawn, strict=True)
+        ]
+        means = np.stack([each.estimate for each in own])
+        if self.random:
+            variance = means.var(axis=0, ddof=1) / number
+            df = np.full(len(variance), number - 1.0)
+        else:
+            squares = np.stack([np.square(each.require("se")) for each in own])
+            variance = squares.sum(axis=0) / number**2
+            found = summed_df(squares, np.stack([each.df for each in own]))
+            df = np.where(np.isfinite(found), found, self.largest_df)
+        replicates = replicate_se = None
+        if weights is not None and weights.datasets is not None:
+            apart = means - means.mean(axis=0)
+            moved = weights.datasets @ apart
+            replicates = means.mean(axis=0) + moved
+            spread = weights.datasets @ np.square(apart) - np.square(moved)
+            replicate_se = np.sqrt(np.maximum(spread, 0.0) / (number - 1.0))
+        elif weights is not None:
+            replicates = np.mean([each.require("replicates") for each in own], axis=0)
+            if "replicate_se" in needs:
+                errors = [np.square(each.require("replicate_se")) for each in own]
+                replicate_se = np.sqrt(np.sum(errors, axis=0)) / number
+        return SamplingDistribution(
+            labels=self.labels[columns],
+            estimate=means.mean(axis=0),
+            count=np.full(means.shape[1], self.topics),
+            df=df,
+            support=self.support[columns],
+            resampled=frozenset({"topics"}),
+            se=np.sqrt(variance),
+            replicates=None if replicates is None else np.asfortranarray(replicates),
+            replicate_se=replicate_se,
+            dropped=None if replicates is None else np.isnan(replicates).sum(axis=0),
+            independent=False,
+        )
+
+    def dataset_means(self) -> Floats:
+        """Return the corrected means of each dataset: datasets × columns."""
+        return np.stack([part.values.corrected().mean for part in self.parts])
+
+    def _contrast(self, plus: Integers, minus: Integers) -> Self:
+        """Return corrected differences, each with a weight of the model of its own on each dataset."""
+        apart = tuple(part.contrast(plus, minus) for part in self.parts)
+        labels, support = apart[0].labels, apart[0].support
+        return replace(self, labels=labels, shape=(len(labels),), support=support, parts=apart)
+
+    def chosen(self, columns: Any) -> Self:
+        """Return some columns, as a one-dimensional sample."""
+        parts = tuple(part.chosen(columns) for part in self.parts)
+        labels, support = parts[0].labels, self.support[columns]
+        return replace(self, labels=labels, shape=(len(labels),), support=support, parts=parts)
+
+    def extremes(self) -> tuple[Floats, Floats]:
+        """Return people's smallest and largest difference of each column of a contrast."""
+        least, most = zip(*(part.extremes() for part in self.parts), strict=True)
+        return np.min(least, axis=0), np.max(most, axis=0)
+
+    def wins(self) -> tuple[Integers, Integers, Integers]:
+        """Return on how many of people's topics differences of a contrast are above, at and below 0."""
+        above, level, below = (
+            np.sum(counts, axis=0)
+            for counts in zip(*(part.wins() for part in self.parts), strict=True)
+        )
+        return above, level, below
+
+    def model_weight(self) -> Floats | None:
+        """Return the mean weight of the model over datasets."""
+        weights: Floats = np.mean([part.values.corrected().weight for part in self.parts], axis=0)
+        return weights
+
+    def by_measure(self, what: str) -> list[MeasureSample]:
+        """Return the runs by each measure; none lacks a topic."""
+        del what
+        every = np.ones(self.shape[0], np.bool_)
+        return [
+            MeasureSample(every, self.of_measure(measure), self.topics)
+            for measure in range(self.shape[1])
+        ]
+
+    def pair_draws(
+        self, replicates: int, rng: np.random.Generator
+    ) -> Iterator[tuple[PairDraws, int]]:
+        """Yield corrected differences between all columns in replicates, and how many these are.
+
+        There are none where a dataset has none, as of clusters: Bonferroni's t serves.
+        """
+        units = float(self.unit_counts(np.array([self.topics]))[0])
+        for size in sizes_in_memory(replicates, self.rows, self.columns):
+            if self.random:
+                drawn = np.ascontiguousarray(topic_weights(len(self.parts), size, rng).T)
+                yield DrawnDatasets(self, drawn), size
+                continue
+            found = [next(part.pair_draws(size, rng), None) for part in self.parts]
+            own = tuple(each[0] for each in found if each is not None)
+            if len(own) < len(found):
+                return
+            yield AddedDraws(own, units), size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AddedDraws(PairDraws):
+    """Differences between means over fixed datasets, whose topics are drawn.
+
+    Attributes
+    ----------
+    parts
+        Differences on each dataset.
+    units
+        Number of independent units of all datasets.
+    """
+
+    parts: tuple[PairDraws, ...]
+    units: float
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return self.parts[0].runs
+
+    def moves(self, run: int, others: Integers, block: slice) -> Moves:
+        """Return how far the differences of other runs from one move in a block of replicates."""
+        shape = len(others), block.stop - block.start
+        varies, (deviation, variance) = np.zeros(shape[0], np.bool_), np.zeros((2, *shape))
+        for part in self.parts:
+            found = part.moves(run, others, block).of_means()
+            varies |= found.varies
+            deviation[found.varies] += found.deviation / len(self.parts)
+            variance[found.varies] += found.variance / len(self.parts) ** 2
+        return Moves(varies, deviation[varies], variance[varies], self.units, 1.0 / self.units)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnDatasets(PairDraws):
+    """Differences between means over random datasets, which are drawn whole.
+
+    Attributes
+    ----------
+    sample
+        The means of the runs.
+    weights
+        Share of each dataset: datasets × replicates.
+    """
+
+    sample: JudgedDatasets
+    weights: Floats
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return self.sample.columns
+
+    def moves(self, run: int, others: Integers, block: slice) -> Moves:
+        """Return how far the differences of other runs from one move in a block of replicates."""
+        means = self.sample.contrast(others, np.full(len(others), run)).dataset_means().T
+        varies = np.ptp(means, axis=1) > TIE
+        apart = (means - means.mean(axis=1, keepdims=True))[varies]
+        units, weights = float(means.shape[1]), self.weights[:, block]
+        deviation = apart @ weights
+        variance = np.maximum(np.square(apart) @ weights - np.square(deviation), 0.0)
+        scale = units / (units - 1.0)
+        return Moves(
+            varies, np.sqrt(scale) * deviation, variance / (units - 1.0), units, 1.0 / units
+        )
