@@ -20,7 +20,7 @@ from confir.resampling.clusters import summed_df
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.human_judgements import JudgedSample
 from confir.resampling.pair_draws import Moves, PairDraws
-from confir.resampling.sample import Knowledge, MeasureSample, Sample
+from confir.resampling.sample import MeasureSample, Sample
 from confir.resampling.studentised_maxima import sizes_in_memory
 from confir.resampling.topic_weights import topic_weights
 
@@ -65,7 +65,7 @@ class JudgedDatasets(Sample):
     random: bool
     words: str
 
-    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.DRAWS})
+    knowledge: ClassVar = JudgedSample.knowledge
     kind: ClassVar = "scores by human and model judgements on datasets"
     reason: ClassVar = JudgedSample.reason
 

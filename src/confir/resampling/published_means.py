@@ -35,7 +35,7 @@ class PublishedSample(Sample):
     knowledge: ClassVar[frozenset[Knowledge]] = frozenset()
     kind: ClassVar = "published means"
     reason: ClassVar = (
-        "runs on the same topics are correlated, which no table of means says how much"
+        "runs on the same topics are correlated, and no table of means says how much"
     )
 
     @classmethod
