@@ -116,9 +116,7 @@ def test_verbs_know_the_table_and_refuse_what_means_do_not_say(tmp_path):
     half = stats.t.ppf(0.975, 49) * 0.02
     np.testing.assert_allclose(interval.high - interval.estimate, half)
     for verb in (confir.compare_runs, confir.rank_runs, confir.find_best, confir.plan_topics):
-        with pytest.raises(
-            UnsupportedMethodError, match="correlated, and no table of means says"
-        ):
+        with pytest.raises(UnsupportedMethodError, match="correlated, and no table of means says"):
             verb(path)
     with pytest.raises(UnsupportedMethodError, match="the score on each topic, which published"):
         confir.describe_topics(path)

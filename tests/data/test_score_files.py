@@ -1120,7 +1120,7 @@ def test_a_file_that_is_not_there_is_an_error(tmp_path):
         ("trec_eval-tests/test/results.test", "looks like a run"),
         ("trec_eval-tests/test/results.trunc", "looks like a run"),
         ("trec-covid-r5/runs/BioInfo-run3.xz", "looks like a run"),
-        ("soboroff2014/published_intervals.csv.gz", "no column of scores"),
+        ("soboroff2014/published_intervals.csv.gz", "means with their errors"),
         ("trec-covid-r5/leaderboard.csv", "no column of topics"),
         ("trec-robust-2003/official_map.tsv", "no column of topics"),
     ],

@@ -247,7 +247,7 @@ def test_all_topics_by_people_are_people_alone():
 
 
 def test_verbs_that_cannot_combine_judges_refuse(scores):
-    for verb in (confir.estimate_coverage, confir.decompose_error):
+    for verb in (confir.decompose_error, confir.compare_measures):
         with pytest.raises(ConfirError, match=r"by (a model and by people|human and model)"):
             verb(scores)
     experiment = confir.Experiment(MODEL, RUNS, ["AP"], **DRAWN)

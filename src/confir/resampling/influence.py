@@ -73,6 +73,7 @@ class InfluenceSample(Sample):
         {Knowledge.COVARIANCE, Knowledge.DRAWS, Knowledge.TOPIC_VARIANCE}
     )
     kind: ClassVar = "estimates with influence values"
+    reason: ClassVar = "only what each unit adds to the estimates is known, to first order"
     provided: ClassVar = frozenset({"se", "skewness", "acceleration", "replicates", "replicate_se"})
 
     @classmethod

@@ -34,9 +34,7 @@ class PublishedSample(Sample):
 
     knowledge: ClassVar[frozenset[Knowledge]] = frozenset()
     kind: ClassVar = "published means"
-    reason: ClassVar = (
-        "runs on the same topics are correlated, and no table of means says how much"
-    )
+    reason: ClassVar = "runs on the same topics are correlated, and no table of means says how much"
 
     @classmethod
     def of(cls, given: PublishedMeans) -> Self:

@@ -92,7 +92,7 @@ class Goal:
 
 
 @dataclass(frozen=True, slots=True)
-class HumanJudgements:
+class HumanGoal:
     """Whether human judgements are planned, beside how many by the model, and what they cost."""
 
     human_topics: Annotated[
@@ -130,7 +130,7 @@ def plan_command(
         Option(metavar="RUN", help="Plan for differences from this run: its name or its file."),
     ] = None,
     goal: Goal,
-    people: HumanJudgements,
+    people: HumanGoal,
     by: options.ByOption = None,
     votes: Annotated[
         str | None,
@@ -199,7 +199,7 @@ def _plan_judgements(
     inputs: JudgedInputs,
     scores: Any,
     goal: Goal,
-    people: HumanJudgements,
+    people: HumanGoal,
     baseline: str | None,
     level: float,
 ) -> Answer:
@@ -282,7 +282,7 @@ def _plan_votes(
     out.deliver(result_answer(plan))
 
 
-def _check_labels(inputs: JudgedInputs, goal: Goal, people: HumanJudgements) -> None:
+def _check_labels(inputs: JudgedInputs, goal: Goal, people: HumanGoal) -> None:
     """Raise where options are for planning human judgements, or not for it."""
     judged = inputs.check_human()
     if not people.human_topics:
