@@ -104,6 +104,19 @@ def test_expected_mean_squares_against_statsmodels():
     assert sample.fixed_variance()[0] == pytest.approx(component / 5, rel=1e-9)
 
 
+@pytest.mark.parametrize("spread", [0.0, 0.1])
+def test_drawn_variances_of_repeats_are_those_of_chi_squares_cut_at_0(spread):
+    sample = as_sample(made(simulated(np.random.default_rng(9), 2, 4, spread)).with_repeats())
+    drawn = sample.draw(20_000, np.random.default_rng(1)).parts
+    for system, (part, residual) in enumerate(
+        zip(sample.repeat_variance(), sample.residual_variance(), strict=True)
+    ):
+        scaled = stats.gamma(3 / 2, scale=2 * (part + residual) / 3)  # (σ_b² + MS_e/T)/K · χ²/3
+        expected = scaled.expect(lambda x, least=residual: x - least, lb=residual)
+        assert drawn[:, system].mean() == pytest.approx(expected, rel=0.05)
+        assert np.mean(drawn[:, system] == 0) == pytest.approx(scaled.cdf(residual), abs=0.015)
+
+
 @pytest.mark.parametrize(
     "names",
     [
