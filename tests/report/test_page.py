@@ -46,6 +46,7 @@ from confir.report.script_bundle import ScriptBundle
 from confir.studies.coverage import section as coverage_section
 from confir.studies.coverage.section import coverage_error
 from confir.studies.leaderboard.board_sources import board_scores
+from confir.studies.means.board import first_board
 from samples import short_sample
 
 FAST = Settings(replicates=499)
@@ -276,6 +277,17 @@ def test_runs_without_a_common_topic_are_not_compared_and_the_page_says_so():
     page = rendered(Scores(scores.topics, scores.runs, scores.measures, values))
     assert "pairs" in left_out(page)
     assert "comparison" not in json.loads(packed(page, "data"))["measures"][0]
+
+
+def test_differences_from_the_baseline_are_drawn_from_0_to_the_highest_limit():
+    scores = table()
+    better = replace(scores, values=scores.values / 10 + np.array([0.2, 0.5, 0.6])[:, None])
+    contents = gather_contents(better, settings=replace(FAST, baseline="run0"))
+    board = first_board(page_data(contents), level_key(0.95))
+    marks = [mark for row in board.rows if row.run != "run0" for mark in row.gap_bar]
+    assert 0 < board.gaps.zero < min(marks)
+    assert board.gaps.zero == pytest.approx(100 - max(marks))  # as much room at both ends
+    assert board.gaps.ticks[0] == ("0", board.gaps.zero)
 
 
 def test_a_run_without_any_score_by_a_measure_is_last():
