@@ -132,6 +132,7 @@ def measure(tree: Path, arguments: tuple[str, ...], folder: Path) -> Cost:
     """Return what a command costs with the sources of a tree."""
     paths = [str(tree / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # modules are compiled once, as a user's are
     child = subprocess.Popen(
         [sys.executable, "-W", "ignore", "-c", COMMAND, *arguments],
         cwd=folder,
