@@ -16,7 +16,7 @@ import confir.resampling
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.data.tables.published_files import PublishedMeans
-from confir.resampling.influence import InfluenceSample
+from confir.resampling.influence_sample import InfluenceSample
 from confir.resampling.kinds import as_sample, kind_of, need_of
 from confir.resampling.repeat_sample import RepeatSample
 from confir.resampling.sample import Knowledge, Sample, names

@@ -19,7 +19,7 @@ from confir.resampling.clustered_topics import ClusteredSample
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.human_judgements import JudgedSample, judged_sample
-from confir.resampling.influence import InfluenceSample
+from confir.resampling.influence_sample import InfluenceSample
 from confir.resampling.judged_clusters import ClusteredJudgedSample, JudgedClusters
 from confir.resampling.judged_datasets import JudgedDatasets
 from confir.resampling.kinds import topic_sample

@@ -15,7 +15,7 @@ from confir.arguments import as_choices, as_flag, as_level
 from confir.arrays import Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.defaults import LEVEL, LOGIT_EPSILON
-from confir.intervals.document_intervals import linear_interval, normal_quantile
+from confir.intervals.document_intervals import linear_interval, two_sided_normal
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import DEFAULT_SCORE_METHOD
 from confir.measures.summary import SUMMARIES
@@ -204,6 +204,6 @@ def _parametric_limits(
         sd = np.minimum(sd, np.sqrt(weights[summary]))
     variance = np.nansum(np.square(sd), axis=1)
     topics = (~np.isnan(score)).sum(axis=1)
-    half = normal_quantile(level) * np.sqrt(variance) / topics
+    half = two_sided_normal(level) * np.sqrt(variance) / topics
     mean = mean_over_topics(terms.T)
     return Limits(mean - half, mean + half)

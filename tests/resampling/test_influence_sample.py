@@ -9,7 +9,7 @@ from confir.errors import UnsupportedMethodError
 from confir.intervals.method_list import find_method
 from confir.measures.strengths import fit_strengths
 from confir.resampling.borrowed_variance import BorrowedVariance
-from confir.resampling.influence import InfluenceSample, Wins
+from confir.resampling.influence_sample import InfluenceSample, Wins
 from confir.resampling.kinds import as_sample
 from confir.resampling.studentised_maxima import studentised_maxima
 from vote_samples import simulate_votes
