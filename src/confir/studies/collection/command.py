@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from confir.report.tables import Table
     from confir.resampling.document_replicates import DocumentReplicates
 
-_STATISTICS = "Statistics"
 
 # Enough for a standard deviation with a relative error of 10% (Efron & Tibshirani 1993, §6.4).
 LEAST_REPLICATES = 50
@@ -29,21 +28,17 @@ DOCUMENTS_NEEDED = "; documents are resampled, so a score table is not enough"
 
 MeasuresOption = Annotated[
     list[str] | None,
-    Option(
-        "-m",
-        "--measure",
-        metavar="NAME",
-        help="Measures in [0, 1] (repeatable; confir measures lists them); by default AP.",
+    options.INPUT_PANEL(
+        "Measures in [0, 1] (repeatable; confir measures lists them); by default AP.",
+        "NAME",
+        names=("-m", "--measure"),
         callback=options.split_measures,
-        panel="Input",
     ),
 ]
 SmallROption = Annotated[
     bool,
-    Option(
-        "--small-r/--no-small-r",
-        help="Correct AP near 0 and 1 for few relevant documents.",
-        panel=_STATISTICS,
+    options.STATISTICS_PANEL(
+        "Correct AP near 0 and 1 for few relevant documents.", names=("--small-r/--no-small-r",)
     ),
 ]
 
@@ -103,17 +98,15 @@ def collection_command(
         options.choice(
             *("paired", "independent", "both"),
             help="With --baseline: both runs on the same collections, or each on its own.",
-            panel=_STATISTICS,
+            panel=options.STATISTICS_PANEL,
         ),
     ] = "paired",
     method: Annotated[
         list[str] | None,
-        Option(
-            "--method",
-            metavar="NAME",
-            help="For means: bootstrap (default), parametric, bootstrap-with-topics (repeatable). "
+        options.STATISTICS_PANEL(
+            "For means: bootstrap (default), parametric, bootstrap-with-topics (repeatable). "
             "With --show topics: a method over documents (default logit; confir methods lists them).",
-            panel=_STATISTICS,
+            "NAME",
         ),
     ] = None,
     small_r: SmallROption = True,

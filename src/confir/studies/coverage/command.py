@@ -10,14 +10,12 @@ import click
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Instead, Option, Panel
+from confir.cli.parameters import Instead, Option
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:
     from confir.data.scores import Scores
-
-_STATISTICS = Panel("Statistics")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +23,13 @@ class Sampling:
     """Number of samples and replicates, seed, threads, and where parts are stored."""
 
     samples: Annotated[
-        int, _STATISTICS("Number of samples of topics.", callback=options.at_least(1))
+        int, options.STATISTICS_PANEL("Number of samples of topics.", callback=options.at_least(1))
     ] = SAMPLES
     replicates: Annotated[
-        int, _STATISTICS("Number of bootstrap replicates per sample.", callback=options.at_least(1))
+        int,
+        options.STATISTICS_PANEL(
+            "Number of bootstrap replicates per sample.", callback=options.at_least(1)
+        ),
     ] = SAMPLE_REPLICATES
     seed: options.SeedOption = SEED
     jobs: options.JobsOption = None
@@ -62,7 +63,7 @@ def _check_levels(
 
 StudiedMethodsOption = Annotated[
     list[str] | None,
-    _STATISTICS(
+    options.STATISTICS_PANEL(
         "Interval method (repeatable; default all that apply; confir methods lists them).",
         "NAME",
         callback=_check_methods,
@@ -72,13 +73,11 @@ StudiedMethodsOption = Annotated[
 
 MeasureOption = Annotated[
     list[str] | None,
-    Option(
-        "-m",
-        "--measure",
-        metavar="NAME",
-        help="The measure, such as nDCG@10. By default AP; for a score table, the one in it.",
+    options.INPUT_PANEL(
+        "The measure, such as nDCG@10. By default AP; for a score table, the one in it.",
+        "NAME",
+        names=("-m", "--measure"),
         callback=options.split_measures,
-        panel="Input",
     ),
 ]
 
@@ -94,7 +93,7 @@ def coverage_command(
             *("half", "published"),
             help="published adds the bootstrap-t of Soboroff 2014, with α instead of α/2 in each "
             "tail.",
-            panel=_STATISTICS,
+            panel=options.STATISTICS_PANEL,
         ),
     ] = "half",
     sampled: Sampling,
@@ -140,11 +139,12 @@ def type_one_command(
     *,
     inputs: Annotated[JudgedInputs, Instead(measure=MeasureOption)],
     topics: Annotated[
-        list[int] | None, _STATISTICS("Topics in a sample (repeatable; default 5, 10, 20).", "N")
+        list[int] | None,
+        options.STATISTICS_PANEL("Topics in a sample (repeatable; default 5, 10, 20).", "N"),
     ] = None,
     level: Annotated[
         list[float] | None,
-        _STATISTICS(
+        options.STATISTICS_PANEL(
             "Confidence level (repeatable; default 0.95, 0.90, … 0.50).",
             "LEVEL",
             callback=_check_levels,
@@ -156,7 +156,7 @@ def type_one_command(
         options.choice(
             *("without", "with"),
             help="Draw topics without replacement, as Park 2011 did, or with.",
-            panel=_STATISTICS,
+            panel=options.STATISTICS_PANEL,
         ),
     ] = "without",
     per_run: Annotated[

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from confir.cli import options
-from confir.cli.parameters import Argument, Option
+from confir.cli.parameters import Argument, Option, Panel
 from confir.cli.start import build_seconds
 from confir.errors import InvalidValueError
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from confir.studies.comparison.gate import Gate, GateRule
     from confir.studies.history.history_file import OpenHistory
 
-GATE_PANEL = "Gate"
+GATE_PANEL = Panel("Gate")
 
 
 def require_option() -> Any:
@@ -56,11 +56,10 @@ class GateRecords:
 
     history: Annotated[
         str | None,
-        Option(
-            metavar="FILE",
-            help="Append this look to a history (JSON Lines), and control the error rate over all of its "
+        GATE_PANEL(
+            "Append this look to a history (JSON Lines), and control the error rate over all of its "
             "looks. confir history shows it.",
-            panel=GATE_PANEL,
+            "FILE",
         ),
     ] = None
     looks: Annotated[
@@ -74,15 +73,12 @@ class GateRecords:
     ] = "candidates"
     commit: Annotated[
         str | None,
-        Option(
-            metavar="ID",
-            help="The commit for --history; by default what GITHUB_SHA, CI_COMMIT_SHA or GIT_COMMIT says.",
-            panel=GATE_PANEL,
+        GATE_PANEL(
+            "The commit for --history; by default what GITHUB_SHA, CI_COMMIT_SHA or GIT_COMMIT says.",
+            "ID",
         ),
     ] = None
-    junit: Annotated[
-        str | None, Option(metavar="FILE", help="Write the gate as JUnit XML.", panel=GATE_PANEL)
-    ] = None
+    junit: Annotated[str | None, GATE_PANEL("Write the gate as JUnit XML.", "FILE")] = None
 
     def check(self, gates: Sequence[str]) -> None:
         """Raise before any work where there is nothing to keep, or it could not be written."""

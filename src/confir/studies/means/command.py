@@ -79,16 +79,15 @@ def evaluate_command(
             "(bounds, the default); the mean without unjudged documents (condensed); the expected mean "
             "with judgements drawn for them (resample); the expected mean over all orders of tied "
             "documents (expected).",
-            panel="Judgements",
+            panel=options.JUDGEMENTS_PANEL,
         ),
     ] = None,
     pool_depth: Annotated[
         int | None,
-        Option(
-            help="With --show unjudged, consider documents ranked above this depth by at least one run; "
+        options.JUDGEMENTS_PANEL(
+            "With --show unjudged, consider documents ranked above this depth by at least one run; "
             "by default the measure's cutoff, or whole lists.",
             callback=options.at_least(1),
-            panel="Judgements",
         ),
     ] = None,
     by: options.ByOption = None,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import CHOOSING
-from confir.cli.parameters import Argument, Instead, Option, Panel, Without, refuse_options
+from confir.cli.parameters import Argument, Instead, Panel, Without, refuse_options
 from confir.defaults import ALL_PAIRS, BASELINE, NO_FAMILY
 from confir.errors import FormatError, InvalidValueError, counted
 from confir.studies.collection.command import SmallROption
@@ -26,14 +26,12 @@ _OF_DOCUMENTS = ("pairing", "small_r", "epsilon", "replicates", "seed")
 
 MeasuresOption = Annotated[
     list[str] | None,
-    Option(
-        "-m",
-        "--measure",
-        metavar="NAME",
-        help="Pool this measure over the topics of QRELS RUN..., with errors from resampled "
+    options.INPUT_PANEL(
+        "Pool this measure over the topics of QRELS RUN..., with errors from resampled "
         "documents (repeatable; a measure in [0, 1], such as AP).",
+        "NAME",
+        names=("-m", "--measure"),
         callback=options.split_measures,
-        panel="Input",
     ),
 ]
 
@@ -90,7 +88,7 @@ def meta_command(
             *("paired", "independent"),
             help="Errors of differences: both runs on the same resampled collections, or each on "
             "its own.",
-            panel="Statistics",
+            panel=options.STATISTICS_PANEL,
         ),
     ] = "paired",
     small_r: SmallROption = True,
