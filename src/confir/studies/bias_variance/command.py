@@ -74,14 +74,12 @@ def bias_variance_command(
     - `confir bias-variance --scores scores.csv -o stability.svg`
     """
     from confir.cli.terminal import Answer
-    from confir.intervals.interval import check_level
     from confir.intervals.method_list import find_method
     from confir.measures.measure_list import DEFAULT_MEASURES, canonical_name
     from confir.studies.bias_variance.bias_variance import decompose_error
     from confir.studies.bias_variance.table import bias_variance_note, bias_variance_table
 
     out.prepare()
-    check_level(statistics.level)
     find_method(method)
     if loss_depth is not None and baseline is None:
         raise InvalidValueError(

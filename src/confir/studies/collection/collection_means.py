@@ -106,6 +106,11 @@ class CollectionMeans(Result):
         yield Variable("high", along, np.where(~logits & (self.high > 1.0), 1.0, self.high))
 
 
+def check_mean_methods(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names of MEAN_METHODS; an unknown one raises, with the nearest names."""
+    return as_choices("methods", names, MEAN_METHODS, "method for means")
+
+
 def summarise_means(
     sample: DocumentReplicates,
     *,
@@ -142,7 +147,7 @@ def summarise_means(
     check_request(sample, epsilon)
     as_flag("small_r", small_r)
     level = as_level(level)
-    methods = as_choices("methods", methods, MEAN_METHODS, "method for means")
+    methods = check_mean_methods(methods)
     chosen = [MEAN_METHODS[name] for name in methods]
     summaries = as_choices("summaries", summaries, SUMMARIES, "summary")
     by_topic = any(method.by_topic for method in chosen)

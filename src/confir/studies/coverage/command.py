@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +11,7 @@ from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
 from confir.cli.parameters import Instead, Option
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
-from confir.errors import InvalidValueError, counted
+from confir.errors import counted
 
 if TYPE_CHECKING:
     from confir.data.scores import Scores
@@ -173,6 +172,7 @@ def type_one_command(
     - `confir type-one --scores robust2004_ap.csv --topics 10 --method percentile`
     - `confir type-one --scores scores.csv --topics 5 --topics 25 -o errors.csv`
     """
+    from confir.cli.input import check_single
     from confir.cli.terminal import Answer, Progress
     from confir.report.result_table import result_table
     from confir.studies.coverage.miss_counts import number_of_tasks
@@ -184,14 +184,14 @@ def type_one_command(
     )
 
     out.prepare()
-    _check_single(inputs.measure or ())
+    check_single(inputs.measure or ())
     levels = level or PARK_LEVELS
     scores = inputs.load_scores(
         inputs.measure or ([] if inputs.scores else ["AP"]),
         quiet=out.quiet,
         example="confir type-one qrels.txt runs/ -m AP",
     )
-    _check_single(scores.measures)
+    check_single(scores.measures)
     sizes = tuple(dict.fromkeys(topics or PARK_TOPICS))
     total = number_of_tasks(sampled.samples) * len(sizes)
     with Progress("drawing samples", total=total, quiet=out.quiet) as progress:
@@ -222,15 +222,6 @@ def type_one_command(
         )
         answer = Answer(error.to_records(), result_table(error, note), error)
     out.deliver(answer)
-
-
-def _check_single(measures: Sequence[str]) -> None:
-    """Raise if there are several measures."""
-    if len(measures) > 1:
-        raise InvalidValueError(
-            f"the scores are by {len(measures)} measures ({', '.join(measures)}); name one of them "
-            "with -m"
-        )
 
 
 def _size(scores: Scores) -> str:

@@ -167,7 +167,6 @@ def leaderboard_command(
     """
     from confir.cli.report import check_page
     from confir.cli.terminal import Answer
-    from confir.intervals.interval import check_level
     from confir.report.tables import with_design_note
     from confir.studies.leaderboard.board_sources import board_scores, with_designs
     from confir.studies.leaderboard.dataset_votes import votes_of_datasets
@@ -177,7 +176,6 @@ def leaderboard_command(
 
     out.prepare()
     view = VIEWS.choose(inputs.context, show)
-    check_level(statistics.level)
     if page is not None:
         check_page(page)
     measures = list(inputs.measure or [])

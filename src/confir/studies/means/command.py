@@ -111,14 +111,12 @@ def evaluate_command(
     - `confir evaluate --scores scores.csv --baseline bm25`
     """
     from confir.cli.terminal import Answer
-    from confir.intervals.interval import check_level
     from confir.intervals.method_list import find_method
     from confir.studies.means.table import topic_table
 
     out.prepare()
     view = VIEWS.choose(inputs.context, show, topics=topics).name
     doubts = Doubts.of(inputs, view, treatment, pool_depth)
-    check_level(statistics.level)
     methods = [find_method(name) for name in method or ()]
     if out.output is not None:
         _check_chart(out.output, method or [], baseline)
