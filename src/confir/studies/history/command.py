@@ -18,6 +18,7 @@ from confir.cli.start import build_seconds
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
+    from confir.report.junit_xml import Suite
     from confir.studies.comparison.comparison import Comparison
     from confir.studies.comparison.gate import Gate, GateRule
     from confir.studies.history.history_file import OpenHistory
@@ -148,13 +149,24 @@ def _keeping(
             waiting.close()
 
 
+def _suite(gate: Gate) -> Suite:
+    """Return a gate as a suite of tests, one per candidate."""
+    from confir.report.junit_xml import Check, Suite
+
+    checks = [
+        Check(one.run, one.decision.sentence, one.passes, gate.require, gate.failure(one))
+        for one in gate.candidates
+    ]
+    return Suite(f"{gate.measure} against {gate.baseline}", gate.measure, checks)
+
+
 def _keep(gates: Sequence[Gate], junit: str | None, waiting: OpenHistory | None) -> None:
     from confir.data.files import write_whole
-    from confir.studies.comparison.gate import gates_to_junit
+    from confir.report.junit_xml import suites_to_junit
 
     sys.stdout.flush()  # or a full disk would show only after the look is spent
     if junit is not None:
-        write_whole(junit, gates_to_junit(gates))
+        write_whole(junit, suites_to_junit([_suite(gate) for gate in gates]))
     if waiting is not None:
         try:
             waiting.append()
