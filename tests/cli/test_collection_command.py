@@ -284,6 +284,11 @@ def test_all_runs_are_compared_over_collections(collection, view, first):
     assert len(records) == (1 if view == "pairs" else 2)
 
 
+def test_the_first_line_says_that_collections_vary(collection):
+    headline = collection("--show", "best").out.splitlines()[0]
+    assert headline.endswith("(95% confidence, over similar collections)")
+
+
 def test_all_pairs_have_the_differences_from_a_baseline(collection):
     (pair,) = json.loads(collection("--show", "pairs", "--format", "json").out)
     known = json.loads(collection("--baseline", pair["against"], "--format", "json").out)[0]
