@@ -120,7 +120,7 @@ def test_same_seed_same_output(collection):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--method", "logit"), "unknown value of --method 'logit'"),
+        (("--method", "logit"), "unknown method for means 'logit'"),
         (("-q", "--method", "bca", "--method", "logit"), "takes one --method"),
         (("-m", "NumRet"), "measures in [0, 1], which NumRet is not"),
         (("--epsilon", "0.7"), "epsilon is 0.7"),

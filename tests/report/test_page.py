@@ -18,7 +18,7 @@ from confir import errors, parallel
 from confir.cli.start import WarningSummary
 from confir.data import experiment as experiment_module
 from confir.data.experiment import Experiment
-from confir.data.lists import lists_by_topic
+from confir.data.lists import topic_lists
 from confir.data.scores import Scores
 from confir.data.simulation import write_collection
 from confir.errors import (
@@ -28,8 +28,7 @@ from confir.errors import (
     UnreadableError,
     UnsupportedMethodError,
 )
-from confir.number_text import p_text
-from confir.order import signed
+from confir.number_text import p_text, signed
 from confir.report import report_page as page_module
 from confir.report.contents import Settings, by_importance, gather_contents, number_of_steps
 from confir.report.page_data import level_key, page_data, shown
@@ -434,7 +433,7 @@ def test_lists_that_are_stored_on_disk_give_the_same_page(tmp_path, monkeypatch,
     write_collection(short_sample(), tmp_path)
     judge = confir.read_qrels(tmp_path / "qrels.txt").to_dict()
     judge["101"] = dict.fromkeys(judge["101"], 1)
-    monkeypatch.setattr(lists_by_topic, "_BLOCK", 3_000)
+    monkeypatch.setattr(topic_lists, "_BLOCK", 3_000)
     page, pages = tmp_path / "page.html", []
     for held_size in (1 << 28, 0):
         monkeypatch.setattr(experiment_module, "_HELD_SIZE", held_size)
