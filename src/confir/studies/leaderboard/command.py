@@ -195,28 +195,18 @@ def leaderboard_command(
     found = _read(*given, measures, qrels_name, inputs, column, human)
     found = _selected(found, inputs.select or [])
     if by_wins:
-        refuse_options(
-            inputs.context,
-            ("design", "stratum", "cluster", "weight", "datasets", "repeats", "page"),
-            "cannot be combined with --by-wins",
-        )
+        others = ("design", "stratum", "cluster", "weight", "datasets", "repeats", "page")
+        refuse_options(inputs.context, others, "cannot be combined with --by-wins")
         _show_wins(votes_of_datasets(found, measure=measure), prior, statistics, out)
         return
     refuse_options(inputs.context, ["prior"], "is for --by-wins")
     columns = {"dataset": dataset, "stratum": stratum, "cluster": cluster, "weight": weight}
     found = with_designs(found, design, columns)
     summaries = find_summaries(found, measure, datasets, incomplete)
-    if summaries and page is not None:
-        raise InvalidValueError(
-            "--page needs the score of every topic; a long table is only summarised"
-        )
+    if summaries:
+        reason = "needs the score of every topic; a long table is only summarised"
+        refuse_options(inputs.context, ("page", "repeats"), reason)
     grouped = pattern_of(inputs.repeats) or inputs.repeats is not None
-    if summaries and grouped:
-        refuse_options(
-            inputs.context,
-            ["repeats"],
-            "needs the score of every topic; a long table is only summarised",
-        )
     every: Any = summaries or board_scores(found, measure, datasets, incomplete, grouped)
     if page is not None and incomplete == "model":
         raise InvalidValueError("--page needs all runs on all datasets, not --incomplete model")
