@@ -50,7 +50,7 @@ class RunScores:
     in_range: ClassVar[bool] = True
     default_replicates: ClassVar[int] = REPLICATES
     resampled: ClassVar[str] = "topics"
-    title: ClassVar[str] = "a summary of a long table"
+    title: ClassVar[str] = "this kind of scores"
 
     if TYPE_CHECKING:  # attributes, or properties
 
