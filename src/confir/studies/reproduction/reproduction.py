@@ -50,7 +50,6 @@ IDENTICAL_LISTS, IDENTICAL_SCORES = "identical lists", "identical scores"
 DIFFERENT, DIFFERENT_LISTS = "different", "different lists"
 # Verdicts of a run that is reproduced, within the margin.
 REPRODUCED = (IDENTICAL_LISTS, EQUIVALENT, IDENTICAL_SCORES)
-AGREEMENTS = (*REPRODUCED, DIFFERENT, INCONCLUSIVE, DIFFERENT_LISTS)
 
 _TIES = {
     None: "ties broken as trec_eval does",
