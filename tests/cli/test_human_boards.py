@@ -182,4 +182,5 @@ def test_the_page_shows_the_corrected_board(confir_command, folders, parts):
     assert outcome.code == 0, outcome.err
     text = page.read_text()
     assert "Every dataset" in text
+    assert "3 runs on 4 datasets</h1>" in text
     assert "prediction-powered" in text
