@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from confir.arrays import Booleans, Integers
-from confir.data.lists.whole_lists import WholeLists
+from confir.data.lists.held_lists import HeldLists
 from confir.data.qrels import Qrels, build_qrels
 from confir.data.run import Run, build_run
 from confir.data.scanning.list_scanner import read_lists
@@ -83,7 +83,7 @@ def plain_replicates(
 
 
 def resample(
-    lists: WholeLists,
+    lists: HeldLists,
     names: list[str],
     replicates: int,
     kernels: DocumentKernels,
@@ -120,7 +120,7 @@ def seconds(work: Callable[[], object], rounds: int = 2) -> float:
     return min(times)
 
 
-def plain_rate(lists: WholeLists) -> float:
+def plain_rate(lists: HeldLists) -> float:
     """Return replicates per second of the plain version, over three lists."""
     rng = np.random.default_rng(1)
     samples: list[tuple[Booleans, int]] = []

@@ -29,6 +29,7 @@ COMMAND = "from confir.cli import main; main()"
 TOPICS, DEPTH = 6_980, 200
 
 SAMPLE = ("sample/qrels.txt", "sample/runs")
+# With a baseline, `compare` answers the same question in every version.
 JOBS: Mapping[str, tuple[str, ...]] = {
     "help": ("--help",),
     "evaluate two runs": (
@@ -49,10 +50,10 @@ JOBS: Mapping[str, tuple[str, ...]] = {
         *("evaluate", "--scores", "wide.csv"),
         *("--method", "percentile", "--method", "bca", "--method", "bootstrap-t"),
     ),
-    "compare 8 runs": ("compare", *SAMPLE, "-m", "AP,nDCG@10"),
-    "compare 100 runs": ("compare", "--scores", "runs.csv"),
+    "compare 8 runs": ("compare", *SAMPLE, "-m", "AP,nDCG@10", "--baseline", "bm25"),
+    "compare 100 runs": ("compare", "--scores", "runs.csv", "--baseline", "run0"),
     "evaluate 2 x 2,000,000 topics": ("evaluate", "--scores", "long.parquet"),
-    "compare 2 x 2,000,000 topics": ("compare", "--scores", "long.parquet"),
+    "compare 2 x 2,000,000 topics": ("compare", "--scores", "long.parquet", "--baseline", "a"),
     "collection": ("collection", *SAMPLE, "--replicates", "2000"),
     "coverage": ("coverage", "--scores", "runs.csv", "--samples", "200"),
     "report": ("report", *SAMPLE, "-m", "AP,nDCG@10", "-o", "page.html"),
@@ -132,6 +133,7 @@ def measure(tree: Path, arguments: tuple[str, ...], folder: Path) -> Cost:
     """Return what a command costs with the sources of a tree."""
     paths = [str(tree / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # modules are compiled once, as a user's are
     child = subprocess.Popen(
         [sys.executable, "-W", "ignore", "-c", COMMAND, *arguments],
         cwd=folder,

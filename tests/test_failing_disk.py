@@ -13,7 +13,7 @@ import pytest
 import confir
 from confir.data.files import write_whole
 from confir.data.formats.run_sources import RunSource
-from confir.data.long_tables import documents_by_topic, row_group_scores, scores_by_topic
+from confir.data.long_tables import documents_by_topic, scores_by_topic, table_pieces
 from confir.data.output_folder import OutputFolder
 from confir.data.scanning import stored_lists
 from confir.errors import InputWarning, UnreadableError
@@ -268,7 +268,7 @@ def room(tmp_path, monkeypatch):
 @BOTH
 def test_rows_that_are_put_into_order_leave_nothing_behind(tmp_path, room, monkeypatch, lasting):
     pa, pq = required("pyarrow"), required("pyarrow.parquet")
-    monkeypatch.setattr(row_group_scores, "_ROWS_AT_LEAST", 40)
+    monkeypatch.setattr(table_pieces, "_ROWS_AT_LEAST", 40)
     monkeypatch.setattr(scores_by_topic, "_ROWS_AT_ONCE", 40)
     topics = [f"q{place}" for place in range(30)]
     rows = {"run": ["a"] * 30 + ["b"] * 30, "topic": topics + topics[::-1], "score": range(60)}

@@ -10,16 +10,15 @@ from confir.number_text import (
     difference_text,
     difference_words,
     interval_text,
+    level_text,
     limits_words,
     number_text,
     p_text,
     p_words,
     percent,
-    percent_words,
     score_words,
     share_text,
 )
-from confir.order import level_text
 
 
 @pytest.mark.parametrize(
@@ -120,4 +119,4 @@ def test_numbers_of_sentences_are_rounded_to_what_they_mean():
         "p = 1.00",
     ]
     assert [count_words(n) for n in (43, 1287, 93_412)] == ["43", "1,300", "93,000"]
-    assert percent_words(0.4894, 2) == "49%"
+    assert percent(0.4894, 2) == "49%"

@@ -10,7 +10,7 @@ import numpy as np
 
 from confir.arrays import Booleans, Integers
 from confir.errors import counted
-from confir.order import TIE, bracketed, signed
+from confir.order import TIE
 
 # As many digits tell every two numbers apart.
 _ALL_DIGITS = 17
@@ -18,6 +18,12 @@ _ALL_DIGITS = 17
 # Smaller p-values would round to 0 in four decimals, or in three.
 _SMALLEST_P = 0.00005
 _SMALLEST_P_IN_WORDS = 0.0005
+
+# Levels that somebody chose, such as 99.95%, have at most so many decimals.
+_DECIMALS_OF_LEVELS = 2
+
+# As many decimals tell every level from 100%.
+_MOST_DECIMALS = 17
 
 # Decimals of scores in sentences, and in the leaderboard below them.
 SENTENCE_DECIMALS = 3
@@ -110,6 +116,28 @@ def difference_text(difference: float, low: float, high: float, open_end: int = 
     return NumberText.of(difference, low, high, is_signed=True, open_end=open_end)
 
 
+def signed(value: float, decimals: int = 4) -> str:
+    """Return a signed difference to some decimals; one digit if it would round to 0."""
+    if math.isnan(value):
+        return "–"
+    if abs(value) < TIE:
+        return f"{0:.{decimals}f}"
+    if abs(value) < 0.5 * 10.0**-decimals:
+        return f"{value:+.0e}"
+    return f"{value:+,.{decimals if abs(value) < 10 else 1}f}"
+
+
+def bracketed(low: str, high: str, open_end: int = 0) -> str:
+    """Return the text of an interval: ``[low, high]``, a round bracket at an end that is excluded.
+
+    Parameters
+    ----------
+    open_end
+        1 where the lower end is excluded, -1 where the upper one is, else 0.
+    """
+    return f"{'(' if open_end > 0 else '['}{low}, {high}{')' if open_end < 0 else ']'}"
+
+
 def percent(share: float, digits: int = 10) -> str:
     """Return a share or a level for a sentence: ``95%``, ``4.6%``.
 
@@ -123,9 +151,15 @@ def percent(share: float, digits: int = 10) -> str:
     return f"{Decimal(text):f}%"
 
 
-def percent_words(share: float, digits: int = 10) -> str:
-    """Return a share or a level for a sentence of the page: ``95%``."""
-    return percent(share, digits).replace(" ", "")
+def level_text(level: float) -> str:
+    """Return a confidence level: ``95%``, or one of many digits to one decimal, ``97.0%``, never 100%."""
+    exact = f"{100.0 * level:.10g}"
+    if level == 1.0 or (len(exact.partition(".")[2]) <= _DECIMALS_OF_LEVELS and exact != "100"):
+        return f"{exact}%"
+    decimals = 1
+    while float(f"{100.0 * level:.{decimals}f}") >= 100.0 and decimals < _MOST_DECIMALS:
+        decimals += 1
+    return f"{100.0 * level:.{decimals}f}%"
 
 
 def share_text(share: float, decimals: int = 1) -> str:

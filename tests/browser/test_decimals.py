@@ -4,8 +4,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from confir.number_text import number_text
-from confir.order import signed
+from confir.number_text import number_text, signed
 
 SCRIPT = (files("confir.report") / "templates" / "script" / "decimals.js").read_text()
 

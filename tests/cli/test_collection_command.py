@@ -120,7 +120,7 @@ def test_same_seed_same_output(collection):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--method", "logit"), "unknown value of --method 'logit'"),
+        (("--method", "logit"), "unknown method for means 'logit'"),
         (("-q", "--method", "bca", "--method", "logit"), "takes one --method"),
         (("-m", "NumRet"), "measures in [0, 1], which NumRet is not"),
         (("--epsilon", "0.7"), "epsilon is 0.7"),
@@ -282,6 +282,11 @@ def test_all_runs_are_compared_over_collections(collection, view, first):
     records = json.loads(collection("--show", view, "--format", "json").out)
     assert list(records[0])[:4] == first
     assert len(records) == (1 if view == "pairs" else 2)
+
+
+def test_the_first_line_says_that_collections_vary(collection):
+    headline = collection("--show", "best").out.splitlines()[0]
+    assert headline.endswith("(95% confidence, over similar collections)")
 
 
 def test_all_pairs_have_the_differences_from_a_baseline(collection):

@@ -297,7 +297,7 @@ def test_components_with_repeats_and_judges(confir_command, repeated, files):
     assert (alone.code, alone.out) == (2, "")
     assert "--others is about judges and repeats; expected --judge or --repeats" in alone.err
     several = confir_command("components", *files, "-m", "AP,RR")
-    assert "expected one -m" in several.err
+    assert "by 2 measures (AP, RR); name one of them with -m" in several.err
 
 
 def test_measures_are_listed_or_compared(confir_command, files):

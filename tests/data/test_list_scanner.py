@@ -12,7 +12,7 @@ from hypothesis import given
 from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.formats.run_sources import RunSource
 from confir.data.lists.docids import Docids
-from confir.data.lists.whole_lists import build_lists
+from confir.data.lists.held_lists import build_lists
 from confir.data.qrels import Qrels
 from confir.data.scanning.id_numbers import IdNumbers
 from confir.data.scanning.list_scanner import ListScanner, read_lists

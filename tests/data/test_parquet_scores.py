@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confir
-from confir.data.long_tables import row_group_scores, scores_by_topic, spill_folder
+from confir.data.long_tables import scores_by_topic, spill_folder, table_pieces
 from confir.data.long_tables.column_moments import Moments
-from confir.data.long_tables.hashed_ids import hash_names
+from confir.data.long_tables.id_hashes import hash_names
 from confir.errors import FormatError, UnreadableError
 from requirements import ON_UNIX, required
 from strategies import at_most
@@ -143,8 +143,8 @@ def write_parts(folder, columns, key):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(row_group_scores, "TOPICS_AT_ONCE", 23)
-    monkeypatch.setattr(row_group_scores, "_ROWS_AT_LEAST", 60)
+    monkeypatch.setattr(table_pieces, "TOPICS_AT_ONCE", 23)
+    monkeypatch.setattr(table_pieces, "_ROWS_AT_LEAST", 60)
     monkeypatch.setattr(scores_by_topic, "_ROWS_AT_ONCE", 100)
 
 
@@ -331,8 +331,8 @@ def test_a_disk_too_full_for_the_keys_of_topics_is_named(tmp_path):
     pq.write_table(pa.table({"topic": list(map(str, range(50_000))), "a": [0.5] * 50_000}), path)
     program = (
         "import resource, sys, confir\n"
-        "from confir.data.long_tables import row_group_scores, spill_folder\n"
-        "spill_folder._KEYS_AT_ONCE, row_group_scores.TOPICS_AT_ONCE = 2_048, 10_000  # small writes\n"
+        "from confir.data.long_tables import table_pieces, spill_folder\n"
+        "spill_folder._KEYS_AT_ONCE, table_pieces.TOPICS_AT_ONCE = 2_048, 10_000  # small writes\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, 1_000))\n"
         "try:\n    confir.summarise_scores(sys.argv[1]).mean()\n"
         "except confir.errors.UnreadableError as error:\n    print(error)"

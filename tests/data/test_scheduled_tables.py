@@ -8,7 +8,7 @@ import pytest
 import confir
 import confir.scheduler
 from confir.data.formats import run_tables
-from confir.data.long_tables import documents_by_topic, row_group_scores, scores_by_topic
+from confir.data.long_tables import documents_by_topic, scores_by_topic, table_pieces
 from confir.data.long_tables.column_moments import Moments
 from confir.errors import FormatError, InputWarning, SchedulerError
 from confir.measures import partitioned_evaluation
@@ -24,7 +24,7 @@ RUNS = ("a", "b", "c")
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch):
-    monkeypatch.setattr(row_group_scores, "_ROWS_AT_LEAST", 700)
+    monkeypatch.setattr(table_pieces, "_ROWS_AT_LEAST", 700)
     monkeypatch.setattr(run_tables, "MOST_HELD_DOCUMENTS", 0)
 
 
@@ -85,7 +85,7 @@ def test_workers_read_the_tables_themselves(cluster, tmp_path, monkeypatch, orde
     write_table(tmp_path / "x.AP@10.parquet", make_columns(order))
     monkeypatch.chdir(tmp_path)
     expected = confir.summarise_scores("x.AP@10.parquet").mean()
-    monkeypatch.setattr(row_group_scores, "scan_batches", None)  # not in this process
+    monkeypatch.setattr(table_pieces, "scan_batches", None)  # not in this process
     with use_scheduler(cluster):
         there = confir.summarise_scores("x.AP@10.parquet")
         assert there.mean().tobytes() == expected.tobytes()

@@ -15,8 +15,8 @@ from confir.data import experiment as experiments_of_files
 from confir.data.experiment import Experiment
 from confir.data.formats.run_readers import read_qrels
 from confir.data.formats.run_sources import RunSource
+from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.tied_lists import count_ties
-from confir.data.lists.whole_lists import WholeLists
 from confir.data.scanning import stored_lists
 from confir.data.scanning.list_scanner import read_lists
 from confir.data.scanning.stored_lists import StoredLists, store_lists
@@ -168,8 +168,8 @@ def test_an_experiment_stores_long_lists_once(tmp_path):
     assert not experiment.has_lists
     expected = evaluate(QRELS, [source.path], ["AP", "nDCG@10"])
     np.testing.assert_array_equal(scores.values, expected.values)
-    assert isinstance(experiment.lists(), WholeLists)
-    assert isinstance(experiment.lists_by_topic(), WholeLists)  # what is held is used
+    assert isinstance(experiment.lists(), HeldLists)
+    assert isinstance(experiment.lists_by_topic(), HeldLists)  # what is held is used
 
 
 @pytest.mark.usefixtures("few_are_held")
@@ -191,7 +191,7 @@ def test_lists_are_held_where_the_disk_has_no_room(tmp_path, monkeypatch):
     monkeypatch.setattr(stored_lists._ListFiles, "append", fail)
     shown = []
     found = Experiment(QRELS, sources).lists_by_topic(shown.append)
-    assert isinstance(found, WholeLists)
+    assert isinstance(found, HeldLists)
     assert shown == [1, 1, 1]
 
 
@@ -202,7 +202,7 @@ def test_progress_counts_each_run_once(tmp_path):
     paths = [write(tmp_path, *one).path for one in zip(content, names, strict=True)]
     shown = []
     found = Experiment(QRELS, paths).lists_by_topic(shown.append)
-    assert isinstance(found, WholeLists)
+    assert isinstance(found, HeldLists)
     assert shown == [1, 1, 1, 1]
 
 

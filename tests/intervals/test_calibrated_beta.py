@@ -358,6 +358,20 @@ def test_what_is_not_looked_at_changes_no_limit(monkeypatch, n, level):
     np.testing.assert_allclose(usual, whole, rtol=0, atol=1e-12)
 
 
+def test_a_limit_between_the_two_lowest_means_of_the_table_is_where_the_pivot_crosses():
+    """U is the negative logit, and its quantile falls from 2 to 1 between the logits -1 and -2."""
+    test = pivot_test.PivotTest(*np.array([[0.0], [1.0], [0.0], [0.0]]))
+    logits = np.array([-2.0, -1.0, 1.0])
+    rows = compress(np.array([[1.0, 2.0, 2.0]]))
+    with np.errstate(invalid="ignore"):
+        found, _ = pivot_test.first_rejected(
+            test, logits, rows, np.array([10]), lambda places, _: np.zeros(places.shape, bool)
+        )
+    crossing = optimize.brentq(lambda x: compress(-x) - np.interp(x, logits, rows[0]), -2, -1)
+    assert -2 < crossing < -1
+    assert found[0] == pytest.approx(crossing, abs=1e-9)
+
+
 def test_moments_alone_give_the_same_limits_for_usual_scores():
     """As a summary of a table too long for memory has no single scores."""
     samples = np.random.default_rng(2).beta(1, 2, (60, 30))

@@ -233,6 +233,12 @@ def test_a_target_known_in_part_equals_what_lies_in_its_range():
         assert side_of_quantiles(counts, 0.5, 0.5).item() == expected
 
 
+def test_a_target_that_starts_at_a_value_lies_above_the_quantile_before_that_value():
+    values = np.arange(4.0)[:, None]  # the median is 1.5
+    target = TargetCounts(values, np.array([2.25]), np.array([0.25]))
+    assert side_of_quantiles(target, 0.5, 0.5).item() == ABOVE
+
+
 def test_an_infinite_target_equals_an_infinite_quantile():
     values = np.array([0.0, 1.0, np.inf, np.inf])[:, None]
     beyond = np.array([np.inf])

@@ -37,6 +37,10 @@ def test_one_comparison_is_the_plain_t():
     assert one_sided.p_values(d / se, topics - 1)[0] == pytest.approx(stats.t.sf(3.0, 9))
 
 
+def test_one_comparison_keeps_no_maxima():
+    assert family(1).maxima.size == 0
+
+
 @given(
     size=st.integers(1, 40),
     replicates=st.sampled_from([0, 1, 19, 20, 99, 999]),

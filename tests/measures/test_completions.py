@@ -63,6 +63,17 @@ def test_neither_all_relevant_nor_none_need_be_the_extreme_of_ap():
     assert found.lowest[0] == pytest.approx(min(1 / 2, (1 / 2 + 2 / 6) / 2, (0.5 + 0.4 + 0.5) / 3))
 
 
+def test_the_highest_ap_of_a_list_that_may_be_perfect_is_1_and_never_more():
+    """Only the last document is known to be relevant: the sum of precisions is rounded."""
+    measure = parse_measure("AP")
+    for length in range(2, 60):
+        run = {"1": {f"d{place}": -float(place) for place in range(length)}}
+        qrels = {"1": {f"d{length - 1}": 1}}
+        (unjudged,) = find_unjudged(Experiment(qrels, run).lists())
+        (highest,) = measure.definition.completions(unjudged, measure).highest.tolist()
+        assert 1.0 - 1e-12 < highest <= 1.0
+
+
 def test_the_highest_ndcg_leaves_out_what_stands_too_low():
     """The first document makes the list ideal; the last one, relevant as well, would spoil it."""
     qrels = {"1": {"a": 1, "b": 0}}

@@ -9,7 +9,7 @@ import pytest
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.measures.evaluation import evaluate
-from confir.number_text import count_words, percent_words
+from confir.number_text import count_words, percent
 from confir.report.contents import Settings, gather_contents
 from confir.report.names import isolated
 from confir.report.page_data import page_data
@@ -251,7 +251,7 @@ def test_with_documents_it_says_what_limits_the_certainty(with_documents):
     place = variance.runs.index("dense")
     parts = [p[place, 0, 0] for p in (variance.topics, variance.documents, variance.interaction)]
     for part in parts:
-        assert percent_words(part / sum(parts), 2) in said
+        assert percent(part / sum(parts), 2) in said
     assert "between rerank and dense by AP" in said
     assert said.endswith("topics contribute most to the uncertainty.")
 

@@ -18,7 +18,7 @@ from confir import errors, parallel
 from confir.cli.start import WarningSummary
 from confir.data import experiment as experiment_module
 from confir.data.experiment import Experiment
-from confir.data.lists import lists_by_topic
+from confir.data.lists import topic_lists
 from confir.data.scores import Scores
 from confir.data.simulation import write_collection
 from confir.errors import (
@@ -28,8 +28,7 @@ from confir.errors import (
     UnreadableError,
     UnsupportedMethodError,
 )
-from confir.number_text import p_text
-from confir.order import signed
+from confir.number_text import p_text, signed
 from confir.report import report_page as page_module
 from confir.report.contents import Settings, by_importance, gather_contents, number_of_steps
 from confir.report.page_data import level_key, page_data, shown
@@ -46,6 +45,7 @@ from confir.report.script_bundle import ScriptBundle
 from confir.studies.coverage import section as coverage_section
 from confir.studies.coverage.section import coverage_error
 from confir.studies.leaderboard.board_sources import board_scores
+from confir.studies.means.board import first_board
 from samples import short_sample
 
 FAST = Settings(replicates=499)
@@ -278,6 +278,17 @@ def test_runs_without_a_common_topic_are_not_compared_and_the_page_says_so():
     assert "comparison" not in json.loads(packed(page, "data"))["measures"][0]
 
 
+def test_differences_from_the_baseline_are_drawn_from_0_to_the_highest_limit():
+    scores = table()
+    better = replace(scores, values=scores.values / 10 + np.array([0.2, 0.5, 0.6])[:, None])
+    contents = gather_contents(better, settings=replace(FAST, baseline="run0"))
+    board = first_board(page_data(contents), level_key(0.95))
+    marks = np.array([row.gap_bar for row in board.rows if row.run != "run0"])
+    assert 0 < board.gaps.zero < marks.min()
+    assert board.gaps.zero == pytest.approx(100 - marks.max())  # as much room at both ends
+    assert board.gaps.ticks[0] == ("0", board.gaps.zero)
+
+
 def test_a_run_without_any_score_by_a_measure_is_last():
     scores = table(measures=("AP", "RR"))
     values = scores.values.copy()
@@ -422,7 +433,7 @@ def test_lists_that_are_stored_on_disk_give_the_same_page(tmp_path, monkeypatch,
     write_collection(short_sample(), tmp_path)
     judge = confir.read_qrels(tmp_path / "qrels.txt").to_dict()
     judge["101"] = dict.fromkeys(judge["101"], 1)
-    monkeypatch.setattr(lists_by_topic, "_BLOCK", 3_000)
+    monkeypatch.setattr(topic_lists, "_BLOCK", 3_000)
     page, pages = tmp_path / "page.html", []
     for held_size in (1 << 28, 0):
         monkeypatch.setattr(experiment_module, "_HELD_SIZE", held_size)

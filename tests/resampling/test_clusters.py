@@ -209,7 +209,7 @@ def test_replicates_of_small_scores_are_those_of_large_ones_but_for_the_scale(cl
     values = np.column_stack([np.full(60, 0.7), values[:, 1:], values[:, 1] / 3.0])
     for baseline in ("run0", "run1"):
         found = []
-        for scale in (1.0, 2.0**-20):
+        for scale in (1.0, 2.0**-30):
             scores = make_scores(scale * values)
             designed = scores.with_design(columns(scores, cluster, weight=weight))
             options = {} if statistic == "mean" else {"baseline": baseline}
@@ -217,7 +217,7 @@ def test_replicates_of_small_scores_are_those_of_large_ones_but_for_the_scale(cl
             counts = cluster_counts(clusters_of(sample), 5, np.random.default_rng(2))
             drawn = sample.distribution(slice(None), counts)
             found.append(np.concatenate([drawn.se[None], drawn.replicate_se]))
-        same = found[0] if statistic == "ratio" else 2.0**-20 * found[0]
+        same = found[0] if statistic == "ratio" else 2.0**-30 * found[0]
         np.testing.assert_allclose(found[1], same, rtol=1e-6)
         constant = statistic == "mean" or (statistic == "ratio" and baseline == "run1")
         assert (found[1] == 0).all(axis=0).sum() == constant
@@ -397,6 +397,16 @@ def test_a_run_without_scores_in_a_stratum_is_refused(clustered):
         TopicMismatchError, match="'run2' has AP on fewer than two clusters of 'low'"
     ):
         confir.confidence_interval(scores.with_design(table))
+
+
+def test_a_run_with_scores_in_one_cluster_of_the_design_is_refused(clustered):
+    values, cluster, _ = clustered
+    holes = values.copy()
+    holes[cluster < 11, 2] = np.nan
+    scores = make_scores(holes)
+    message = "run 'run2' has AP on fewer than two clusters of the design; expected at least 2"
+    with pytest.raises(TopicMismatchError, match=message):
+        confir.confidence_interval(scores.with_design(columns(scores, cluster)))
 
 
 def test_constant_scores_have_no_interval(clustered):

@@ -8,6 +8,7 @@ import confir
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError
 from confir.resampling.kinds import as_sample
+from confir.resampling.repeat_sample import RepeatSample
 
 TOPICS = 12
 
@@ -58,6 +59,17 @@ def test_standard_errors_are_those_of_loops():
         assert found.estimate[system] == pytest.approx(values[:, system].mean(), rel=1e-12)
 
 
+def test_standard_errors_by_several_measures_are_those_of_loops():
+    rng = np.random.default_rng(2)
+    values = [simulated(rng, 3, 4, spread) for spread in (0.1, 0.2)]
+    one, other = (made(each) for each in values)
+    both = np.concatenate([one.values, other.values], axis=2)
+    scores = Scores(one.topics, one.runs, ("NumRet", "NumRel"), both).with_repeats()
+    found = as_sample(scores).distribution(slice(None), None, ("se",)).require("se")
+    for (system, measure), se in np.ndenumerate(found.reshape(3, 2)):
+        assert se**2 == pytest.approx(sum(plain_variance(values[measure][:, system])), rel=1e-12)
+
+
 def test_a_difference_has_the_repeats_of_both_systems_and_the_topics_of_their_means():
     values = simulated(np.random.default_rng(2), 2, 3, 0.1)
     compared = confir.compare_runs(made(values).with_repeats(), baseline="s0")
@@ -102,6 +114,20 @@ def test_expected_mean_squares_against_statsmodels():
     component = (squares["C(repeat)"] - squares["Residual"]) / TOPICS
     sample = as_sample(made(values[:, None]).with_repeats())
     assert sample.fixed_variance()[0] == pytest.approx(component / 5, rel=1e-9)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.1])
+def test_drawn_variances_of_repeats_are_those_of_chi_squares_cut_at_0(spread):
+    sample = as_sample(made(simulated(np.random.default_rng(9), 2, 4, spread)).with_repeats())
+    assert isinstance(sample, RepeatSample)
+    drawn = sample.draw(20_000, np.random.default_rng(1)).parts
+    for system, (part, residual) in enumerate(
+        zip(sample.repeat_variance(), sample.residual_variance(), strict=True)
+    ):
+        scaled = stats.gamma(3 / 2, scale=2 * (part + residual) / 3)  # (σ_b² + MS_e/T)/K · χ²/3
+        expected = scaled.expect(lambda x, least=residual: x - least, lb=residual)
+        assert drawn[:, system].mean() == pytest.approx(expected, rel=0.05)
+        assert np.mean(drawn[:, system] == 0) == pytest.approx(scaled.cdf(residual), abs=0.015)
 
 
 @pytest.mark.parametrize(

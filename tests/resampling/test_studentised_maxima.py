@@ -107,6 +107,13 @@ def test_pairs_without_variance_stand_outside():
     assert (alone.either == -np.inf).all()
 
 
+def test_pairs_that_share_one_topic_stand_outside():
+    values = scores(runs=3)
+    values[:3, 1] = values[4:, 2] = np.nan  # run 1 and run 2 share topic 3, run 0 has all
+    found = check(values)
+    assert np.isfinite(found.either).any(axis=1).all()
+
+
 def test_runs_without_scores_take_no_part():
     values = np.column_stack([scores(), np.full(7, np.nan)])
     found = studentised_maxima(topic_sample(values), 50, np.random.default_rng(1), *NOTHING)

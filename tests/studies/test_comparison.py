@@ -20,6 +20,7 @@ from confir.errors import (
     UnknownNameError,
     UnsupportedMethodError,
 )
+from confir.order import TIE
 from confir.studies.comparison import pairs
 from confir.studies.comparison.comparison import Place
 from confir.studies.comparison.topic_differences import TopicDifferences
@@ -144,6 +145,22 @@ def test_p_values_are_adjusted_for_the_pairs_of_one_measure(scores, options):
 def test_tukey_is_not_corrected_again(scores):
     comparison = compare_runs(scores, test="tukey-hsd", replicates=199, rng=1)
     assert np.array_equal(comparison.p, comparison.p_adjusted)
+
+
+def test_intervals_of_tukey_are_as_wide_as_the_ranges_that_the_level_leaves(scores):
+    """A difference beyond the half width has p <= 0.05, and one as large as that has not."""
+    found = compare_runs(scores, test="tukey-hsd", replicates=199, rng=1)
+    half = found.simultaneous_high - found.difference
+    assert np.ptp(half, axis=0).max() < TIE
+    for measure, ranges in enumerate(found.ranges):
+        beyond, reached = (
+            sum(one > half[0, measure] + step for one in ranges.tolist()) for step in (TIE, -TIE)
+        )
+        assert (1 + beyond) / (1 + len(ranges)) <= 0.05 < (1 + reached) / (1 + len(ranges))
+    excludes = (found.simultaneous_low > 0) | (found.simultaneous_high < 0)
+    np.testing.assert_array_equal(excludes, found.p[0] <= 0.05)
+    few = compare_runs(scores, test="tukey-hsd", replicates=18, level=0.999, rng=1)
+    assert np.isposinf(few.simultaneous_high).all()
 
 
 def test_records_have_the_promised_fields(scores):

@@ -134,6 +134,17 @@ def test_documents_are_planned_for_given_topics_against_brute_force(pilot):
     assert np.isnan(never.documents).all()
 
 
+def test_no_other_number_of_documents_is_cheaper(pilot):
+    costs = {"human_cost": 1.0, "model_cost": 0.1}
+    plan = confir.plan_human_documents(pilot, half_width=0.05, baseline="bm25", **costs)
+    every = pilot.model_documents / 50
+    for documents in np.linspace(pilot.human_documents / 50, every, 8).astype(int).tolist():
+        other = confir.plan_human_documents(
+            pilot, half_width=0.05, baseline="bm25", documents=documents
+        )
+        assert (plan.cost <= other.topics * (documents + 0.1 * every) * (1 + 1e-12)).all()
+
+
 @pytest.mark.slow
 def test_the_cheapest_mix_against_brute_force(pilot):
     costs = {"human_cost": 1.0, "model_cost": 0.1}

@@ -195,6 +195,13 @@ def test_equal_runs_cannot_be_standardised():
         make_leaderboard(scores, standardise=True)
 
 
+def test_one_run_alone_on_a_dataset_cannot_be_standardised():
+    values = np.array([[0.2, np.nan], [0.1, 0.3], [0.4, 0.2]])[:, :, None]
+    scores = Scores(("d", "e", "f"), ("a", "b"), ("m",), values)
+    with pytest.raises(InvalidValueError, match="on dataset 'd', or there is one: it cannot be"):
+        make_leaderboard(scores, incomplete="model", standardise=True)
+
+
 def test_missing_cells_of_mteb_are_predicted_within_their_intervals(real_data):
     """Of 30 models on the 15 BEIR datasets, a fifth of the cells removed at random."""
     whole = confir.read_scores(real_data / "mteb-beir" / "ndcg_at_10.csv")

@@ -330,6 +330,16 @@ def test_small_studies_never_load_numba():
     assert done.stdout.strip() == "False"
 
 
+def test_studies_too_small_for_compiled_code_are_not_counted(monkeypatch):
+    module = confir.studies.coverage.miss_counter
+    fresh = cache(lambda: "kernels")
+    monkeypatch.setattr(module, "compile_kernels", fresh)
+    assert not module.can_count([METHODS["bca"]], 1)
+    assert fresh.cache_info().currsize == 0
+    assert module.can_count([METHODS["bca"]], 10**9)
+    assert module.can_count([METHODS["bca"]], 1)  # they are loaded
+
+
 def test_methods_that_do_not_resample_draw_no_replicates(monkeypatch):
     monkeypatch.setattr("confir.resampling.topic_bootstrap.draw_topics", forbidden)
     monkeypatch.setattr(confir.studies.coverage.miss_counter, "topic_draws", forbidden)

@@ -72,7 +72,9 @@ def test_verbs_about_single_topics_refuse_votes(votes, tmp_path):
         lambda: confir.describe_topics(votes),
         lambda: confir.compare_runs(votes, replicates=99).topic_differences(),
     ):
-        with pytest.raises(ConfirError, match=r"scores is |which estimates .* lack: .*; expected"):
+        with pytest.raises(
+            ConfirError, match=r"scores is |which strengths by votes lack: .*; expected"
+        ):
             refused()
 
 

@@ -234,6 +234,15 @@ def test_a_run_without_scores_is_last():
     assert found.share_first[1, 0] == 0
 
 
+def test_runs_without_scores_share_the_rank_after_all_others():
+    values = np.random.default_rng(0).random((6, 4, 1))
+    values[:, [1, 3]] = np.nan
+    with pytest.warns(TopicWarning):
+        found = rank_runs(scores_of(values), replicates=50, rng=1)
+    for name in ("rank", "low", "high", "simultaneous_low", "simultaneous_high"):
+        assert getattr(found, name)[[1, 3], 0].tolist() == [3, 3], name
+
+
 def test_ranks_rest_on_the_replicates_of_the_intervals(scores):
     """A run is surely better where the percentile interval of the difference lies above 0."""
     means = weights_of(seed=9, replicates=999) @ scores.values[:, 0, 0]

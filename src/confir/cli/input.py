@@ -325,7 +325,10 @@ def select_measures(scores: AnyScores, measures: Sequence[str]) -> AnyScores:
     return scores.select(measure=list(dict.fromkeys(chosen)))
 
 
-def check_choice(option: str, value: str, choices: Sequence[str]) -> None:
-    """Raise where the value of an option is none of its choices."""
-    if value not in choices:
-        raise UnknownNameError(f"value of {option}", value, choices)
+def check_single(measures: Sequence[str]) -> None:
+    """Raise where scores are by several measures, for a study of one."""
+    if len(measures) > 1:
+        raise InvalidValueError(
+            f"the scores are by {len(measures)} measures ({', '.join(measures)}); name one of them "
+            "with -m"
+        )

@@ -31,6 +31,7 @@ INPUT_PANEL = Panel("Input")
 DESIGN_PANEL = Panel("Topics that are not a simple random sample")
 STATISTICS_PANEL = Panel("Statistics")
 HUMAN_PANEL = Panel("Human judgements")
+JUDGEMENTS_PANEL = Panel("Judgements")
 _OUTPUT_PANEL = Panel("Output")
 _PAPER_PANEL = Panel("For papers")
 # What --rows takes for no limit.

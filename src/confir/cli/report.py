@@ -89,12 +89,10 @@ def report_command(
     if quiet:
         be_quiet()
     with _uncollected(), ScriptBundle():  # first, beside the imports
-        from confir.intervals.interval import check_level
         from confir.intervals.method_list import find_method
         from confir.report.contents import collected_warnings, number_of_steps
         from confir.report.report_page import Origin, write_report
 
-        check_level(statistics.level)
         inputs.check_human()
         if method is not None:
             find_method(method)

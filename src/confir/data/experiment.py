@@ -24,8 +24,8 @@ from confir.scheduler import check_address, use_scheduler
 
 if TYPE_CHECKING:
     from confir.data.formats.run_metadata import RunMetadata
-    from confir.data.lists.lists_by_topic import ListsByTopic
-    from confir.data.lists.whole_lists import WholeLists
+    from confir.data.lists.held_lists import HeldLists
+    from confir.data.lists.topic_lists import TopicLists
 
 Part = TypeVar("Part")
 P = ParamSpec("P")
@@ -186,7 +186,7 @@ class Experiment:
         """Whether the lists are stored on disk, to be looked at some topics at a time."""
         return self.kept.get("stored_lists") is not None
 
-    def lists(self, progress: Callable[[int], None] | None = None) -> WholeLists:
+    def lists(self, progress: Callable[[int], None] | None = None) -> HeldLists:
         """Return the whole lists of all runs; ``progress`` is called with 1 after each run."""
         from confir.data.scanning.list_scanner import scan_sources
 
@@ -194,7 +194,7 @@ class Experiment:
         how = self.rules.name_by, self.rules.tie_precision, progress, self.rules.exclusions
         return self._keep("lists", lambda: scan_sources(self.qrels, self.sources, *how))
 
-    def lists_by_topic(self, progress: Callable[[int], None] | None = None) -> ListsByTopic:
+    def lists_by_topic(self, progress: Callable[[int], None] | None = None) -> TopicLists:
         """Return the whole lists for work on some topics at a time: from disk where they are long.
 
         ``progress`` is called with 1 after each run.

@@ -58,7 +58,7 @@ def check_epsilon(epsilon: float) -> None:
     as_real("epsilon", epsilon, above=0.0, below=0.5)
 
 
-def normal_quantile(level: float) -> float:
+def two_sided_normal(level: float) -> float:
     """Return z, the upper normal quantile of a two-sided interval."""
     return float(t_quantile(np.array([np.inf]), level)[0])
 

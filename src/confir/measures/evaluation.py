@@ -13,8 +13,8 @@ from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.files import PathLike
 from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import RunSource
+from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.rankings import Rankings, stack_rankings
-from confir.data.lists.whole_lists import WholeLists
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import Missing, ReadingOptions, ReadingRules, takes_rules
 from confir.data.run import Run
@@ -32,7 +32,7 @@ from confir.parallel import Progress, run_in_threads
 from confir.scheduler import scheduler_in_use
 
 if TYPE_CHECKING:
-    from confir.data.lists.whole_lists import WholeLists
+    from confir.data.lists.held_lists import HeldLists
 
 # Judged documents measured together: enough to spread the cost of a numpy call, few enough for the
 # processor's cache.
@@ -150,7 +150,7 @@ def evaluate_lists(experiment: Experiment, progress: Progress | None = None) -> 
     return evaluate(experiment)
 
 
-def score_lists(lists: WholeLists, measures: Any, rules: ReadingRules) -> Scores:
+def score_lists(lists: HeldLists, measures: Any, rules: ReadingRules) -> Scores:
     """Return the scores of lists that were read already, by the judgements that they have."""
     experiment = Experiment(lists.qrels, (), measures, **rules.keywords())
     experiment.kept.update(lists=lists, sources=())

@@ -23,7 +23,7 @@ from confir.data.long_tables.arrow_documents import (
     text_array,
 )
 from confir.data.long_tables.documents_by_topic import HeldRows, ParquetRows, PartitionedRows
-from confir.data.long_tables.hashed_ids import hash_names
+from confir.data.long_tables.id_hashes import hash_names
 from confir.data.long_tables.score_blocks import TopicBlock
 from confir.data.long_tables.stored_scores import StoredScores
 from confir.data.qrels import Qrels

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.lists.whole_lists import WholeLists
+from confir.data.lists.held_lists import HeldLists
 from confir.defaults import DRAW_REPLICATES
 from confir.errors import UnsupportedMethodError
 from confir.measures.document_sample import DocumentSample, Estimated, Redrawn
@@ -43,7 +43,7 @@ class Listed(NamedTuple):
     document: Integers
 
     @staticmethod
-    def of(lists: WholeLists) -> Listed:
+    def of(lists: HeldLists) -> Listed:
         """Return where the documents that the model judged stand."""
         sizes = np.diff(lists.offsets)
         number = np.repeat(np.arange(len(sizes)), sizes)

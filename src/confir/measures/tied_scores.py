@@ -26,17 +26,17 @@ from confir.measures.graded import (
 
 if TYPE_CHECKING:
     from confir.arrays import Floats, Integers
+    from confir.data.lists.held_lists import HeldLists
     from confir.data.lists.rankings import Rankings
     from confir.data.lists.tied_lists import TiedRankings, TieGroups
-    from confir.data.lists.whole_lists import WholeLists
 
 # Cells of a table of groups × ranks: enough to spread the cost of a numpy call.
 _CELLS = 1_000_000
 
 
 def extreme_lists(
-    lists: WholeLists, groups: TieGroups, gains: str | None
-) -> tuple[WholeLists, WholeLists]:
+    lists: HeldLists, groups: TieGroups, gains: str | None
+) -> tuple[HeldLists, HeldLists]:
     """Return the lists with tied documents worst first, and best first.
 
     Parameters

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from confir.errors import ConfirError
-from confir.measures.scored_lists import BlockStudy, block_tasks
+from confir.measures.lists_and_scores import BlockStudy, block_tasks
 from confir.parallel import run_in_threads
 from confir.report.sections import Scope, Section
 

@@ -17,8 +17,8 @@ import numpy as np
 from confir.arguments import as_choice, as_integer, invalid
 from confir.arrays import Floats, Integers
 from confir.data.formats.run_metadata import RunMetadata
-from confir.data.lists.lists_by_topic import ListsByTopic
-from confir.data.lists.whole_lists import WholeLists
+from confir.data.lists.held_lists import HeldLists
+from confir.data.lists.topic_lists import TopicLists
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingRules
 from confir.data.sampling.topic_groups import TopicGroups
@@ -186,7 +186,7 @@ class Contents(_Results):
     settings: Settings
     measures: tuple[MeasureContents, ...]
     results: Mapping[str, Any]
-    lists: ListsByTopic | None
+    lists: TopicLists | None
     documents: int | None
     documents_counted: bool
     warnings: tuple[str, ...]
@@ -348,10 +348,10 @@ def _gather(
 
 def _lists(
     scores: Scores | ScoreSummary, qrels: Qrels | None, runs: Any, rules: ReadingRules
-) -> ListsByTopic | None:
+) -> TopicLists | None:
     """Return the ranked lists behind the scores; raise if their runs have other names."""
-    if isinstance(runs, WholeLists | StoredLists):
-        lists: ListsByTopic = runs
+    if isinstance(runs, HeldLists | StoredLists):
+        lists: TopicLists = runs
     elif qrels is None or runs is None:
         return None
     else:
@@ -371,7 +371,7 @@ def _lists(
     return lists
 
 
-def _count_documents(qrels: Qrels | None, lists: ListsByTopic | None) -> int | None:
+def _count_documents(qrels: Qrels | None, lists: TopicLists | None) -> int | None:
     """Return the number of documents in qrels and runs, a lower bound on the collection size."""
     if lists is not None:
         return lists.mentioned

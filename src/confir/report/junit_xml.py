@@ -10,12 +10,23 @@ from confir.control_characters import without_controls
 
 
 class Check(NamedTuple):
-    """A test: its name, what it found, whether it passes, and what kind of failure it would be."""
+    """A test.
+
+    Attributes
+    ----------
+    name, said
+        Its name, and what it found.
+    passes, kind
+        Whether it passes, and what kind of failure it would be.
+    why
+        Why it fails, where that is more than what it found.
+    """
 
     name: str
     said: str
     passes: bool
     kind: str
+    why: str = ""
 
 
 class Suite(NamedTuple):
@@ -34,12 +45,13 @@ def suites_to_junit(suites: Sequence[Suite]) -> bytes:
         part.attrib |= {"errors": "0", "skipped": "0", "tests": str(len(suite.checks))}
         part.set("failures", str(sum(not check.passes for check in suite.checks)))
         for check in suite.checks:
-            said = without_controls(check.said)
+            said, why = map(without_controls, (check.said, check.why))
             names = {"classname": suite.measure, "name": check.name}
             cleaned = {key: without_controls(text) for key, text in names.items()}
             case = ET.SubElement(part, "testcase", cleaned)
             if not check.passes:
-                ET.SubElement(case, "failure", type=check.kind, message=said)
+                failure = ET.SubElement(case, "failure", type=check.kind, message=why or said)
+                failure.text = said if why else None
             ET.SubElement(case, "system-out").text = said
     for name in ("tests", "failures"):
         root.set(name, str(sum(int(part.get(name, 0)) for part in root)))

@@ -1,10 +1,13 @@
-"""Places of labels that cover neither points nor each other."""
+"""Names beside the points of a chart that cover neither points nor each other."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+from confir.data.result import Record
+from confir.report.charts import INK, import_altair
 
 Point = tuple[float, float]
 Align = Literal["left", "right", "center"]
@@ -75,6 +78,72 @@ def place_labels(
             places[number] = place
             taken.append(_box(place, name))
     return places
+
+
+def label_fields(
+    points: Sequence[Point],
+    names: Mapping[int, str],
+    panel: tuple[float, float],
+    extents: tuple[Sequence[float], Sequence[float]],
+    texts: Sequence[tuple[Point, str]] = (),
+    *,
+    texts_below: float = 0.0,
+    first_always: bool = False,
+) -> dict[int, Record]:
+    """Return ``label_x``, ``label_y`` and ``align`` of the names that have room, by point.
+
+    Parameters
+    ----------
+    points, names, panel, texts, first_always
+        As in `place_labels`, with points and texts in units of the axes.
+    extents
+        The ends of the two axes.
+    texts_below
+        How far below its point a text is, in pixels.
+    """
+
+    def pixels(point: Point) -> Point:
+        x, y = (
+            size * (value - low) / (high - low)
+            for size, value, (low, high) in zip(panel, point, extents, strict=True)
+        )
+        return x, y
+
+    def value(pixel: float, axis: int) -> float:
+        low, high = extents[axis]
+        return float(low + pixel / panel[axis] * (high - low))
+
+    lowered = [((x, y - texts_below), text) for (x, y), text in ((pixels(p), t) for p, t in texts)]
+    placed = place_labels(
+        [pixels(point) for point in points], names, panel, lowered, first_always=first_always
+    )
+    return {
+        number: {"label_x": value(x, 0), "label_y": value(y, 1), "align": align}
+        for number, (x, y, align) in placed.items()
+    }
+
+
+def name_layers(base: Any, field: str = "label", **mark: Any) -> list[Any]:
+    """Return the layers of names, which a field of the records holds: one per alignment."""
+    alt = import_altair()
+    return [
+        base.transform_filter(f"datum.align == '{align}'")
+        .mark_text(align=align, fontSize=10, limit=LONGEST_NAME, **mark)
+        .encode(x=alt.X("label_x:Q"), y=alt.Y("label_y:Q"), text=alt.Text(f"{field}:N"))
+        for align in ("left", "right", "center")
+    ]
+
+
+def name_threads(base: Any, across: str, up: str) -> Any:
+    """Return lines from names to their points, whose fields are given."""
+    alt = import_altair()
+    return base.mark_rule(strokeWidth=0.7).encode(
+        x=alt.X("label_x:Q"),
+        y=alt.Y("label_y:Q"),
+        x2=alt.X2(f"{across}:Q"),
+        y2=alt.Y2(f"{up}:Q"),
+        color=alt.value(INK),
+    )
 
 
 def _inside(box: _Box, panel: tuple[float, float]) -> bool:

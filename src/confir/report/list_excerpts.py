@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from confir.data.lists.lists_by_topic import ListsByTopic
-from confir.data.lists.whole_lists import WholeLists
+from confir.data.lists.held_lists import HeldLists
+from confir.data.lists.topic_lists import TopicLists
 from confir.report.contents import Contents, most_different_topics
 
 # Documents of each list, and how many the page holds of all lists together.
@@ -15,7 +15,7 @@ LIST_DEPTH, _MOST_DOCUMENTS = 10, 25_000
 _LEAST_RUNS = 8
 
 
-def list_excerpts(contents: Contents, lists: ListsByTopic | None) -> dict[str, Any] | None:
+def list_excerpts(contents: Contents, lists: TopicLists | None) -> dict[str, Any] | None:
     """Return the first documents of the best runs, for the topics on which these differ most.
 
     None if only the scores are known.
@@ -39,7 +39,7 @@ def list_excerpts(contents: Contents, lists: ListsByTopic | None) -> dict[str, A
     }
 
 
-def _tops(lists: ListsByTopic, topics: list[int]) -> WholeLists:
+def _tops(lists: TopicLists, topics: list[int]) -> HeldLists:
     """Return the first documents of the lists of some topics; all other lists are empty."""
     depth = np.zeros(lists.depth.shape, np.int64)
     depth[:, topics] = np.minimum(lists.depth[:, topics], LIST_DEPTH)
@@ -55,7 +55,7 @@ def _chosen_runs(contents: Contents) -> list[int]:
     return list(dict.fromkeys([*first, *by_place]))[: max(_LEAST_RUNS, len(orders) + 2)]
 
 
-def _of_topic(lists: WholeLists, runs: list[int], topic: int) -> dict[str, Any]:
+def _of_topic(lists: HeldLists, runs: list[int], topic: int) -> dict[str, Any]:
     """Return the documents of a topic with their grades, and the list of each run by number."""
     numbers: dict[int, int] = {}
     grades: list[int | None] = []

@@ -34,7 +34,7 @@ from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import ConfirWarning, UnreadableError, counted
 from confir.measures.evaluation import as_scores_or_summary, evaluate_lists, find_rated
-from confir.number_text import percent_words
+from confir.number_text import percent
 from confir.parallel import Progress, name_stage, run_in_threads
 from confir.report.charts import check_width, clean_specification
 from confir.report.contents import (
@@ -269,7 +269,7 @@ def render_page(
         remarks=contents.remarks,
         level_key=level_key,
         counted=counted,
-        percent=percent_words,
+        percent=percent,
         style=_template("page.css"),
         script=scripts["page"],
         hashes={name: _hash(text) for name, text in scripts.items()},

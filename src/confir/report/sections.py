@@ -10,19 +10,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
-from confir.data.lists.lists_by_topic import ListsByTopic
+from confir.data.lists.topic_lists import TopicLists
 from confir.data.qrels import Qrels
 from confir.data.scores import Scores
 from confir.errors import ConfirError, InvalidValueError
 from confir.measures.evaluation import as_scores
-from confir.measures.score_summary import ScoreSummary
-from confir.measures.scored_lists import (
+from confir.measures.lists_and_scores import (
     BlockStudy,
+    ListsAndScores,
     Objection,
-    ScoredLists,
     check_measures,
     with_usable_scores,
 )
+from confir.measures.score_summary import ScoreSummary
 from confir.report.charts import chart
 from confir.report.result_table import table_of
 from confir.report.tables import Table
@@ -95,7 +95,7 @@ class Scope:
     scores: Scores | ScoreSummary
     settings: Settings
     qrels: Qrels | None
-    lists: ListsByTopic | None
+    lists: TopicLists | None
     documents: int | None
     results: Mapping[str, Any]
     measures: tuple[MeasureContents, ...] = ()
@@ -112,7 +112,7 @@ class Scope:
         """Return this measure's part of what a section computed of all measures."""
         return self.found(study).select(measure=self.scores.measures)
 
-    def require_lists(self, *, human: bool = False) -> ListsByTopic:
+    def require_lists(self, *, human: bool = False) -> TopicLists:
         """Return qrels and runs; raise if only the scores are known.
 
         Lists are by the qrels: where people judged some topics beside a model, they raise unless
@@ -199,7 +199,7 @@ class Section(Generic[Gathered]):
 
 
 def gather_from_lists(
-    study: str, compute: Callable[[ScoredLists], BlockStudy], objection: Objection
+    study: str, compute: Callable[[ListsAndScores], BlockStudy], objection: Objection
 ) -> tuple[Callable[[Scope], Any], Callable[[Scope], BlockStudy]]:
     """Return ``gather`` and ``gather_blocks`` of a section about whole lists and their scores.
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, Unpack, get_args
 
 from confir.arguments import as_choice, as_flag, as_function, as_generator
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
-from confir.data.lists.lists_by_topic import ListsByTopic
+from confir.data.lists.topic_lists import TopicLists
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.defaults import DOCUMENT_REPLICATES, SEED
 from confir.errors import InvalidValueError, UnsupportedMethodError
@@ -158,7 +158,7 @@ def resample_documents(
 
 
 def resample_lists(
-    whole: ListsByTopic,
+    whole: TopicLists,
     measures: Sequence[Measure | ListMeasure],
     *,
     replicates: int,

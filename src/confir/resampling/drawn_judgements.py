@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from confir.arrays import Floats, Integers
+from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.unjudged_documents import Pool
-from confir.data.lists.whole_lists import WholeLists
 
 # Bands of ranks: two for each doubling, so that each holds some judged documents.
 _BANDS_PER_DOUBLING = 2
@@ -25,7 +25,7 @@ _PRIOR = 1.0
 _JUDGED_ENOUGH = 0.5
 
 
-def drawing_depth(lists: WholeLists) -> int:
+def drawing_depth(lists: HeldLists) -> int:
     """Return the rank down to which most documents are judged, at least half of each band; or 0."""
     bands = _bands(int(lists.depth.max(initial=1)))
     starts = np.repeat(lists.offsets[:-1], np.diff(lists.offsets))
@@ -38,7 +38,7 @@ def drawing_depth(lists: WholeLists) -> int:
 
 
 def draw_judgements(
-    lists: WholeLists, pool: Pool, replicates: int, generator: np.random.Generator
+    lists: HeldLists, pool: Pool, replicates: int, generator: np.random.Generator
 ) -> Integers:
     """Return gains of unjudged documents: documents × replicates.
 
@@ -61,7 +61,7 @@ def draw_judgements(
     return np.ascontiguousarray(drawn.T)
 
 
-def gain_rates(lists: WholeLists, grades: Integers) -> Floats:
+def gain_rates(lists: HeldLists, grades: Integers) -> Floats:
     """Return the shares of judged documents with gain 0 and each grade: topics × bands × gains.
 
     A document's rank is the best that any run gives it. A band without judged documents has the
@@ -88,7 +88,7 @@ def _bands(longest: int) -> Integers:
     return bands.astype(np.int64)
 
 
-def _count_judged(lists: WholeLists, bands: Integers, grades: Integers) -> Integers:
+def _count_judged(lists: HeldLists, bands: Integers, grades: Integers) -> Integers:
     """Return how many judged documents that runs retrieve have each gain: topics × bands × gains."""
     places = np.flatnonzero(lists.judgements >= 0)
     starts = np.repeat(lists.offsets[:-1], np.diff(lists.offsets))[places]

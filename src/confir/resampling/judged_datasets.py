@@ -6,7 +6,7 @@ the model. Fixed datasets are independent samples, whose variances add up; rando
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -17,14 +17,14 @@ from confir.data.sampling.judged_scores import JudgedScores
 from confir.errors import InvalidValueError
 from confir.order import TIE
 from confir.resampling.clusters import summed_df
-from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.distribution import Fields, Labels, SamplingDistribution
 from confir.resampling.human_judgements import JudgedSample
-from confir.resampling.pair_draws import Moves, PairDraws
-from confir.resampling.sample import MeasureSample, Sample
+from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws
+from confir.resampling.sample import Sample
 from confir.resampling.studentised_maxima import sizes_in_memory
 from confir.resampling.topic_weights import topic_weights
 
-_PROVIDED = ("se", "replicates", "replicate_se")
+_PROVIDED = frozenset({"se", "replicates", "replicate_se"})
 
 
 class DatasetDraws(NamedTuple):
@@ -58,7 +58,7 @@ class JudgedDatasets(Sample):
         The design in words.
     """
 
-    labels: tuple[tuple[str, str], ...]
+    labels: Labels
     shape: tuple[int, ...]
     support: Booleans
     parts: tuple[JudgedSample, ...]
@@ -68,6 +68,7 @@ class JudgedDatasets(Sample):
     knowledge: ClassVar = JudgedSample.knowledge
     kind: ClassVar = "scores by human and model judgements on datasets"
     reason: ClassVar = JudgedSample.reason
+    provided: ClassVar = _PROVIDED
 
     @classmethod
     def of(cls, scores: JudgedScores, make: Callable[[JudgedScores], JudgedSample]) -> Self:
@@ -108,20 +109,14 @@ class JudgedDatasets(Sample):
         own = [part.unit_counts(np.array([part.topics]))[0] for part in self.parts]
         return np.full(counts.shape, float(sum(own)))
 
-    def provides(self, need: str) -> bool:
-        """Whether the distribution has a field of this name."""
-        return need in _PROVIDED
-
-    def draw(
-        self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()
-    ) -> DatasetDraws:
+    def draw(self, replicates: int, rng: np.random.Generator, needs: Fields = ()) -> DatasetDraws:
         """Return the topics of each dataset in replicates; of random datasets, which are drawn whole."""
         if self.random:
             return DatasetDraws((), topic_weights(len(self.parts), replicates, rng))
         return DatasetDraws(tuple(part.draw(replicates, rng, needs) for part in self.parts), None)
 
     def distribution(
-        self, columns: slice, weights: DatasetDraws | None, needs: Collection[str] = _PROVIDED
+        self, columns: slice, weights: DatasetDraws | None, needs: Fields = _PROVIDED
     ) -> SamplingDistribution:
         """Return the sampling distribution of some columns."""
         number = len(self.parts)
@@ -198,18 +193,7 @@ class JudgedDatasets(Sample):
         weights: Floats = np.mean([part.values.corrected().weight for part in self.parts], axis=0)
         return weights
 
-    def by_measure(self, what: str) -> list[MeasureSample]:
-        """Return the runs by each measure; none lacks a topic."""
-        del what
-        every = np.ones(self.shape[0], np.bool_)
-        return [
-            MeasureSample(every, self.of_measure(measure), self.topics)
-            for measure in range(self.shape[1])
-        ]
-
-    def pair_draws(
-        self, replicates: int, rng: np.random.Generator
-    ) -> Iterator[tuple[PairDraws, int]]:
+    def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield corrected differences between all columns in replicates, and how many these are.
 
         There are none where a dataset has none, as of clusters: Bonferroni's t serves.

@@ -19,7 +19,7 @@ from confir.resampling.clustered_topics import ClusteredSample
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.human_judgements import JudgedSample, judged_sample
-from confir.resampling.influence import InfluenceSample
+from confir.resampling.influence_sample import VoteSample
 from confir.resampling.judged_clusters import ClusteredJudgedSample, JudgedClusters
 from confir.resampling.judged_datasets import JudgedDatasets
 from confir.resampling.kinds import topic_sample
@@ -74,8 +74,8 @@ def _repeated(scores: Any) -> RepeatSample:
 
 # Which kind scores of a type are, and how it is made of them.
 GIVEN: dict[type, Callable[[Any], type[Sample]]] = {
-    Votes: lambda _: InfluenceSample,
-    Strengths: lambda _: InfluenceSample,
+    Votes: lambda _: VoteSample,
+    Strengths: lambda _: VoteSample,
     ScoreSummary: lambda _: SummarisedTopics,
     DocumentReplicates: lambda _: CollectionSample,
     PublishedMeans: lambda _: PublishedSample,
@@ -85,7 +85,7 @@ GIVEN: dict[type, Callable[[Any], type[Sample]]] = {
 }
 MAKERS: dict[type[Sample], Callable[[Any], Sample]] = {
     SummarisedTopics: SummarisedTopics.of_means,
-    InfluenceSample: InfluenceSample.of,
+    VoteSample: VoteSample.of,
     CollectionSample: CollectionSample.of,
     PublishedSample: PublishedSample.of,
     RepeatSample: _repeated,

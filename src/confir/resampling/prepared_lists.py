@@ -9,10 +9,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.lists.lists_by_topic import ListsByTopic, split_by_size, topic_blocks
+from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.rankings import Rankings, restrict_rankings, stack_rankings
-from confir.data.lists.whole_lists import WholeLists
-from confir.data.long_tables.hashed_ids import Words
+from confir.data.lists.topic_lists import TopicLists, split_by_size, topic_blocks
+from confir.data.long_tables.id_hashes import Words
 from confir.data.reading_rules import Missing
 from confir.data.scores import Scores
 from confir.errors import (
@@ -136,7 +136,7 @@ class PreparedLists:
     ``outline`` is what is known beside the scores on resampled collections.
     """
 
-    def __init__(self, lists: ListsByTopic, drawing: Drawing) -> None:
+    def __init__(self, lists: TopicLists, drawing: Drawing) -> None:
         self._lists = lists
         self.drawing = drawing
         self._kept, left_out = _with_relevant(lists)
@@ -182,7 +182,7 @@ class PreparedLists:
 class HeldTopics(NamedTuple):
     """Lists of some topics, the keys of their documents, and what is the same for all topics."""
 
-    lists: WholeLists
+    lists: HeldLists
     keys: Words
     scores: Floats
     gains: Integers
@@ -289,7 +289,7 @@ def _needed_depth(rankings: Rankings, drawing: Drawing) -> Integers:
     return last.reshape(depth.shape)
 
 
-def _keys_of_listed(lists: WholeLists, seed: int, in_all: int) -> Words:
+def _keys_of_listed(lists: HeldLists, seed: int, in_all: int) -> Words:
     """Return the seeded keys of docids that are judged or listed; others have none to be used."""
     used = np.zeros(len(lists.docids), bool)
     used[lists.judged] = used[lists.documents] = True
@@ -299,7 +299,7 @@ def _keys_of_listed(lists: WholeLists, seed: int, in_all: int) -> Words:
     return keys
 
 
-def _with_relevant(lists: ListsByTopic) -> tuple[Booleans, tuple[str, ...]]:
+def _with_relevant(lists: TopicLists) -> tuple[Booleans, tuple[str, ...]]:
     """Return which topics have relevant documents; and warn of the others, by name."""
     qrels = lists.qrels
     levels, counts = qrels.count_by_gain()

@@ -13,7 +13,7 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.long_tables.column_moments import Moments
-from confir.data.long_tables.hashed_ids import Words
+from confir.data.long_tables.id_hashes import Words
 from confir.data.long_tables.pair_totals import PairTotals
 from confir.data.long_tables.score_blocks import TopicBlock
 from confir.errors import InvalidValueError

@@ -10,8 +10,8 @@ import numpy as np
 
 from confir.arrays import Booleans, Bytes, Floats, Integers
 from confir.data.lists.distinct_documents import index_distinct
+from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.rankings import Rankings
-from confir.data.lists.whole_lists import WholeLists
 from confir.measures.measure import ListMeasure, Measure
 from confir.measures.measure_list import MEASURES
 from confir.resampling.document_kernels import MOST_COPIES, DocumentKernels
@@ -47,7 +47,7 @@ class TopicDocuments:
         Compiled, or in numpy.
     """
 
-    def __init__(self, lists: WholeLists, levels: Integers, kernels: DocumentKernels) -> None:
+    def __init__(self, lists: HeldLists, levels: Integers, kernels: DocumentKernels) -> None:
         topics = len(lists.qrels.topics)
         list_topics = np.repeat(np.tile(np.arange(topics), len(lists.runs)), np.diff(lists.offsets))
         entries, places = index_distinct(

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from confir.arrays import Floats, Integers, SingleFloats
-from confir.data.lists.lists_by_topic import ListsByTopic, topic_blocks
+from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.rankings import Rankings, TiePrecision, stack_rankings
-from confir.data.lists.whole_lists import WholeLists
+from confir.data.lists.topic_lists import TopicLists, topic_blocks
 
 
 class TieGroups(NamedTuple):
@@ -28,7 +28,7 @@ class TieGroups(NamedTuple):
     sizes: Integers
 
 
-def tie_groups(lists: WholeLists, precision: TiePrecision = "double") -> TieGroups:
+def tie_groups(lists: HeldLists, precision: TiePrecision = "double") -> TieGroups:
     """Return the groups of documents with equal scores in each list, in the order of the lists."""
     scores = _compared(lists.scores, precision)
     first = np.ones(len(scores), bool)  # documents that start a group of equal scores
@@ -44,9 +44,7 @@ def _compared(scores: Floats, precision: TiePrecision) -> Floats | SingleFloats:
         return scores if precision == "double" else scores.astype(np.float32)
 
 
-def count_ties(
-    lists: ListsByTopic, precision: TiePrecision = "double"
-) -> tuple[Integers, Integers]:
+def count_ties(lists: TopicLists, precision: TiePrecision = "double") -> tuple[Integers, Integers]:
     """Return how many documents of each run are tied with another, and its largest tied group."""
     tied, largest = np.zeros((2, len(lists.runs)), np.int64)
     for start, stop in topic_blocks(lists.depth):
@@ -95,7 +93,7 @@ class TiedRankings(Rankings):
         return Rankings.ideal(replace(self, limit=None), rel)
 
 
-def tied_rankings(lists: WholeLists, groups: TieGroups, depth: int | None = None) -> TiedRankings:
+def tied_rankings(lists: HeldLists, groups: TieGroups, depth: int | None = None) -> TiedRankings:
     """Return the judged documents of all lists, each at all ranks of its group of tied ones."""
     plain = stack_rankings(lists.rankings())
     place = lists.offsets[:-1][plain.lists] + plain.before[:, 0]
@@ -108,7 +106,7 @@ def tied_rankings(lists: WholeLists, groups: TieGroups, depth: int | None = None
     return TiedRankings(**fields, limit=depth)
 
 
-def order_ties(lists: WholeLists, groups: TieGroups, worth: Integers) -> WholeLists:
+def order_ties(lists: HeldLists, groups: TieGroups, worth: Integers) -> HeldLists:
     """Return the lists with tied documents in descending order of their worth.
 
     Parameters

@@ -16,8 +16,8 @@ import numpy as np
 
 from confir.arrays import Integers
 from confir.data.lists.distinct_documents import index_distinct
+from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.rankings import Rankings
-from confir.data.lists.whole_lists import WholeLists
 from confir.data.qrels import Qrels
 
 
@@ -170,7 +170,7 @@ def possible_grades(qrels: Qrels) -> Integers:
 
 
 def find_unjudged(
-    lists: WholeLists, depth: int | None = None, grades: Integers | None = None
+    lists: HeldLists, depth: int | None = None, grades: Integers | None = None
 ) -> list[UnjudgedDocuments]:
     """Return the unjudged documents of each run that a completion may judge.
 
@@ -213,7 +213,7 @@ def find_unjudged(
 
 
 def _by_run(
-    lists: WholeLists, pool: Pool, bounds: Integers, numbers: Integers, before: Integers
+    lists: HeldLists, pool: Pool, bounds: Integers, numbers: Integers, before: Integers
 ) -> Iterator[UnjudgedDocuments]:
     """Yield the part of each run."""
     topics = len(lists.qrels.topics)

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.long_tables.hashed_ids import Words, mix_words
+from confir.data.long_tables.id_hashes import Words, mix_words
 from confir.data.long_tables.score_blocks import TopicBlock, smallest_keys
 
 

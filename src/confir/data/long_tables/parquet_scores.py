@@ -12,15 +12,7 @@ from typing import Any
 import numpy as np
 
 from confir.data.formats.run_sources import name_from_path
-from confir.data.long_tables.hashed_ids import Words
-from confir.data.long_tables.row_group_scores import (
-    Noticed,
-    Piece,
-    PieceReader,
-    ScoreLayout,
-    check_files,
-    split_table,
-)
+from confir.data.long_tables.id_hashes import Words
 from confir.data.long_tables.score_blocks import (
     TOPICS_AT_ONCE,
     Known,
@@ -36,6 +28,14 @@ from confir.data.long_tables.scores_by_topic import (
     group_part,
 )
 from confir.data.long_tables.spill_folder import DistinctKeys
+from confir.data.long_tables.table_pieces import (
+    Piece,
+    PieceNotes,
+    PieceReader,
+    ScoreLayout,
+    check_files,
+    split_table,
+)
 from confir.data.tables.arrow_columns import id_column
 from confir.data.tables.input_table import TOPIC_NAMES, InputTable, fold
 from confir.data.tables.parquet_files import (
@@ -120,10 +120,10 @@ class ParquetScores(ScoreBlocks):
     def _describe_parts(self, describe: Callable[[TopicBlock], Known]) -> Iterator[Known]:
         """Yield what is known of each part of a table that is put into order on disk."""
         if self._spilled is None:
-            noticed, read = Noticed(), self._reader.rows
+            notes, read = PieceNotes(), self._reader.rows
             batches = (batch for piece in self._pieces for batch in self._reader.batches(piece))
-            self._spilled = SpilledRows(batches, lambda batch: read(batch, noticed), self.rows)
-            self._note(noticed, _Checks(self.rows))
+            self._spilled = SpilledRows(batches, lambda batch: read(batch, notes), self.rows)
+            self._note(notes, _Checks(self.rows))
         task = partial(_describe_part, self._reader.columns, describe)
         return describe_blocks(self._spilled.parts(), task)
 
@@ -131,8 +131,8 @@ class ParquetScores(ScoreBlocks):
         """Yield what is known of each piece, in their order, and of the topics between them."""
         checks = _Checks(self.rows)
         task = partial(_describe_piece, self._reader, describe, not self._checked)
-        for known, noticed in describe_blocks(self._pieces, task):
-            self._note(noticed, checks)
+        for known, notes in describe_blocks(self._pieces, task):
+            self._note(notes, checks)
             return_memory()
             if known is not None:
                 yield known
@@ -200,15 +200,15 @@ class ParquetScores(ScoreBlocks):
         apart = several and 0 < changes + 1 < self.rows / 4
         return replace(reader, runs=names[0], measures=names[1]), apart
 
-    def _note(self, noticed: Noticed, checks: _Checks) -> None:
-        """Keep what reading a piece noticed; warn of summaries once."""
-        new = [name for name in sorted(noticed.summaries) if name not in self._left_out]
-        self._left_out |= noticed.summaries
+    def _note(self, notes: PieceNotes, checks: _Checks) -> None:
+        """Keep what reading a piece noted; warn of summaries once."""
+        new = [name for name in sorted(notes.summaries) if name not in self._left_out]
+        self._left_out |= notes.summaries
         if new:
             listed = ", ".join(map(repr, new))
             warn_caller(f"{self.source}: summaries are left out: {self._layout.topic} {listed}")
-        checks.edges += noticed.edges
-        for keys in noticed.keys:
+        checks.edges += notes.edges
+        for keys in notes.keys:
             checks.distinct.add(keys)
 
     def _edge_topics(self, checks: _Checks) -> Iterator[TopicBlock]:
@@ -272,14 +272,14 @@ def _describe_part(columns: int, describe: Callable[[TopicBlock], Known], rows: 
 
 def _describe_piece(
     reader: PieceReader, describe: Callable[[TopicBlock], Known], first: bool, piece: Piece
-) -> tuple[Known | None, Noticed]:
-    """Return, in a thread or on a worker, what is known of a piece, and what reading it noticed."""
+) -> tuple[Known | None, PieceNotes]:
+    """Return, in a thread or on a worker, what is known of a piece, and what reading it noted."""
     check_files(piece)
-    noticed = Noticed()
-    described = map(describe, reader.blocks(piece, noticed, first=first))
+    notes = PieceNotes()
+    described = map(describe, reader.blocks(piece, notes, first=first))
     for known in described:
-        return merge_all(chain([known], described)), noticed
-    return None, noticed
+        return merge_all(chain([known], described)), notes
+    return None, notes
 
 
 class ScatteredTopicsError(Exception):

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.long_tables.hashed_ids import Words, hash_names, mix_words
+from confir.data.long_tables.id_hashes import Words, hash_names, mix_words
 from confir.data.scores import Scores
 from confir.parallel import in_order, iterate_blocks, run_ahead
 from confir.scheduler import scheduler_in_use

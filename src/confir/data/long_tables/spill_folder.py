@@ -14,7 +14,7 @@ from typing import IO, Protocol, TypeVar
 import numpy as np
 
 from confir.arrays import Integers
-from confir.data.long_tables.hashed_ids import Words
+from confir.data.long_tables.id_hashes import Words
 from confir.errors import UnreadableError
 from confir.parallel import run_in_threads
 

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from confir.data.long_tables.hashed_ids import Words, mix_words
+from confir.data.long_tables.id_hashes import Words, mix_words
 from confir.data.long_tables.score_blocks import (
     Known,
     ScoreBlocks,

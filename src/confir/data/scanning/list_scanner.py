@@ -16,15 +16,15 @@ from confir.data.formats.objects import as_runs
 from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import NAMINGS, NameBy, Reading, RunSource
 from confir.data.lists.docids import Docids
-from confir.data.lists.rankings import TIE_PRECISIONS, TiePrecision
-from confir.data.lists.whole_lists import (
+from confir.data.lists.held_lists import (
     DocumentNumbers,
+    HeldLists,
+    ListsOfRun,
     Numbering,
-    RunLists,
-    WholeLists,
     build_lists,
     number_lists,
 )
+from confir.data.lists.rankings import TIE_PRECISIONS, TiePrecision
 from confir.data.qrels import Qrels
 from confir.data.run import Run
 from confir.data.scanning.block_scanner import (
@@ -50,7 +50,7 @@ def read_lists(
     tie_precision: TiePrecision = "double",
     progress: Callable[[int], None] | None = None,
     exclusions: Exclusions = Exclusions(),  # noqa: B008 - frozen
-) -> WholeLists:
+) -> HeldLists:
     """Return the whole lists of runs for the topics of the qrels.
 
     Parameters
@@ -79,7 +79,7 @@ def scan_sources(
     tie_precision: TiePrecision,
     progress: Callable[[int], None] | None = None,
     exclusions: Exclusions = Exclusions(),  # noqa: B008 - frozen
-) -> WholeLists:
+) -> HeldLists:
     """Return what `read_lists` does, of runs that are found already, by files' own exclusions."""
     made = build_lists(qrels, *_numbered_lists(qrels, sources, name_by, progress, exclusions))
     if len(made.documents) >= _MANY:
@@ -93,7 +93,7 @@ def _numbered_lists(
     name_by: NameBy,
     progress: Callable[[int], None] | None,
     exclusions: Exclusions,
-) -> tuple[Integers, deque[RunLists], Docids]:
+) -> tuple[Integers, deque[ListsOfRun], Docids]:
     """Return the numbers of judged documents, the lists of each run as numbers, and the docids."""
     files = [source for source in sources if isinstance(source, RunSource)]
     kernels = choose_kernels(files)
@@ -117,7 +117,9 @@ def _numbered_lists(
     return judged, runs_as_lists, docids
 
 
-def _count_identical(runs: Iterable[RunLists], topics: Integers, documents: int) -> dict[str, int]:
+def _count_identical(
+    runs: Iterable[ListsOfRun], topics: Integers, documents: int
+) -> dict[str, int]:
     """Return in how many lists of each run a document has the id of the topic."""
     if not (topics < documents).any():
         return {}
@@ -150,7 +152,7 @@ class ListScanner(BlockScanner):
 
     def scan_lists(
         self, sources: Sequence[RunSource], name_by: NameBy = "file", **how: Any
-    ) -> Generator[RunLists | None]:
+    ) -> Generator[ListsOfRun | None]:
         """Yield the lists of each file, or None where the scanner gives way."""
         files = scan_files(self, sources, name_by=name_by, **how)
         with closing(files):
@@ -161,4 +163,4 @@ class ListScanner(BlockScanner):
                     numbers, scores = scanned.columns
                     if len(numbers) >= _MANY:
                         return_memory()
-                    yield RunLists(scanned.name, scanned.depth, numbers, scores, scanned.unknown)
+                    yield ListsOfRun(scanned.name, scanned.depth, numbers, scores, scanned.unknown)

@@ -18,8 +18,8 @@ from confir.arrays import Bytes, Floats, Integers
 from confir.data.exclusions import Exclusions, warn_of_identical
 from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.lists.docids import Docids
+from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.rankings import Rankings, TiePrecision
-from confir.data.lists.whole_lists import WholeLists
 from confir.data.long_tables.spill_folder import DistinctKeys, close_unneeded
 from confir.data.qrels import Qrels
 from confir.data.scanning.block_scanner import Column, content_size, scan_files
@@ -43,7 +43,7 @@ class StoredLists:
     Attributes
     ----------
     qrels, runs, depth, unknown, mentioned
-        As in `WholeLists`.
+        As in `HeldLists`.
     """
 
     qrels: Qrels
@@ -67,14 +67,14 @@ class StoredLists:
         scores: Floats = self._files.scores.read(places, self.depth[:, start:stop])
         return scores
 
-    def of_topics(self, start: int, stop: int, depth: Integers | None = None) -> WholeLists:
+    def of_topics(self, start: int, stop: int, depth: Integers | None = None) -> HeldLists:
         """Return the lists of some consecutive topics, or the tops of these lists."""
         depth = self.depth[:, start:stop] if depth is None else depth
         first, last = self.qrels.offsets[[start, stop]].tolist()
         numbers = IdNumbers(self._kernels)
         judged = numbers.number(self._docids[first:last])
         documents = numbers.number_in(*self._read_docids(start, stop, depth)).astype(np.int32)
-        lists = WholeLists(
+        lists = HeldLists(
             qrels=self.qrels.of_topics(start, stop),
             runs=self.runs,
             docids=numbers.docids(),

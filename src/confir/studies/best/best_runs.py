@@ -74,6 +74,8 @@ class BestRuns(Result):
         Confidence level of set and limits.
     model_topics
         Further topics that a model judged alone, where people judged ``topics``.
+    resampled
+        What replicates draw: topics or documents.
     low, high
         Limits of each mean by itself, by the default method; None where they were not asked for.
     """
@@ -92,6 +94,7 @@ class BestRuns(Result):
     share_first: Floats = over("run", "measure")
     level: float = constant()
     model_topics: int = 0
+    resampled: str = "topics"
     low: Floats | None = over("run", "measure", default=None)
     high: Floats | None = over("run", "measure", default=None)
 
@@ -216,6 +219,7 @@ def best_of_pairs(
             share_first=share_first,
             level=level,
             model_topics=scores.model_topics,
+            resampled=scores.resampled,
         )
 
     return run_in_threads(at, levels)

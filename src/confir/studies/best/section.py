@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.errors import counted
-from confir.number_text import difference_words, percent_words, signed_words
+from confir.number_text import difference_words, percent, signed_words
 from confir.report.contents import Contents, MeasureContents
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
@@ -71,7 +71,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
         settings = contents.settings
         yield Sentence(
             25,
-            f"The {percent_words(settings.level)} confidence set of the best run is from one-sided "
+            f"The {percent(settings.level)} confidence set of the best run is from one-sided "
             "multiple comparisons with the best (Hsu 1984), with m = K − 1 for K runs in the rule for "
             "families of comparisons, and M the median over all pairs: a run is left out where the "
             "largest t of another run above it exceeds the order statistic of that largest t over bootstrap samples of the topics "

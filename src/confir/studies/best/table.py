@@ -55,6 +55,8 @@ def best_sentence(best: BestRuns, measure: int = 0) -> str:
     if runs == 1:
         return f"{top} is the only run by {name}"
     level = f"{100 * best.level:g}% confidence"
+    if best.resampled == "documents":
+        level += ", over similar collections"
     members = int(best.in_set[:, measure].sum())
     if members == 1:
         return f"{top} is the best of the {counted(runs, 'run')} by {name} ({level})"

@@ -19,7 +19,7 @@ from confir.report.charts import (
     styled,
     tooltips,
 )
-from confir.report.label_places import LONGEST_NAME, place_labels
+from confir.report.label_places import label_fields, name_layers, name_threads
 from confir.studies.bias_variance.bias_variance import BiasVariance
 
 # More names than this in a panel are too many to read.
@@ -124,32 +124,12 @@ def _places(
     records: Sequence[Record], labels: dict[int, str], height: str, written: Sequence[Record]
 ) -> dict[int, Record]:
     """Return the positions of labels, as fields of their records."""
-    across, up = (_extent(records, field) for field in ("bias_squared", height))
-
-    def pixels(record: Record, below: float = 0.0) -> tuple[float, float]:
-        x, y = _pixel(record["bias_squared"], across, 0), _pixel(record[height], up, 1)
-        return x, y - below
-
-    points = [pixels(record) for record in records]
-    texts = [(pixels(end, _TOTAL_BELOW), end["label"]) for end in written if end["label"]]
-    return {
-        n: {
-            "label_x": _unit(place.x, across, 0),
-            "label_y": _unit(place.y, up, 1),
-            "align": place.align,
-        }
-        for n, place in place_labels(points, labels, _PANEL, texts, first_always=True).items()
-    }
-
-
-def _pixel(value: float, extent: Sequence[float], axis: int) -> float:
-    """Return the pixel of a value along an axis of the panel."""
-    return _PANEL[axis] * (value - extent[0]) / (extent[1] - extent[0])
-
-
-def _unit(pixel: float, extent: Sequence[float], axis: int) -> float:
-    """Return the value at a pixel along an axis of the panel."""
-    return extent[0] + pixel / _PANEL[axis] * (extent[1] - extent[0])
+    points = [(record["bias_squared"], record[height]) for record in records]
+    ends = [((end["bias_squared"], end[height]), end["label"]) for end in written if end["label"]]
+    extents = _extent(records, "bias_squared"), _extent(records, height)
+    return label_fields(
+        points, labels, _PANEL, extents, ends, texts_below=_TOTAL_BELOW, first_always=True
+    )
 
 
 def _worth_naming(records: Sequence[Record]) -> list[str]:
@@ -200,19 +180,9 @@ def _point_layers(records: Sequence[Record], height: str) -> list[Any]:
     if swept:
         tooltip += tooltips("parameter:N", "parameter_value:Q")
     points = base.mark_point(filled=True, size=55, opacity=0.85).encode(tooltip=tooltip)
-    beside = base.transform_filter("datum.label != ''").encode(
-        x=alt.X("label_x:Q"), y=alt.Y("label_y:Q")
-    )
-    threads = beside.mark_rule(strokeWidth=0.7).encode(
-        x2=alt.X2("bias_squared:Q"), y2=alt.Y2(f"{height}:Q"), color=alt.value(INK)
-    )
-    written = [
-        beside.transform_filter(f"datum.align == '{align}'")
-        .mark_text(align=align, fontSize=10, limit=LONGEST_NAME)
-        .encode(text=alt.Text("label:N"))
-        for align in ("left", "right", "center")
-    ]
-    return [*layers, threads, points, *written]
+    beside = base.transform_filter("datum.label != ''")
+    threads = name_threads(beside, "bias_squared", height)
+    return [*layers, threads, points, *name_layers(beside)]
 
 
 def _extent(records: Sequence[Record], field: str) -> list[float]:

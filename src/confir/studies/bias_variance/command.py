@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Option, Without
+from confir.cli.parameters import Panel, Without
 from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:
     from confir.data.scores import Scores
 
-_TARGET = "Target"
+_TARGET = Panel("Target")
 
 
 def bias_variance_command(
@@ -20,12 +20,10 @@ def bias_variance_command(
     inputs: Annotated[JudgedInputs, Without("bounded")],
     target: Annotated[
         str,
-        Option(
-            "--target",
-            metavar="perfect|best|RUN|MEAN",
-            help="The score to reach: 1 on every topic, the best score of each topic, the scores of "
+        _TARGET(
+            "The score to reach: 1 on every topic, the best score of each topic, the scores of "
             "a run, or a mean score.",
-            panel=_TARGET,
+            "perfect|best|RUN|MEAN",
         ),
     ] = "perfect",
     variable: Annotated[
@@ -38,44 +36,31 @@ def bias_variance_command(
     ] = "score",
     baseline: Annotated[
         str | None,
-        Option(
-            "--baseline",
-            metavar="RUN",
-            help="Compare with this run, its name or its file: adds robustness index and proportion "
+        _TARGET(
+            "Compare with this run, its name or its file: adds robustness index and proportion "
             "of topics hurt (<Init).",
-            panel=_TARGET,
+            "RUN",
         ),
     ] = None,
     loss_depth: Annotated[
         int | None,
-        Option(
-            "--loss-depth",
-            metavar="K",
-            help="Add R-Loss@K: relevant documents lost among the first K, relative to the "
-            "baseline.",
+        _TARGET(
+            "Add R-Loss@K: relevant documents lost among the first K, relative to the baseline.",
+            "K",
             callback=options.at_least(1),
-            panel=_TARGET,
         ),
     ] = None,
     parameter: Annotated[
         list[str] | None,
-        Option(
-            "--parameter",
-            metavar="NAME=VALUES",
-            help="Runs that differ in a parameter, joined in charts: a value for each run in order "
+        _TARGET(
+            "Runs that differ in a parameter, joined in charts: a value for each run in order "
             "(lambda=0.1,0.2,0.3), or a run's name with {} for the value (lambda=rm3-{}); "
             "repeatable.",
-            panel=_TARGET,
+            "NAME=VALUES",
         ),
     ] = None,
     method: Annotated[
-        str,
-        Option(
-            "--method",
-            metavar="NAME",
-            help="Interval method (confir methods lists them).",
-            panel="Statistics",
-        ),
+        str, options.STATISTICS_PANEL("Interval method (confir methods lists them).", "NAME")
     ] = "bootstrap-t",
     statistics: options.Statistics,
     out: options.Output,
@@ -89,14 +74,12 @@ def bias_variance_command(
     - `confir bias-variance --scores scores.csv -o stability.svg`
     """
     from confir.cli.terminal import Answer
-    from confir.intervals.interval import check_level
     from confir.intervals.method_list import find_method
     from confir.measures.measure_list import DEFAULT_MEASURES, canonical_name
     from confir.studies.bias_variance.bias_variance import decompose_error
     from confir.studies.bias_variance.table import bias_variance_note, bias_variance_table
 
     out.prepare()
-    check_level(statistics.level)
     find_method(method)
     if loss_depth is not None and baseline is None:
         raise InvalidValueError(

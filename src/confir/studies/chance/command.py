@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
-from confir.cli.parameters import Option, Without, refuse_options
+from confir.cli.parameters import Panel, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.defaults import DRAWS, SEED
 from confir.errors import InvalidValueError
@@ -14,7 +14,7 @@ from confir.errors import InvalidValueError
 if TYPE_CHECKING:
     from confir.studies.chance.chance import Chance
 
-_CHANCE = "Chance"
+_CHANCE = Panel("Chance")
 
 # Reading options that also apply without runs.
 _OF_QRELS = ("rel", "depth")
@@ -29,31 +29,19 @@ def chance_command(
     inputs: Annotated[Inputs, Without("scores", "columns", "intents", "bounded")],
     documents: Annotated[
         int | None,
-        Option(
-            "--documents",
-            metavar="N",
-            help="Number of documents in the collection.",
-            callback=options.at_least(1),
-            panel=_CHANCE,
-        ),
+        _CHANCE("Number of documents in the collection.", "N", callback=options.at_least(1)),
     ] = None,
     relevant: Annotated[
         int | None,
-        Option(
-            "--relevant",
-            metavar="R",
-            help="Number of relevant documents, instead of QRELS.",
-            callback=options.at_least(0),
-            panel=_CHANCE,
+        _CHANCE(
+            "Number of relevant documents, instead of QRELS.", "R", callback=options.at_least(0)
         ),
     ] = None,
     draws: Annotated[
         int,
-        Option(
-            "--draws",
-            help="Random rankings per topic, for the p-value of a run's AP; 0 for none.",
+        _CHANCE(
+            "Random rankings per topic, for the p-value of a run's AP; 0 for none.",
             callback=options.at_least(0),
-            panel=_CHANCE,
         ),
     ] = DRAWS,
     show: Annotated[str | None, VIEWS.option()] = None,

@@ -15,7 +15,7 @@ from confir.arguments import as_choices, as_flag, as_level
 from confir.arrays import Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.defaults import LEVEL, LOGIT_EPSILON
-from confir.intervals.document_intervals import linear_interval, normal_quantile
+from confir.intervals.document_intervals import linear_interval, two_sided_normal
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import DEFAULT_SCORE_METHOD
 from confir.measures.summary import SUMMARIES
@@ -106,6 +106,11 @@ class CollectionMeans(Result):
         yield Variable("high", along, np.where(~logits & (self.high > 1.0), 1.0, self.high))
 
 
+def check_mean_methods(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names of MEAN_METHODS; an unknown one raises, with the nearest names."""
+    return as_choices("methods", names, MEAN_METHODS, "method for means")
+
+
 def summarise_means(
     sample: DocumentReplicates,
     *,
@@ -142,7 +147,7 @@ def summarise_means(
     check_request(sample, epsilon)
     as_flag("small_r", small_r)
     level = as_level(level)
-    methods = as_choices("methods", methods, MEAN_METHODS, "method for means")
+    methods = check_mean_methods(methods)
     chosen = [MEAN_METHODS[name] for name in methods]
     summaries = as_choices("summaries", summaries, SUMMARIES, "summary")
     by_topic = any(method.by_topic for method in chosen)
@@ -204,6 +209,6 @@ def _parametric_limits(
         sd = np.minimum(sd, np.sqrt(weights[summary]))
     variance = np.nansum(np.square(sd), axis=1)
     topics = (~np.isnan(score)).sum(axis=1)
-    half = normal_quantile(level) * np.sqrt(variance) / topics
+    half = two_sided_normal(level) * np.sqrt(variance) / topics
     mean = mean_over_topics(terms.T)
     return Limits(mean - half, mean + half)

@@ -13,7 +13,7 @@ from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, LOGIT_EPSILON
 from confir.errors import InvalidValueError
-from confir.intervals.document_intervals import normal_quantile
+from confir.intervals.document_intervals import two_sided_normal
 from confir.number_text import percent
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_replicates import DocumentReplicates
@@ -131,7 +131,7 @@ def compare_topics_on_collection(
             sds.append(np.hypot(np.delete(alone, other, axis=0), alone[other]))
     d = np.stack([differences[variant.summary].scores.reshape(shape) for variant in variants])
     sd = np.stack(sds)  # variants × runs × measures × topics
-    half = np.where(sd > 0, normal_quantile(level) * sd, np.nan)
+    half = np.where(sd > 0, two_sided_normal(level) * sd, np.nan)
     identical = np.broadcast_to(identical_runs(differences["mean"])[..., None], d.shape)
     p = two_sided_p(d, sd, np.full(d.shape, np.inf))
     return CollectionTopicDifferences(

@@ -20,7 +20,7 @@ from confir.intervals.document_intervals import (
     check_epsilon,
     logit_limits,
     logit_spread,
-    normal_quantile,
+    two_sided_normal,
 )
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import DEFAULT_SCORE_METHOD, confidence_interval
@@ -187,7 +187,7 @@ def topic_intervals(
     if small_r and is_average_precision(measure):
         relevant, depth = sample.relevant[place], _measured_depth(measure, sample.depth)
         limits, corrected = correct_small_r(limits, estimate, relevant, depth, level)
-        z = normal_quantile(level)
+        z = two_sided_normal(level)
         by_logit = logit_limits(estimate, sd, z, epsilon)
         wide, _ = correct_small_r(by_logit, estimate, relevant, depth, level)
         width = clipped_logit(wide.high, epsilon) - clipped_logit(wide.low, epsilon)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from confir.report.tables import Table
     from confir.resampling.document_replicates import DocumentReplicates
 
-_STATISTICS = "Statistics"
 
 # Enough for a standard deviation with a relative error of 10% (Efron & Tibshirani 1993, §6.4).
 LEAST_REPLICATES = 50
@@ -29,21 +28,17 @@ DOCUMENTS_NEEDED = "; documents are resampled, so a score table is not enough"
 
 MeasuresOption = Annotated[
     list[str] | None,
-    Option(
-        "-m",
-        "--measure",
-        metavar="NAME",
-        help="Measures in [0, 1] (repeatable; confir measures lists them); by default AP.",
+    options.INPUT_PANEL(
+        "Measures in [0, 1] (repeatable; confir measures lists them); by default AP.",
+        "NAME",
+        names=("-m", "--measure"),
         callback=options.split_measures,
-        panel="Input",
     ),
 ]
 SmallROption = Annotated[
     bool,
-    Option(
-        "--small-r/--no-small-r",
-        help="Correct AP near 0 and 1 for few relevant documents.",
-        panel=_STATISTICS,
+    options.STATISTICS_PANEL(
+        "Correct AP near 0 and 1 for few relevant documents.", names=("--small-r/--no-small-r",)
     ),
 ]
 
@@ -103,17 +98,15 @@ def collection_command(
         options.choice(
             *("paired", "independent", "both"),
             help="With --baseline: both runs on the same collections, or each on its own.",
-            panel=_STATISTICS,
+            panel=options.STATISTICS_PANEL,
         ),
     ] = "paired",
     method: Annotated[
         list[str] | None,
-        Option(
-            "--method",
-            metavar="NAME",
-            help="For means: bootstrap (default), parametric, bootstrap-with-topics (repeatable). "
+        options.STATISTICS_PANEL(
+            "For means: bootstrap (default), parametric, bootstrap-with-topics (repeatable). "
             "With --show topics: a method over documents (default logit; confir methods lists them).",
-            panel=_STATISTICS,
+            "NAME",
         ),
     ] = None,
     small_r: SmallROption = True,
@@ -186,13 +179,11 @@ def _check_baseline(context: click.Context, *, has_baseline: bool) -> None:
 def check_settings(
     statistics: options.DocumentStatistics, measures: Sequence[str], rel: int
 ) -> None:
-    """Raise before any work if a level, epsilon or measure is invalid."""
+    """Raise before any work if epsilon or a measure is invalid."""
     from confir.intervals.document_intervals import check_epsilon
-    from confir.intervals.interval import check_level
     from confir.measures.parsing import parse_measures
     from confir.studies.collection.collection_topics import check_bounded_measure
 
-    check_level(statistics.level)
     check_epsilon(statistics.epsilon)
     for measure in parse_measures(list(measures), rel):
         check_bounded_measure(str(measure))
@@ -202,21 +193,15 @@ def _check_methods(
     methods: list[str], statistics: options.DocumentStatistics, *, per_topic: bool
 ) -> list[str]:
     """Return the methods requested, or the default; raise or warn before any work."""
-    from confir.cli.input import check_choice
-    from confir.intervals.method_list import DEFAULT_SCORE_METHOD, check_tails, methods_over
-    from confir.studies.collection.collection_means import DEFAULT_MEAN_METHODS, MEAN_METHODS
+    from confir.intervals.method_list import DEFAULT_SCORE_METHOD, check_tails, find_method
+    from confir.studies.collection.collection_means import DEFAULT_MEAN_METHODS, check_mean_methods
 
     if not per_topic:
-        for name in methods:
-            check_choice("--method", name, tuple(MEAN_METHODS))
-        return methods or list(DEFAULT_MEAN_METHODS)
-    known = methods_over("documents")
-    for name in methods:
-        check_choice("--method", name, tuple(known))
+        return list(check_mean_methods(methods or DEFAULT_MEAN_METHODS))
     if len(methods) > 1:
         raise InvalidValueError("--show topics takes one --method")
     chosen = methods or [DEFAULT_SCORE_METHOD]
-    asked = known[chosen[0]]
+    asked = find_method(chosen[0], "documents")
     if asked.resamples and asked.counts:  # its limits are quantiles of the replicates
         check_tails(statistics.replicates, statistics.level)
     return chosen

@@ -89,29 +89,26 @@ def compare_command(
     topics: TopicsOption = False,
     teams: Annotated[
         str | None,
-        Option(
-            metavar="FILE",
-            help="Lines of run and team: print the best run of each team, and which teams may have the "
+        options.INPUT_PANEL(
+            "Lines of run and team: print the best run of each team, and which teams may have the "
             "best; with --show pairs, the pairs of these runs by the first measure.",
-            panel=options.INPUT_PANEL,
+            "FILE",
         ),
     ] = None,
     fail_if_worse: Annotated[
         list[str] | None,
-        Option(
-            metavar="MEASURE",
-            help="Exit with 1 if a run is significantly worse than the baseline, by more than "
+        GATE_PANEL(
+            "Exit with 1 if a run is significantly worse than the baseline, by more than "
             "MARGIN; several as AP,nDCG@10 (repeatable).",
+            "MEASURE",
             callback=options.split_measures,
-            panel=GATE_PANEL,
         ),
     ] = None,
     require: Annotated[str | None, require_option()] = None,
     margin: Annotated[
         float | None,
-        Option(
-            help="Equivalence margin: smaller differences do not matter; also tests for equivalence.",
-            panel=GATE_PANEL,
+        GATE_PANEL(
+            "Equivalence margin: smaller differences do not matter; also tests for equivalence."
         ),
     ] = None,
     records: GateRecords,
@@ -119,20 +116,18 @@ def compare_command(
     method: options.MethodOption = None,
     test: Annotated[
         list[str] | None,
-        Option(
-            metavar="NAME",
-            help="Paired test: t, randomisation, bootstrap-shift, wilcoxon, sign or, for all "
+        options.STATISTICS_PANEL(
+            "Paired test: t, randomisation, bootstrap-shift, wilcoxon, sign or, for all "
             "pairs, tukey-hsd (repeatable).",
-            panel=options.STATISTICS_PANEL,
+            "NAME",
         ),
     ] = None,
     correction: Annotated[
         str | None,
-        Option(
-            metavar="NAME",
-            help="Single tests instead of a family, with an unadjusted interval of each pair: holm "
+        options.STATISTICS_PANEL(
+            "Single tests instead of a family, with an unadjusted interval of each pair: holm "
             "(default of tests other than t), bonferroni, benjamini-hochberg or none.",
-            panel=options.STATISTICS_PANEL,
+            "NAME",
         ),
     ] = None,
     statistics: options.Statistics,
@@ -164,8 +159,6 @@ def compare_command(
         raise InvalidValueError("--fail-if-worse needs --baseline, the run to compare with")
     if require is not None and not gates:
         raise InvalidValueError("--require needs --fail-if-worse MEASURE, which names the measure")
-    if margin is not None and not 0.0 <= margin < float("inf"):
-        raise InvalidValueError(f"--margin is {margin}; expected a number of 0 or more")
     records.check(gates)
     if family == BEST:
         raise InvalidValueError("--family best is now --show best")

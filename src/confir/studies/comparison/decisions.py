@@ -11,8 +11,7 @@ import numpy as np
 from confir.defaults import NO_FAMILY
 from confir.errors import counted
 from confir.intervals.simultaneous import is_significant
-from confir.number_text import SENTENCE_DECIMALS
-from confir.order import bracketed, level_text, signed
+from confir.number_text import SENTENCE_DECIMALS, bracketed, level_text, signed
 from confir.studies.comparison.families import CORRECTION_NAMES
 from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.pairs import LEAST_TOPICS

@@ -1,16 +1,13 @@
-"""A gate for continuous integration, by the decisions on the differences; also as JUnit XML."""
+"""A gate for continuous integration, by the decisions on the differences."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Literal, NamedTuple, cast, get_args
-from xml.etree import ElementTree as ET
 
 from confir.arguments import as_choice, invalid
-from confir.control_characters import without_controls
 from confir.errors import InvalidValueError
 from confir.intervals.simultaneous import SimultaneousLimits
 from confir.studies.comparison.comparison import Comparison, Place
@@ -187,26 +184,3 @@ def passes(decision: Decision, side: int, margin: float, require: Requirement) -
     if decision.verdict == IDENTICAL or decision.significant > 0 or side > 0:
         return True
     return decision.verdict == EQUIVALENT and (decision.margin or 0.0) <= margin
-
-
-def gates_to_junit(gates: Sequence[Gate]) -> bytes:
-    """Return the gates as a file of JUnit XML; a candidate that fails is a failed test."""
-    root = ET.Element("testsuites", name="confir")
-    for gate in gates:
-        name = without_controls(f"{gate.measure} against {gate.baseline}")
-        suite = ET.SubElement(root, "testsuite", name=name, errors="0", skipped="0")
-        suite.set("tests", str(len(gate.candidates)))
-        suite.set("failures", str(sum(not candidate.passes for candidate in gate.candidates)))
-        measure = without_controls(gate.measure)
-        for candidate in gate.candidates:
-            run, said = map(without_controls, (candidate.run, candidate.decision.sentence))
-            case = ET.SubElement(suite, "testcase", classname=measure, name=run)
-            if not candidate.passes:
-                why = without_controls(gate.failure(candidate))
-                ET.SubElement(case, "failure", type=gate.require, message=why).text = said
-            ET.SubElement(case, "system-out").text = said
-    for name in ("tests", "failures"):
-        root.set(name, str(sum(int(suite.get(name, 0)) for suite in root)))
-    ET.indent(root)
-    written: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
-    return written + b"\n"

@@ -9,8 +9,15 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.errors import InvalidValueError, counted, enumerate_names
-from confir.number_text import p_text, p_words, percent_words, score_words, signed_words
-from confir.order import bracketed, signed
+from confir.number_text import (
+    bracketed,
+    p_text,
+    p_words,
+    percent,
+    score_words,
+    signed,
+    signed_words,
+)
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated, sentence_case
 from confir.report.page_data import level_key, shown
@@ -244,7 +251,7 @@ def _pair_words(comparison: Comparison, pair: int, *, turned: bool = False) -> s
     parts = [signed_words(one.difference)]
     if not np.isnan(one.low):
         limits = bracketed(signed_words(one.low), signed_words(one.high), one.open)
-        parts.append(f"{percent_words(comparison.level)} CI {limits}")
+        parts.append(f"{percent(comparison.level)} CI {limits}")
     if not np.isnan(one.p_adjusted):
         adjusted = "adjusted " if comparison.is_simultaneous else ""
         parts.append(f"{adjusted}{p_words(one.p_adjusted)}")
@@ -419,7 +426,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
     more = f" ({drawn:,} where a decision was close)" if drawn > comparison.replicates else ""
     yield Sentence(
         40,
-        f"{compared} with simultaneous {percent_words(comparison.level)} intervals d ± c·√(se² + u·M/n) "
+        f"{compared} with simultaneous {percent(comparison.level)} intervals d ± c·√(se² + u·M/n) "
         "within each measure. M is the median variance of those of the m differences that are not "
         "constant, and u = 1 − m^(−1/n) with n topics; u·M is the same in all samples: runs that are much alike differ on few topics, and a variance that comes out too "
         "small by chance is so made up for. c is the order statistic at the level of the largest such "

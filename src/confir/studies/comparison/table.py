@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from confir.data.table_columns import Role, TableColumn
 from confir.errors import InvalidValueError
-from confir.number_text import difference_text, score_words
-from confir.order import level_text, signed
+from confir.number_text import difference_text, level_text, score_words, signed
 from confir.report.answer_parts import AnswerPart
 from confir.report.result_table import records_table, result_table
 from confir.report.tables import Cell, Mark, Table

@@ -11,7 +11,8 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Columns, Variable, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
-from confir.order import TIE, signed
+from confir.number_text import signed
+from confir.order import TIE
 from confir.studies.comparison.pair_results import PairResult, turn_columns
 
 

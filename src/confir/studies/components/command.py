@@ -11,7 +11,6 @@ from confir.cli.parameters import Option, Without, refuse_options
 from confir.cli.repeat_option import pattern_of
 from confir.cli.views import View, Views
 from confir.defaults import LEVEL, SEED
-from confir.errors import InvalidValueError
 
 VIEWS = Views(
     View("components", "the components of the variance, and the reliability", "component"),
@@ -58,8 +57,8 @@ def components_command(
     - `confir components qrels.txt runs/ -m AP --judge model.qrels`
     - `confir components qrels.txt runs/ -m AP --repeats --topics 100`
     """
+    from confir.cli.input import check_single
     from confir.cli.terminal import Answer
-    from confir.intervals.interval import check_level
     from confir.measures.evaluation import evaluate
     from confir.report.result_table import result_table
     from confir.report.tables import to_text
@@ -68,7 +67,6 @@ def components_command(
 
     out.prepare()
     view = VIEWS.choose(inputs.context, show)
-    check_level(level)
     if judge and inputs.scores:
         refuse_options(inputs.context, ["judge"], "is for QRELS RUN..., not for score tables")
     if not judge and inputs.repeats is None:
@@ -79,10 +77,7 @@ def components_command(
         )
     runs = replace(inputs, repeats=None)  # systems are found in all judges' runs together
     scores = runs.load_scores(quiet=out.quiet, example="confir components qrels.txt runs/ -m AP")
-    if len(scores.measures) > 1:
-        raise InvalidValueError(
-            f"there are {len(scores.measures)} measures; components are of one: expected one -m"
-        )
+    check_single(scores.measures)
     others: dict[str, Any] = {}
     if judge:
         given = inputs.experiment(

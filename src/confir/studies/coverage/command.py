@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,14 +9,12 @@ import click
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Instead, Option, Panel
+from confir.cli.parameters import Instead, Option
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
-from confir.errors import InvalidValueError, counted
+from confir.errors import counted
 
 if TYPE_CHECKING:
     from confir.data.scores import Scores
-
-_STATISTICS = Panel("Statistics")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +22,13 @@ class Sampling:
     """Number of samples and replicates, seed, threads, and where parts are stored."""
 
     samples: Annotated[
-        int, _STATISTICS("Number of samples of topics.", callback=options.at_least(1))
+        int, options.STATISTICS_PANEL("Number of samples of topics.", callback=options.at_least(1))
     ] = SAMPLES
     replicates: Annotated[
-        int, _STATISTICS("Number of bootstrap replicates per sample.", callback=options.at_least(1))
+        int,
+        options.STATISTICS_PANEL(
+            "Number of bootstrap replicates per sample.", callback=options.at_least(1)
+        ),
     ] = SAMPLE_REPLICATES
     seed: options.SeedOption = SEED
     jobs: options.JobsOption = None
@@ -62,7 +62,7 @@ def _check_levels(
 
 StudiedMethodsOption = Annotated[
     list[str] | None,
-    _STATISTICS(
+    options.STATISTICS_PANEL(
         "Interval method (repeatable; default all that apply; confir methods lists them).",
         "NAME",
         callback=_check_methods,
@@ -72,13 +72,11 @@ StudiedMethodsOption = Annotated[
 
 MeasureOption = Annotated[
     list[str] | None,
-    Option(
-        "-m",
-        "--measure",
-        metavar="NAME",
-        help="The measure, such as nDCG@10. By default AP; for a score table, the one in it.",
+    options.INPUT_PANEL(
+        "The measure, such as nDCG@10. By default AP; for a score table, the one in it.",
+        "NAME",
+        names=("-m", "--measure"),
         callback=options.split_measures,
-        panel="Input",
     ),
 ]
 
@@ -94,7 +92,7 @@ def coverage_command(
             *("half", "published"),
             help="published adds the bootstrap-t of Soboroff 2014, with α instead of α/2 in each "
             "tail.",
-            panel=_STATISTICS,
+            panel=options.STATISTICS_PANEL,
         ),
     ] = "half",
     sampled: Sampling,
@@ -140,11 +138,12 @@ def type_one_command(
     *,
     inputs: Annotated[JudgedInputs, Instead(measure=MeasureOption)],
     topics: Annotated[
-        list[int] | None, _STATISTICS("Topics in a sample (repeatable; default 5, 10, 20).", "N")
+        list[int] | None,
+        options.STATISTICS_PANEL("Topics in a sample (repeatable; default 5, 10, 20).", "N"),
     ] = None,
     level: Annotated[
         list[float] | None,
-        _STATISTICS(
+        options.STATISTICS_PANEL(
             "Confidence level (repeatable; default 0.95, 0.90, … 0.50).",
             "LEVEL",
             callback=_check_levels,
@@ -156,7 +155,7 @@ def type_one_command(
         options.choice(
             *("without", "with"),
             help="Draw topics without replacement, as Park 2011 did, or with.",
-            panel=_STATISTICS,
+            panel=options.STATISTICS_PANEL,
         ),
     ] = "without",
     per_run: Annotated[
@@ -173,6 +172,7 @@ def type_one_command(
     - `confir type-one --scores robust2004_ap.csv --topics 10 --method percentile`
     - `confir type-one --scores scores.csv --topics 5 --topics 25 -o errors.csv`
     """
+    from confir.cli.input import check_single
     from confir.cli.terminal import Answer, Progress
     from confir.report.result_table import result_table
     from confir.studies.coverage.miss_counts import number_of_tasks
@@ -184,14 +184,14 @@ def type_one_command(
     )
 
     out.prepare()
-    _check_single(inputs.measure or ())
+    check_single(inputs.measure or ())
     levels = level or PARK_LEVELS
     scores = inputs.load_scores(
         inputs.measure or ([] if inputs.scores else ["AP"]),
         quiet=out.quiet,
         example="confir type-one qrels.txt runs/ -m AP",
     )
-    _check_single(scores.measures)
+    check_single(scores.measures)
     sizes = tuple(dict.fromkeys(topics or PARK_TOPICS))
     total = number_of_tasks(sampled.samples) * len(sizes)
     with Progress("drawing samples", total=total, quiet=out.quiet) as progress:
@@ -222,15 +222,6 @@ def type_one_command(
         )
         answer = Answer(error.to_records(), result_table(error, note), error)
     out.deliver(answer)
-
-
-def _check_single(measures: Sequence[str]) -> None:
-    """Raise if there are several measures."""
-    if len(measures) > 1:
-        raise InvalidValueError(
-            f"the scores are by {len(measures)} measures ({', '.join(measures)}); name one of them "
-            "with -m"
-        )
 
 
 def _size(scores: Scores) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from confir.defaults import LEVEL
-from confir.intervals.document_intervals import normal_quantile
-from confir.number_text import percent_words
+from confir.intervals.document_intervals import two_sided_normal
+from confir.number_text import percent
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated
 from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
@@ -42,7 +42,7 @@ def _context(contents: Contents) -> dict[str, Any]:
 def coverage_error(level: float) -> str:
     """Return half the 95% interval of a coverage estimated from the samples, in points."""
     se = math.sqrt(level * (1 - level) / COVERAGE_SAMPLES)
-    return f"{100 * normal_quantile(LEVEL) * se:.2g}"
+    return f"{100 * two_sided_normal(LEVEL) * se:.2g}"
 
 
 def _conclusion(contents: Contents) -> str:
@@ -52,8 +52,8 @@ def _conclusion(contents: Contents) -> str:
         return ""
     record = coverage.summary()[0]
     text = (
-        f"in simulations on these scores, about {percent_words(record['coverage'], 3)} of "
-        f"{percent_words(record['level'])} intervals contain the true mean."
+        f"in simulations on these scores, about {percent(record['coverage'], 3)} of "
+        f"{percent(record['level'])} intervals contain the true mean."
     )
     outliers = coverage.outliers()
     if outliers:
@@ -63,7 +63,7 @@ def _conclusion(contents: Contents) -> str:
         among = several if len(outliers) > 1 else "one run"
         text += (
             f" They contain it far less often for {among}, least for {isolated(worst['run'])}: "
-            f"{percent_words(worst['coverage'], 3)} ({reason})."
+            f"{percent(worst['coverage'], 3)} ({reason})."
         )
     calibrated = not outliers and abs(record["coverage"] - record["level"]) <= _WELL_CALIBRATED
     return f"Yes: {text}" if calibrated else text[0].upper() + text[1:]

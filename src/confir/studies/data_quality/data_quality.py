@@ -11,9 +11,9 @@ from confir.arguments import as_integers
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import Experiment, as_experiment
 from confir.data.files import PathLike
-from confir.data.lists.lists_by_topic import ListsByTopic
 from confir.data.lists.rankings import Rankings, TiePrecision
 from confir.data.lists.tied_lists import count_ties
+from confir.data.lists.topic_lists import TopicLists
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingRules
 from confir.data.result import (
@@ -165,7 +165,7 @@ def inspect_data(
 
 
 def inspect_lists(
-    lists: ListsByTopic,
+    lists: TopicLists,
     cutoffs: Sequence[int] = DEFAULT_CUTOFFS,
     *,
     rel: int = 1,
@@ -208,7 +208,7 @@ def _unjudged(rankings: Rankings, cutoffs: Sequence[int]) -> list[float]:
     return shares
 
 
-def _ties(lists: ListsByTopic, precision: TiePrecision) -> tuple[Floats, Integers]:
+def _ties(lists: TopicLists, precision: TiePrecision) -> tuple[Floats, Integers]:
     """Return each run's share of tied documents, and its largest tied group."""
     tied, largest = count_ties(lists, precision)
     with np.errstate(invalid="ignore"):

@@ -38,13 +38,11 @@ def measures_command(
         deliver_measures(out)
         return
     from confir.cli.terminal import Answer
-    from confir.intervals.interval import check_level
     from confir.report.result_table import result_table
     from confir.report.tables import with_design_note, with_seed
     from confir.studies.discrimination.discrimination import compare_measures
 
     out.prepare()
-    check_level(statistics.level)
     scores = inputs.load_scores(
         quiet=out.quiet, example="confir measures --power qrels.txt runs/ -m AP,nDCG@10"
     )

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from confir.cli import options
-from confir.cli.parameters import Argument, Option
+from confir.cli.parameters import Argument, Option, Panel
 from confir.cli.start import build_seconds
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
+    from confir.report.junit_xml import Suite
     from confir.studies.comparison.comparison import Comparison
     from confir.studies.comparison.gate import Gate, GateRule
     from confir.studies.history.history_file import OpenHistory
 
-GATE_PANEL = "Gate"
+GATE_PANEL = Panel("Gate")
 
 
 def require_option() -> Any:
@@ -56,11 +57,10 @@ class GateRecords:
 
     history: Annotated[
         str | None,
-        Option(
-            metavar="FILE",
-            help="Append this look to a history (JSON Lines), and control the error rate over all of its "
+        GATE_PANEL(
+            "Append this look to a history (JSON Lines), and control the error rate over all of its "
             "looks. confir history shows it.",
-            panel=GATE_PANEL,
+            "FILE",
         ),
     ] = None
     looks: Annotated[
@@ -74,15 +74,12 @@ class GateRecords:
     ] = "candidates"
     commit: Annotated[
         str | None,
-        Option(
-            metavar="ID",
-            help="The commit for --history; by default what GITHUB_SHA, CI_COMMIT_SHA or GIT_COMMIT says.",
-            panel=GATE_PANEL,
+        GATE_PANEL(
+            "The commit for --history; by default what GITHUB_SHA, CI_COMMIT_SHA or GIT_COMMIT says.",
+            "ID",
         ),
     ] = None
-    junit: Annotated[
-        str | None, Option(metavar="FILE", help="Write the gate as JUnit XML.", panel=GATE_PANEL)
-    ] = None
+    junit: Annotated[str | None, GATE_PANEL("Write the gate as JUnit XML.", "FILE")] = None
 
     def check(self, gates: Sequence[str]) -> None:
         """Raise before any work where there is nothing to keep, or it could not be written."""
@@ -152,13 +149,24 @@ def _keeping(
             waiting.close()
 
 
+def _suite(gate: Gate) -> Suite:
+    """Return a gate as a suite of tests, one per candidate."""
+    from confir.report.junit_xml import Check, Suite
+
+    checks = [
+        Check(one.run, one.decision.sentence, one.passes, gate.require, gate.failure(one))
+        for one in gate.candidates
+    ]
+    return Suite(f"{gate.measure} against {gate.baseline}", gate.measure, checks)
+
+
 def _keep(gates: Sequence[Gate], junit: str | None, waiting: OpenHistory | None) -> None:
     from confir.data.files import write_whole
-    from confir.studies.comparison.gate import gates_to_junit
+    from confir.report.junit_xml import suites_to_junit
 
     sys.stdout.flush()  # or a full disk would show only after the look is spent
     if junit is not None:
-        write_whole(junit, gates_to_junit(gates))
+        write_whole(junit, suites_to_junit([_suite(gate) for gate in gates]))
     if waiting is not None:
         try:
             waiting.append()

@@ -14,7 +14,7 @@ from confir.data.files import PathLike, read_bytes
 from confir.data.result import Record, Result, axis, over, result
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.errors import FormatError, counted
-from confir.order import level_text
+from confir.number_text import level_text
 from confir.studies.history.history_file import FAILS, FIELDS, MEANS, parse_looks
 from confir.studies.history.looks import TOPICS
 

@@ -18,7 +18,8 @@ from confir.arguments import as_level
 from confir.data.files import PathLike
 from confir.data.result import Record
 from confir.errors import InvalidValueError
-from confir.order import TIE, level_text
+from confir.number_text import level_text
+from confir.order import TIE
 from confir.studies.comparison.arriving_topics import Arrived, judge_arriving
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.gate import Gate, GateRule, judge_gate

@@ -8,8 +8,7 @@ from importlib.resources import files
 from confir.control_characters import without_controls
 from confir.data.result import Record
 from confir.errors import counted, enumerate_names
-from confir.number_text import difference_words, score_words, signed_words
-from confir.order import level_text
+from confir.number_text import difference_words, level_text, score_words, signed_words
 from confir.report.names import isolated, joined_names
 from confir.studies.history.chart import history_chart
 from confir.studies.history.history import SHORT_COMMIT, GateHistory

@@ -21,7 +21,7 @@ from confir.report.charts import (
     tooltips,
 )
 from confir.report.interval_chart import IntervalChart, Mark, dot, draw_intervals
-from confir.report.label_places import LONGEST_NAME, place_labels
+from confir.report.label_places import label_fields, name_layers, name_threads
 from confir.studies.comparison.verdicts import INCONCLUSIVE
 from confir.studies.judgements.grade_agreement import GradeConfusion
 from confir.studies.judgements.judge_effects import GAINS, LOSES, JudgedRuns
@@ -87,19 +87,9 @@ def _panel(alt: Any, records: list[Record]) -> Any:
     points = base.mark_point(filled=True, size=45, opacity=0.9).encode(
         x=across, y=up, tooltip=tooltips(*told, "gain:Q", "gain_low:Q", "gain_high:Q", "effect:N")
     )
-    beside = base.transform_filter("datum.label != ''").encode(
-        x=alt.X("label_x:Q", scale=scale), y=alt.Y("label_y:Q", scale=scale)
-    )
-    threads = beside.mark_rule(strokeWidth=0.7).encode(
-        x2=alt.X2("reference_mean:Q"), y2=alt.Y2("judge_mean:Q"), color=alt.value(INK)
-    )
-    written = [
-        beside.transform_filter(f"datum.align == '{align}'")
-        .mark_text(align=align, fontSize=10, limit=LONGEST_NAME)
-        .encode(text=alt.Text("label:N"))
-        for align in ("left", "right", "center")
-    ]
-    return alt.layer(diagonal, *limits, threads, points, *written).properties(
+    beside = base.transform_filter("datum.label != ''")
+    threads = name_threads(beside, "reference_mean", "judge_mean")
+    return alt.layer(diagonal, *limits, threads, points, *name_layers(beside)).properties(
         width=_SIZE, height=_SIZE
     )
 
@@ -117,29 +107,15 @@ def _extent(records: Sequence[Record]) -> list[float]:
 
 def _labelled(records: list[Record], ends: list[float]) -> list[Record]:
     """Return records with labels where there is room: runs that gain or lose most come first."""
-    low, high = ends
-    span = high - low
-
-    def pixels(record: Record) -> tuple[float, float]:
-        return (
-            (record["reference_mean"] - low) / span * _PANEL[0],
-            (record["judge_mean"] - low) / span * _PANEL[1],
-        )
-
     order = sorted(range(len(records)), key=lambda n: -abs(records[n]["gain"]))
     few = len(records) <= _NAMES_SHOWN
     named = [n for n in order if few or records[n]["effect"] != INCONCLUSIVE][:_NAMES_SHOWN]
     chosen = {n: records[n]["run"] for n in named}
-    places = place_labels([pixels(record) for record in records], chosen, _PANEL)
-    labelled = []
-    for n, record in enumerate(records):
-        label: Record = {"label": "", "label_x": None, "label_y": None, "align": "left"}
-        if n in places:
-            x, y, align = places[n]
-            at = {"label_x": low + x / _PANEL[0] * span, "label_y": low + y / _PANEL[1] * span}
-            label = {"label": chosen[n], **at, "align": align}
-        labelled.append(record | label)
-    return labelled
+    points = [(record["reference_mean"], record["judge_mean"]) for record in records]
+    unlabelled: Record = {"label": "", "label_x": None, "label_y": None, "align": "left"}
+    places = label_fields(points, chosen, _PANEL, (ends, ends))
+    labels = {n: {"label": chosen[n]} | place for n, place in places.items()}
+    return [record | labels.get(n, unlabelled) for n, record in enumerate(records)]
 
 
 def gain_chart(runs: JudgedRuns) -> Any:

@@ -16,8 +16,8 @@ from confir.errors import ConfirWarning, counted
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import DEFAULT_METHOD, METHODS, confidence_interval
 from confir.intervals.simultaneous import ComparisonFamily
-from confir.number_text import NumberText, percent
-from confir.order import best_first, signed
+from confir.number_text import NumberText, percent, signed
+from confir.order import best_first
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.statistics import STATISTICS
 from confir.resampling.topic_bootstrap import TopicSample

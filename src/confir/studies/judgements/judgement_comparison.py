@@ -10,7 +10,7 @@ import numpy as np
 from confir.arguments import as_generator, as_level
 from confir.arrays import Floats, Integers
 from confir.data.experiment import Experiment
-from confir.data.lists.whole_lists import WholeLists
+from confir.data.lists.held_lists import HeldLists
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.sampling.design import refuse_design
@@ -180,7 +180,7 @@ def compare_judgements(
 
 def compare_judged_lists(
     judges: Judges,
-    lists: WholeLists,
+    lists: HeldLists,
     measures: Any,
     *,
     rules: ReadingRules,

@@ -9,7 +9,7 @@ import numpy as np
 
 from confir.data.sampling.design import refuse_design
 from confir.errors import InvalidValueError
-from confir.number_text import percent_words
+from confir.number_text import percent
 from confir.report.contents import Contents
 from confir.report.result_table import result_table
 from confir.report.sections import Figure, Scope, Section, Sentence
@@ -95,7 +95,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
             95,
             "Judges were compared by Cohen's κ with quadratic weights, Krippendorff's α for ordinal "
             "grades, and Kendall's τ_b and the AP correlation of their leaderboards, with "
-            f"{percent_words(comparison.level)} intervals over topics; the gain of a run, its bias minus the mean "
+            f"{percent(comparison.level)} intervals over topics; the gain of a run, its bias minus the mean "
             "bias of all runs, has simultaneous intervals.",
             ("Cohen1968", "Krippendorff2011", "Kendall1945", "Yilmaz2008"),
         )

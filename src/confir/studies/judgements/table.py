@@ -8,8 +8,7 @@ import numpy as np
 
 from confir.data.result import Record
 from confir.errors import counted, enumerate_names
-from confir.number_text import difference_text, interval_text, percent, share_text
-from confir.order import signed
+from confir.number_text import difference_text, interval_text, percent, share_text, signed
 from confir.report.tables import Cell, Table
 from confir.studies.judgements.grade_agreement import GradeAgreement, pair_note
 from confir.studies.judgements.judge_effects import GAINS, LOSES

@@ -12,7 +12,7 @@ from confir.cli.completion import measure_names
 from confir.cli.input import reading_options
 from confir.cli.input_options import DESIGN
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Argument, Instead, Option, Without, among, refuse_options
+from confir.cli.parameters import Argument, Instead, Option, Panel, Without, among, refuse_options
 from confir.cli.repeat_option import pattern_of
 from confir.cli.views import View, Views
 from confir.defaults import ROWS
@@ -26,28 +26,26 @@ if TYPE_CHECKING:
 
     Datasets = Scores | Mapping[str, Scores | ScoreSummary]
 
+_WINS = Panel("Wins")
 _EXAMPLE = "confir leaderboard beir/*/ -m nDCG@10"
 
 _MeasureOption = Annotated[
     list[str] | None,
-    Option(
-        "-m",
-        "--measure",
-        metavar="NAME",
-        help="The measure; by default nDCG@10 of runs, and for score tables the one in them.",
+    options.INPUT_PANEL(
+        "The measure; by default nDCG@10 of runs, and for score tables the one in them.",
+        "NAME",
+        names=("-m", "--measure"),
         callback=options.split_measures,
         complete=among(measure_names),
-        panel=options.INPUT_PANEL,
     ),
 ]
 
 _HumanOption = Annotated[
     str | None,
-    Option(
-        metavar="NAME",
-        help="Name of people's qrels of some topics in each folder, whose qrels are a model's (or a path with "
+    options.HUMAN_PANEL(
+        "Name of people's qrels of some topics in each folder, whose qrels are a model's (or a path with "
         "{dataset}): each dataset is corrected by itself. With tables, a table by people with a column dataset.",
-        panel=options.HUMAN_PANEL,
+        "NAME",
     ),
 ]
 
@@ -69,30 +67,26 @@ def leaderboard_command(
     ] = None,
     scores: Annotated[
         list[str] | None,
-        Option(
-            "--scores",
-            metavar="FILE",
-            help="Score tables with a column dataset instead: dataset, topic, run, score (repeatable).",
-            panel=options.INPUT_PANEL,
+        options.INPUT_PANEL(
+            "Score tables with a column dataset instead: dataset, topic, run, score (repeatable).",
+            "FILE",
         ),
     ] = None,
     means: Annotated[
         list[str] | None,
-        Option(
-            metavar="FILE",
-            help="A table of means instead: one row per dataset, one column per run; or results of "
+        options.INPUT_PANEL(
+            "A table of means instead: one row per dataset, one column per run; or results of "
             "MTEB, also a folder of them (repeatable). -m names their measure.",
-            panel=options.INPUT_PANEL,
+            "FILE",
         ),
     ] = None,
     qrels_name: Annotated[
         str | None,
-        Option(
-            "--qrels",
-            metavar="NAME",
-            help="Name of the qrels file in each folder; by default the one that starts with qrels. "
+        options.INPUT_PANEL(
+            "Name of the qrels file in each folder; by default the one that starts with qrels. "
             "With {subset} or {split} in it, each subset or split of the runs is a dataset.",
-            panel=options.INPUT_PANEL,
+            "NAME",
+            names=("--qrels",),
         ),
     ] = None,
     inputs: Annotated[
@@ -102,20 +96,15 @@ def leaderboard_command(
     ],
     design: Annotated[
         str | None,
-        Option(
-            metavar="FILE",
-            help="How topics were sampled within datasets: a table with columns dataset and topic, and any "
+        options.DESIGN_PANEL(
+            "How topics were sampled within datasets: a table with columns dataset and topic, and any "
             "of stratum, cluster, weight.",
-            panel=options.DESIGN_PANEL,
+            "FILE",
         ),
     ] = None,
     dataset: Annotated[
         str | None,
-        Option(
-            metavar="COLUMN",
-            help="Name of the column of datasets, if it is another one.",
-            panel=options.DESIGN_PANEL,
-        ),
+        options.DESIGN_PANEL("Name of the column of datasets, if it is another one.", "COLUMN"),
     ] = None,
     stratum: options.DesignColumn = None,
     cluster: options.DesignColumn = None,
@@ -139,29 +128,24 @@ def leaderboard_command(
     ] = "error",
     standardise: Annotated[
         bool,
-        Option(
-            "--standardise",
-            help="Standardise the scores of each dataset: the means of its runs have mean 0 and standard "
-            "deviation 1.",
-            panel=options.INPUT_PANEL,
+        options.INPUT_PANEL(
+            "Standardise the scores of each dataset: the means of its runs have mean 0 and standard "
+            "deviation 1."
         ),
     ] = False,
     by_wins: Annotated[
         bool,
-        Option(
-            "--by-wins",
-            help="Rate runs by the datasets that they win against each other, which needs no common "
-            "scale: Bradley-Terry strengths, as of confir preferences.",
-            panel="Wins",
+        _WINS(
+            "Rate runs by the datasets that they win against each other, which needs no common "
+            "scale: Bradley-Terry strengths, as of confir preferences."
         ),
     ] = False,
     prior: Annotated[
         float | None,
-        Option(
-            metavar="N",
-            help="With --by-wins: N ties of every run with an average one, such as 1, for runs that win "
+        _WINS(
+            "With --by-wins: N ties of every run with an average one, such as 1, for runs that win "
             "or lose on all datasets.",
-            panel="Wins",
+            "N",
         ),
     ] = None,
     page: Annotated[
@@ -183,7 +167,6 @@ def leaderboard_command(
     """
     from confir.cli.report import check_page
     from confir.cli.terminal import Answer
-    from confir.intervals.interval import check_level
     from confir.report.tables import with_design_note
     from confir.studies.leaderboard.board_sources import board_scores, with_designs
     from confir.studies.leaderboard.dataset_votes import votes_of_datasets
@@ -193,7 +176,6 @@ def leaderboard_command(
 
     out.prepare()
     view = VIEWS.choose(inputs.context, show)
-    check_level(statistics.level)
     if page is not None:
         check_page(page)
     measures = list(inputs.measure or [])
@@ -213,28 +195,18 @@ def leaderboard_command(
     found = _read(*given, measures, qrels_name, inputs, column, human)
     found = _selected(found, inputs.select or [])
     if by_wins:
-        refuse_options(
-            inputs.context,
-            ("design", "stratum", "cluster", "weight", "datasets", "repeats", "page"),
-            "cannot be combined with --by-wins",
-        )
+        others = ("design", "stratum", "cluster", "weight", "datasets", "repeats", "page")
+        refuse_options(inputs.context, others, "cannot be combined with --by-wins")
         _show_wins(votes_of_datasets(found, measure=measure), prior, statistics, out)
         return
     refuse_options(inputs.context, ["prior"], "is for --by-wins")
     columns = {"dataset": dataset, "stratum": stratum, "cluster": cluster, "weight": weight}
     found = with_designs(found, design, columns)
     summaries = find_summaries(found, measure, datasets, incomplete)
-    if summaries and page is not None:
-        raise InvalidValueError(
-            "--page needs the score of every topic; a long table is only summarised"
-        )
+    if summaries:
+        reason = "needs the score of every topic; a long table is only summarised"
+        refuse_options(inputs.context, ("page", "repeats"), reason)
     grouped = pattern_of(inputs.repeats) or inputs.repeats is not None
-    if summaries and grouped:
-        refuse_options(
-            inputs.context,
-            ["repeats"],
-            "needs the score of every topic; a long table is only summarised",
-        )
     every: Any = summaries or board_scores(found, measure, datasets, incomplete, grouped)
     if page is not None and incomplete == "model":
         raise InvalidValueError("--page needs all runs on all datasets, not --incomplete model")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from confir.errors import counted
-from confir.number_text import percent_words
+from confir.number_text import percent
 from confir.order import is_best
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated
@@ -42,7 +42,7 @@ def dataset_table(board: Leaderboard) -> Table:
     )
     note = (
         f"{board.measure}; macro mean: over {counted(len(board.datasets), 'dataset')} of equal weight, with "
-        f"{percent_words(board.level)} interval for conclusions about {board.about}; Borda: runs beaten, summed "
+        f"{percent(board.level)} interval for conclusions about {board.about}; Borda: runs beaten, summed "
         "over datasets"
     )
     return Table(("run", "macro mean", "Borda", *board.datasets), rows, note)
@@ -76,7 +76,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
     yield Sentence(
         36,
         f"Macro means over {counted(len(board.datasets), 'dataset')} of equal weight have "
-        f"{percent_words(board.level)} intervals for conclusions about {board.about}: {variance}. Borda "
+        f"{percent(board.level)} intervals for conclusions about {board.about}: {variance}. Borda "
         "counts are the numbers of runs that a run beats, summed over datasets, a tie counting half.",
     )
 

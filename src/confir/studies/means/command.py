@@ -79,16 +79,15 @@ def evaluate_command(
             "(bounds, the default); the mean without unjudged documents (condensed); the expected mean "
             "with judgements drawn for them (resample); the expected mean over all orders of tied "
             "documents (expected).",
-            panel="Judgements",
+            panel=options.JUDGEMENTS_PANEL,
         ),
     ] = None,
     pool_depth: Annotated[
         int | None,
-        Option(
-            help="With --show unjudged, consider documents ranked above this depth by at least one run; "
+        options.JUDGEMENTS_PANEL(
+            "With --show unjudged, consider documents ranked above this depth by at least one run; "
             "by default the measure's cutoff, or whole lists.",
             callback=options.at_least(1),
-            panel="Judgements",
         ),
     ] = None,
     by: options.ByOption = None,
@@ -112,14 +111,12 @@ def evaluate_command(
     - `confir evaluate --scores scores.csv --baseline bm25`
     """
     from confir.cli.terminal import Answer
-    from confir.intervals.interval import check_level
     from confir.intervals.method_list import find_method
     from confir.studies.means.table import topic_table
 
     out.prepare()
     view = VIEWS.choose(inputs.context, show, topics=topics).name
     doubts = Doubts.of(inputs, view, treatment, pool_depth)
-    check_level(statistics.level)
     methods = [find_method(name) for name in method or ()]
     if out.output is not None:
         _check_chart(out.output, method or [], baseline)

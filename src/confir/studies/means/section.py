@@ -17,7 +17,7 @@ from confir.number_text import (
     difference_text,
     interval_text,
     limits_words,
-    percent_words,
+    percent,
     runs_differ_in_topics,
     score_words,
     topics_text,
@@ -256,7 +256,7 @@ def _headline(contents: MeasureContents, level: float) -> str:
     if runs_differ_in_topics(counts[:, None]).any():
         size += f" over its {counted(int(counts[order[0]]), 'topic')}"
     if not (math.isnan(low) or math.isnan(high)):
-        size += f" ({percent_words(level)} confidence interval {limits_words(low, high)})"
+        size += f" ({percent(level)} confidence interval {limits_words(low, high)})"
     where = _where_compared(contents)
     if len(runs) == 1:
         over = topics_text(counts, contents.scores.model_topics)
@@ -332,7 +332,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
         replicates = f", {counted(drawn, 'replicate')}" if drawn else ""
         yield Sentence(
             20,
-            f"Means{by} have {percent_words(level)} confidence intervals over topics by the "
+            f"Means{by} have {percent(level)} confidence intervals over topics by the "
             f"method {method} ({source}{replicates}).",
             use.cites,
         )

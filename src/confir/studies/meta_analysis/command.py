@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import CHOOSING
-from confir.cli.parameters import Argument, Instead, Option, Panel, Without, refuse_options
+from confir.cli.parameters import Argument, Instead, Panel, Without, refuse_options
 from confir.defaults import ALL_PAIRS, BASELINE, NO_FAMILY
 from confir.errors import FormatError, InvalidValueError, counted
 from confir.studies.collection.command import SmallROption
@@ -26,14 +26,12 @@ _OF_DOCUMENTS = ("pairing", "small_r", "epsilon", "replicates", "seed")
 
 MeasuresOption = Annotated[
     list[str] | None,
-    Option(
-        "-m",
-        "--measure",
-        metavar="NAME",
-        help="Pool this measure over the topics of QRELS RUN..., with errors from resampled "
+    options.INPUT_PANEL(
+        "Pool this measure over the topics of QRELS RUN..., with errors from resampled "
         "documents (repeatable; a measure in [0, 1], such as AP).",
+        "NAME",
+        names=("-m", "--measure"),
         callback=options.split_measures,
-        panel="Input",
     ),
 ]
 
@@ -90,7 +88,7 @@ def meta_command(
             *("paired", "independent"),
             help="Errors of differences: both runs on the same resampled collections, or each on "
             "its own.",
-            panel="Statistics",
+            panel=options.STATISTICS_PANEL,
         ),
     ] = "paired",
     small_r: SmallROption = True,
@@ -107,13 +105,12 @@ def meta_command(
     - `confir meta qrels.txt bm25.run dense.run -m AP --baseline bm25`
     - `confir meta effects.csv --format json`
     """
-    from confir.cli.input import check_choice
     from confir.cli.terminal import Answer
     from confir.report.answer_parts import AnswerPart
     from confir.report.tables import Cell, Table
     from confir.studies.collection.command import DOCUMENTS_NEEDED, check_settings, resample
     from confir.studies.meta_analysis.meta_analysis import pool_models
-    from confir.studies.meta_analysis.models import MODELS
+    from confir.studies.meta_analysis.models import MODELS, find_models
     from confir.studies.meta_analysis.table import pooled_sentences, pooled_table
     from confir.studies.meta_analysis.topic_effects import check_effect, collection_effects
 
@@ -121,8 +118,8 @@ def meta_command(
     level = statistics.level
     if effect is not None:
         check_effect(effect, has_baseline=baseline is not None)
-    for name in model or ():
-        check_choice("--model", name, tuple(MODELS))
+    names = model or list(MODELS)
+    find_models(names)
     if not files:
         raise InvalidValueError(
             "expected FILE..., tables of effects, or QRELS RUN... with -m; for example: "
@@ -158,9 +155,7 @@ def meta_command(
             f"{statistics.seed}"
         )
         note = f"studies are topics; {drawn}"
-    models = pool_models(
-        **found._asdict(), models=model or list(MODELS), level=level, family=family
-    )
+    models = pool_models(**found._asdict(), models=names, level=level, family=family)
     table = pooled_table(models, note)
     parts = [AnswerPart("Pooled effects", (), table)]
     if len(models.main.groups) <= _MOST_GROUPS_IN_WORDS:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from confir.arguments import as_choices, as_level
+from confir.arguments import as_level
 from confir.arrays import Floats, Integers
 from confir.data.result import Columns, Record, Result, Variable, axis, constant, over, result
 from confir.data.tables.effect_files import Group
@@ -39,6 +39,7 @@ from confir.studies.meta_analysis.models import (
     TAU2_ESTIMATORS,
     Model,
     choose_model,
+    find_models,
 )
 from confir.studies.meta_analysis.pooled_estimates import (
     adjust_effects,
@@ -263,8 +264,7 @@ def pool_models(
         Names of models, keys of MODELS; by default all.
     """
     level = as_level(level)
-    names = as_choices("models", models, MODELS, "model")
-    chosen = [MODELS[name] for name in dict.fromkeys(names)]
+    chosen = find_models(models)
     sample = effect_sample(effects, sigmas, studies, groups)
     family = family_of_effects(family, sample.groups)
     _warn_of_few(sample, chosen)

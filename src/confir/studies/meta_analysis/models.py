@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from confir.arguments import as_choice
+from confir.arguments import as_choice, as_choices
 from confir.arrays import Booleans, Floats
 from confir.errors import UnsupportedMethodError
 from confir.studies.meta_analysis.effect_sample import EffectSample, inverse_sum, or_nan
@@ -124,6 +124,11 @@ MODELS = {
         ),
     )
 }
+
+
+def find_models(names: Sequence[str]) -> list[Model]:
+    """Return the models of names in MODELS, each once; an unknown one raises, with the nearest names."""
+    return [MODELS[name] for name in dict.fromkeys(as_choices("models", names, MODELS, "model"))]
 
 
 def choose_model(kind: str, tau2: str | None, interval: str | None) -> Model:

@@ -12,8 +12,7 @@ from confir.data.tables.effect_files import Group
 from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.errors import counted
 from confir.intervals.simultaneous import is_significant
-from confir.number_text import difference_text, p_text, percent, share_text
-from confir.order import signed
+from confir.number_text import difference_text, p_text, percent, share_text, signed
 from confir.report.tables import Cell, Table
 from confir.studies.comparison.verdicts import Estimates, significant_directions
 from confir.studies.meta_analysis.meta_analysis import PooledEffect, PooledModels

@@ -18,7 +18,7 @@ from confir.arrays import Floats
 from confir.data.tables.effect_files import EffectTable, Group
 from confir.defaults import LEVEL, LOGIT_EPSILON
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.intervals.document_intervals import normal_quantile
+from confir.intervals.document_intervals import two_sided_normal
 from confir.intervals.quantiles import t_quantile
 from confir.measures.summary import clipped_logit
 from confir.resampling.document_replicates import DocumentReplicates, check_sample, transform_of
@@ -102,7 +102,7 @@ def collection_effects(
     as_choice("pairing", pairing, PAIRINGS)
     topics = summarise_topics(sample, level=level, small_r=small_r, epsilon=epsilon)
     if chosen in _OF_SCORES:
-        width = (topics.high - topics.low) / (2.0 * normal_quantile(topics.level))
+        width = (topics.high - topics.low) / (2.0 * two_sided_normal(topics.level))
         alone = np.stack([spread(values).T for values in sample.values], axis=2)
         measured, sds = topics.score, np.where(topics.corrected, width, alone)
     else:

@@ -11,7 +11,7 @@ import numpy as np
 from confir.data.result import Record
 from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.errors import DegenerateSampleWarning, InvalidValueError, counted
-from confir.number_text import count_words, p_words, percent_words, signed_words
+from confir.number_text import count_words, p_words, percent, signed_words
 from confir.order import TIE
 from confir.report.contents import Contents
 from confir.report.names import isolated
@@ -90,7 +90,7 @@ def _heading(contents: Contents) -> str:
 def _range_words(record: Record, level: float) -> str:
     """Return how far the number of topics is certain, as the observed difference may be off."""
     together = "" if record["family"] == NO_FAMILY else "simultaneous "
-    interval = f"over the {together}{percent_words(level)} interval of that difference"
+    interval = f"over the {together}{percent(level)} interval of that difference"
     if math.isnan(record["high"]):
         return f"{count_words(record['low'])} or more {interval}, which contains 0"
     return f"{count_words(record['low'])} to {count_words(record['high'])} {interval}"

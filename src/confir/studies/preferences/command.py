@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from confir.cli import options
-from confir.cli.parameters import Argument, Option, refuse_options
+from confir.cli.parameters import Argument, Option, Panel, refuse_options
 from confir.cli.views import View, Views
 from confir.defaults import DEFAULT_POWER
 from confir.errors import ConfirWarning, InvalidValueError
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from confir.cli.terminal import Answer
     from confir.studies.preferences.preferences import Preferences
 
-_VOTES_PANEL = "Votes"
-_PLAN_PANEL = "Plan"
+_VOTES_PANEL = Panel("Votes")
+_PLAN_PANEL = Panel("Plan")
 _GATE = ("fail_if_worse", "require", "margin", "history", "looks", "commit", "junit")
 _PLAN = ("half_width", "power")
 _RESAMPLING = ("replicates", "seed")
@@ -80,38 +80,33 @@ def preferences_command(
     ] = "half",
     prior: Annotated[
         float | None,
-        Option(
-            metavar="N",
-            help="Add N ties of every system with an average one, such as 1: for systems that only "
+        _VOTES_PANEL(
+            "Add N ties of every system with an average one, such as 1: for systems that only "
             "win or only lose.",
-            panel=_VOTES_PANEL,
+            "N",
         ),
     ] = None,
     fail_if_worse: Annotated[
         bool,
-        Option(
-            "--fail-if-worse",
-            help="Exit with 1 if a system is significantly weaker than the baseline, by more than "
-            "MARGIN.",
-            panel=GATE_PANEL,
+        GATE_PANEL(
+            "Exit with 1 if a system is significantly weaker than the baseline, by more than "
+            "MARGIN."
         ),
     ] = False,
     require: Annotated[str | None, require_option()] = None,
     margin: Annotated[
-        float | None,
-        Option(help="A loss of strength up to this does not matter.", panel=GATE_PANEL),
+        float | None, GATE_PANEL("A loss of strength up to this does not matter.")
     ] = None,
     records: GateRecords,
     half_width: Annotated[
         float | None,
-        Option(
-            help="With --show plan: an interval no wider than ± this; by default, neighbours are to "
-            "differ significantly.",
-            panel=_PLAN_PANEL,
+        _PLAN_PANEL(
+            "With --show plan: an interval no wider than ± this; by default, neighbours are to "
+            "differ significantly."
         ),
     ] = None,
     power: Annotated[
-        float, Option(help="With --show plan: power of the test of neighbours.", panel=_PLAN_PANEL)
+        float, _PLAN_PANEL("With --show plan: power of the test of neighbours.")
     ] = DEFAULT_POWER,
     statistics: options.Statistics,
     out: options.Output,

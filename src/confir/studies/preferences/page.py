@@ -10,7 +10,7 @@ from typing import Any
 
 from confir.control_characters import without_controls
 from confir.errors import counted
-from confir.number_text import limits_words, percent_words, score_words, share_text
+from confir.number_text import limits_words, percent, score_words, share_text
 from confir.report.charts import chart, chart_bytes
 from confir.report.contents import by_importance
 from confir.report.names import isolated, sentence_case
@@ -68,7 +68,7 @@ def preferences_page(
             style=(files("confir.report") / "templates" / "page.css").read_text(encoding="utf-8"),
             about=found.about,
             baseline=baseline,
-            level=percent_words(found.level),
+            level=percent(found.level),
             lead=unbroken(_lead(found)),
             findings=[unbroken(f"{one}.") for one in _findings(found, gates)],
             board=_board(found),
@@ -82,7 +82,7 @@ def preferences_page(
             unit=found.cluster,
             df=found.units - 1,
             origin=source,
-            facts={"Level": percent_words(found.level), "Seed": str(seed)}
+            facts={"Level": percent(found.level), "Seed": str(seed)}
             | {"Replicates": f"{found.comparison.replicates:,}"},
             counted=counted,
             isolated=isolated,
@@ -106,7 +106,7 @@ def _lead(found: Preferences) -> str:
     limits = _with_minus(limits_words(float(found.low[first]), float(found.high[first])))
     led = (
         f"{isolated(found.runs[first])} has the highest strength, "
-        f"{score_words(float(found.strength[first]))} ({percent_words(found.level)} confidence interval "
+        f"{score_words(float(found.strength[first]))} ({percent(found.level)} confidence interval "
         f"{limits})"
     )
     systems = len(found.runs)

@@ -10,16 +10,15 @@ import click
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import DESIGN
-from confir.cli.parameters import Argument, Instead, Option, Without, refuse_options
+from confir.cli.parameters import Argument, Instead, Option, Panel, Without, refuse_options
 from confir.defaults import OVERLAP_DEPTH, PERSISTENCE
 from confir.errors import InvalidValueError
-from confir.studies.history.command import check_junit
+from confir.studies.history.command import GATE_PANEL, check_junit
 
 if TYPE_CHECKING:
     from confir.studies.reproduction.reproduction import ReproductionCheck
 
-_GATE_PANEL = "Gate"
-_LISTS_PANEL = "Lists"
+_LISTS_PANEL = Panel("Lists")
 _EXAMPLE = "confir reproduce bm25.run new/bm25.run --qrels qrels.txt"
 # Options that are about scores, and need qrels.
 _OF_SCORES = ("measure", "rel", "missing", "intents", *DESIGN, "baseline_runs", "margin")
@@ -51,31 +50,23 @@ def reproduce_command(
     ] = None,
     fail_if_different: Annotated[
         bool,
-        Option(
-            "--fail-if-different",
-            help="Exit with 1 if a run is significantly different; with --margin, unless it is identical or "
-            "equivalent; without --qrels, unless its lists are identical.",
-            panel=_GATE_PANEL,
+        GATE_PANEL(
+            "Exit with 1 if a run is significantly different; with --margin, unless it is identical or "
+            "equivalent; without --qrels, unless its lists are identical."
         ),
     ] = False,
     margin: Annotated[
-        float | None,
-        Option(help="Equivalence margin: smaller differences do not matter.", panel=_GATE_PANEL),
+        float | None, GATE_PANEL("Equivalence margin: smaller differences do not matter.")
     ] = None,
-    junit: Annotated[
-        str | None, Option(metavar="FILE", help="Write the gate as JUnit XML.", panel=_GATE_PANEL)
-    ] = None,
+    junit: Annotated[str | None, GATE_PANEL("Write the gate as JUnit XML.", "FILE")] = None,
     overlap_depth: Annotated[
         int,
-        Option(
-            metavar="K",
-            help="Print the overlap of the first K documents.",
-            callback=options.at_least(1),
-            panel=_LISTS_PANEL,
+        _LISTS_PANEL(
+            "Print the overlap of the first K documents.", "K", callback=options.at_least(1)
         ),
     ] = OVERLAP_DEPTH,
     persistence: Annotated[
-        float, Option(help="Persistence p of rank-biased overlap.", panel=_LISTS_PANEL)
+        float, _LISTS_PANEL("Persistence p of rank-biased overlap.")
     ] = PERSISTENCE,
     ties: Annotated[
         str | None,

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.rankings import TiePrecision
-from confir.data.lists.whole_lists import WholeLists
 from confir.data.qrels import Qrels
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.run import Run
@@ -152,7 +152,7 @@ def _overlap(pairing: _Pairing, depth: int) -> Floats:
     return overlap
 
 
-def _list_run(lists: WholeLists, number: int, *, tied: bool) -> _ListedRun:
+def _list_run(lists: HeldLists, number: int, *, tied: bool) -> _ListedRun:
     """Return the lists of one run; equal scores are ties, or broken as trec_eval breaks them."""
     topics = len(lists.qrels.topics)
     offsets = lists.offsets[number * topics : (number + 1) * topics + 1]

@@ -29,8 +29,7 @@ from confir.errors import (
     warn_caller,
 )
 from confir.measures.evaluation import evaluate
-from confir.number_text import number_text, percent, share_text, topics_text
-from confir.order import bracketed, signed
+from confir.number_text import bracketed, number_text, percent, share_text, signed, topics_text
 from confir.parallel import Progress
 from confir.resampling.topic_bootstrap import Rng
 from confir.studies.comparison.verdicts import EQUIVALENT, IDENTICAL, INCONCLUSIVE, OPPOSITE, Words

@@ -6,11 +6,11 @@ from typing import Annotated
 
 from confir.cli import options
 from confir.cli.input import Inputs
-from confir.cli.parameters import Option, Without
+from confir.cli.parameters import Panel, Without
 from confir.defaults import LEVEL, POOL_DEPTH
 from confir.errors import InvalidValueError
 
-_POOL_PANEL = "Pool"
+_POOL_PANEL = Panel("Pool")
 _EXAMPLE = "confir reusability qrels.txt runs/ --teams teams.txt"
 
 
@@ -18,27 +18,22 @@ def reusability_command(
     *,
     inputs: Annotated[Inputs, Without("scores", "columns", "bounded", "top")],
     teams: Annotated[
-        str | None,
-        Option(
-            metavar="FILE", help="The team of each run: lines of run and team.", panel=_POOL_PANEL
-        ),
+        str | None, _POOL_PANEL("The team of each run: lines of run and team.", "FILE")
     ] = None,
     pool_depth: Annotated[
         int,
-        Option(
-            help="Depth of the pool: a team contributes the documents that its runs have down to this "
+        _POOL_PANEL(
+            "Depth of the pool: a team contributes the documents that its runs have down to this "
             "rank.",
             callback=options.at_least(1),
-            panel=_POOL_PANEL,
         ),
     ] = POOL_DEPTH,
     contributors: Annotated[
         str | None,
-        Option(
-            metavar="FILE",
-            help="The teams that contributed each document, instead of the pool of these runs: lines of "
+        _POOL_PANEL(
+            "The teams that contributed each document, instead of the pool of these runs: lines of "
             "topic, 0, docid, gain, number of teams, and their names.",
-            panel=_POOL_PANEL,
+            "FILE",
         ),
     ] = None,
     unjudged: Annotated[
@@ -47,7 +42,7 @@ def reusability_command(
             "bounds",
             help="Also print the lowest and highest left-out mean that judging unjudged documents "
             "could give.",
-            panel="Judgements",
+            panel=options.JUDGEMENTS_PANEL,
         ),
     ] = None,
     level: options.LevelOption = LEVEL,

@@ -12,7 +12,7 @@ import numpy as np
 from confir.arguments import invalid
 from confir.arrays import Integers
 from confir.data.formats.trec_lines import read_fields
-from confir.data.lists.whole_lists import WholeLists
+from confir.data.lists.held_lists import HeldLists
 from confir.data.qrels import Qrels
 from confir.data.tables.team_files import read_teams
 from confir.errors import (
@@ -68,7 +68,7 @@ def teams_of(runs: Sequence[str], teams: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(teams[run] for run in runs)
 
 
-def pool_contributions(lists: WholeLists, teams: Sequence[str], depth: int) -> Contributions:
+def pool_contributions(lists: HeldLists, teams: Sequence[str], depth: int) -> Contributions:
     """Return who contributed each judged document to the pool of the first documents of the lists.
 
     Parameters
@@ -177,8 +177,8 @@ def _count(
 
 
 def keep_topics(
-    lists: WholeLists, given: Contributions, teams: Sequence[str], rel: int
-) -> tuple[WholeLists, Contributions, tuple[str, ...]]:
+    lists: HeldLists, given: Contributions, teams: Sequence[str], rel: int
+) -> tuple[HeldLists, Contributions, tuple[str, ...]]:
     """Return lists and contributions of topics that keep relevant documents, and the other topics.
 
     Topics are kept whichever of the teams is left out; a warning names the others.

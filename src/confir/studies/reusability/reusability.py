@@ -13,7 +13,7 @@ from confir.arguments import as_flag, as_function, as_integer, as_level
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import Experiment, as_experiment
 from confir.data.files import PathLike
-from confir.data.lists.whole_lists import WholeLists
+from confir.data.lists.held_lists import HeldLists
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
@@ -25,8 +25,8 @@ from confir.errors import ConfirWarning, DegenerateSampleWarning, counted
 from confir.intervals.interval import Interval
 from confir.intervals.method_list import DEFAULT_METHOD, confidence_interval, means_alone
 from confir.measures.evaluation import chosen_measures, score_lists
+from confir.measures.lists_and_scores import with_usable_scores
 from confir.measures.parsing import parse_measures
-from confir.measures.scored_lists import with_usable_scores
 from confir.number_text import limits_text, number_text, percent, share_text, topics_text
 from confir.order import TIE, best_first
 from confir.parallel import Progress
@@ -324,7 +324,7 @@ def estimate_reusability(
 
 
 def _leave_out(
-    lists: WholeLists,
+    lists: HeldLists,
     scores: Scores,
     given: Contributions,
     teams: Sequence[str],

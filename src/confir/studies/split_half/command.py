@@ -6,11 +6,9 @@ from typing import Annotated
 
 from confir.cli import options
 from confir.cli.input import Inputs
-from confir.cli.parameters import Option, Without
+from confir.cli.parameters import Without
 from confir.defaults import SPLITS
 from confir.errors import counted
-
-_STATISTICS = "Statistics"
 
 
 def split_half_command(
@@ -18,30 +16,22 @@ def split_half_command(
     inputs: Annotated[Inputs, Without("scores", "columns", "measure", "missing", "bounded")],
     measure: Annotated[
         str,
-        Option(
-            "-m",
-            "--measure",
-            metavar="NAME",
-            help="A measure in [0, 1] (confir measures lists them).",
-            panel="Input",
+        options.INPUT_PANEL(
+            "A measure in [0, 1] (confir measures lists them).", "NAME", names=("-m", "--measure")
         ),
     ] = "AP",
     method: Annotated[
         list[str] | None,
-        Option(
-            "--method",
-            metavar="NAME",
-            help="A method over documents (repeatable; confir methods lists them; default all).",
-            panel=_STATISTICS,
+        options.STATISTICS_PANEL(
+            "A method over documents (repeatable; confir methods lists them; default all).", "NAME"
         ),
     ] = None,
     splits: Annotated[
         int,
-        Option(
-            help="Ways to halve the documents, over which shares are averaged; 1 is the split of "
+        options.STATISTICS_PANEL(
+            "Ways to halve the documents, over which shares are averaged; 1 is the split of "
             "Cormack 2006 alone.",
             callback=options.at_least(1),
-            panel=_STATISTICS,
         ),
     ] = SPLITS,
     statistics: options.DocumentStatistics,

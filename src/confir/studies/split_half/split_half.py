@@ -19,7 +19,7 @@ from confir.arguments import as_choices, as_function, as_generator, as_integer, 
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.lists.docids import Docids
-from confir.data.lists.whole_lists import WholeLists
+from confir.data.lists.held_lists import HeldLists
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Columns, Result, axis, constant, result
 from confir.defaults import DOCUMENT_REPLICATES, LEVEL, LOGIT_EPSILON, SEED, SPLITS
@@ -233,7 +233,7 @@ def halves_of(docids: Docids, splits: int = SPLITS) -> Integers:
 
 
 def _resample(
-    half: WholeLists,
+    half: HeldLists,
     measure: Measure,
     methods: Sequence[str],
     replicates: int,
@@ -255,8 +255,8 @@ def _resample(
 
 
 def _split_often(
-    lists: WholeLists, lowest: int, sides: Integers
-) -> list[tuple[Booleans, list[WholeLists]]]:
+    lists: HeldLists, lowest: int, sides: Integers
+) -> list[tuple[Booleans, list[HeldLists]]]:
     """Return the splits that can be made; warn of those that a small collection does not allow."""
     found, problems = [], []
     for side in sides:
@@ -274,7 +274,7 @@ def _split_often(
     return found
 
 
-def _split(lists: WholeLists, lowest: int, side: Integers) -> tuple[Booleans, list[WholeLists]]:
+def _split(lists: HeldLists, lowest: int, side: Integers) -> tuple[Booleans, list[HeldLists]]:
     """Return which topics have relevant documents in both halves, and the lists of each half."""
     qrels = lists.qrels
     relevant = qrels.gains >= lowest

@@ -19,7 +19,7 @@ from confir.data.result import (
     result,
 )
 from confir.errors import InvalidValueError
-from confir.intervals.document_intervals import normal_quantile
+from confir.intervals.document_intervals import two_sided_normal
 from confir.intervals.method_list import METHODS
 from confir.measures.summary import clipped_logit
 from confir.order import TIE
@@ -93,7 +93,7 @@ class Split(Result):
         """The share that the model predicts in the interval: ``2Φ(z/√2) - 1``."""
         from scipy.special import ndtr
 
-        return float(2.0 * ndtr(normal_quantile(self.level) / np.sqrt(2.0)) - 1.0)
+        return float(2.0 * ndtr(two_sided_normal(self.level) / np.sqrt(2.0)) - 1.0)
 
     def topic_shares(
         self, method: str, *, corrected: bool, half: int, few_relevant: bool = True

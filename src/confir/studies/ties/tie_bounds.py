@@ -11,16 +11,16 @@ import numpy as np
 from confir.arrays import Floats
 from confir.data.experiment import Experiment
 from confir.data.files import PathLike
+from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.lists.tied_lists import TieGroups, count_ties, tie_groups, tied_rankings
-from confir.data.lists.whole_lists import WholeLists
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import axis, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores
+from confir.measures.lists_and_scores import BlockStudy, ListsAndScores, read_lists_and_scores
 from confir.measures.measure import Compute, Measure
-from confir.measures.scored_lists import BlockStudy, ScoredLists, read_scored_lists
 from confir.measures.tied_scores import extreme_lists
 from confir.parallel import Progress
 from confir.studies.unjudged.compared_means import BoundedMeans
@@ -104,7 +104,7 @@ def bound_ties(
     (0.5, 1.0)
     """
     return bound_scored_ties(
-        read_scored_lists(qrels, runs, measures, ReadingRules(**rules), no_order, progress)
+        read_lists_and_scores(qrels, runs, measures, ReadingRules(**rules), no_order, progress)
     )
 
 
@@ -115,18 +115,18 @@ def no_order(measure: Measure) -> str | None:
     return "no rule for tied documents, since what one adds depends on those above it"
 
 
-def bound_scored_ties(scored: ScoredLists) -> TieBounds:
+def bound_scored_ties(scored: ListsAndScores) -> TieBounds:
     """Return what `bound_ties` does, of lists and scores that are known already."""
     bounds: TieBounds = study_ties(scored).result()
     return bounds
 
 
-def study_ties(scored: ScoredLists) -> BlockStudy:
+def study_ties(scored: ListsAndScores) -> BlockStudy:
     """Return how `bound_scored_ties` is computed."""
     return BlockStudy(scored.lists, partial(_score_orders, scored), partial(_as_bounds, scored))
 
 
-def _as_bounds(scored: ScoredLists, found: Floats) -> TieBounds:
+def _as_bounds(scored: ListsAndScores, found: Floats) -> TieBounds:
     """Return the bounds from lowest, expected and highest scores: measures × runs × topics."""
     scores = scored.scores
     runs = [scored.lists.runs.index(run) for run in scores.runs]
@@ -136,7 +136,7 @@ def _as_bounds(scored: ScoredLists, found: Floats) -> TieBounds:
     return TieBounds(scores.runs, scores.measures, scores, lowest, expected, highest, share[runs])
 
 
-def _score_orders(scored: ScoredLists, lists: WholeLists) -> Floats:
+def _score_orders(scored: ListsAndScores, lists: HeldLists) -> Floats:
     """Return lowest, expected and highest scores of some lists: measures × runs × topics."""
     groups = tie_groups(lists, scored.rules.tie_precision)
     tied = tied_rankings(lists, groups, scored.rules.depth)
@@ -156,7 +156,7 @@ def _score_orders(scored: ScoredLists, lists: WholeLists) -> Floats:
 
 
 def _extreme_rankings(
-    lists: WholeLists, groups: TieGroups, gains: str | None, depth: int | None
+    lists: HeldLists, groups: TieGroups, gains: str | None, depth: int | None
 ) -> list[Rankings]:
     """Return rankings with tied documents worst first, and best first."""
     found = (stack_rankings(one.rankings()) for one in extreme_lists(lists, groups, gains))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from confir.errors import counted, enumerate_names
-from confir.number_text import number_text, percent_words
+from confir.number_text import number_text, percent
 from confir.order import TIE
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated
@@ -42,7 +42,7 @@ def _context(contents: Contents) -> dict[str, Any]:
         for m, measure in enumerate(sample.measures)
         for r, run in enumerate(sample.runs)
     ]
-    heads = ["run", "measure", *(percent_words(p) for p in _PROBABILITIES)]
+    heads = ["run", "measure", *(percent(p) for p in _PROBABILITIES)]
     return {"sampled": len(sample.topics), "heads": heads, "quantiles": rows}
 
 

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from confir.errors import counted, enumerate_names
-from confir.number_text import SENTENCE_DECIMALS
-from confir.order import bracketed, signed
+from confir.number_text import SENTENCE_DECIMALS, bracketed, signed
 from confir.studies.comparison.verdicts import BETTER, NOT_COMPARED, OPPOSITE, WORSE
 from confir.studies.topic_groups.group_differences import GroupComparison
 

@@ -9,7 +9,7 @@ from typing import Any
 from confir.data.result import Record
 from confir.number_text import percent
 from confir.report.charts import COLOURS, INK, import_altair, inline_records, styled, tooltips
-from confir.report.label_places import LONGEST_NAME, place_labels
+from confir.report.label_places import label_fields, name_layers
 from confir.studies.tradeoff.cost_comparison import DOMINATED, FRONTIER, UNDECIDED, CostComparison
 
 _COLOURS = {FRONTIER: COLOURS[0], UNDECIDED: INK, DOMINATED: COLOURS[1]}
@@ -73,21 +73,11 @@ def _panel(alt: Any, comparison: CostComparison, cost: str, measure: str) -> Any
         rule.encode(y=alt.Y("quality_low:Q"), y2=alt.Y2("quality_high:Q")),
         rule.encode(x=alt.X("cost_low:Q"), x2=alt.X2("cost_high:Q")),
         base.mark_point(filled=True, size=50, opacity=1),
-        *_names(alt, base),
+        *name_layers(base, "run", baseline="middle"),
     ]
     return alt.layer(
         *layers, width=_PANEL[0], height=_PANEL[1], title=[f"{measure} against {cost}"]
     )
-
-
-def _names(alt: Any, base: Any) -> list[Any]:
-    """Return the layers of the names, one per alignment."""
-    return [
-        base.transform_filter(f"datum.align == '{align}'")
-        .mark_text(align=align, baseline="middle", fontSize=10, limit=LONGEST_NAME)
-        .encode(x=alt.X("label_x:Q"), y=alt.Y("label_y:Q"), text=alt.Text("run:N"))
-        for align in ("left", "right", "center")
-    ]
 
 
 def _with_limits(records: Sequence[Record]) -> list[Record]:
@@ -128,21 +118,10 @@ def _with_labels(
     if len(records) > _MOST_NAMED:
         return [{**record, "align": ""} for record in records]
     costs = [math.log10(r["mean_cost"]) if wide else r["mean_cost"] for r in records]
-    points = [
-        (
-            _PANEL[0] * (cost - across[0]) / (across[1] - across[0]),
-            _PANEL[1] * (record["quality"] - up[0]) / (up[1] - up[0]),
-        )
-        for cost, record in zip(costs, records, strict=True)
-    ]
+    points = [(cost, record["quality"]) for cost, record in zip(costs, records, strict=True)]
     first = sorted(range(len(records)), key=lambda n: records[n]["status"] != FRONTIER)
-    places = place_labels(points, {n: records[n]["run"] for n in first}, _PANEL, first_always=True)
-    found = []
-    for n, record in enumerate(records):
-        label: Record = {"align": ""}
-        if n in places:
-            x = across[0] + places[n].x / _PANEL[0] * (across[1] - across[0])
-            y = up[0] + places[n].y / _PANEL[1] * (up[1] - up[0])
-            label = {"label_x": 10.0**x if wide else x, "label_y": y, "align": places[n].align}
-        found.append({**record, **label})
-    return found
+    names = {n: records[n]["run"] for n in first}
+    labels = label_fields(points, names, _PANEL, (across, up), first_always=True)
+    if wide:
+        labels = {n: one | {"label_x": 10.0 ** one["label_x"]} for n, one in labels.items()}
+    return [{**record, **labels.get(n, {"align": ""})} for n, record in enumerate(records)]

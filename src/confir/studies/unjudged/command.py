@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from confir.data.result import Record
     from confir.data.scores import Scores
     from confir.intervals.interval import Interval
+    from confir.measures.lists_and_scores import ListsAndScores
     from confir.measures.measure import Measure
-    from confir.measures.scored_lists import ScoredLists
     from confir.report.tables import RowBeside
     from confir.studies.unjudged.compared_means import ComparedMeans
 
@@ -91,8 +91,8 @@ class Doubts(NamedTuple):
         from confir.cli.terminal import Progress
         from confir.defaults import CHART_ENDINGS
         from confir.measures.evaluation import chosen_measures, evaluate_lists
+        from confir.measures.lists_and_scores import join_scores, usable_measures
         from confir.measures.parsing import parse_measures
-        from confir.measures.scored_lists import scored_lists, usable_measures
         from confir.studies import find_function
         from confir.studies.ties.tie_bounds import TIE_NOTES
         from confir.studies.unjudged.table import rows_beside
@@ -104,7 +104,7 @@ class Doubts(NamedTuple):
             scores = inputs.state_bound(evaluate_lists(experiment, progress))
         lists = experiment.lists_by_topic()
         found = self._result(
-            scored_lists(lists, scores, experiment.rules, self._objection), statistics
+            join_scores(lists, scores, experiment.rules, self._objection), statistics
         )
         draw = find_function(found, "chart")
         is_chart = output.output is not None and Path(output.output).suffix.lower() in CHART_ENDINGS
@@ -130,7 +130,7 @@ class Doubts(NamedTuple):
         reasons = {"bounds": no_rule, "resample": sees_judged}
         return reasons[self.treatment](measure) if self.treatment in reasons else None
 
-    def _result(self, scored: ScoredLists, statistics: options.Statistics) -> ComparedMeans:
+    def _result(self, scored: ListsAndScores, statistics: options.Statistics) -> ComparedMeans:
         """Return the bounds or estimates."""
         import numpy as np
 

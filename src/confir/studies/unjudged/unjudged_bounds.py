@@ -12,12 +12,12 @@ from confir.arguments import as_choice, as_integer
 from confir.arrays import Floats
 from confir.data.experiment import Experiment
 from confir.data.files import PathLike
+from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.unjudged_documents import (
     UnjudgedDocuments,
     find_unjudged,
     possible_grades,
 )
-from confir.data.lists.whole_lists import WholeLists
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import axis, constant, over, result
@@ -27,8 +27,8 @@ from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.errors import InvalidValueError, enumerate_names
 from confir.measures.completion_differences import difference_bounds
 from confir.measures.completions import Rule, ScoreBounds
+from confir.measures.lists_and_scores import BlockStudy, ListsAndScores, read_lists_and_scores
 from confir.measures.measure import Measure
-from confir.measures.scored_lists import BlockStudy, ScoredLists, read_scored_lists
 from confir.parallel import Progress, run_in_threads
 from confir.studies.unjudged.compared_means import BoundedMeans
 
@@ -118,7 +118,7 @@ def bound_unjudged(
     """
     if pool_depth is not None:
         as_integer("pool_depth", pool_depth)
-    scored = read_scored_lists(qrels, runs, measures, ReadingRules(**rules), no_rule, progress)
+    scored = read_lists_and_scores(qrels, runs, measures, ReadingRules(**rules), no_rule, progress)
     return bound_scored_lists(scored, pool_depth)
 
 
@@ -130,13 +130,13 @@ def no_rule(measure: Measure) -> str | None:
     return f"no bounds over unjudged documents, since {reason}"
 
 
-def bound_scored_lists(scored: ScoredLists, pool_depth: int | None = None) -> UnjudgedBounds:
+def bound_scored_lists(scored: ListsAndScores, pool_depth: int | None = None) -> UnjudgedBounds:
     """Return what `bound_unjudged` does, of lists and scores that are known already."""
     bounds: UnjudgedBounds = study_unjudged(scored, pool_depth).result()
     return bounds
 
 
-def study_unjudged(scored: ScoredLists, pool_depth: int | None = None) -> BlockStudy:
+def study_unjudged(scored: ListsAndScores, pool_depth: int | None = None) -> BlockStudy:
     """Return how `bound_scored_lists` is computed."""
     depths = scored.pool_depths(pool_depth)
     grades = possible_grades(scored.lists.qrels)
@@ -145,7 +145,7 @@ def study_unjudged(scored: ScoredLists, pool_depth: int | None = None) -> BlockS
         m.cutoff if m.cutoff == d else None for m, d in zip(scored.measures, depths, strict=True)
     ]
 
-    def bound(lists: WholeLists) -> Floats:
+    def bound(lists: HeldLists) -> Floats:
         """Return lowest and highest scores: measures × runs × topics."""
         lists = scored.cut(lists)
         pools = {
@@ -271,7 +271,7 @@ def bound_differences(
     """
     if pool_depth is not None:
         as_integer("pool_depth", pool_depth)
-    scored = read_scored_lists(qrels, runs, measures, ReadingRules(**rules), no_rule, progress)
+    scored = read_lists_and_scores(qrels, runs, measures, ReadingRules(**rules), no_rule, progress)
     as_choice("baseline", baseline, scored.scores.runs, "run")
     if len(scored.scores.runs) < 2:
         raise InvalidValueError("there is one run; expected a baseline and at least one more")
@@ -279,7 +279,7 @@ def bound_differences(
 
 
 def _bound_scored_differences(
-    scored: ScoredLists, baseline: str, pool_depth: int | None
+    scored: ListsAndScores, baseline: str, pool_depth: int | None
 ) -> UnjudgedDifferences:
     """Return the bounds of differences, of lists and scores that are known already."""
     depths = scored.pool_depths(pool_depth)

@@ -20,8 +20,8 @@ from confir.data.scores import Scores
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import COMPLETIONS, LEVEL, SEED
 from confir.intervals.interval import tail_probabilities
+from confir.measures.lists_and_scores import ListsAndScores, read_lists_and_scores
 from confir.measures.measure import Measure
-from confir.measures.scored_lists import ScoredLists, read_scored_lists
 from confir.number_text import percent
 from confir.parallel import Progress, run_in_threads
 from confir.resampling.drawn_judgements import draw_judgements, drawing_depth
@@ -150,7 +150,9 @@ def estimate_unjudged(
         as_integer("pool_depth", pool_depth)
     generator = as_generator(rng)
     objection = (lambda _: None) if treatment == "condensed" else sees_judged
-    scored = read_scored_lists(qrels, runs, measures, ReadingRules(**rules), objection, progress)
+    scored = read_lists_and_scores(
+        qrels, runs, measures, ReadingRules(**rules), objection, progress
+    )
     if treatment == "condensed":
         return condense(scored, level)
     return resample(scored, level, replicates, generator, pool_depth)
@@ -163,7 +165,7 @@ def sees_judged(measure: Measure) -> str | None:
     return "judgements are drawn as gains, but it looks at more than the relevant documents"
 
 
-def condense(scored: ScoredLists, level: float = LEVEL) -> UnjudgedEstimate:
+def condense(scored: ListsAndScores, level: float = LEVEL) -> UnjudgedEstimate:
     """Return the means of lists without their unjudged documents."""
     condensed = scored.rankings.condensed()
     found = scored.scores_of([one(condensed)[:, :, 0] for one in scored.measures])
@@ -176,7 +178,7 @@ def condense(scored: ScoredLists, level: float = LEVEL) -> UnjudgedEstimate:
 
 
 def resample(
-    scored: ScoredLists,
+    scored: ListsAndScores,
     level: float,
     replicates: int,
     generator: np.random.Generator,
@@ -212,7 +214,7 @@ def resample(
 
 
 def _completed(
-    scored: ScoredLists, runs: Sequence[UnjudgedDocuments], completions: Sequence[Completions]
+    scored: ListsAndScores, runs: Sequence[UnjudgedDocuments], completions: Sequence[Completions]
 ) -> list[Floats]:
     """Return the scores by each measure after its completions: runs × topics × replicates."""
     longest = scored.longest

@@ -1,4 +1,4 @@
-"""The whole lists of several runs, with all their documents as numbers, in flat arrays."""
+"""Whole lists of several runs, held in memory: all their documents as numbers, in flat arrays."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from confir.data.run import Run
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WholeLists:
+class HeldLists:
     """The whole ranked lists of several runs: a list for every run and topic of the qrels.
 
     Attributes
@@ -70,7 +70,7 @@ class WholeLists:
             )
         ]
 
-    def of_topics(self, start: int, stop: int, depth: Integers | None = None) -> WholeLists:
+    def of_topics(self, start: int, stop: int, depth: Integers | None = None) -> HeldLists:
         """Return the lists of some consecutive topics, or the tops of these lists."""
         if depth is not None:
             return self.of_topics(start, stop).tops(depth)
@@ -108,7 +108,7 @@ class WholeLists:
             scores=self.scores[start:stop],
         )
 
-    def in_single_precision(self) -> WholeLists:
+    def in_single_precision(self) -> HeldLists:
         """Return the lists with ties as of scores in single precision, broken by docid."""
         with np.errstate(over="ignore"):
             scores = self.scores.astype(np.float32)
@@ -128,17 +128,17 @@ class WholeLists:
             judgements=self.judgements[order],
         )
 
-    def cut(self, depth: int) -> WholeLists:
+    def cut(self, depth: int) -> HeldLists:
         """Return the lists cut after ``depth`` documents."""
         return self.tops(np.minimum(self.depth, depth))
 
-    def tops(self, depth: Integers) -> WholeLists:
+    def tops(self, depth: Integers) -> HeldLists:
         """Return so many documents of each list, runs × topics, from the top."""
         sizes = depth.reshape(-1)
         starts = self.offsets[:-1] - (np.cumsum(sizes) - sizes)
         return self._only(np.repeat(starts, sizes) + np.arange(sizes.sum()))
 
-    def restrict(self, topics: Booleans, documents: Booleans | None = None) -> WholeLists:
+    def restrict(self, topics: Booleans, documents: Booleans | None = None) -> HeldLists:
         """Return what is left of qrels and lists when only some topics and documents count.
 
         Parameters
@@ -166,7 +166,7 @@ class WholeLists:
             ),
         )
 
-    def of_runs(self, numbers: Sequence[int]) -> WholeLists:
+    def of_runs(self, numbers: Sequence[int]) -> HeldLists:
         """Return the lists of some runs."""
         topics = len(self.qrels.topics)
         bounds = self.offsets[::topics].tolist()
@@ -181,7 +181,7 @@ class WholeLists:
             unknown=tuple(self.unknown[number] for number in numbers),
         )
 
-    def with_judgements(self, kept: Booleans) -> WholeLists:
+    def with_judgements(self, kept: Booleans) -> HeldLists:
         """Return the same lists with some judgements only; every topic must keep one.
 
         Parameters
@@ -197,7 +197,7 @@ class WholeLists:
             judgements=np.where(self.judgements < 0, np.int32(-1), places[self.judgements]),
         )
 
-    def judged_by(self, qrels: Qrels) -> WholeLists:
+    def judged_by(self, qrels: Qrels) -> HeldLists:
         """Return the same lists with other judgements of the same topics."""
         numbers = DocumentNumbers(self.docids)
         judged = numbers.number(qrels.documents)
@@ -217,7 +217,7 @@ class WholeLists:
         ends = self.offsets[topics + start].tolist(), self.offsets[topics + stop].tolist()
         return list(map(slice, *ends))
 
-    def _only(self, places: Integers) -> WholeLists:
+    def _only(self, places: Integers) -> HeldLists:
         """Return the lists with the documents at some places only."""
         return replace(
             self,
@@ -228,7 +228,7 @@ class WholeLists:
         )
 
 
-class RunLists(NamedTuple):
+class ListsOfRun(NamedTuple):
     """The lists of one run.
 
     Attributes
@@ -277,7 +277,7 @@ class DocumentNumbers:
         return Docids.of(self._numbers)
 
 
-def number_lists(run: Run, topics: Sequence[str], numbering: Numbering) -> RunLists:
+def number_lists(run: Run, topics: Sequence[str], numbering: Numbering) -> ListsOfRun:
     """Return the lists of a run for the topics of qrels."""
     places = {topic: place for place, topic in enumerate(topics)}
     place = np.array([places.get(topic, -1) for topic in run.topics], np.int64)
@@ -285,7 +285,7 @@ def number_lists(run: Run, topics: Sequence[str], numbering: Numbering) -> RunLi
     depth = np.zeros(len(topics), np.int64)
     depth[place[place >= 0]] = sizes[place >= 0]
     kept = np.repeat(place >= 0, sizes)
-    return RunLists(
+    return ListsOfRun(
         run.name,
         depth,
         numbering.number(run.documents)[kept].astype(np.int32),
@@ -295,8 +295,8 @@ def number_lists(run: Run, topics: Sequence[str], numbering: Numbering) -> RunLi
 
 
 def build_lists(
-    qrels: Qrels, judged: Integers, runs: deque[RunLists], docids: Docids
-) -> WholeLists:
+    qrels: Qrels, judged: Integers, runs: deque[ListsOfRun], docids: Docids
+) -> HeldLists:
     """Return the lists of several runs as one, documents renumbered by first occurrence.
 
     The runs are taken away one by one, so that no more than what is made need be held.
@@ -322,7 +322,7 @@ def build_lists(
         stop = start + len(run.documents)
         documents[start:stop] = order.renumber(run.documents)
         scores[start:stop] = run.scores
-    return WholeLists(
+    return HeldLists(
         qrels=qrels,
         runs=names,
         docids=docids.take(order.numbers()),

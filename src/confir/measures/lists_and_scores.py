@@ -12,9 +12,9 @@ import numpy as np
 from confir.arguments import as_function
 from confir.arrays import Floats
 from confir.data.experiment import Experiment, as_experiment
-from confir.data.lists.lists_by_topic import ListsByTopic, topic_blocks
+from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.rankings import Rankings, stack_rankings
-from confir.data.lists.whole_lists import WholeLists
+from confir.data.lists.topic_lists import TopicLists, topic_blocks
 from confir.data.reading_rules import ReadingRules
 from confir.data.scores import Scores
 from confir.errors import UnsupportedMethodError
@@ -29,7 +29,7 @@ Objection = Callable[[Measure], str | None]
 
 
 @dataclass(frozen=True, eq=False)
-class ScoredLists:
+class ListsAndScores:
     """Lists, and their scores by measures of the catalogue.
 
     Attributes
@@ -44,17 +44,17 @@ class ScoredLists:
         How the lists were read, and the depth at which they are cut.
     """
 
-    lists: ListsByTopic
+    lists: TopicLists
     scores: Scores
     measures: tuple[Measure, ...]
     rules: ReadingRules
 
     @cached_property
-    def cut_lists(self) -> WholeLists:
+    def cut_lists(self) -> HeldLists:
         """The lists of all topics, cut at the depth of the rules."""
         return self.cut(self.lists.of_topics(0, len(self.lists.qrels.topics)))
 
-    def cut(self, lists: WholeLists) -> WholeLists:
+    def cut(self, lists: HeldLists) -> HeldLists:
         """Return some of the lists, cut at the depth of the rules."""
         return lists if self.rules.depth is None else lists.cut(self.rules.depth)
 
@@ -116,8 +116,8 @@ class BlockStudy(NamedTuple):
         Returns the result from the numbers about all topics.
     """
 
-    lists: ListsByTopic
-    compute: Callable[[WholeLists], Floats]
+    lists: TopicLists
+    compute: Callable[[HeldLists], Floats]
     finish: Callable[[Floats], Any]
 
     def result(self) -> Any:
@@ -144,14 +144,14 @@ def block_tasks(studies: Sequence[BlockStudy]) -> list[Callable[[], list[Any]]]:
     return [partial(compute, *block) for block in topic_blocks(lists.depth)]
 
 
-def read_scored_lists(
+def read_lists_and_scores(
     qrels: Any,
     runs: Any,
     measures: Any,
     rules: ReadingRules,
     objection: Objection,
     progress: Progress | None = None,
-) -> ScoredLists:
+) -> ListsAndScores:
     """Return lists and scores of an experiment, or of what makes one.
 
     Parameters
@@ -168,14 +168,14 @@ def read_scored_lists(
     parsed = parse_measures(chosen_measures(experiment, measures), experiment.rules.rel)
     wanted = usable_measures(parsed, objection)
     lists = experiment.lists_by_topic(progress)
-    return scored_lists(lists, evaluate(experiment, measures=wanted), experiment.rules, objection)
+    return join_scores(lists, evaluate(experiment, measures=wanted), experiment.rules, objection)
 
 
-def scored_lists(
-    lists: ListsByTopic, scores: Scores, rules: ReadingRules, objection: Objection
-) -> ScoredLists:
+def join_scores(
+    lists: TopicLists, scores: Scores, rules: ReadingRules, objection: Objection
+) -> ListsAndScores:
     """Return lists with their scores; raise where a measure cannot be used."""
-    return ScoredLists(lists, scores, check_measures(scores.measures, rules, objection), rules)
+    return ListsAndScores(lists, scores, check_measures(scores.measures, rules, objection), rules)
 
 
 def check_measures(
@@ -186,8 +186,8 @@ def check_measures(
 
 
 def with_usable_scores(
-    lists: ListsByTopic, scores: Scores, rules: ReadingRules, objection: Objection
-) -> ScoredLists:
+    lists: TopicLists, scores: Scores, rules: ReadingRules, objection: Objection
+) -> ListsAndScores:
     """Return lists with their scores by those measures that can be used."""
     measures = dict(zip(scores.measures, parse_measures(scores.measures, rules.rel), strict=True))
     usable = {
@@ -197,7 +197,7 @@ def with_usable_scores(
     }
     if not usable:
         check_measures(scores.measures, rules, objection)
-    return ScoredLists(lists, scores.select(measure=list(usable)), tuple(usable.values()), rules)
+    return ListsAndScores(lists, scores.select(measure=list(usable)), tuple(usable.values()), rules)
 
 
 def usable_measures(measures: Sequence[AnyMeasure], objection: Objection) -> tuple[Measure, ...]:

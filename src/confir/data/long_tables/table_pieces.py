@@ -1,4 +1,4 @@
-"""Scores in the row groups of Parquet: pieces of a table that are read and summed up anywhere.
+"""Pieces of a Parquet table of scores: row groups that are read and summed up anywhere.
 
 The files alone decide the pieces, neither threads nor workers. A piece is read in batches; what is
 known of these is merged in their order, and then what is known of the pieces.
@@ -15,7 +15,7 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.data.files import is_address
-from confir.data.long_tables.hashed_ids import Words, hash_column, hash_names
+from confir.data.long_tables.id_hashes import Words, hash_column, hash_names
 from confir.data.long_tables.score_blocks import TOPICS_AT_ONCE, TopicBlock
 from confir.data.long_tables.scores_by_topic import Rows, group_rows
 from confir.data.tables.arrow_columns import id_column, number_column
@@ -115,8 +115,8 @@ def check_files(piece: Piece) -> None:
 
 
 @dataclass(slots=True)
-class Noticed:
-    """What reading notices beside the scores.
+class PieceNotes:
+    """What is noted of a piece when it is read, beside its scores.
 
     Attributes
     ----------
@@ -192,20 +192,20 @@ class PieceReader:
             named += zip(keys[places].tolist(), names, strict=True)
         return named
 
-    def blocks(self, piece: Piece, noticed: Noticed, *, first: bool) -> Iterator[TopicBlock]:
+    def blocks(self, piece: Piece, notes: PieceNotes, *, first: bool) -> Iterator[TopicBlock]:
         """Yield the topics of a piece, but for those at the edges of a long table's piece.
 
         Parameters
         ----------
-        piece, noticed
+        piece, notes
             The piece, and where to note what there is beside scores.
         first
             Whether this is the first pass, which notes the topics.
         """
         topics = self._grouped_topics if self.layout.listed else self._whole_topics
-        for block in topics(piece, noticed):
+        for block in topics(piece, notes):
             if first:
-                noticed.keys.append(block.keys)
+                notes.keys.append(block.keys)
             yield block
 
     def batches(self, piece: Piece) -> Iterator[Any]:
@@ -213,11 +213,11 @@ class PieceReader:
         layout = self.layout
         return self._batches(piece, [layout.topic, *layout.listed, *layout.scores])
 
-    def rows(self, batch: Any, noticed: Noticed) -> Rows:
+    def rows(self, batch: Any, notes: PieceNotes) -> Rows:
         """Return the scores in a batch of a long table one by one, in their order."""
         columns = self._column_numbers(batch)
         keys, ids = self._topic_keys(batch)
-        kept = self._without_summaries(keys, ids, noticed)
+        kept = self._without_summaries(keys, ids, notes)
         return self._flattened(keys[kept], columns[kept], self._numbers(batch)[:, kept])
 
     def join_edges(self, edges: Sequence[Rows]) -> Iterator[TopicBlock]:
@@ -227,32 +227,32 @@ class PieceReader:
             joined = Rows(*(np.concatenate(part) for part in zip(*held, strict=True)))
             yield group_rows(joined, self.columns)
 
-    def _whole_topics(self, piece: Piece, noticed: Noticed) -> Iterator[TopicBlock]:
+    def _whole_topics(self, piece: Piece, notes: PieceNotes) -> Iterator[TopicBlock]:
         """Yield a table with one row per topic."""
         for batch in self.batches(piece):
             keys, ids = self._topic_keys(batch)
-            kept = self._without_summaries(keys, ids, noticed)
+            kept = self._without_summaries(keys, ids, notes)
             if len(keys[kept]):
                 yield TopicBlock(keys[kept], self._numbers(batch)[:, kept])
 
-    def _grouped_topics(self, piece: Piece, noticed: Noticed) -> Iterator[TopicBlock]:
+    def _grouped_topics(self, piece: Piece, notes: PieceNotes) -> Iterator[TopicBlock]:
         """Yield topics whose rows stand together; a batch's last one may go on in the next."""
         left = Rows(np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0))
         for batch in self.batches(piece):
-            rows = self.rows(batch, noticed)
+            rows = self.rows(batch, notes)
             if not len(rows.keys):
                 continue
             joined = left.followed_by(rows)
             last = np.flatnonzero(joined.keys != joined.keys[-1])
             end = int(last[-1]) + 1 if len(last) else 0
             whole, left = joined.select(slice(end)), joined.select(slice(end, None))
-            if end and not noticed.edges:
+            if end and not notes.edges:
                 start = _first_change(whole.keys)
-                noticed.edges.append(whole.select(slice(start)))
+                notes.edges.append(whole.select(slice(start)))
                 whole = whole.select(slice(start, None))
             if len(whole.keys):
                 yield group_rows(whole, self.columns)
-        noticed.edges.append(left)
+        notes.edges.append(left)
 
     def _batches(self, piece: Piece, columns: Sequence[str]) -> Iterator[Any]:
         """Yield batches of some columns; text that repeats comes by its distinct values."""
@@ -274,13 +274,13 @@ class PieceReader:
         ids = id_column(batch.column(name), name, self.source).cast(_arrow().large_string())
         return hash_column(ids), ids
 
-    def _without_summaries(self, keys: Words, ids: Any, noticed: Noticed) -> slice | Integers:
+    def _without_summaries(self, keys: Words, ids: Any, notes: PieceNotes) -> slice | Integers:
         """Return the rows that are no summaries, whose names are noted."""
         summaries = np.isin(keys, _SUMMARY_KEYS)
         if not summaries.any():
             return slice(None)
         left_out = ids.take(_arrow().array(np.flatnonzero(summaries)))
-        noticed.summaries.update(dict.fromkeys(left_out.to_pylist()))
+        notes.summaries.update(dict.fromkeys(left_out.to_pylist()))
         return np.flatnonzero(~summaries)
 
     def _numbers(self, batch: Any) -> Floats:

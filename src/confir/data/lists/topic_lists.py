@@ -8,8 +8,8 @@ from typing import Protocol
 import numpy as np
 
 from confir.arrays import Floats, Integers
+from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.rankings import Rankings
-from confir.data.lists.whole_lists import WholeLists
 from confir.data.qrels import Qrels
 
 # Listed documents of a run that are worked on at a time: what is computed of them stays in the cache.
@@ -18,10 +18,10 @@ _BLOCK = 1 << 16
 _RUNS_AT_ONCE = 48
 
 
-class ListsByTopic(Protocol):
+class TopicLists(Protocol):
     """Whole lists that are looked at some topics at a time: held in memory, or stored on disk.
 
-    What it names is explained in `WholeLists`.
+    What it names is explained in `HeldLists`.
     """
 
     @property
@@ -47,7 +47,7 @@ class ListsByTopic(Protocol):
     def rankings(self) -> list[Rankings]:
         """Return where the judged documents stand in the lists of each run."""
 
-    def of_topics(self, start: int, stop: int, depth: Integers | None = None) -> WholeLists:
+    def of_topics(self, start: int, stop: int, depth: Integers | None = None) -> HeldLists:
         """Return the lists of some consecutive topics, to be held.
 
         Whole, or so many of their documents from the top: runs × these topics.

@@ -76,18 +76,6 @@ class InfluenceSample(Sample):
     reason: ClassVar = "only what each unit adds to the estimates is known, to first order"
     provided: ClassVar = frozenset({"se", "skewness", "acceleration", "replicates", "replicate_se"})
 
-    @classmethod
-    def of(cls, strengths: Strengths) -> Self:
-        """Return strengths by votes as a sample: one column per system."""
-        return cls(
-            labels=tuple((run, name) for run in strengths.runs for name in strengths.measures),
-            shape=strengths.mean().shape,
-            estimate=strengths.strength,
-            influence=strengths.influence,
-            count=strengths.count,
-            compared=Wins(*strengths.table),
-        )
-
     @property
     def support(self) -> Booleans:
         """No estimate is known to lie in [0, 1]."""
@@ -239,3 +227,25 @@ class InfluenceDraws(UnitDraws):
     def units(self) -> float:
         """Number of units."""
         return float(self.number)
+
+
+class VoteSample(InfluenceSample):
+    """Strengths of systems by votes as a sample: one column per system."""
+
+    __slots__ = ()
+
+    knowledge: ClassVar = InfluenceSample.knowledge - {Knowledge.TOPIC_VARIANCE}
+    kind: ClassVar = "strengths by votes"
+    reason: ClassVar = "votes between systems are drawn, not topics with scores"
+
+    @classmethod
+    def of(cls, strengths: Strengths) -> Self:
+        """Return strengths by votes as a sample."""
+        return cls(
+            labels=tuple((run, name) for run in strengths.runs for name in strengths.measures),
+            shape=strengths.mean().shape,
+            estimate=strengths.strength,
+            influence=strengths.influence,
+            count=strengths.count,
+            compared=Wins(*strengths.table),
+        )

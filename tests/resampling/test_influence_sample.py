@@ -4,12 +4,14 @@ import numpy as np
 import pytest
 
 import confir
+from confir.data.run_scores import RunScores
 from confir.data.scores import Scores
 from confir.errors import UnsupportedMethodError
 from confir.intervals.method_list import find_method
 from confir.measures.strengths import fit_strengths
+from confir.resampling import other_kinds
 from confir.resampling.borrowed_variance import BorrowedVariance
-from confir.resampling.influence import InfluenceSample, Wins
+from confir.resampling.influence_sample import InfluenceSample, Wins
 from confir.resampling.kinds import as_sample
 from confir.resampling.studentised_maxima import studentised_maxima
 from vote_samples import simulate_votes
@@ -103,10 +105,24 @@ def test_units_of_which_few_matter_to_a_column_are_resampled():
     assert kinds == ["NormalDraws", "InfluenceDraws"]
 
 
+def test_a_new_kind_of_influence_values_is_planned_from_like_plain_scores(monkeypatch):
+    class Means(RunScores):
+        design, in_range = None, False
+        runs, measures, topics = tuple("abcd"), ("score",), tuple(map(str, range(30)))
+
+    monkeypatch.setitem(other_kinds.GIVEN, Means, lambda _: InfluenceSample)
+    monkeypatch.setitem(other_kinds.MAKERS, InfluenceSample, lambda _: of_means(NOT_BOUNDED))
+    table = dict(zip("abcd", NOT_BOUNDED.T.tolist(), strict=True))
+    for goal in ({"half_width": 0.2}, {"baseline": "b", "difference": 0.3}):
+        found, expected = (confir.plan_topics(scores, **goal) for scores in (Means(), table))
+        np.testing.assert_array_equal(found.topics, expected.topics)
+        np.testing.assert_allclose(found.sd, expected.sd, rtol=1e-12)
+
+
 def test_signs_are_not_flipped():
     strengths = fit_strengths(simulate_votes([0, 0.5, -0.5], 100, 1))
     for test in ("randomisation", "sign", "wilcoxon"):
-        with pytest.raises(UnsupportedMethodError, match="estimates with influence values lack"):
+        with pytest.raises(UnsupportedMethodError, match="strengths by votes lack"):
             confir.compare_runs(strengths, test=test)
     assert not confir.compare_runs(strengths, rng=1).self_normalised.any()
 
