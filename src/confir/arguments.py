@@ -13,7 +13,7 @@ import reprlib
 import sys
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, TypeVar
 
 import numpy as np
@@ -177,6 +177,14 @@ def as_generator(rng: Any) -> np.random.Generator:
     if generator is None:
         raise invalid("rng", rng, "a whole number from 0, a generator, or None")
     return generator
+
+
+def as_seed(rng: Any) -> int:
+    """Return the seed of draws that several verbs share: the one given, or a new one of the generator."""
+    generator = as_generator(rng)
+    if isinstance(rng, Integral):
+        return as_integer("rng", rng, lowest=0, highest=2**128)
+    return int(generator.integers(2**63))
 
 
 def as_reals(name: str, value: Any, expected: str = "an array of numbers") -> Floats:

@@ -111,6 +111,7 @@ def drawings(names):
             names,
         ),
         "half means": (half_means_chart(halves.splits[0]), names),
+        "differences by group": (chart(confir.compare_groups(few, by=_groups(names), rng=1)), ()),
         **_forests(names),
         **_judges(names, qrels, runs),
     }
@@ -126,6 +127,10 @@ def _judges(names, qrels, runs):
         "gains": (chart(found.runs), {*names, *pair}),
         "confusion": (chart(found.agreement.confusion), [", ".join(names[:2])]),
     }
+
+
+def _groups(names):
+    return {topic: ("short", "long")[place % 2] for place, topic in enumerate(names)}
 
 
 def _coverage(scores):
@@ -159,6 +164,30 @@ def svgs(drawn):
 def test_every_chart_is_what_vega_lite_defines(drawn):
     for drawing, _ in drawn[PLAIN].values():
         drawing.to_dict()  # altair validates it by the schema, and raises
+
+
+def parts(value):
+    """A value of a chart's specification, and all that is within it."""
+    yield value
+    inside = value.values() if isinstance(value, dict) else value
+    if isinstance(value, dict | list | tuple):
+        for one in inside:
+            yield from parts(one)
+
+
+def test_every_tooltip_shows_a_field_that_the_data_have(drawn):
+    for key, (drawing, _) in drawn[PLAIN].items():
+        specification = drawing.to_dict(validate=False)
+        found = [one for one in parts(specification) if isinstance(one, dict)]
+        known = {field for one in found for field in one}  # of records, too
+        computed = {name for one in found for name in (one.get("as"),) if isinstance(name, str)}
+        tips = [tip for one in found for tip in _listed(one.get("tooltip"))]
+        fields = {tip["field"] for tip in tips if isinstance(tip, dict) and "field" in tip}
+        assert fields <= known | computed, key
+
+
+def _listed(value):
+    return value if isinstance(value, list) else [] if value is None else [value]
 
 
 def texts(svg):

@@ -206,3 +206,13 @@ def test_intervals_cover_and_families_err_rarely_where_repeats_vary(repeats, spr
         wrong += (confir.compare_runs(scores, rng=1, replicates=299).p_adjusted <= 0.05).any()
     assert covered / samples == pytest.approx(0.95, abs=0.025)
     assert wrong / samples <= most
+
+
+def test_differences_are_not_contrasted_again():
+    values = np.random.default_rng(1).random((9, 6, 1))
+    names = tuple(f"{system}@{repeat}" for system in "abc" for repeat in (1, 2))
+    sample = as_sample(
+        Scores(tuple(map(str, range(9))), names, ("AP",), values).with_repeats()
+    ).contrast(np.array([1, 2]), np.array([0, 1]))
+    with pytest.raises(InvalidValueError, match="differences already"):
+        sample.contrast(np.array([1]), np.array([0]))

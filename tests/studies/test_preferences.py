@@ -307,3 +307,16 @@ def test_votes_that_are_all_ties_have_no_interval_and_pass_the_gate():
     assert np.isnan([*found.low, *found.high]).all()
     (candidate,) = judge_gate(found.comparison, "strength").candidates
     assert (candidate.decision.verdict, candidate.passes) == ("identical", True)
+
+
+def test_a_seed_of_numpy_is_the_same_seed(votes):
+    shares = [
+        rate_preferences(votes, replicates=99, rng=seed).best.share_first
+        for seed in (7, np.int64(7))
+    ]
+    np.testing.assert_array_equal(*shares)
+
+
+def test_votes_say_what_they_are_where_they_take_no_design(votes):
+    with pytest.raises(ConfirError, match="a set of votes takes no design"):
+        fit_strengths(votes).with_design({"topic": ["1"], "cluster": ["a"]})

@@ -1,6 +1,7 @@
 """Teams by their best runs, against a plain loop; files of teams, and the command for organisers."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -107,3 +108,9 @@ def test_a_file_that_is_wrong_is_named_with_its_line(tmp_path, text, message):
 def test_records_are_those_of_json(best):
     records = json.loads(json.dumps(rank_teams(best, TEAMS).to_records()))
     assert {type(record["may_be_best"]) for record in records} == {bool}
+
+
+def test_teams_with_equal_best_means_share_a_rank(best):
+    close = np.array([0.1, 0.3, 0.3 + 1e-16, 0.1, 0.3 - 5e-17, 0.2])[:, None]
+    level = replace(best.select(measure="AP"), mean=close)
+    assert rank_teams(level, TEAMS).rank[:, 0].tolist() == [1, 1, 1]

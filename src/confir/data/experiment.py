@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack, cast
 
 import numpy as np
@@ -295,7 +296,7 @@ def _checked_human(human: Any, human_sample: str | None) -> tuple[Any, str] | No
 
 def is_default_seed(rng: int | np.random.Generator | None) -> bool:
     """Whether draws are those of the default seed, as if nobody had chosen one."""
-    return isinstance(rng, int) and rng == SEED
+    return isinstance(rng, Integral) and rng == SEED
 
 
 def as_experiment(
@@ -311,8 +312,7 @@ def as_experiment(
 
     Verbs that take people's judgements beside a model's pass them on, as (None, None) where there
     are none, with the ``rng`` of replicates of their draw; for the others, an experiment that has
-    some raises. ``without_design`` names what
-    cannot take a design into account, and refuses one.
+    some raises. ``without_design`` names what cannot take a design into account, and refuses one.
     """
     if without_design:
         own = qrels.rules if isinstance(qrels, Experiment) else rules

@@ -47,7 +47,7 @@ class RunScores:
     by_one_judge: ClassVar[bool] = True
     default_replicates: ClassVar[int] = REPLICATES
     resampled: ClassVar[str] = "topics"
-    title: ClassVar[str] = "a summary of a long table"
+    title: ClassVar[str] = "this kind of scores"
 
     if TYPE_CHECKING:  # attributes, or properties
 

@@ -286,6 +286,8 @@ def _ndcg(measure: Measure, sample: DocumentSample, listed: Listed) -> Ratio:
     cutoff = most if measure.cutoff is None else min(measure.cutoff, most)
 
     def compute(redrawn: Redrawn) -> Floats:
+        if not grades:  # nobody found a relevant document: the ideal list has no gain either
+            return np.zeros_like(np.asarray(weights @ gain.redrawn(redrawn)))
         counts = np.stack([_count(grade, redrawn, by_topic) for grade in grades])
         counts[0] = np.maximum(counts[0], 1.0)
         falling = np.maximum.accumulate(counts[::-1], axis=0)[::-1]  # higher grades are fewer

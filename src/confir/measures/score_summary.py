@@ -92,6 +92,7 @@ class ScoreSummary(RunScores, Result):
 
     in_memory: ClassVar[bool] = False
     is_summary: ClassVar[bool] = True
+    title: ClassVar[str] = "a summary of a long table"
     default_replicates: ClassVar[int] = SUMMARY_REPLICATES
 
     runs: tuple[str, ...] = axis("run")

@@ -59,6 +59,7 @@ class Strengths(RunScores, Result):
 
     in_memory: ClassVar[bool] = False  # votes are no scores on topics
     in_range: ClassVar[bool] = False
+    title: ClassVar[str] = "a set of votes"
 
     runs: tuple[str, ...] = axis("run")
     strength: Floats = over("run")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from importlib.metadata import version
 from typing import NamedTuple
@@ -24,6 +25,9 @@ class MethodsText(NamedTuple):
 # The sentences of the sections come in between.
 _FIRST, _LAST = 0, 1000
 
+# The word, but not within a name such as topic-bert.
+_TOPIC = re.compile(r"(?<![\w.@/-])topic(?=s?(?![\w.@/-]\w|[\w@/-]))")
+
 
 def methods_text(contents: Contents) -> MethodsText:
     """Return the paragraph on how the numbers of a report were computed."""
@@ -36,7 +40,7 @@ def methods_text(contents: Contents) -> MethodsText:
         ]
     )
     unit = contents.scores.unit_name
-    parts = [part._replace(text=part.text.replace("topic", unit)) for part in parts]
+    parts = [part._replace(text=_TOPIC.sub(unit, part.text)) for part in parts]
     paragraph = " ".join(sentence.text for sentence in parts)
     latex = " ".join(map(_in_latex, parts))
     cited = dict.fromkeys(key for sentence in parts for key in sentence.cites)

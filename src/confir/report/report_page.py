@@ -16,11 +16,10 @@ from contextlib import nullcontext
 from dataclasses import replace
 from importlib.metadata import metadata
 from importlib.resources import files
-from numbers import Integral
 from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
-from confir.arguments import as_function, as_generator, as_integer, as_path, as_text, invalid
+from confir.arguments import as_function, as_path, as_seed, as_text, invalid
 from confir.control_characters import clean_texts, has_controls, without_controls
 from confir.data.experiment import Experiment, is_default_seed, on_its_scheduler
 from confir.data.files import PathLike, check_page_name, write_whole
@@ -165,7 +164,7 @@ def write_report(
         raise invalid("origin", origin, "an Origin")
     if not isinstance(experiment, Experiment | None):
         raise invalid("experiment", experiment, "an Experiment")
-    seed = _as_seed(rng)
+    seed = as_seed(rng)
     if isinstance(scores, Experiment):
         if scores.human is not None and (scores.rng is None or is_default_seed(scores.rng)):
             scores = scores.with_human(*scores.human, seed)
@@ -205,14 +204,6 @@ def write_report(
             write_figures(contents, figures, progress, [path], figure_width)
         write_whole(target, page.encode())
     return Path(target)
-
-
-def _as_seed(rng: Rng) -> int:
-    """Return the seed that a page states: the one given, or a new one."""
-    generator = as_generator(rng)
-    if isinstance(rng, Integral):
-        return as_integer("rng", rng, lowest=0, highest=2**128)
-    return int(generator.integers(2**63))
 
 
 def render_page(

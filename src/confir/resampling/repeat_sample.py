@@ -284,6 +284,7 @@ class RepeatSample(Sample):
 
     def contrast(self, plus: Integers, minus: Integers) -> Self:
         """Return the differences between columns of means."""
+        self._check_means()
         apart = self.over_topics.contrast(plus, minus)
         plus, minus = (side.reshape(-1) for side in np.broadcast_arrays(plus, minus))
         return replace(self, over_topics=apart, plus=self.plus[plus], minus=self.plus[minus])

@@ -17,7 +17,12 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.common_topics import LEAST_COMMON_TOPICS
-from confir.errors import TopicMismatchError, UnsupportedMethodError, enumerate_names
+from confir.errors import (
+    InvalidValueError,
+    TopicMismatchError,
+    UnsupportedMethodError,
+    enumerate_names,
+)
 
 if TYPE_CHECKING:
     from confir.resampling.distribution import Fields, Labels, Resampled, SamplingDistribution
@@ -164,9 +169,15 @@ class Sample(ABC):
             Numbers of the columns that are subtracted from, and of those subtracted: arrays of any
             one shape, which the sample takes.
         """
+        self._check_means()
         plus, minus = np.broadcast_arrays(plus, minus)
         found = self._contrast(plus.reshape(-1), minus.reshape(-1))
         return cast("Self", replace(cast("Any", found), shape=plus.shape))
+
+    def _check_means(self) -> None:
+        """Raise where columns are differences, of which a kind knows too little to subtract them again."""
+        if getattr(self, "minus", None) is not None:
+            raise InvalidValueError("these are differences already; expected means")
 
     @abstractmethod
     def _contrast(self, plus: Integers, minus: Integers) -> Self:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -21,7 +20,7 @@ from confir.data.formats.run_sources import find_runs
 from confir.data.tables.input_table import InputTable, TableKind, check_filled, drop_summaries, fold
 from confir.data.tables.table_reader import read_table
 from confir.defaults import LEVEL
-from confir.errors import FormatError, InputWarning, enumerate_names
+from confir.errors import FormatError, InputWarning, enumerate_names, warn_caller
 
 # columns that may name the studies, the preferred one first
 _STUDY = ("study", "topic", "topic_id", "query_id", "qid", "collection")
@@ -151,11 +150,10 @@ def _in_one_direction(entries: Sequence[_Entry]) -> list[_Entry]:
     if turned:
         paths = dict.fromkeys(entry.row.table.source for entry in turned)
         pairs = dict.fromkeys(str(entry.group.reversed) for entry in turned)
-        warnings.warn(
+        warn_caller(
             f"{enumerate_names(paths, 5)}: differences are read with the opposite sign, as the "
             f"first file has them: {enumerate_names(pairs, 3)}",
             InputWarning,
-            stacklevel=4,
         )
     return result
 
@@ -272,11 +270,10 @@ def _arrange(entries: Sequence[_Entry], unit: str) -> EffectTable:
 def _warn_of_level(entries: Sequence[_Entry]) -> None:
     unknown = [e for e in entries if math.isnan(e.sigma) and math.isnan(e.row.value("level"))]
     for entry in unknown[:1]:
-        warnings.warn(
+        warn_caller(
             f"{entry.row.table.source}: no column level; its limits are taken for those of level "
             f"{entry.level:g}",
             InputWarning,
-            stacklevel=4,
         )
 
 

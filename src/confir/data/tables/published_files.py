@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NoReturn, Self
@@ -25,7 +24,7 @@ from confir.data.tables.input_table import (
 from confir.data.tables.measure_names import confir_name
 from confir.data.tables.table_reader import has_columns, read_table
 from confir.defaults import LEVEL
-from confir.errors import InputWarning, InvalidValueError, UnsupportedMethodError
+from confir.errors import InputWarning, InvalidValueError, UnsupportedMethodError, warn_caller
 
 _EXPECTED = "expected columns run, measure (if there are several), mean, se (or sd, or low and high), topics"
 _SPREADS = {"se": ("se", "sem", "standard_error"), "sd": ("sd", "std", "stdev"), "low": ("low",)}
@@ -63,6 +62,7 @@ class PublishedMeans(RunScores, Result):
     """
 
     in_memory: ClassVar[bool] = False
+    title: ClassVar[str] = "a table of means"
 
     runs: tuple[str, ...] = axis("run")
     measures: tuple[str, ...] = axis("measure")
@@ -216,11 +216,10 @@ def _errors_of_limits(table: InputTable, mean: Floats, topics: Floats, level: fl
     _check(table, (levels > 0) & (levels < 1), levels, "level", "a number between 0 and 1")
     half = (high - low) / 2.0
     if np.any(np.abs((low + high) / 2.0 - mean) > _ASYMMETRIC * half):
-        warnings.warn(
+        warn_caller(
             f"{table.source}: a mean is not in the middle of its limits, which are taken for those of a t "
             "interval; standard errors (column se) would be more precise",
             InputWarning,
-            stacklevel=2,
         )
     errors: Floats = half / stdtrit(topics - 1.0, (1.0 + levels) / 2.0)
     return errors

@@ -11,7 +11,7 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Record, Result, axis, constant, over, result
 from confir.data.table_columns import LIMITS, MEASURE_AND_RUN, Role, TableColumn, TableColumns
 from confir.errors import TopicMismatchError, counted, enumerate_names
-from confir.order import best_first
+from confir.order import best_first, ranks_by_mean
 from confir.studies.best.best_runs import BestRuns
 
 
@@ -115,7 +115,7 @@ def rank_teams(best: BestRuns, teams: Mapping[str, str]) -> TeamBoard:
     return TeamBoard(
         teams=names,
         measures=best.measures,
-        rank=1 + (top[None] > top[:, None]).sum(axis=1),
+        rank=ranks_by_mean(top),
         best_runs=tuple(tuple(best.runs[place] for place in row) for row in places.tolist()),
         mean=np.take_along_axis(best.mean, places, axis=0),
         low=np.take_along_axis(low, places, axis=0),

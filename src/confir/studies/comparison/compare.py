@@ -327,7 +327,7 @@ def _warn_of_replicates(asked: Asked, means: MeanDifferences, tested: int, repli
     family = tested if asked.correction in ("holm", "bonferroni") else 1
     needed = int(np.ceil(family / (1.0 - asked.level))) - 1
     for test in asked.tests:
-        exact = test.name == CLUSTER_TEST and (means.topics <= MOST_EXACT_TOPICS).all()
+        exact = test.name == CLUSTER_TEST and (means.units <= MOST_EXACT_TOPICS).all()
         if test.resamples and not test.corrected and not exact and replicates < needed:
             warn_caller(
                 f"with {counted(replicates, 'replicate')} no difference can be significant by the "

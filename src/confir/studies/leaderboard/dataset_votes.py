@@ -77,10 +77,10 @@ def _means(sources: Any, measure: str | None) -> dict[str, dict[str, float]]:
     scores = one_measure(as_scores(sources), measure)
     labels = scores.dataset_design.dataset if scores.datasets else scores.topics
     ids = encode_ids(list(labels or ()))
-    return {
-        name: _by_run(scores.runs, np.nanmean(scores.values[ids.codes == place], axis=0))
-        for place, name in enumerate(ids.names)
-    }
+    of_dataset = (scores.values[ids.codes == place] for place in range(len(ids.names)))
+    with np.errstate(invalid="ignore"):  # a run may lack the dataset
+        means = [np.nansum(own, axis=0) / (~np.isnan(own)).sum(axis=0) for own in of_dataset]
+    return {name: _by_run(scores.runs, own) for name, own in zip(ids.names, means, strict=True)}
 
 
 def _by_run(runs: Sequence[str], means: Floats) -> dict[str, float]:

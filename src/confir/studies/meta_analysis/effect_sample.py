@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from confir.arguments import as_reals, as_texts, invalid
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.tables.effect_files import Group
-from confir.errors import InputWarning, InvalidValueError, enumerate_names
+from confir.errors import InputWarning, InvalidValueError, enumerate_names, warn_caller
 from confir.order import TIE
 
 # Squares of anything larger or smaller leave the range of doubles in sums of weights.
@@ -102,11 +101,10 @@ def effect_sample(
     left_out = np.argwhere((~np.isnan(values) | ~np.isnan(errors)) & ~present)
     if left_out.size:
         places = [_place(names[s], labels[c]) for s, c in left_out]
-        warnings.warn(
+        warn_caller(
             f"left out, because the effect or its sigma is missing, or sigma is 0: "
             f"{enumerate_names(places)}",
             InputWarning,
-            stacklevel=4,
         )
     return EffectSample(
         np.where(present, values, 0.0),

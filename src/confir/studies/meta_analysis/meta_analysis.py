@@ -7,7 +7,6 @@ them by Stouffer's test or by a fixed effect, and names random effects for studi
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, ClassVar
@@ -20,7 +19,7 @@ from confir.arrays import Floats, Integers
 from confir.data.result import Columns, Record, Result, Variable, axis, constant, over, result
 from confir.data.tables.effect_files import Group
 from confir.defaults import LEVEL, NO_FAMILY
-from confir.errors import DegenerateSampleWarning, enumerate_names
+from confir.errors import DegenerateSampleWarning, enumerate_names, warn_caller
 from confir.intervals.interval import Limits
 from confir.intervals.quantiles import t_quantile
 from confir.intervals.simultaneous import ComparisonFamily
@@ -283,7 +282,7 @@ def _warn_of_few(sample: EffectSample, models: Sequence[Model]) -> None:
         if columns.any():
             named = [str(sample.groups[c]) for c in np.flatnonzero(columns)]
             of = f" of {enumerate_names(filter(None, named), 5)}" if any(named) else ""
-            warnings.warn(f"{cause}{of}", DegenerateSampleWarning, stacklevel=4)
+            warn_caller(f"{cause}{of}", DegenerateSampleWarning)
 
 
 def _pool(sample: EffectSample, model: Model, level: float, family: str) -> PooledEffect:

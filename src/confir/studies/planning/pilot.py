@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.errors import DegenerateSampleWarning, InvalidValueError, enumerate_names
+from confir.errors import DegenerateSampleWarning, InvalidValueError, enumerate_names, warn_caller
 from confir.intervals.interval import tail_probabilities
 from confir.resampling.kinds import against
 from confir.resampling.sample import Sample
@@ -151,10 +150,9 @@ def measure_pilot(sample: Sample, level: float) -> Pilot:
     ):
         names = [" ".join(sample.labels[i]) for i in np.flatnonzero(columns)]
         if names:
-            warnings.warn(
+            warn_caller(
                 f"nothing can be planned for {enumerate_names(names, 5)}: {cause}",
                 DegenerateSampleWarning,
-                stacklevel=3,
             )
     count, df = distribution.count, distribution.df
     # strata whose variances happen to be equal have more degrees of freedom than topics

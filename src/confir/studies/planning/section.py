@@ -18,7 +18,7 @@ from confir.report.names import isolated
 from confir.report.sections import Scope, Section
 from confir.resampling.kinds import against, as_sample
 from confir.studies.comparison.comparison import Comparison, Place
-from confir.studies.comparison.verdicts import INCONCLUSIVE
+from confir.studies.comparison.verdicts import BETTER, WORSE
 from confir.studies.planning.planning import Plan, plan_topics
 
 
@@ -59,7 +59,7 @@ def _conclusion(contents: Contents) -> str:
     comparison: Comparison = planned["comparison"][plan.level]
     record = plan.to_records()[0]
     name, unit = isolated(record["baseline"]), contents.scores.unit_name
-    if comparison.verdicts_against(best)[runner_up] != INCONCLUSIVE:
+    if comparison.verdicts_against(best)[runner_up] in (BETTER, WORSE):
         return (
             f"{counted(len(contents.scores.topics), unit)} were enough for the difference between "
             f"{isolated(record['run'])} and {name} in {plan.measures[0]}, which is significant."

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from confir.arguments import as_choice, as_generator, as_level
+from confir.arguments import as_choice, as_level, as_seed
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
@@ -267,8 +267,7 @@ def rate_preferences(
     strengths = fit_strengths(votes, cluster=cluster, ties=ties, prior=prior)
     if baseline is not None:
         as_choice("baseline", baseline, strengths.runs, "system")
-    generator = as_generator(rng)
-    seed = rng if isinstance(rng, int) else int(generator.integers(2**63))
+    seed = as_seed(rng)
     with shared_draws():
         (pairs,) = compare_all_runs(strengths, replicates, seed, what="ranks", level=level)
         comparison = compare_runs(

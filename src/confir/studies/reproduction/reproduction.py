@@ -194,7 +194,8 @@ class Reproduction(Result):
             return f"{record['verdict']}: {lists}"
         limits = ""
         if not math.isnan(record["low"]):
-            shown = bracketed(signed(record["low"]), signed(record["high"]))
+            end = {"low": 1, "high": -1}.get(record["open"], 0)
+            shown = bracketed(signed(record["low"]), signed(record["high"]), end)
             limits = f", {self._simultaneous}{percent(self.level)} interval {shown}"
         reason = f" ({record['reason']})" if record["reason"] else ""
         return (

@@ -29,7 +29,7 @@ def group_difference_chart(comparison: GroupComparison, most: int = MOST_PANELS)
     panels = list(dict.fromkeys(record["panel"] for record in records))
     shown = panels[:most]
     tooltip = [
-        *tooltips("run:N", "baseline:N", "measure:N"),
+        *tooltips("run:N", "against:N", "measure:N"),
         alt.Tooltip("name:N", title=comparison.column),
         *tooltips("difference:Q", "low:Q", "high:Q", numbers="+.4f"),
         alt.Tooltip("topics:Q"),

@@ -75,9 +75,9 @@ class CostComparison(Result):
     cost, cost_low, cost_high
         Mean cost with its interval, NaN of constant costs: costs × runs.
     status
-        "dominated" where another run is significantly better and significantly cheaper, "frontier"
-        where the run is significantly better or significantly cheaper than every other one, else
-        "undecided".
+        "dominated" where another run is significantly better, and significantly cheaper or equal in
+        cost; "frontier" where the run is significantly better or significantly cheaper than every
+        other one; else "undecided".
     borderline
         Whether other replicates might change the status.
     dominated_by
@@ -149,8 +149,8 @@ class CostComparison(Result):
         """Return the answers in words, and what the columns are, with the seed if there is one."""
         note = (
             f"means with {percent(self.level)} intervals of each run, over "
-            f"{counted(self.topics, 'topic')}; dominated: another run is significantly better and "
-            "significantly cheaper; frontier: significantly better or significantly cheaper than every "
+            f"{counted(self.topics, 'topic')}; dominated: another run is significantly better, and "
+            "significantly cheaper or equal in cost; frontier: significantly better or significantly cheaper than every "
             "other run; simultaneous over all pairs in quality and in cost, for one measure and one cost; "
             "efficient: share of bootstrap samples of the topics in which no run is better and no dearer"
         )

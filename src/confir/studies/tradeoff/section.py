@@ -36,8 +36,9 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
     runs = len(found.runs)
     yield Sentence(
         46,
-        "A run is dominated where another one is significantly better and significantly cheaper, and on "
-        "the frontier where it is significantly better or significantly cheaper than every other run. "
+        "A run is dominated where another one is significantly better, and significantly cheaper or equal "
+        "in cost; it is on the frontier where it is significantly better or significantly cheaper than "
+        "every other run. "
         f"Quality and cost of all pairs are one family of up to {counted(runs * (runs - 1), 'comparison')}"
         ", by the rule for families with the median variance of each; costs that do not vary over topics "
         "are compared as they are.",
