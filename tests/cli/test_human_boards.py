@@ -7,6 +7,8 @@ import pytest
 
 import confir
 from confir.data.scores import Scores
+from judge_files import noisy_judge, write_judge
+from samples import short_sample
 
 RUNS = ("a", "b", "c")
 
@@ -68,7 +70,84 @@ def test_the_command_reads_folders_and_tables_alike(confir_command, folders, par
     assert [made[run] for run in expected.runs] == pytest.approx(expected.macro.tolist())
     assert {record["model_topics"] for record in records} == {32, 30, 28, 26}
     words = confir_command("leaderboard", *names, "--human", "human.csv", *sample)
-    assert "from 44 topics that people judged and 116 judged by the model alone" in words.out
+    assert "in all, people judged 44 topics, and the model alone 116" in words.out
+    ranks = confir_command(
+        "leaderboard", *names, "--human", "human.csv", *sample, "--show", "ranks"
+    )
+    assert "means are by people's judgements" in ranks.out
+
+
+def test_people_who_judged_everything_leave_nothing_to_estimate(confir_command, folders, parts):
+    names = [folders / name for name in parts]
+    for name in parts:
+        text = (folders / name / "model.csv").read_text()
+        (folders / name / "human.csv").write_text(text)
+    outcome = confir_command(
+        *("leaderboard", *names, "--human", "human.csv", "--human-sample", "all"),
+        *("--replicates", "99"),
+    )
+    assert "means are by people's judgements, of 160 topics in all" in outcome.out
+
+
+@pytest.fixture
+def drawn(tmp_path):
+    """Folders of two datasets with a model's qrels, runs, and people's of documents drawn at random."""
+    sample = short_sample()
+    people = sample.qrels.to_dict()
+    model, rng = noisy_judge(people), np.random.default_rng(3)
+    for name in ("x", "y"):
+        folder = tmp_path / name
+        (folder / "people").mkdir(parents=True)
+        write_judge(folder / "qrels.txt", model)
+        lines = [
+            f"{topic} 0 {docid} {people[topic][docid]} {chance}\n"
+            for topic, judged in model.items()
+            for docid, gain in judged.items()
+            if rng.random() < (chance := 0.4 if gain else 0.2)
+        ]
+        (folder / "people" / "drawn.txt").write_text("".join(lines))
+        for run in sample.runs[:3:2]:
+            for repeat in (1, 2):
+                confir.write_run(run, folder / f"{run.name}@{repeat}.run")
+    return tmp_path
+
+
+@pytest.mark.parametrize("repeats", [(), ("--repeats",)])
+def test_documents_drawn_at_random_correct_each_dataset(confir_command, drawn, repeats):
+    names = [drawn / "x", drawn / "y"]
+    sample = ("--human-sample", "random-documents", "--replicates", "99", "--seed", "1")
+    outcome = confir_command(
+        *("leaderboard", *names, "--human", "people/drawn.txt", *sample, *repeats)
+    )
+    assert outcome.code == 0, outcome.err
+    assert "drawn at random, and the model's of all" in outcome.out
+    assert "people " not in outcome.out.split("\n\n")[1]  # their qrels are no run
+    given = {"human_sample": "random-documents", "rng": 1}
+    means = [
+        confir.evaluate(
+            folder / "qrels.txt",
+            sorted(folder.glob("*.run")),
+            "nDCG@10",
+            human=folder / "people" / "drawn.txt",
+            **given,
+        ).mean()
+        for folder in names
+    ]
+    path = drawn / "{dataset}" / "people" / "drawn.txt"
+    records = json.loads(
+        confir_command("leaderboard", *names, "--human", path, *sample, "--format", "json").out
+    )
+    assert max(record["macro"] for record in records) == pytest.approx(np.mean(means, axis=0).max())
+
+
+def test_a_dataset_with_too_few_judgements_is_named(confir_command, folders):
+    path = folders / "d1" / "human.csv"
+    path.write_text("\n".join(path.read_text().splitlines()[:4]))
+    sample = ("--human-sample", "random-topics")
+    inside = confir_command(
+        "leaderboard", folders / "d0", folders / "d1", "--human", "human.csv", *sample
+    )
+    assert "dataset 'd1': people judged 1 topic that the model judged, too" in inside.err
 
 
 @pytest.mark.parametrize(
@@ -103,4 +182,5 @@ def test_the_page_shows_the_corrected_board(confir_command, folders, parts):
     assert outcome.code == 0, outcome.err
     text = page.read_text()
     assert "Every dataset" in text
+    assert "3 runs on 4 datasets</h1>" in text
     assert "prediction-powered" in text

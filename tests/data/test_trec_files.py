@@ -252,8 +252,8 @@ BAD_RUN_LINES = [
     ("1 Q0 a b 1 tag more\n", f"7 columns; {RUN_EXPECTS}"),
     ("1 Q0 a 1 b tag more\n", f"7 columns; {RUN_EXPECTS}"),
     ("1 Q0 a 1 5 tag1 Q0 b 2 4 tag\n", f"11 columns; {RUN_EXPECTS}"),
-    ("1\n", f"1 columns; {RUN_EXPECTS}"),
-    ("1,Q0,a,1,1.0,tag\n", f"1 columns; {RUN_EXPECTS}"),
+    ("1\n", f"1 column; {RUN_EXPECTS}"),
+    ("1,Q0,a,1,1.0,tag\n", f"1 column; {RUN_EXPECTS}"),
     ("1 Q0 a 1 5 tag 1 Q0 b 2 4 tag\n", f"12 columns; {RUN_EXPECTS}"),
     ("1 Q0 y 1 5 tag x 1 Q0 z 2 4 tag\n", f"13 columns; {RUN_EXPECTS}"),
     (

@@ -194,6 +194,23 @@ def test_the_best_set_and_ranks_follow_from_the_pairs():
         assert ranks.simultaneous_low[run, 0] == 1 + better
 
 
+def test_a_comparison_is_selected_from_and_drawn():
+    qrels, lists = collection(runs=("a", "b", "c"))
+    found = confir.resample_documents(qrels, lists, ["AP", "P@10"], replicates=99, rng=3)
+    compared = confir.compare_runs(found)
+    part = compared.select(measure="P@10", run="c")
+    records = [
+        record
+        for record in compared.to_records()
+        if record["measure"] == "P@10" and "c" in (record["run"], record["against"])
+    ]
+    assert part.to_records() == records
+    assert part.scores.measures == ("P@10",)
+    np.testing.assert_array_equal(found.select(run=["c"]).values, found.values[:, [2]])
+    confir.chart(compared)
+    confir.chart(confir.compare_runs(found, baseline="a"))
+
+
 def test_identical_runs_are_identical_and_in_no_family():
     qrels, lists = collection(runs=("a", "b", "c"))
     lists["copy"] = lists["a"]

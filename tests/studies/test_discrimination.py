@@ -122,6 +122,8 @@ def test_runs_that_always_win_never_swap():
 def test_bad_input_is_refused():
     with pytest.raises(InvalidValueError, match="there is one run"):
         confir.compare_measures(make_scores(np.ones((5, 1))))
+    with pytest.raises(InvalidValueError, match="there is one topic; two halves need at least 4"):
+        confir.compare_measures(make_scores(np.ones((1, 2))))
     with pytest.raises(InvalidValueError, match="at least 4 topics"):
         confir.compare_measures(make_scores(np.ones((3, 2))))
     scores = make_scores(noisy(1, 0.1, topics=30))

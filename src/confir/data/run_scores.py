@@ -31,8 +31,6 @@ class RunScores:
         Whether means are estimated from the scores of two judges; else they are those of the scores.
     by_one_judge
         Whether all documents are judged by the qrels alone.
-    in_range
-        Whether scores by a measure in [0, 1] lie there; estimates of scores may not.
     default_replicates
         Number of replicates that serve by default.
     resampled
@@ -47,7 +45,6 @@ class RunScores:
     is_summary: ClassVar[bool] = False
     corrected: ClassVar[bool] = False
     by_one_judge: ClassVar[bool] = True
-    in_range: ClassVar[bool] = True
     default_replicates: ClassVar[int] = REPLICATES
     resampled: ClassVar[str] = "topics"
     title: ClassVar[str] = "this kind of scores"
@@ -57,6 +54,11 @@ class RunScores:
         @property
         def design(self) -> Design | None:
             """How the topics were drawn; None where they are one simple random sample."""
+
+    @property
+    def in_range(self) -> bool:
+        """Whether scores by a measure in [0, 1] lie there; estimates of scores may not."""
+        return True
 
     @property
     def model_topics(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -120,6 +121,25 @@ class DocumentReplicates(RunScores):
     def sampling_note(self, _seed: int | None = None) -> str:
         """Return what varies."""
         return "over similar collections: documents are resampled, topics stay"
+
+    def select(
+        self, *, run: str | Sequence[str] | None = None, measure: str | Sequence[str] | None = None
+    ) -> DocumentReplicates:
+        """Return the scores of some runs by some measures, in the order given."""
+        labels = {"run": run, "measure": measure}
+        scores = self.scores.select(**{n: one for n, one in labels.items() if one is not None})
+        runs = [self.runs.index(name) for name in scores.runs]
+        measures = [self.measures.index(name) for name in scores.measures]
+        cells = np.ix_(measures, runs)
+        return replace(
+            self,
+            scores=scores,
+            values=self.values[cells],
+            relevant=self.relevant[measures],
+            relevant_retrieved=self.relevant_retrieved[cells],
+            depth=self.depth[runs],
+            acceleration=None if self.acceleration is None else self.acceleration[cells],
+        )
 
     def on_topics(self, kept: Booleans) -> DocumentReplicates:
         """Return the scores on some topics."""

@@ -96,7 +96,7 @@ def _ends_in_text(fields: Sequence[bytes]) -> bool:
 
 
 def _wrong_run_columns(fields: Sequence[bytes], source: str, number: int) -> FormatError:
-    problem = f"{len(fields)} columns; expected 6: {RUN_COLUMNS}"
+    problem = f"{counted(len(fields), 'column')}; expected 6: {RUN_COLUMNS}"
     if len(fields) == 4 and _whole_number(fields[3]) is not None:
         problem += " (this looks like qrels; the qrels file comes first, then the runs)"
     if fields[0].startswith(b"{"):
@@ -142,7 +142,7 @@ def judgements_by_line(content: bytes, source: str) -> Judgements:
 
 
 def _wrong_qrels_columns(fields: Sequence[bytes], source: str, number: int) -> FormatError:
-    problem = f"{len(fields)} columns; expected 4: {QRELS_COLUMNS}"
+    problem = f"{counted(len(fields), 'column')}; expected 4: {QRELS_COLUMNS}"
     if len(fields) >= 5 and parse_number(fields[4]) is not None:
         problem += " (this looks like a run; the qrels file comes first, then the runs)"
     return FormatError(problem, path=source, line=number)
@@ -167,7 +167,7 @@ def read_intents(path: PathLike) -> dict[str, dict[str, float]]:
     intents: dict[str, dict[str, float]] = {}
     for number, fields in content_lines(text_bytes(read_bytes(path), source), source):
         if len(fields) != 3:
-            problem = f"{len(fields)} columns; expected 3: topic subtopic probability"
+            problem = f"{counted(len(fields), 'column')}; expected 3: topic subtopic probability"
             raise FormatError(problem, path=source, line=number)
         probability = parse_number(fields[2])
         if probability is None or not 0 <= probability < math.inf:

@@ -414,11 +414,20 @@ class SampledScores(Scores):
     draw_covariance: Floats = field(kw_only=True, metadata=_BY_PAIR)
 
     def document_share(self) -> Floats:
-        """Return the share of each mean's variance that is due to drawn documents."""
-        topics = len(self.topics)
-        whole = np.square(self.values.std(axis=0, ddof=1)) * topics if topics > 1 else np.nan
+        """Return the share of each mean's variance that is due to drawn documents.
+
+        Of a mean over datasets: of its variance over the topics of these datasets.
+        """
+        parts = [self.on_dataset(name) for name in self.datasets] or [self]
+        if min(len(part.topics) for part in parts) < 2:
+            return np.full(self.values.shape[1:], np.nan)
+        noise, whole = np.zeros((2, *self.values.shape[1:]))
+        for part in parts:
+            topics = len(part.topics)
+            noise += part.document_variance.sum(axis=0) / topics**2
+            whole += np.square(part.values.std(axis=0, ddof=1)) / topics
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(np.minimum(self.document_variance.sum(axis=0) / whole, 1.0))
+            return np.asarray(np.minimum(noise / whole, 1.0))
 
     def sampling_note(self, seed: int | None = None) -> str:
         """Return which documents people judged, and how much their draw adds to the variance."""

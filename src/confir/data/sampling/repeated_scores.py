@@ -64,9 +64,17 @@ class RepeatedScores(Scores):
     ----------
     repeats
         Topics × systems × repeats × measures; NaN where a system has fewer repeats than others.
+    estimated
+        Whether the scores are estimates, from documents that people judged at random.
     """
 
     repeats: Floats = field(kw_only=True, metadata=BY_REPEAT)
+    estimated: bool = field(default=False, kw_only=True)
+
+    @property
+    def in_range(self) -> bool:
+        """Whether scores by a measure in [0, 1] lie there; estimates of scores may not."""
+        return not self.estimated
 
     def with_repeats(self, pattern: str | None = None) -> RepeatedScores:
         """Return the scores themselves, which are of systems already."""
@@ -94,7 +102,9 @@ class RepeatedScores(Scores):
         """Return how many repeats the systems have, in words."""
         fewest, most = (int(end(self.repeat_counts)) for end in (np.min, np.max))
         number = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-        return f"means over {number} repeats of each system, whose variation counts"
+        said = f"means over {number} repeats of each system, whose variation counts"
+        drawn = "by people's judgements of documents drawn at random, and the model's of all"
+        return f"{said}; {drawn}" if self.estimated else said
 
     @property
     def repeat_counts(self) -> Integers:
@@ -123,7 +133,9 @@ def group_repeats(scores: Scores, pattern: str | None = None) -> RepeatedScores:
     for system, own in enumerate(found.places):
         repeats[:, system, : len(own)] = scores.values[:, list(own)]
     means = {"runs": found.systems, "values": np.nanmean(repeats, axis=2)}
-    return RepeatedScores(**{**scores.plain(), **means}, repeats=repeats)
+    return RepeatedScores(
+        **{**scores.plain(), **means}, repeats=repeats, estimated=not scores.in_range
+    )
 
 
 def find_repeats(scores: Scores, pattern: str | None = None) -> Repeats:

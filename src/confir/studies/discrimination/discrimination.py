@@ -12,7 +12,7 @@ from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
-from confir.errors import InvalidValueError
+from confir.errors import InvalidValueError, counted
 from confir.measures.evaluation import as_scores
 from confir.order import TIE
 from confir.resampling.clusters import Clusters
@@ -77,7 +77,7 @@ class Discrimination(Result):
     def note(self) -> str:
         """Return what the columns are."""
         return (
-            f"power: share of {self.pairs:,} pairs of {self.runs} runs with a significant difference, "
+            f"power: share of {counted(self.pairs, 'pair')} of {self.runs} runs with a significant difference, "
             f"α = {1 - self.level:.10g} for all pairs at once; swaps: share of pairs in opposite order in "
             f"two halves of the topics, over {self.splits} splits; swaps of separated: the same among pairs "
             "with a significant difference"
@@ -119,6 +119,8 @@ def compare_measures(
     level, splits = as_level(level), as_integer("splits", splits)
     if len(scores.runs) < 2:
         raise InvalidValueError("there is one run; measures are compared by at least 2")
+    if len(scores.topics) < 2:
+        raise InvalidValueError(f"there is one topic; two halves need at least {FEWEST} topics")
     clusters = _clusters(scores)
     if clusters.count < FEWEST:
         what = "topics" if scores.sampling.simple else "clusters"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, cast
@@ -82,6 +83,14 @@ class HumanJudgements(NamedTuple):
             raise UnreadableError(f"{inside}: no such file; expected people's judgements of {name}")
         return inside
 
+    def entry_of(self, folder: str, name: str) -> str | None:
+        """Return the name of the file, or of the folder with it, in a dataset's folder; None elsewhere."""
+        path = self.path.replace("{dataset}", name)
+        if "{dataset}" in self.path:
+            path = os.path.relpath(path, folder)
+        first = Path(path).parts[0]
+        return None if first == os.pardir or os.path.isabs(path) else first
+
     def correct(self, model: Mapping[str, Scores], column: str = "dataset") -> Mapping[str, Scores]:
         """Return the scores of datasets by a model, with those by people in a table."""
         people = read_dataset_table(self.path, column, held=True)
@@ -92,7 +101,20 @@ class HumanJudgements(NamedTuple):
                 "expected scores of some topics of each dataset"
             )
         found = cast("Mapping[str, Scores]", people)
-        return {name: part.with_human(found[name], self.sample) for name, part in model.items()}
+        corrected = {}
+        for name, part in model.items():
+            with naming_dataset(name):
+                corrected[name] = part.with_human(found[name], self.sample)
+        return corrected
+
+
+@contextmanager
+def naming_dataset(name: str) -> Iterator[None]:
+    """Name the dataset in errors about topics that people or the model judged."""
+    try:
+        yield
+    except TopicMismatchError as error:
+        raise TopicMismatchError(f"dataset {name!r}: {error}") from error
 
 
 def read_folder(
@@ -121,7 +143,7 @@ def read_folder(
         How runs are read, as in `ReadingRules`.
     """
     dataset = Path(folder).resolve().name
-    by_people = None if human is None else Path(human.path).name
+    by_people = None if human is None else human.entry_of(folder, dataset)
     inside = sorted(
         path
         for path in Path(folder).iterdir()
@@ -148,7 +170,8 @@ def read_folder(
             )
         if human is not None:
             people = read_scores(human.of_dataset(folder, dataset, {}))
-            return {dataset: read_scores(tables).with_human(people, human.sample)}
+            with naming_dataset(dataset):
+                return {dataset: read_scores(tables).with_human(people, human.sample)}
         long = open_summary(tables[0]) if len(tables) == 1 else None
         return {dataset: read_scores(tables) if long is None else long}
     runs = [str(path) for path in inside if path not in found and _part_judged(path, None) is None]
@@ -162,7 +185,9 @@ def read_folder(
         if human is not None:
             by = human.of_dataset(folder, dataset, part)
             given |= {"human": by, "human_sample": human.sample, "rng": human.rng}
-        scored["/".join([dataset, *part.values()])] = evaluate(str(path), runs, named, **given)
+        name = "/".join([dataset, *part.values()])
+        with naming_dataset(name) if human is not None else nullcontext():
+            scored[name] = evaluate(str(path), runs, named, **given)
     return scored
 
 

@@ -16,7 +16,7 @@ from confir.cli.parameters import Argument, Instead, Option, Panel, Without, amo
 from confir.cli.repeat_option import pattern_of
 from confir.cli.views import View, Views
 from confir.defaults import ROWS
-from confir.errors import InvalidValueError, UnreadableError
+from confir.errors import InvalidValueError, UnreadableError, counted
 
 if TYPE_CHECKING:
     from confir.data.scores import Scores
@@ -230,16 +230,18 @@ def leaderboard_command(
         from confir.cli.report import command_line_with_seed
         from confir.report.report_page import Origin, write_report
 
+        files = (*(sources or ()), *(scores or ()), *(means or ()))
+        on_datasets = (
+            f"{counted(len(board.runs), 'run')} on {counted(len(board.datasets), 'dataset')}"
+        )
         write_report(
             page,
             every,
+            title=on_datasets if len(files) > 1 else None,
             level=statistics.level,
             replicates=statistics.replicates,
             rng=statistics.seed,
-            origin=Origin(
-                (*(sources or ()), *(scores or ()), *(means or ())),
-                command_line_with_seed(statistics.seed),
-            ),
+            origin=Origin(files, command_line_with_seed(statistics.seed)),
         )
 
 

@@ -8,9 +8,15 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from confir.arrays import Booleans
+from confir.arrays import Booleans, Floats
 from confir.data.sampling.design import Design
-from confir.data.sampling.judged_scores import RANDOM_TOPICS, JudgedScores, as_judged
+from confir.data.sampling.judged_scores import (
+    RANDOM_TOPICS,
+    JudgedScores,
+    SampledScores,
+    as_judged,
+    as_sampled,
+)
 from confir.data.scores import Scores
 from confir.errors import (
     FormatError,
@@ -51,12 +57,6 @@ def join_datasets(parts: Mapping[str, Scores], datasets: str, incomplete: str) -
         )
     runs = tuple(dict.fromkeys(run for part in parts.values() for run in part.runs))
     labels = [(f"{name}/{topic}", name) for name, part in parts.items() for topic in part.topics]
-    values = np.full((len(labels), len(runs), 1), np.nan)
-    start = 0
-    for part in parts.values():
-        places = [runs.index(run) for run in part.runs]
-        values[start : start + len(part.topics), places] = part.values
-        start += len(part.topics)
     order = sorted(range(len(labels)), key=lambda place: labels[place][0])
     topics = tuple(labels[place][0] for place in order)
     if len(set(topics)) < len(topics):
@@ -73,17 +73,49 @@ def join_datasets(parts: Mapping[str, Scores], datasets: str, incomplete: str) -
         datasets=datasets,
         **inside,
     )
-    return Scores(topics, runs, tuple(measures), values[order], design=design)
+    values = _stacked([(part, part.values) for part in parts.values()], runs)[order]
+    scores = Scores(topics, runs, tuple(measures), values, design=design)
+    if all(part.in_range for part in parts.values()):
+        return scores
+    _refuse_single_judges(
+        [name for name, part in parts.items() if not isinstance(part, SampledScores)]
+    )
+    drawn = [as_sampled(part) for part in parts.values()]
+    variance = _stacked([(part, part.document_variance) for part in drawn], runs)[order]
+    return SampledScores(
+        **{one.name: getattr(scores, one.name) for one in fields(Scores)},
+        document_variance=variance,
+        human_documents=sum(part.human_documents for part in drawn),
+        model_documents=sum(part.model_documents for part in drawn),
+        draw_replicates=max(part.draw_replicates for part in drawn),
+        draw_rates=np.zeros(0),  # each dataset has its own
+        draw_documents=np.zeros(0),
+        draw_covariance=np.zeros((0, len(runs), len(runs), 1)),
+    )
 
 
-def _join_judged(parts: Mapping[str, Scores], datasets: str, incomplete: str) -> JudgedScores:
-    """Return the scores by people and by a model on all datasets."""
-    alone = [name for name, part in parts.items() if not part.corrected]
+def _stacked(parts: Sequence[tuple[Scores, Floats]], runs: tuple[str, ...]) -> Floats:
+    """Return numbers of datasets one below the other, for all runs; NaN where a run lacks a dataset."""
+    stacked = []
+    for part, numbers in parts:
+        own = np.full((len(part.topics), len(runs), 1), np.nan)
+        own[:, [runs.index(run) for run in part.runs]] = numbers
+        stacked.append(own)
+    return np.concatenate(stacked)
+
+
+def _refuse_single_judges(alone: Sequence[str]) -> None:
+    """Raise where datasets have scores of one judge, beside others of a model and of people."""
     if alone:
         raise UnsupportedMethodError(
             f"dataset {enumerate_names(map(repr, alone), 3)} has scores of one judge, others have a model's "
             "and people's; expected both of every dataset"
         )
+
+
+def _join_judged(parts: Mapping[str, Scores], datasets: str, incomplete: str) -> JudgedScores:
+    """Return the scores by people and by a model on all datasets."""
+    _refuse_single_judges([name for name, part in parts.items() if not part.corrected])
     if incomplete == MODEL:
         raise UnsupportedMethodError(
             "the model of runs that miss datasets needs the covariance of their means, which corrected "

@@ -24,6 +24,7 @@ from confir.errors import UnsupportedMethodError, counted
 from confir.intervals.interval import Interval, Limits
 from confir.intervals.method_list import confidence_interval
 from confir.intervals.simultaneous import is_significant
+from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_summary import ScoreSummary
 from confir.number_text import NumberText
 from confir.order import TIE
@@ -355,12 +356,13 @@ def _gapped_cells(
 ) -> tuple[Floats, Floats, Floats]:
     """Return the means of the cells that are there with limits over topics: runs × datasets."""
     low, high = np.full((2, *datasets.present.shape), np.nan)
+    bounded = bool(bounded_measures(scores)[0])
     for number, part in enumerate(datasets.scores):
         if len(part) > 1:
             has = datasets.present[number]
             topics = tuple(str(place) for place in range(len(part)))
             runs = tuple(run for run, there in zip(datasets.runs, has, strict=True) if there)
-            own = Scores(topics, runs, scores.measures, part[:, :, None], scores.bounded)
+            own = Scores(topics, runs, ("score",), part[:, :, None], bounded)
             interval = confidence_interval(own, level=level)
             low[number, has], high[number, has] = interval.low[:, 0], interval.high[:, 0]
     return datasets.means().T, low.T, high.T

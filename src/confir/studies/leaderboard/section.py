@@ -59,7 +59,9 @@ def _conclusion(contents: Contents) -> str:
     text = f"{isolated(board.runs[best])} has the highest score on {int(wins[best]):,} of {over}"
     if wins[most] > wins[best]:
         text += f", {isolated(board.runs[most])} on {int(wins[most]):,}"
-    return f"{text}; {int((wins > 0).sum()):,} of {counted(len(board.runs), 'run')} lead on one or more."
+    leading = int((wins > 0).sum())
+    verb = "leads" if leading == 1 else "lead"
+    return f"{text}; {leading:,} of {counted(len(board.runs), 'run')} {verb} on one or more."
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:

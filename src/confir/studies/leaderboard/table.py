@@ -84,6 +84,7 @@ def rank_table(board: Leaderboard, seed: int | None = None) -> Table:
             "next run, ~ not, and the p-value, adjusted for all pairs"
         ),
         _drawn(board, seed),
+        *_judges(board),
     ]
     if board.borderline.any():
         parts.append("borderline: other replicates might change a limit of the rank")
@@ -155,16 +156,26 @@ def leaderboard_note(board: Leaderboard, seed: int | None = None) -> str:
             "additive model of run and dataset, Borda counts have its predictions there; rank of complete "
             "runs: among those on all datasets, without the model"
         )
-    if board.model_topics is not None:
-        parts.append(
-            f"means are by people's judgements, estimated on each dataset from "
-            f"{counted(int(board.topics.sum()), 'topic')} that people judged and "
-            f"{int(board.model_topics.sum()):,} judged by the model alone (PPI++); differences have a "
-            "weight of the model of their own"
-        )
+    parts.extend(_judges(board))
     if board.best_borderline.any():
         parts.append(BORDERLINE_SET)
     return "\n".join(parts)
+
+
+def _judges(board: Leaderboard) -> list[str]:
+    """Return whose judgements means are by, where a model judged, too."""
+    if board.model_topics is None:
+        return []
+    human, alone = int(board.topics.sum()), int(board.model_topics.sum())
+    if not alone:
+        return [f"means are by people's judgements, of {counted(human, 'topic')} in all"]
+    return [
+        (
+            f"means are by people's judgements, estimated on each dataset by itself; in all, people judged "
+            f"{counted(human, 'topic')}, and the model alone {alone:,} (PPI++); differences have a weight of "
+            "the model of their own"
+        )
+    ]
 
 
 def _percent(board: Leaderboard) -> str:

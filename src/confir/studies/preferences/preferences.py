@@ -111,7 +111,11 @@ class Preferences(Result):
         ties, added = int(self.ties.sum()) // 2, self.strengths.prior
         said = f"{counted(self.total, 'vote')} between {len(self.runs)} systems"
         said += f", {ties:,} of them ties" if ties else ""
-        said += f", and {added:g} ties of each system with an average one" if added else ""
+        said += (
+            f", and {added:g} {'tie' if added == 1 else 'ties'} of each system with an average one"
+            if added
+            else ""
+        )
         if self.cluster == "vote":
             return f"{said}, treated as independent"
         joined = "by" if self.cluster == "judge" else "on"
