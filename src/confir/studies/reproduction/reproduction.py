@@ -50,6 +50,7 @@ IDENTICAL_LISTS, IDENTICAL_SCORES = "identical lists", "identical scores"
 DIFFERENT, DIFFERENT_LISTS = "different", "different lists"
 # Verdicts of a run that is reproduced, within the margin.
 REPRODUCED = (IDENTICAL_LISTS, EQUIVALENT, IDENTICAL_SCORES)
+AGREEMENTS = (*REPRODUCED, DIFFERENT, INCONCLUSIVE, DIFFERENT_LISTS)  # named by cli/records.json
 
 _TIES = {
     None: "ties broken as trec_eval does",
