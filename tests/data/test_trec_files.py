@@ -18,6 +18,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import confir
 from confir.data.files import read_bytes, text_bytes
 from confir.data.formats import trec_files, trec_lines
 from confir.data.formats.objects import write_qrels, write_run
@@ -938,3 +939,10 @@ def test_a_fault_at_the_start_of_a_large_run_does_not_wait_for_the_rest(
     monkeypatch.setattr("confir.data.formats.trec_files._read_regular_run", None)
     with pytest.raises(FormatError, match=r"large\.run:2: "):
         read_run(path)
+
+
+def test_a_topic_named_like_an_empty_object_is_no_json(tmp_path):
+    (tmp_path / "some.run").write_text("{} Q0 d1 1 2.0 tag\n")
+    (tmp_path / "some.qrels").write_text("{} 0 d1 1\n")
+    assert confir.read_run(tmp_path / "some.run").to_dict() == {"{}": {"d1": 2.0}}
+    assert confir.read_qrels(tmp_path / "some.qrels").to_dict() == {"{}": {"d1": 1}}

@@ -17,7 +17,8 @@ from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run, build_run
 from confir.errors import InvalidValueError, type_name
 
-_JSON_START = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*["}]')
+# {} alone is an empty object; a topic of a TREC file may be called so, too.
+_JSON_START = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*(?:"|\}\s*\Z)')
 
 
 def read_json_run(content: bytes, source: RunSource, _: NameBy = "file") -> list[Run]:
