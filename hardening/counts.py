@@ -4,7 +4,7 @@
 
 kinds
     Places that ask which kind of scores they have: `isinstance` of a type that `as_sample` takes
-    (Scores, ScoreSummary, JudgedScores, SampledScores, RepeatedScores) or of a kind of sample, and
+    (those in KINDS below) or of a kind of sample (SAMPLES), and
     comparisons of ``design``, ``clusters`` or ``judged`` with None, outside of resampling/kinds.py and other_kinds.py,
     of the classes of samples themselves and of readers (data/).
 refusals
@@ -36,10 +36,21 @@ from types import FrameType
 from typing import Any
 
 SOURCE = Path(__file__).parents[1] / "src" / "confir"
-KINDS = {"Scores", "ScoreSummary", "JudgedScores", "SampledScores", "RepeatedScores"}
+KINDS = {
+    *("Scores", "ScoreSummary", "JudgedScores", "SampledScores", "RepeatedScores", "RunScores"),
+    *("RepeatedJudgedScores", "DocumentReplicates", "PublishedMeans", "Votes", "Strengths"),
+}
 SAMPLES = {
     *("TopicSample", "ClusteredSample", "JudgedSample", "SummarisedTopics", "RepeatSample"),
     *("ClusteredJudgedSample", "InfluenceSample", "SummarisedBoard", "AdditiveSample"),
+    *(
+        "Sample",
+        "CollectionSample",
+        "JudgedDatasets",
+        "PublishedSample",
+        "VoteSample",
+        "BoardSample",
+    ),
 }
 ASKED = {"design", "clusters", "judged"}
 STUDY_PARTS = {"table", "chart", "command", "section", "page", "sentences", "__init__"}

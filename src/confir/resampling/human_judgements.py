@@ -62,6 +62,7 @@ class JudgedSample(Sample):
         {Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.DRAWS, Knowledge.TOPIC_VARIANCE}
     )
     kind: ClassVar = "scores by human and model judgements"
+    random: ClassVar = False  # no datasets, which might be a sample
     # sample and skewness are people's
     provided: ClassVar = frozenset({"se", "replicates", "replicate_se", "sample", "skewness"})
     reason: ClassVar = "each mean and each difference has a weight of the model of its own"
@@ -82,6 +83,15 @@ class JudgedSample(Sample):
         human, more = topic_weights(self.topics, replicates, rng), len(self.values.rest)
         rest = topic_weights(more, replicates, rng) if more else np.empty((replicates, 0))
         return JudgedWeights(human, rest)
+
+    @property
+    def parts(self) -> tuple[JudgedSample, ...]:
+        """The sample of each dataset: of all topics, where there are none."""
+        return (self,)
+
+    def with_values(self, change: Callable[[Floats], Floats]) -> Self:
+        """Return the sample of changed scores of both judges: topics × columns."""
+        return replace(self, values=Judged(*map(change, self.values)))
 
     def with_weight(self, values: Judged, weight: Floats) -> tuple[Floats, Floats]:
         """Return means and their variances of columns of other values, with given weights of the model."""

@@ -159,6 +159,10 @@ class JudgedDatasets(Sample):
             independent=False,
         )
 
+    def with_values(self, change: Callable[[Floats], Floats]) -> Self:
+        """Return the sample of changed scores of both judges on each dataset."""
+        return replace(self, parts=tuple(part.with_values(change) for part in self.parts))
+
     def dataset_means(self) -> Floats:
         """Return the corrected means of each dataset: datasets × columns."""
         return np.stack([part.values.corrected().mean for part in self.parts])

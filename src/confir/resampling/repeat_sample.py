@@ -25,6 +25,8 @@ from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws
 from confir.resampling.sample import Knowledge, Sample
 from confir.resampling.topic_bootstrap import TopicSample
 
+OverTopics = TopicSample | JudgedSample | JudgedDatasets
+
 
 class RepeatDraws(NamedTuple):
     """What replicates draw.
@@ -67,7 +69,7 @@ class RepeatSample(Sample):
         The scores of the repeats, of one judge: topics × systems × repeats × measures; else none.
     """
 
-    over_topics: Sample
+    over_topics: OverTopics
     parts: Floats
     residuals: Floats
     spare: Floats
@@ -114,7 +116,7 @@ class RepeatSample(Sample):
         return cls.made(over_topics, scores.repeat_counts, found)
 
     @classmethod
-    def made(cls, over_topics: Sample, counts: Integers, variances: Sequence[Floats]) -> Self:
+    def made(cls, over_topics: OverTopics, counts: Integers, variances: Sequence[Floats]) -> Self:
         """Return the sample with σ_b² and MS_e/T of each system: 2 × measures."""
         found = [own / count for own, count in zip(variances, counts.tolist(), strict=True)]
         measures = len(variances[0][0])
@@ -400,10 +402,8 @@ def _judged_repeat_variances(
     measures = len(scores.measures)
     own = slice(system * measures, (system + 1) * measures)
     tables = [scores.on_dataset(name) for name in scores.datasets] or [scores]
-    random = isinstance(over_topics, JudgedDatasets) and over_topics.random
-    samples = over_topics.parts if isinstance(over_topics, JudgedDatasets) else (over_topics,)
     found = []
-    for sample, table in zip(samples, tables, strict=True):
+    for sample, table in zip(over_topics.parts, tables, strict=True):
         cells = table.judged_repeats(system)
         repeats = cells.human.shape[1]
         weight = np.tile(sample.values.corrected().weight[own], repeats)
@@ -413,37 +413,28 @@ def _judged_repeat_variances(
         found.append([each.reshape(repeats, measures) for each in (means, moves, squares)])
     means, moves, squares = (np.stack(each) for each in zip(*found, strict=True))
     number = len(found)
-    if random:
+    if over_topics.random:
         return _beyond_topics(means.mean(axis=0), moves.var(axis=0, ddof=1) / number)
     return _beyond_topics(means.mean(axis=0), squares.sum(axis=0) / number**2)
 
 
-def _repeat_shares(over_topics: Sample, parts: Floats, shape: tuple[int, int]) -> Floats:
+def _repeat_shares(over_topics: OverTopics, parts: Floats, shape: tuple[int, int]) -> Floats:
     """Return the share of repeats in the variance of differences between systems, for each column.
 
     The variance over topics of a difference is on average 2S/(S-1) times that of deviations from the
     mean of all S systems.
     """
     systems, measures = shape
-    found = _from_mean_system(over_topics, shape)
+
+    def apart(values: Floats) -> Floats:
+        cells = values.reshape(-1, *shape)
+        moved = cells - cells.mean(axis=1, keepdims=True)  # on the same topic, by the same judge
+        return np.ascontiguousarray(moved.reshape(values.shape))
+
+    found = over_topics.with_values(apart)
     squares = np.square(found.distribution(slice(None), None, ("se",)).require("se"))
     of_topics = squares.reshape(systems, measures).sum(axis=0) / max(systems - 1, 1)
     of_repeats = parts.reshape(systems, measures).mean(axis=0)
     total = of_topics + of_repeats
     share = np.divide(of_repeats, total, out=np.zeros(measures), where=total > 0)
     return np.tile(share, systems)
-
-
-def _from_mean_system(sample: Any, shape: tuple[int, int]) -> Sample:
-    """Return a sample of scores less the mean of all systems on the same topic and by the same judge."""
-    if isinstance(sample, JudgedDatasets):
-        parts = tuple(_from_mean_system(part, shape) for part in sample.parts)
-        return replace(sample, parts=cast("tuple[JudgedSample, ...]", parts))
-
-    def apart(values: Floats) -> Floats:
-        cells = values.reshape(-1, *shape)
-        moved = cells - cells.mean(axis=1, keepdims=True)
-        return np.ascontiguousarray(moved.reshape(values.shape))
-
-    make = getattr(sample.values, "_make", tuple)  # of one judge, or of two by name
-    return cast("Sample", replace(sample, values=make(map(apart, sample.values))))

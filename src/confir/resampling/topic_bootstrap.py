@@ -212,6 +212,10 @@ class TopicSample(Sample):
         centred = values - values.mean(axis=0)
         return np.atleast_2d(centred.T @ centred / (self.topics - 1))
 
+    def with_values(self, change: Callable[[Floats], Floats]) -> Self:
+        """Return the sample of changed scores: topics × columns."""
+        return replace(self, values=tuple(map(change, self.values)))
+
     def fourth_powers(self, sd: Floats) -> Floats | None:
         """Return sums of fourth powers of deviations from a trimmed mean.
 

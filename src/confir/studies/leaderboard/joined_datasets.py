@@ -77,9 +77,7 @@ def join_datasets(parts: Mapping[str, Scores], datasets: str, incomplete: str) -
     scores = Scores(topics, runs, tuple(measures), values, design=design)
     if all(part.in_range for part in parts.values()):
         return scores
-    _refuse_single_judges(
-        [name for name, part in parts.items() if not isinstance(part, SampledScores)]
-    )
+    _refuse_single_judges([name for name, part in parts.items() if part.in_range])
     drawn = [as_sampled(part) for part in parts.values()]
     variance = _stacked([(part, part.document_variance) for part in drawn], runs)[order]
     return SampledScores(
