@@ -101,7 +101,7 @@ class JsonFile(NamedTuple):
     path, expected
         The file, and what was expected in it.
     line
-        Where the record at hand stands; 0 where its line is not known.
+        Line of the record; 0 if it has none.
     """
 
     path: str

@@ -101,7 +101,7 @@ class ParquetScores(ScoreBlocks):
         return self._reader.measures
 
     def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
-        """Return what is known of all blocks; once more where topics turn out to be scattered."""
+        """Return the summary of all blocks; read again where topics turn out to be scattered."""
         try:
             return self._gather(describe)
         except ScatteredTopicsError:
@@ -118,7 +118,7 @@ class ParquetScores(ScoreBlocks):
             return merge_all(found(describe))
 
     def _describe_parts(self, describe: Callable[[TopicBlock], Known]) -> Iterator[Known]:
-        """Yield what is known of each part of a table that is put into order on disk."""
+        """Yield the summary of each part of a table that is sorted on disk."""
         if self._spilled is None:
             notes, read = PieceNotes(), self._reader.rows
             batches = (batch for piece in self._pieces for batch in self._reader.batches(piece))
