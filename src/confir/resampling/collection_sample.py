@@ -7,7 +7,7 @@ of freedom; no unit has a row of its own.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -40,6 +40,9 @@ from confir.resampling.variance_components import (
     mean_over_topics,
     spread,
 )
+
+# Scores on topics and collections that are transformed or subtracted at once.
+_SCORES_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,21 +143,36 @@ class CollectionSample(Sample):
         """Return nothing: the replicates are drawn already, whatever their number."""
         del replicates, rng, needs
 
-    def topic_values(self) -> Iterator[Floats]:
-        """Yield the scores of each column on every topic and collection: topics × replicates."""
-        return map(self._values, range(self.columns))
-
-    def _values(self, column: int) -> Floats:
-        measures = len(self.drawn.measures)
-        parts = [self.plus] if self.minus is None else [self.plus, self.minus]
-        places = (divmod(int(part[column]), measures) for part in parts)
-        values = [self.forward(self.drawn.values[measure, run]) for run, measure in places]
-        return values[0] if len(values) == 1 else values[0] - values[1]
+    def topic_spreads(self) -> Floats:
+        """Return the standard deviation of every topic's score over collections: columns × topics."""
+        blocks = _blocks(self.topics, self.drawn.replicates)
+        return self._joined(lambda column, block: spread(self._values(column, block)), blocks)
 
     def averaged(self) -> Self:
         """Return the columns with their mean over topics on each collection."""
-        means = np.stack([mean_over_topics(values) for values in self.topic_values()])
+        blocks = _blocks(self.drawn.replicates, self.topics)
+        every = slice(None)
+        means = self._joined(
+            lambda column, block: mean_over_topics(self._values(column, every, block)), blocks
+        )
         return replace(self, replicates=means)
+
+    def _joined(self, compute: Callable[[int, slice], Floats], blocks: Sequence[slice]) -> Floats:
+        """Return what is computed for all columns, block by block: a copy of all scores is large."""
+        columns = range(self.columns)
+        parts = [np.concatenate([compute(one, block) for block in blocks]) for one in columns]
+        return np.stack(parts)
+
+    def _values(
+        self, column: int, topics: slice = slice(None), collections: slice = slice(None)
+    ) -> Floats:
+        """Return the scores of a column on topics and collections: topics × replicates."""
+        measures = len(self.drawn.measures)
+        parts = [self.plus] if self.minus is None else [self.plus, self.minus]
+        places = (divmod(int(part[column]), measures) for part in parts)
+        found = (self.drawn.values[measure, run, topics, collections] for run, measure in places)
+        values = [self.forward(one) for one in found]
+        return values[0] if len(values) == 1 else values[0] - values[1]
 
     def distribution(
         self, columns: slice, weights: None = None, needs: Collection[str] = ()
@@ -177,9 +195,9 @@ class CollectionSample(Sample):
 
     def components(self) -> VarianceComponents:
         """Return the variance components of the columns: topics, documents and their interaction."""
-        within = [mean_over_topics(np.square(spread(values))) for values in self.topic_values()]
+        within = mean_over_topics(np.square(self.topic_spreads()).T)
         between, of_means = (np.square(spread(part)) for part in (self.scores, self.replicates))
-        return estimate_components(between, np.stack(within), of_means, self._counts)
+        return estimate_components(between, within, of_means, self._counts)
 
     def distribution_with_topics(self) -> SamplingDistribution:
         """Return the sampling distribution over new topics and a new collection."""
@@ -277,6 +295,12 @@ class CollectionSample(Sample):
     def _defined(self) -> Floats:
         """Return the replicates without those on which no topic of some column has a relevant document."""
         return self.replicates[:, ~np.isnan(self.replicates).any(axis=0)]
+
+
+def _blocks(number: int, size: int) -> list[slice]:
+    """Return blocks of some rows or columns, each of a size; one where there are none."""
+    rows = max(1, _SCORES_AT_ONCE // max(1, size))
+    return [slice(start, start + rows) for start in range(0, max(1, number), rows)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

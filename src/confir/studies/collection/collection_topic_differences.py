@@ -123,8 +123,7 @@ def compare_topics_on_collection(
     sds = []
     for summary, pairing, _ in variants:
         if pairing == "paired":
-            paired = [spread(values) for values in differences[summary].topic_values()]
-            sds.append(np.reshape(paired, shape))
+            sds.append(differences[summary].topic_spreads().reshape(shape))
         else:
             scores = spread(sample.values).swapaxes(0, 1)
             alone = corrected if summary == "logit-mean" else scores
