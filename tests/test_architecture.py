@@ -46,7 +46,7 @@ ALLOWED = {
     "cli": (*LAYERS[:4], "list", "report", "cli"),
     "command": (*LAYERS, "list", "report", "showing", "cli", "command"),
 }
-SHOWING = ("table", "chart", "section", "board", "page", "wording")
+SHOWING = ("table", "chart", "section", "board", "page")
 HEAVY = (
     "scipy",
     "numba",

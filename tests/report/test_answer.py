@@ -167,7 +167,7 @@ def test_a_shared_first_place_is_said():
     same = Scores(scores.topics, scores.runs, scores.measures, scores.values[:, [0, 0]])
     sentences = answer(same)
     assert sentences[0].startswith("run0 and run1 have the highest AP, 0.")
-    assert sentences[1] == "run1 is identical to run0 in AP."
+    assert sentences[1] == "run1 and run0 are identical in AP."
 
 
 def test_other_measures_agree_or_favour_others():

@@ -29,7 +29,7 @@ from confir.intervals.interval import Limits
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.measures.evaluation import as_scores
 from confir.measures.score_summary import ScoreSummary
-from confir.studies.comparison.decisions import Decision, explain
+from confir.studies.comparison.decisions import Decision
 from confir.studies.comparison.families import (
     Adjustment,
     Correction,
@@ -48,6 +48,7 @@ from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.pairs import LEAST_TOPICS, MeanDifferences, limits_at
 from confir.studies.comparison.run_groups import RunGroups, group_runs
 from confir.studies.comparison.topic_differences import TopicDifferences
+from confir.studies.comparison.verdict_words import decision_sentence, explain
 from confir.studies.comparison.verdicts import (
     NOT_COMPARED,
     OPPOSITE,
@@ -404,7 +405,9 @@ class Comparison(PairResult):
         """Return a sentence for each difference, in the order of the records."""
         turned = self.order.turned
         return [
-            self.decision(place, turned=bool(turned[place[1:]])).in_words(self.measure_name(place))
+            decision_sentence(
+                self.decision(place, turned=bool(turned[place[1:]])), self.measure_name(place)
+            )
             for place in self.places()
         ]
 

@@ -152,9 +152,10 @@ def _keeping(
 def _suite(gate: Gate) -> Suite:
     """Return a gate as a suite of tests, one per candidate."""
     from confir.report.junit_xml import Check, Suite
+    from confir.studies.comparison.verdict_words import difference_and_verdict as said
 
     checks = [
-        Check(one.run, one.decision.sentence, one.passes, gate.require, gate.failure(one))
+        Check(one.run, said(one.decision), one.passes, gate.require, gate.failure(one))
         for one in gate.candidates
     ]
     return Suite(f"{gate.measure} against {gate.baseline}", gate.measure, checks)

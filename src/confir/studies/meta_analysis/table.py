@@ -12,7 +12,7 @@ from confir.data.tables.effect_files import Group
 from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.errors import counted
 from confir.intervals.simultaneous import is_significant
-from confir.number_text import difference_text, p_text, percent, share_text, signed
+from confir.number_text import difference_text, p_text, p_words, percent, share_text, signed
 from confir.report.tables import Cell, Table
 from confir.studies.comparison.verdicts import Estimates, significant_directions
 from confir.studies.meta_analysis.meta_analysis import PooledEffect, PooledModels
@@ -182,7 +182,7 @@ def _sentence(
 def _effect_words(record: Record, pooled: PooledEffect, together: str) -> str:
     if pooled.model.kind == STOUFFER:
         adjusted = "adjusted " if together else ""
-        return f"effect {_direction_text(record)}, {adjusted}p {p_text(record['p_adjusted'])}"
+        return f"effect {_direction_text(record)}, {adjusted}{p_words(record['p_adjusted'])}"
     if math.isnan(record["effect"]):
         return "no pooled effect"
     low, high = shown_limits(record)
@@ -197,7 +197,7 @@ def _effect_words(record: Record, pooled: PooledEffect, together: str) -> str:
 
 
 def _heterogeneity_words(record: Record) -> str:
-    numbers = f"I² {share_text(record['i2'], 0)}, p {p_text(record['q_p'])} by Q"
+    numbers = f"I² {share_text(record['i2'], 0)}, {p_words(record['q_p'])} by Q"
     if is_significant(record["q_p"], record["level"]):
         return f"significant heterogeneity between the studies ({numbers})"
     return f"no significant heterogeneity between the studies ({numbers})"
