@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from confir.data.table_columns import Role, TableColumn
 from confir.errors import InvalidValueError
-from confir.number_text import difference_text, level_text, number_text, score_words, signed
+from confir.number_text import score_words, signed
 from confir.report.answer_parts import AnswerPart
 from confir.report.names import isolated
 from confir.report.result_table import records_table, result_table
@@ -22,7 +22,6 @@ from confir.studies.best.table import (
 from confir.studies.best.teams import TeamBoard
 from confir.studies.comparison.comparison import Comparison, Place
 from confir.studies.comparison.comparison_notes import comparison_note, mark_note, sampling_notes
-from confir.studies.comparison.gate import Gate
 from confir.studies.comparison.run_groups import RunGroups, group_letters
 from confir.studies.comparison.verdict_words import (
     baseline_sentence,
@@ -33,6 +32,8 @@ from confir.studies.comparison.verdict_words import (
     unjoined_sentence,
 )
 from confir.studies.comparison.verdicts import BETTER, WORSE
+from confir.studies.gate.gate import Gate
+from confir.studies.gate.table import gate_table
 
 _MARKS: dict[str, Mark] = {BETTER: "▲", WORSE: "▼"}
 
@@ -142,36 +143,6 @@ def group_table(
     if unjoined:
         parts.append(unjoined_sentence(unjoined, "group"))
     return Table((what, *measures), rows, "; ".join([*parts, note] if note else parts))
-
-
-def gate_table(gate: Gate, comparison: Comparison) -> Table:
-    """Return a table of the candidates at a gate, those that fail in bold: means, then differences."""
-    rows = tuple(
-        tuple(
-            Cell(text, not candidate.passes)
-            for text in (
-                candidate.run,
-                "passes" if candidate.passes else "fails",
-                _means_text(comparison, pair, gate.measure),
-                difference_text(
-                    *candidate.decision.estimates[:3], open_end=candidate.decision.open
-                ),
-            )
-        )
-        for pair, candidate in enumerate(gate.candidates)
-    )
-    note = f"{gate.sentence()}\n{gate.about}" if gate.about else gate.sentence()
-    level = level_text(gate.candidates[0].decision.level)
-    means = f"{gate.measure}: {gate.baseline} → candidate"
-    return Table(("candidate", "gate", means, f"difference, {level} interval"), rows, note, 2)
-
-
-def _means_text(comparison: Comparison, pair: int, measure: str) -> str:
-    """Return the means of baseline and run: ``0.3202 → 0.1781``; a dash where there are none."""
-    means = comparison.pair_means(pair)
-    if means is None:
-        return "–"
-    return " → ".join(map(number_text, means[:, comparison.measures.index(measure)].tolist()))
 
 
 # Of more differences, no sentences are written.
