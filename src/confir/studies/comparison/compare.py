@@ -34,6 +34,7 @@ from confir.studies.comparison.families import (
     Correction,
     Families,
     PermutedRanges,
+    check_collections,
     choose_family,
     find_correction,
     form_families,
@@ -143,6 +144,7 @@ def compare_runs(
     resampled = scores if asked.method.resamples else None
     replicates = sample.replicates_used(default_replicates(resampled, replicates))
     check_replicates(replicates)
+    check_collections(sample, level)
     pairs = pair_runs(sample, baseline)
     generator = as_generator(rng)
     seed = own_seed(generator)
