@@ -238,7 +238,7 @@ def topics_text(counts: Integers, model_topics: int = 0) -> str:
         Further topics that only a model judged.
     """
     if model_topics:
-        return f"{counted(int(counts.max()), 'topic')} judged by people and {model_topics:,} by a model"
+        return f"{counted(int(counts.max()), 'topic')} with human judgements and {model_topics:,} with a model's"
     known = counts[counts > 0]
     fewest, most = int(known.min(initial=counts.max())), int(counts.max())
     return counted(most, "topic") if fewest == most else f"{fewest:,} to {counted(most, 'topic')}"

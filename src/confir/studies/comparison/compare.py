@@ -92,7 +92,7 @@ def compare_runs(
     ----------
     scores
         Scores of two runs or more, or what `as_scores` makes them of, or a `ScoreSummary`. A pair is
-        compared on the topics that both have. Of `JudgedScores`, differences are those by people,
+        compared on the topics that both have. Of `JudgedScores`, differences are those by human judgements,
         each corrected with the model's weight for the pair (PPI++). `Votes` and `Strengths` are
         compared by strength. Of what `resample_documents` returns, intervals and verdicts are over
         similar collections, on the same topics.

@@ -93,8 +93,8 @@ class Comparison(PairResult):
         Numbers of the two runs of each pair: baseline and run.
     difference, se, df, low, high
         Mean difference over the topics that both runs have, its standard error with its degrees of
-        freedom, and the pair's own interval. By a model's judgements and a few of people: the
-        difference by people, estimated from both.
+        freedom, and the pair's own interval. By a model's judgements and a few human ones: the
+        difference by human judgements, estimated from both.
     family, families
         all-pairs, baseline or none, and the family of each measure, whose intervals and p-values
         hold all at once; None for single tests.
@@ -128,7 +128,7 @@ class Comparison(PairResult):
     level, method, replicates
         Of the intervals; replicates also of the tests.
     weight
-        Of the model, where people judged some topics beside it; else None.
+        Of the model, where some topics have human judgements, too; else None.
     """
 
     scores: Scores | ScoreSummary
@@ -250,7 +250,7 @@ class Comparison(PairResult):
 
     @property
     def effect_size(self) -> Floats:
-        """Cohen's d_z: mean over standard deviation of the differences (people's); NaN without any."""
+        """Cohen's d_z: mean over standard deviation of the differences (by human judgements); NaN without any."""
         spread = self.scores.difference_spread(
             self.first, self.second, self.difference, self.se, self.topics
         )

@@ -58,7 +58,7 @@ def sampling_notes(comparison: Comparison, seed: int | None) -> list[str]:
         notes.append(f"standard errors by the design, {scores.design_words}")
     notes += filter(None, [scores.sampling_note(seed)])
     if comparison.weight is not None:
-        notes.append("by people's judgements, estimated from theirs and the model's (PPI++)")
+        notes.append("by human judgements, estimated from these and the model's (PPI++)")
         more = comparison.scores.model_topics
         notes += model_notes(comparison.measures, comparison.weight == 0, more, "differences")
     return notes

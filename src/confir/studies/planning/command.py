@@ -115,7 +115,7 @@ class HumanGoal:
     human_cost: Annotated[
         float | None,
         options.HUMAN_PANEL(
-            "With --human-topics: cost of a judgement by people (of a topic, without "
+            "With --human-topics: cost of a human judgement (of a topic, without "
             "--judgements-per-topic, unless documents were drawn); with --model-cost, the cheapest mix "
             "is planned."
         ),
@@ -281,7 +281,7 @@ def _check_labels(inputs: JudgedInputs, goal: Goal, people: HumanGoal) -> None:
         return
     if not judged:
         raise InvalidValueError(
-            "--human-topics needs a pilot: --human QRELS, judged by people, and --human-sample"
+            "--human-topics needs a pilot: --human QRELS, human judgements, and --human-sample"
         )
     if goal.half_width is None:
         raise InvalidValueError("--human-topics needs --half-width, the goal")
