@@ -76,7 +76,8 @@ class TopicSample(Sample):
     support: Booleans
     tie: Floats | float = TIE
 
-    knowledge: ClassVar = frozenset(Knowledge)
+    knowledge: ClassVar = frozenset(Knowledge) - {Knowledge.COLLECTIONS}
+    reason: ClassVar = "topics are drawn, documents stay as they are"
     kind: ClassVar = "plain scores"
 
     @property

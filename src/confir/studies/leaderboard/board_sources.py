@@ -34,8 +34,9 @@ from confir.errors import (
     counted,
     enumerate_names,
 )
-from confir.measures.evaluation import as_scores, evaluate
+from confir.measures.evaluation import evaluate
 from confir.measures.measure_list import canonical_name
+from confir.measures.score_sources import as_run_scores, as_scores
 from confir.measures.score_summary import ScoreSummary, find_group_summaries, open_summary
 from confir.order import TIE
 from confir.studies.leaderboard.joined_datasets import (
@@ -333,6 +334,13 @@ def with_designs(
     return {name: part.with_design(designs[name]) for name, part in found.items()}
 
 
+def datasets_of(sources: Any) -> dict[str, Any]:
+    """Return scores of any kind by dataset, where sources are of several; else nothing."""
+    if not isinstance(sources, Mapping) or not all(map(_is_dataset, sources.values())):
+        return {}
+    return {str(name): as_run_scores(each) for name, each in sources.items()}
+
+
 def board_scores(
     sources: BoardSource,
     measure: str | None,
@@ -348,8 +356,11 @@ def board_scores(
     as_choice("incomplete", incomplete, INCOMPLETE)
     if datasets is not None:
         as_choice("datasets", datasets, ("fixed", "random"))
-    if isinstance(sources, Mapping) and sources and all(map(_is_dataset, sources.values())):
-        parts = {str(name): one_measure(_scores(each), measure) for name, each in sources.items()}
+    named = datasets_of(sources)
+    if named:
+        parts = {
+            name: one_measure(as_scores(each, human=True), measure) for name, each in named.items()
+        }
         scores = join_datasets(parts, datasets or "fixed", incomplete)
     else:
         scores = one_measure(_scores(sources), measure)

@@ -168,7 +168,7 @@ def leaderboard_command(
     from confir.cli.report import check_page
     from confir.cli.terminal import Answer
     from confir.report.tables import with_design_note
-    from confir.studies.leaderboard.board_sources import board_scores, with_designs
+    from confir.studies.leaderboard.board_sources import board_scores, datasets_of, with_designs
     from confir.studies.leaderboard.dataset_votes import votes_of_datasets
     from confir.studies.leaderboard.leaderboard import make_leaderboard
     from confir.studies.leaderboard.summarised_board import find_summaries
@@ -202,7 +202,7 @@ def leaderboard_command(
     refuse_options(inputs.context, ["prior"], "is for --by-wins")
     columns = {"dataset": dataset, "stratum": stratum, "cluster": cluster, "weight": weight}
     found = with_designs(found, design, columns)
-    summaries = find_summaries(found, measure, datasets, incomplete)
+    summaries = find_summaries(datasets_of(found), measure, datasets, incomplete)
     if summaries:
         reason = "needs the score of every topic; a long table is only summarised"
         refuse_options(inputs.context, ("page", "repeats"), reason)

@@ -44,6 +44,7 @@ from confir.studies.leaderboard.additive_model import (
 from confir.studies.leaderboard.board_sources import (
     BoardSource,
     board_scores,
+    datasets_of,
     standardise_scores,
 )
 from confir.studies.leaderboard.joined_datasets import INCOMPLETE, MODEL
@@ -246,7 +247,8 @@ def make_leaderboard(
     check_replicates(replicates)
     as_choice("incomplete", incomplete, INCOMPLETE)
     as_flag("standardise", standardise)
-    parts = find_summaries(sources, measure, datasets, incomplete)
+    named = datasets_of(sources)
+    parts = find_summaries(named, measure, datasets, incomplete)
     if parts and (standardise or repeats):
         raise UnsupportedMethodError(
             "scores of a summary cannot be standardised and have no repeats; expected scores of single "
@@ -254,7 +256,7 @@ def make_leaderboard(
         )
     if parts:
         return _summarised(parts, level, replicates, as_generator(rng))
-    scores = board_scores(sources, measure, datasets, incomplete, repeats)
+    scores = board_scores(named or sources, measure, datasets, incomplete, repeats)
     scores = standardise_scores(scores) if standardise else scores
     design, names = scores.dataset_design, scores.datasets
     if incomplete == MODEL and has_gaps(scores):

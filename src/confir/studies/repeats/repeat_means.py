@@ -18,7 +18,7 @@ from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL
 from confir.errors import InvalidValueError
 from confir.intervals.method_list import confidence_interval
-from confir.measures.evaluation import as_scores
+from confir.measures.score_sources import as_scores
 from confir.number_text import percent
 from confir.resampling.kinds import against, as_sample
 from confir.resampling.repeat_sample import RepeatSample

@@ -17,7 +17,7 @@ from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.errors import InvalidValueError
-from confir.measures.evaluation import as_scores
+from confir.measures.score_sources import as_scores
 
 # A score is a success.
 SUCCESS = 1.0
