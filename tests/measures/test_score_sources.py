@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from vote_samples import simulate_votes
 
 import confir
 from confir.data.tables.published_files import PublishedMeans
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.measures.score_sources import as_run_scores, as_scores
 from confir.measures.strengths import Strengths
+from vote_samples import simulate_votes
 
 SCORES = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
 
@@ -21,7 +21,7 @@ def published():
 
 def resampled():
     sample = confir.sample_collection()
-    return confir.resample_documents(sample.qrels, sample.runs[:2], "AP", replicates=20)
+    return confir.resample_documents(sample.qrels, sample.runs[2:4], "AP", replicates=20)
 
 
 def test_a_source_of_every_kind_becomes_scores_of_that_kind(tmp_path):
@@ -52,7 +52,7 @@ def test_scores_without_single_topics_are_refused_by_name(make, named):
 @pytest.mark.parametrize("make", [resampled, published])
 def test_a_report_of_scores_without_a_sample_of_topics_says_what_is_missing(make, tmp_path):
     with pytest.raises(UnsupportedMethodError, match="a report needs the variance over a sample"):
-        confir.write_report(make(), tmp_path / "page.html")
+        confir.write_report(tmp_path / "page.html", make())
 
 
 def test_questions_about_collections_name_the_function_that_draws_them():
