@@ -128,8 +128,8 @@ def require_knowledge(scores: Any, need: Knowledge, what: str, also: Collection[
 
         fitting = [one.kind for one in KINDS if need in one.knowledge or one.kind in also]
         raise UnsupportedMethodError(
-            f"{what} needs {need}, which {kind.kind} lack: {kind.reason}; expected "
-            f"{enumerate_names(fitting, 3)}"
+            f"{what} needs {need}, which {kind.kind} lack{kind.reason and f': {kind.reason}'}; "
+            f"expected {enumerate_names(fitting, 3)}"
         )
 
 

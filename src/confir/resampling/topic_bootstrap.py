@@ -77,7 +77,6 @@ class TopicSample(Sample):
     tie: Floats | float = TIE
 
     knowledge: ClassVar = frozenset(Knowledge) - {Knowledge.COLLECTIONS}
-    reason: ClassVar = "topics are drawn, documents stay as they are"
     kind: ClassVar = "plain scores"
 
     @property
