@@ -65,7 +65,7 @@ def evaluate(
     human, human_sample
         Human judgements of some topics, where ``qrels`` are a model's, and how these were sampled:
         "random-topics", or "all" topics. This gives `JudgedScores`, whose means, differences and
-        ranks are those by people, estimated from both. With "random-documents", people's judgements
+        ranks are those by human judgements, estimated from both. With "random-documents", human judgements
         have the probability with which each document was drawn (a fifth column; a mapping topic →
         docid → (gain, probability)), and scores are `SampledScores`.
     rng
@@ -135,7 +135,7 @@ def _evaluate(
 def evaluate_lists(experiment: Experiment, progress: Progress | None = None) -> Scores:
     """Return what `evaluate` does, from whole lists: for studies that need these as well.
 
-    They look at some topics at a time, unless there are judgements of people.
+    They look at some topics at a time, unless there are human judgements, too.
     """
     parse_measures(chosen_measures(experiment, None), experiment.rules.rel)  # before the reading
     if experiment.human is None:

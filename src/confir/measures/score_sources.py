@@ -28,7 +28,7 @@ def as_scores(source: Any, *, human: bool = False) -> Scores:
         other libraries: scores of ``ir_measures.iter_calc``, what pytrec_eval returns, runs of
         ranx after ``ranx.evaluate``, or a mapping run → any of these.
     human
-        Whether `JudgedScores`, by a model and a few by people, are taken; else they raise.
+        Whether `JudgedScores`, by a model and a few human judgements, are taken; else they raise.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def as_scores(source: Any, *, human: bool = False) -> Scores:
         )
     if scores.corrected and not human:
         raise InvalidValueError(
-            "the scores are by a model and by people, which this does not combine; expected those "
+            "the scores are by model and human judgements, which this does not combine; expected those "
             "of one judge (in Python: scores.human or scores.model)"
         )
     found: Scores = scores.filled().in_id_order()

@@ -128,7 +128,7 @@ def _of_means(scores: Scores, datasets: str | None) -> Scores:
     """Return means of datasets, each a topic, as scores by a design of random datasets."""
     if scores.corrected:
         raise UnsupportedMethodError(
-            "scores by a model and by people have no datasets here; expected a design of datasets, or such "
+            "scores by model and human judgements have no datasets here; expected a design of datasets, or such "
             "scores of each dataset"
         )
     if datasets == "fixed":

@@ -43,8 +43,8 @@ _MeasureOption = Annotated[
 _HumanOption = Annotated[
     str | None,
     options.HUMAN_PANEL(
-        "Name of people's qrels of some topics in each folder, whose qrels are a model's (or a path with "
-        "{dataset}): each dataset is corrected by itself. With tables, a table by people with a column dataset.",
+        "Name of human qrels of some topics in each folder, whose qrels are a model's (or a path with "
+        "{dataset}): each dataset is corrected by itself. With tables, a table by human judgements with a column dataset.",
         "NAME",
     ),
 ]

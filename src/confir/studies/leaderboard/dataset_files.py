@@ -37,7 +37,7 @@ DEFAULT_MEASURE = "nDCG@10"
 
 
 class HumanJudgements(NamedTuple):
-    """Where people's judgements of some topics of each dataset are.
+    """Where human judgements of some topics of each dataset are.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class HumanJudgements(NamedTuple):
             path = path.replace(f"{{{role}}}", value)
         inside = path if "{dataset}" in self.path else os.path.join(folder, path)
         if not os.path.exists(inside):
-            raise UnreadableError(f"{inside}: no such file; expected people's judgements of {name}")
+            raise UnreadableError(f"{inside}: no such file; expected human judgements of {name}")
         return inside
 
     def entry_of(self, folder: str, name: str) -> str | None:
@@ -74,12 +74,12 @@ class HumanJudgements(NamedTuple):
         return None if first == os.pardir or os.path.isabs(path) else first
 
     def correct(self, model: Mapping[str, Scores], column: str = "dataset") -> Mapping[str, Scores]:
-        """Return the scores of datasets by a model, with those by people in a table."""
+        """Return the scores of datasets by a model, with those by human judgements in a table."""
         people = read_dataset_table(self.path, column, held=True)
         lacking = [name for name in model if not isinstance(people, Mapping) or name not in people]
         if lacking:
             raise TopicMismatchError(
-                f"{self.path}: no scores by people on dataset {enumerate_names(map(repr, lacking), 3)}; "
+                f"{self.path}: no scores by human judgements on dataset {enumerate_names(map(repr, lacking), 3)}; "
                 "expected scores of some topics of each dataset"
             )
         found = cast("Mapping[str, Scores]", people)

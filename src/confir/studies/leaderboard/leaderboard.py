@@ -72,7 +72,7 @@ class Leaderboard(Result):
         "fixed": about these datasets; "random": about datasets like these.
     topics
         Topics of each dataset; 0 where its means alone are known. Where human judgements correct a
-        model's, those that people judged.
+        model's, the human-judged ones.
     mean, low, high
         Of each run on each dataset, with the interval over its topics: datasets × runs.
     macro, macro_low, macro_high

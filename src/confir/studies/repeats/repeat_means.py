@@ -120,7 +120,7 @@ def summarise_repeats(
     scores
         Scores of runs named ``system@1``, ``system@2``, …; anything that `as_scores` takes. Every
         repeat has a score on every topic. With a design, means and the topics' part follow it; with
-        people's and a model's judgements, topics are those that people judged.
+        human and model judgements, topics are the human-judged ones.
     baseline
         The system that the others are compared with, on the same topics.
     level

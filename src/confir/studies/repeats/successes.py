@@ -34,8 +34,8 @@ def score_successes(
     Parameters
     ----------
     scores
-        Scores of repeats, or what `Scores.with_repeats` returns; by people and by a model, too, whose
-        means people's then correct.
+        Scores of repeats, or what `Scores.with_repeats` returns; by human and model judgements, too, whose
+        means the human ones then correct.
     measure
         By which repeats succeed; by default the only one.
     threshold
