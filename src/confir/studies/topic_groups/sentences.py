@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from confir.errors import counted, enumerate_names
-from confir.number_text import SENTENCE_DECIMALS, bracketed, p_words, signed
+from confir.number_text import SENTENCE_DECIMALS, NumberText, p_words, signed
 from confir.studies.comparison.verdicts import BETTER, NOT_COMPARED, OPPOSITE, WORSE
 from confir.studies.topic_groups.group_differences import GroupComparison
 
@@ -110,14 +110,11 @@ def _named(comparison: GroupComparison, places: Sequence[int], pair: int, measur
 
 
 def _with_interval(comparison: GroupComparison, place: int, pair: int, measure: int) -> str:
-    cell = place, pair, measure
-    difference = signed(float(comparison.difference[cell]), SENTENCE_DECIMALS)
-    low, high = float(comparison.low[cell]), float(comparison.high[cell])
-    if math.isnan(low) or math.isnan(high):
-        return f"{comparison.groups[place]} ({difference})"
-    limits = bracketed(
-        signed(low, SENTENCE_DECIMALS),
-        signed(high, SENTENCE_DECIMALS),
-        int(comparison.open_end[cell]),
+    arrays = comparison.difference, comparison.low, comparison.high
+    text = NumberText.of(
+        *(float(array[place, pair, measure]) for array in arrays),
+        is_signed=True,
+        open_end=int(comparison.open_end[place, pair, measure]),
+        decimals=SENTENCE_DECIMALS,
     )
-    return f"{comparison.groups[place]} ({difference} {limits})"
+    return f"{comparison.groups[place]} ({text})"
