@@ -12,7 +12,8 @@ from confir.data import experiment as experiment_module
 from confir.data.exclusions import Exclusions
 from confir.data.formats import run_tables
 from confir.data.long_tables import documents_by_topic
-from confir.data.sampling.judged_scores import JudgedScores, SampledScores
+from confir.data.sampling.judged_scores import JudgedScores
+from confir.data.sampling.sampled_document_scores import SampledScores
 from confir.data.scanning import block_scanner
 from confir.data.scanning.scan_kernels import load_kernels
 from confir.errors import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from confir.data.sampling.design import ROLES, Datasets, Design, DesignSource, a
 from confir.data.tables.input_table import Ids
 from confir.errors import FormatError, InvalidValueError, ReadingWarning, warn_caller
 from confir.order import TIE
+
+Other = TypeVar("Other", bound="Scores")
 
 # Scores of a measure in [0, 1] may lie this far outside it, as rounded or printed numbers do.
 RANGE_TOLERANCE = 1e-6
@@ -81,9 +83,10 @@ class Scores(RunScores, Result):
         if self.design is not None and self.design.topics != self.topics:
             raise FormatError("the design is of other topics than the scores; use with_design")
 
-    def plain(self) -> dict[str, Any]:
-        """Return the fields that scores of every kind have, by name."""
-        return {one.name: getattr(self, one.name) for one in fields(Scores)}
+    def as_kind(self, kind: type[Other], **own: Any) -> Other:
+        """Return scores of another kind, with the fields that both have, and its own by name."""
+        shared = {one.name for one in fields(self)} & {one.name for one in fields(kind)}
+        return kind(**{name: getattr(self, name) for name in shared} | own)
 
     def topic_counts(self) -> Integers:
         """Return how many topics have a score: runs × measures."""
@@ -227,12 +230,12 @@ class Scores(RunScores, Result):
         return group_repeats(self, pattern)
 
     def with_human(self, human: Scores, human_sample: str) -> Scores:
-        """Return these scores, a model's, with scores by people on some topics: `JudgedScores`.
+        """Return these scores, a model's, with human scores on some topics: `JudgedScores`.
 
         Parameters
         ----------
         human
-            Scores of the same runs by people, such as `read_scores` returns.
+            Scores of the same runs by human judgements, such as `read_scores` returns.
         human_sample
             How the human-judged topics were sampled: "random-topics", or "all".
         """

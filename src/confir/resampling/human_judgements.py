@@ -13,10 +13,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.sampling.judged_scores import (
+from confir.data.sampling.judged_scores import JudgedScores
+from confir.data.sampling.prediction_powered import (
     CorrectedMoments,
     Judged,
-    JudgedScores,
     centre,
     correct_moments,
 )

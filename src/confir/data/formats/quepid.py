@@ -1,4 +1,4 @@
-"""Books of Quepid: query-document pairs, each with the judgements of several people."""
+"""Books of Quepid: query-document pairs, each with the judgements of several human judges."""
 
 from __future__ import annotations
 
