@@ -227,7 +227,7 @@ class Experiment:
     @property
     def _size_of_files(self) -> int:
         """How many bytes the runs in files have, decompressed, about."""
-        from confir.data.scanning.block_scanner import content_size
+        from confir.data.scanning.file_scans import content_size
 
         return sum(map(content_size, self._files))
 

@@ -181,6 +181,12 @@ class JsonFile(NamedTuple):
             raise self.error(f"{what} lacks {key!r}")
         return record[key]
 
+    def enter(self, held: dict[str, Any], key: str, value: Any, problem: str) -> None:
+        """Put a value under a key; raise, with the problem, where one is there already."""
+        if key in held:
+            raise FormatError(problem, path=self.path)
+        held[key] = value
+
     def id(self, record: Mapping[str, Any], key: str, what: str) -> str:
         """Return the id that a record holds under a key; raise where it holds none."""
         value = self.field(record, key, what)

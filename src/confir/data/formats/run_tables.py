@@ -134,7 +134,7 @@ def _write_qrels(qrels: Qrels, path: str) -> None:
 
 
 def _write(columns: dict[str, Any], path: str) -> None:
-    arrow, _ = import_pyarrow(f"{path}: writing Parquet")
+    arrow = import_pyarrow(f"{path}: writing Parquet")
     write_whole(path, parquet_bytes(arrow.table(columns)))
 
 

@@ -3,58 +3,23 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
-from confir.data.lists.held_lists import HeldLists
-from confir.data.lists.rankings import Rankings
-from confir.data.qrels import Qrels
+from confir.arrays import Integers
+
+if TYPE_CHECKING:
+    from confir.data.lists.held_lists import HeldLists
+    from confir.data.scanning.stored_lists import StoredLists
+
+# Whole lists that are looked at some topics at a time; `HeldLists` says what both have.
+TopicLists: TypeAlias = "HeldLists | StoredLists"
 
 # Listed documents of a run that are worked on at a time: what is computed of them stays in the cache.
 _BLOCK = 1 << 16
 # All runs together: at most this many times as many documents.
 _RUNS_AT_ONCE = 48
-
-
-class TopicLists(Protocol):
-    """Whole lists that are looked at some topics at a time: held in memory, or stored on disk.
-
-    What it names is explained in `HeldLists`.
-    """
-
-    @property
-    def qrels(self) -> Qrels:
-        """The judgements; their topics are the topics of the lists."""
-
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """Names of the runs."""
-
-    @property
-    def unknown(self) -> tuple[tuple[str, ...], ...]:
-        """Topics of each run that the qrels lack."""
-
-    @property
-    def mentioned(self) -> int:
-        """Number of distinct docids in qrels and runs, lists of unknown topics included."""
-
-    @property
-    def depth(self) -> Integers:
-        """Length of each list: runs × topics."""
-
-    def rankings(self) -> list[Rankings]:
-        """Return where the judged documents stand in the lists of each run."""
-
-    def of_topics(self, start: int, stop: int, depth: Integers | None = None) -> HeldLists:
-        """Return the lists of some consecutive topics, to be held.
-
-        Whole, or so many of their documents from the top: runs × these topics.
-        """
-
-    def scores_of_topics(self, start: int, stop: int) -> Floats:
-        """Return the retrieval scores in these lists."""
 
 
 def topic_blocks(depth: Integers) -> list[tuple[int, int]]:

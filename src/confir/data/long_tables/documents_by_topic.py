@@ -106,7 +106,7 @@ class PartitionedRows:
     def __init__(self, runs: Sequence[ParquetRows], qrels: ParquetRows | HeldRows) -> None:
         self._sources = runs, qrels
         self._rows = sum(source.rows for source in runs) + qrels.rows
-        self._arrow, _ = import_pyarrow("reading Parquet")
+        self._arrow = import_pyarrow()
 
     def __len__(self) -> int:
         """Return the number of parts."""

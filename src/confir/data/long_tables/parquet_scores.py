@@ -83,7 +83,9 @@ class ParquetScores(ScoreBlocks):
         self._spilled: SpilledRows | None = None
         self._scattered = False
         self._left_out: dict[str, None] = {}
-        self.rows = self._count_rows()
+        self.rows = count_rows(self._data, self.source, where)
+        if not self.rows:
+            raise FormatError(f"a table without rows; {EXPECTED}", path=self.source)
 
     @property
     def scores(self) -> int:
@@ -136,14 +138,11 @@ class ParquetScores(ScoreBlocks):
             return_memory()
             if known is not None:
                 yield known
-        yield from map(describe, self._edge_topics(checks))
+        for block in self._reader.join_edges(checks.edges):
+            if not self._checked:
+                checks.distinct.add(block.keys)
+            yield describe(block)
         self._check(checks)
-
-    def _count_rows(self) -> int:
-        rows = count_rows(self._data, self.source, self._where)
-        if rows == 0:
-            raise FormatError(f"a table without rows; {EXPECTED}", path=self.source)
-        return rows
 
     def _find_layout(self) -> ScoreLayout:
         used = [n for n in self._data.schema.names if not self._where or n != self._where.column]
@@ -211,31 +210,22 @@ class ParquetScores(ScoreBlocks):
         for keys in notes.keys:
             checks.distinct.add(keys)
 
-    def _edge_topics(self, checks: _Checks) -> Iterator[TopicBlock]:
-        """Yield the topics at the edges of pieces."""
-        for block in self._reader.join_edges(checks.edges):
-            if not self._checked:
-                checks.distinct.add(block.keys)
-            yield block
-
     def _check(self, checks: _Checks) -> None:
         """Raise after the first pass where a topic was there twice."""
-        if not self._checked and not checks.distinct.count:
+        if self._checked:
+            return
+        if not checks.distinct.count:
             raise FormatError(f"summaries, and no topics; {EXPECTED}", path=self.source)
-        repeated = None if self._checked else checks.distinct.find_repeated()
+        repeated = checks.distinct.find_repeated()
         if repeated is not None and self._layout.listed:
             self._scattered = True
             raise ScatteredTopicsError
         if repeated is not None:
-            self._refuse_repeated(repeated)
+            named = self._find_ids(np.array([repeated], np.uint64))
+            if len(set(named)) < len(named):  # two topics may share a key, once in 10¹⁹ pairs
+                problem = f"a second row of topic {named[0][1]!r}; expected one"
+                raise FormatError(problem, path=self.source)
         self._checked = True
-
-    def _refuse_repeated(self, key: int) -> None:
-        """Raise for a topic with two rows; two topics may share a key, once in 10¹⁹ pairs."""
-        named = self._find_ids(np.array([key], np.uint64))
-        if len(set(named)) < len(named):
-            topic = named[0][1]
-            raise FormatError(f"a second row of topic {topic!r}; expected one", path=self.source)
 
     def _find_ids(self, keys: Words) -> list[tuple[int, str]]:
         """Return key and id of the rows whose topics have certain keys."""

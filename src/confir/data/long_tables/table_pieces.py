@@ -19,7 +19,6 @@ from confir.data.long_tables.id_hashes import Words, hash_column, hash_names
 from confir.data.long_tables.score_blocks import TOPICS_AT_ONCE, TopicBlock
 from confir.data.long_tables.scores_by_topic import Rows, group_rows
 from confir.data.tables.arrow_columns import id_column, number_column
-from confir.data.tables.input_table import is_summary
 from confir.data.tables.parquet_files import (
     RowFilter,
     import_pyarrow,
@@ -27,19 +26,16 @@ from confir.data.tables.parquet_files import (
     scan_batches,
 )
 from confir.data.tables.score_columns import EXPECTED
+from confir.data.tables.summary_rows import SUMMARY_NAMES
 from confir.errors import FormatError
 from confir.scheduler import check_visible
 
 # Rows of a piece, at least, where the table has as many: work for about a second.
 _ROWS_AT_LEAST = 1 << 20
 
-_SUMMARY_NAMES = [
-    spelt
-    for name in ("all", "mean", "average", "amean", "total")
-    for spelt in (name, name.title(), name.upper())
-    if is_summary(spelt)
-]
-_SUMMARY_KEYS = np.sort(hash_names(_SUMMARY_NAMES))
+_SUMMARY_KEYS = np.sort(
+    hash_names([spelt for name in SUMMARY_NAMES for spelt in (name, name.title(), name.upper())])
+)
 
 
 class ScoreLayout(NamedTuple):
@@ -188,7 +184,7 @@ class PieceReader:
         for batch in self._batches(piece, [self.layout.topic]):
             keys, ids = self._topic_keys(batch)
             places = np.flatnonzero(np.isin(keys, wanted))
-            names = ids.take(_arrow().array(places)).to_pylist()
+            names = ids.take(import_pyarrow().array(places)).to_pylist()
             named += zip(keys[places].tolist(), names, strict=True)
         return named
 
@@ -224,8 +220,7 @@ class PieceReader:
         """Yield the topics at the edges of all pieces, in their order, as a block."""
         held = [rows for rows in edges if len(rows.keys)]
         if held:
-            joined = Rows(*(np.concatenate(part) for part in zip(*held, strict=True)))
-            yield group_rows(joined, self.columns)
+            yield group_rows(Rows.join(held), self.columns)
 
     def _whole_topics(self, piece: Piece, notes: PieceNotes) -> Iterator[TopicBlock]:
         """Yield a table with one row per topic."""
@@ -242,7 +237,7 @@ class PieceReader:
             rows = self.rows(batch, notes)
             if not len(rows.keys):
                 continue
-            joined = left.followed_by(rows)
+            joined = Rows.join((left, rows))
             last = np.flatnonzero(joined.keys != joined.keys[-1])
             end = int(last[-1]) + 1 if len(last) else 0
             whole, left = joined.select(slice(end)), joined.select(slice(end, None))
@@ -271,7 +266,7 @@ class PieceReader:
     def _topic_keys(self, batch: Any) -> tuple[Words, Any]:
         """Return the keys of a batch's topics, and their ids."""
         name = self.layout.topic
-        ids = id_column(batch.column(name), name, self.source).cast(_arrow().large_string())
+        ids = id_column(batch.column(name), name, self.source).cast(import_pyarrow().large_string())
         return hash_column(ids), ids
 
     def _without_summaries(self, keys: Words, ids: Any, notes: PieceNotes) -> slice | Integers:
@@ -279,7 +274,7 @@ class PieceReader:
         summaries = np.isin(keys, _SUMMARY_KEYS)
         if not summaries.any():
             return slice(None)
-        left_out = ids.take(_arrow().array(np.flatnonzero(summaries)))
+        left_out = ids.take(import_pyarrow().array(np.flatnonzero(summaries)))
         notes.summaries.update(dict.fromkeys(left_out.to_pylist()))
         return np.flatnonzero(~summaries)
 
@@ -320,7 +315,3 @@ def _first_change(keys: Words) -> int:
     """Return the place of the first key that differs from those before it, or their number."""
     other = np.flatnonzero(keys != keys[0])
     return int(other[0]) if len(other) else len(keys)
-
-
-def _arrow() -> Any:
-    return import_pyarrow("reading Parquet")[0]

@@ -17,7 +17,8 @@ from confir.arguments import as_level, as_list, as_path
 from confir.arrays import Floats
 from confir.data.files import PathLike
 from confir.data.formats.run_sources import find_runs
-from confir.data.tables.input_table import InputTable, TableKind, check_filled, drop_summaries, fold
+from confir.data.tables.input_table import InputTable, TableKind, check_filled, fold
+from confir.data.tables.summary_rows import drop_summaries
 from confir.data.tables.table_reader import read_table
 from confir.defaults import LEVEL
 from confir.errors import FormatError, InputWarning, enumerate_names, warn_caller

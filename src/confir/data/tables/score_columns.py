@@ -14,8 +14,9 @@ import numpy as np
 
 from confir.data.formats.run_sources import name_from_path
 from confir.data.scores import ScoreEntries
-from confir.data.tables.input_table import TOPIC_NAMES, Ids, InputTable, drop_summaries, fold
+from confir.data.tables.input_table import TOPIC_NAMES, Ids, InputTable, fold
 from confir.data.tables.measure_names import find_measures
+from confir.data.tables.summary_rows import drop_summaries
 from confir.data.text_numbers import parse_number
 from confir.errors import ReadingWarning, enumerate_names, warn_caller
 

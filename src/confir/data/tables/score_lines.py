@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from confir.data.tables.input_table import InputTable, drop_rows, fold
+from confir.data.tables.input_table import InputTable, fold
 from confir.data.tables.measure_names import (
     begins_like_a_measure,
     confir_name,
@@ -22,6 +22,7 @@ from confir.data.tables.measure_names import (
     is_text_measure,
 )
 from confir.data.tables.score_columns import COLUMN_NAMES, EXPECTED, is_numeric
+from confir.data.tables.summary_rows import drop_rows
 from confir.data.text_numbers import parse_number
 from confir.errors import FormatError
 
