@@ -133,11 +133,15 @@ class Experiment:
 
     def with_human(self, human: Any, human_sample: str | None, rng: Any) -> Experiment:
         """Return the same experiment with human judgements as well; what was read stays read."""
-        own = {"human": human, "human_sample": human_sample, "rng": rng}
-        own["scheduler"] = self.scheduler
-        beside = Experiment(*self._given, self.measures, **own, **self.rules.keywords())
-        beside.kept.update((name, part) for name, part in self.kept.items() if name != "scores")
-        return beside
+        own = {
+            "human": human,
+            "human_sample": human_sample,
+            "rng": rng,
+            "scheduler": self.scheduler,
+        }
+        judged = Experiment(*self._given, self.measures, **own, **self.rules.keywords())
+        judged.kept.update((name, part) for name, part in self.kept.items() if name != "scores")
+        return judged
 
     @property
     def sources(self) -> tuple[Run | RunSource, ...]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields, replace
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -20,7 +19,6 @@ from confir.data.common_topics import (
 from confir.data.result import Result, axis, over, result
 from confir.data.run_scores import RunScores
 from confir.data.sampling.design import ROLES, Datasets, Design, DesignSource, as_design
-from confir.data.tables.input_table import Ids
 from confir.errors import FormatError, InvalidValueError, ReadingWarning, warn_caller
 from confir.order import TIE
 
@@ -301,51 +299,6 @@ class Scores(RunScores, Result):
     def rows(self) -> Integers:
         """Return the rows of the scores that are there."""
         return np.flatnonzero(~np.isnan(self.values.transpose(1, 2, 0)))
-
-
-class ScoreEntries(NamedTuple):
-    """One entry per score: its run, its measure, its topic (these in order) and its value."""
-
-    runs: Ids
-    measures: Ids
-    topics: Ids
-    values: Floats
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """How many topics, runs and measures there are, by name."""
-        names = {"topics": self.topics, "runs": self.runs, "measures": self.measures}
-        return {name: len(ids.names) for name, ids in names.items()}
-
-    def find_repetition(self) -> tuple[int, int] | None:
-        """Return the first entry that repeats an earlier one's run, measure and topic, and that."""
-        cells, shape = self._cells()
-        taken = np.zeros(math.prod(shape), bool)
-        taken[cells] = True
-        if np.count_nonzero(taken) == len(cells):
-            return None
-        order = np.argsort(cells, kind="stable")
-        second = int(order[1:][cells[order[1:]] == cells[order[:-1]]].min())
-        return second, int(np.argmax(cells == cells[second]))
-
-    def describe(self, entry: int) -> str:
-        """Return whose score an entry is, in words."""
-        run, measure, topic = (ids.names[ids.codes[entry]] for ids in self[:3])
-        return f"run {run!r}, measure {measure!r}, topic {topic!r}"
-
-    def to_scores(self) -> Scores:
-        """Return the table of all entries, none of which repeats another; others are NaN."""
-        cells, shape = self._cells()
-        values = np.full(shape, np.nan)
-        values.reshape(-1)[cells] = self.values
-        runs, measures = tuple(self.runs.names), tuple(self.measures.names)
-        return Scores(tuple(self.topics.names), runs, measures, values)
-
-    def _cells(self) -> tuple[Integers, tuple[int, ...]]:
-        """Return each entry's cell in the table of topics × runs × measures, and its shape."""
-        axes = (self.topics, self.runs, self.measures)
-        shape = tuple(len(ids.names) for ids in axes)
-        return np.ravel_multi_index(tuple(ids.codes for ids in axes), shape), shape
 
 
 def designed_mean(design: Design, values: Floats) -> Floats:

@@ -88,10 +88,11 @@ class ParquetRows:
 class HeldRows:
     """The rows of qrels in memory."""
 
-    def __init__(self, qrels: Qrels, source: str = "qrels") -> None:
-        self.source = source
+    source = "qrels"
+
+    def __init__(self, qrels: Qrels) -> None:
         self._table = qrels_to_frame(qrels, "pyarrow")
-        self._columns = RowColumns.find(self._table.column_names, QRELS, source)
+        self._columns = RowColumns.find(self._table.column_names, QRELS, self.source)
         self.rows = self._table.num_rows
 
     def batches(self) -> Iterator[Any]:

@@ -85,8 +85,8 @@ class ScoreBlocks(ABC):
 class HeldScores(ScoreBlocks):
     """Scores in memory as blocks."""
 
-    def __init__(self, scores: Scores, source: str = "scores") -> None:
-        self.source = source
+    def __init__(self, scores: Scores) -> None:
+        self.source = "scores"
         self._axes = scores.runs, scores.measures
         self._scores = scores
         self._keys = hash_names(scores.topics)

@@ -214,7 +214,11 @@ class PieceReader:
         columns = self._column_numbers(batch)
         keys, ids = self._topic_keys(batch)
         kept = self._without_summaries(keys, ids, notes)
-        return self._flattened(keys[kept], columns[kept], self._numbers(batch)[:, kept])
+        values = self._numbers(batch)[:, kept]
+        places = np.arange(len(values))
+        offsets = places if self.layout.run is not None else places * len(self.measures)
+        numbers = (columns[kept][:, None] + offsets).reshape(-1)
+        return Rows(np.repeat(keys[kept], len(values)), numbers, values.T.reshape(-1))
 
     def join_edges(self, edges: Sequence[Rows]) -> Iterator[TopicBlock]:
         """Yield the topics at the edges of all pieces, in their order, as a block."""
@@ -242,7 +246,8 @@ class PieceReader:
             end = int(last[-1]) + 1 if len(last) else 0
             whole, left = joined.select(slice(end)), joined.select(slice(end, None))
             if end and not notes.edges:
-                start = _first_change(whole.keys)
+                other = np.flatnonzero(whole.keys != whole.keys[0])
+                start = int(other[0]) if len(other) else end
                 notes.edges.append(whole.select(slice(start)))
                 whole = whole.select(slice(start, None))
             if len(whole.keys):
@@ -302,16 +307,3 @@ class PieceReader:
                 known = [place[value] for value in encoded.dictionary.to_pylist()]
                 columns += np.array(known, np.int64)[encoded.indices.to_numpy()]
         return columns
-
-    def _flattened(self, keys: Words, columns: Integers, values: Floats) -> Rows:
-        """Return rows with one score each, those of a topic still together."""
-        places = np.arange(len(values))
-        offsets = places if self.layout.run is not None else places * len(self.measures)
-        numbers = (columns[:, None] + offsets).reshape(-1)
-        return Rows(np.repeat(keys, len(values)), numbers, values.T.reshape(-1))
-
-
-def _first_change(keys: Words) -> int:
-    """Return the place of the first key that differs from those before it, or their number."""
-    other = np.flatnonzero(keys != keys[0])
-    return int(other[0]) if len(other) else len(keys)

@@ -222,7 +222,7 @@ def _fitting(columns: Sequence[Sequence[str]]) -> tuple[str, ...] | None:
         shapes = [one for one in shapes if likeness[one.index("measure")] == best]
     elif not any(summarised) and _are_whole(columns[3]):
         return None  # which qrels have, too
-    shapes = [one for one in shapes if not _are_numbers(names[one.index("measure")])]
+    shapes = [one for one in shapes if not all(map(is_numeric, names[one.index("measure")]))]
     return shapes[0] if len(shapes) == 1 else None
 
 
@@ -243,10 +243,6 @@ def _is_ranking(columns: Sequence[Sequence[str]]) -> bool:
 def _share_of_measures(names: set[str]) -> float:
     usual = {*find_measures(names), *filter(begins_like_a_measure, names), *(names & _NUGGETS)}
     return len(usual) / len(names)
-
-
-def _are_numbers(names: set[str]) -> bool:
-    return all(map(is_numeric, names))
 
 
 def _are_whole(cells: Sequence[str]) -> bool:
