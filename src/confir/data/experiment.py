@@ -299,7 +299,7 @@ def _checked_human(human: Any, human_sample: str | None) -> tuple[Any, str] | No
 
 
 def is_default_seed(rng: int | np.random.Generator | None) -> bool:
-    """Whether draws are those of the default seed, as if nobody had chosen one."""
+    """Whether draws are those of the default seed, which counts as none given."""
     return isinstance(rng, Integral) and rng == SEED
 
 

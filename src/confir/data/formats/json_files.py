@@ -197,7 +197,7 @@ def as_id(value: Any, what: str, source: str, line: int | None = None) -> str:
     """Return an id: text, or a whole number as text; raise where a value is anything else.
 
     Every value of JSON that becomes the name of a topic, document, run, measure or judge comes
-    here, before it is looked up: a list cannot be, and null is nobody's name.
+    here, before it is looked up: a list cannot be, and null is no name.
     """
     if isinstance(value, str) and value and is_unicode(value):
         return value

@@ -24,7 +24,7 @@ def _read_book(content: bytes, source: RunSource, intents: Intents | None) -> Qr
 
 
 def read_judges(content: bytes, path: str) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return judge → topic → docid → rating; what nobody could rate is left out."""
+    """Return judge → topic → docid → rating; judgements without a rating are left out."""
     file = JsonFile(path, f"expected {_BOOK}")
     held = file.load_object(content)
     judges: dict[str, dict[str, dict[str, Any]]] = {}

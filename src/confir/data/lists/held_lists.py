@@ -294,7 +294,7 @@ def build_lists(
     depth = np.concatenate([run.depth for run in runs])
     offsets = np.concatenate(([0], np.cumsum(depth)))
     names, unknown = tuple(run.name for run in runs), tuple(run.unknown for run in runs)
-    order = _FirstStanding(len(docids))
+    order = _FirstOccurrence(len(docids))
     positions = order.renumber(judged).astype(np.int64)
     for start in offsets[: -1 : len(qrels.topics)].tolist():
         run = runs.popleft()
@@ -315,7 +315,7 @@ def build_lists(
     )
 
 
-class _FirstStanding:
+class _FirstOccurrence:
     """Renumbers documents in the order of first occurrence."""
 
     def __init__(self, documents: int) -> None:

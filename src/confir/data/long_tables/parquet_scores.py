@@ -130,7 +130,7 @@ class ParquetScores(ScoreBlocks):
         return describe_blocks(self._spilled.parts(), task)
 
     def _describe_pieces(self, describe: Callable[[TopicBlock], Known]) -> Iterator[Known]:
-        """Yield what is known of each piece, in their order, and of the topics between them."""
+        """Yield the summary of each piece, in their order, and of the topics between them."""
         checks = _Checks(self.rows)
         task = partial(_describe_piece, self._reader, describe, not self._checked)
         for known, notes in describe_blocks(self._pieces, task):
@@ -167,7 +167,7 @@ class ParquetScores(ScoreBlocks):
 
     @property
     def _needs_order(self) -> bool:
-        """Whether a topic's rows are known to stand apart."""
+        """Whether rows of a topic are known to be scattered."""
         return self._scattered or self._named_reader[1]
 
     @cached_property
@@ -196,8 +196,8 @@ class ParquetScores(ScoreBlocks):
                 names.append((defaults[kind],))
         several = len(names[0]) * len(names[1]) > len(layout.scores)
         changes = sum(part.changes for part in parts)
-        apart = several and 0 < changes + 1 < self.rows / 4
-        return replace(reader, runs=names[0], measures=names[1]), apart
+        scattered = several and 0 < changes + 1 < self.rows / 4
+        return replace(reader, runs=names[0], measures=names[1]), scattered
 
     def _note(self, notes: PieceNotes, checks: _Checks) -> None:
         """Keep what reading a piece noted; warn of summaries once."""
@@ -256,14 +256,14 @@ class _Checks:
 
 
 def _describe_part(columns: int, describe: Callable[[TopicBlock], Known], rows: Any) -> Known:
-    """Return, in a thread or on a worker, what is known of the topics of rows."""
+    """Return, in a thread or on a worker, the summary of the topics of rows."""
     return describe(group_part(rows, columns))
 
 
 def _describe_piece(
     reader: PieceReader, describe: Callable[[TopicBlock], Known], first: bool, piece: Piece
 ) -> tuple[Known | None, PieceNotes]:
-    """Return, in a thread or on a worker, what is known of a piece, and what reading it noted."""
+    """Return, in a thread or on a worker, the summary of a piece, and what reading it noted."""
     check_files(piece)
     notes = PieceNotes()
     described = map(describe, reader.blocks(piece, notes, first=first))
@@ -285,7 +285,7 @@ def open_if_long(path: str, scores: int) -> ParquetScores | None:
 
 
 def open_groups_if_long(path: str, column: str, scores: int) -> dict[str, ParquetScores] | None:
-    """Return the tables that a column parts a Parquet file or folder into, if that is long.
+    """Return the tables that a column splits a Parquet file or folder into, if that is long.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ class ScoreBlocks(ABC):
 
     @abstractmethod
     def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
-        """Return what is known of all blocks, in one pass; the data alone decide the blocks."""
+        """Return the summary statistics of all blocks, in one pass; the data alone decide the blocks."""
 
     @abstractmethod
     def name_topics(self, keys: Words) -> list[str]:
@@ -92,7 +92,7 @@ class HeldScores(ScoreBlocks):
         self._keys = hash_names(scores.topics)
 
     def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
-        """Return what is known of all blocks."""
+        """Return the summary statistics of all blocks."""
         return merge_all(describe_blocks(self._blocks(), describe))
 
     def _blocks(self) -> Iterator[TopicBlock]:
@@ -137,7 +137,7 @@ class StoredScores(ScoreBlocks):
         self._keep_ids(block.keys, ids)
 
     def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
-        """Return what is known of all blocks."""
+        """Return the summary statistics of all blocks."""
         return merge_all(describe_blocks(self.blocks(), describe))
 
     def blocks(self) -> Iterator[TopicBlock]:
@@ -170,12 +170,12 @@ class StoredScores(ScoreBlocks):
 
 
 def merge_all(known: Iterable[Known]) -> Known:
-    """Return what is known of some blocks, one at least, merged in their order."""
+    """Return the summary statistics of some blocks, one at least, merged in their order."""
     return reduce(lambda found, part: found.merge(part), known)
 
 
 def describe_blocks(blocks: Iterable[Block], describe: Callable[[Block], Found]) -> Iterator[Found]:
-    """Yield what is found in each block, in their order: from threads, or workers, who get them."""
+    """Yield what is found in each block, in their order: in threads, or on workers, to which they go."""
     if scheduler_in_use() is None:
         return run_ahead(describe, blocks)
     return in_order(iterate_blocks(describe, blocks))

@@ -1,7 +1,7 @@
 """Pieces of a Parquet table of scores: row groups that are read and summed up anywhere.
 
-The files alone decide the pieces, neither threads nor workers. A piece is read in batches; what is
-known of these is merged in their order, and then what is known of the pieces.
+The files alone decide the pieces, neither threads nor workers. A piece is read in batches; statistics
+of the batches are merged in their order, and then those of the pieces.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def check_files(piece: Piece) -> None:
 
 @dataclass(slots=True)
 class PieceNotes:
-    """What is noted of a piece when it is read, beside its scores.
+    """What reading a piece finds besides its scores.
 
     Attributes
     ----------
@@ -194,7 +194,7 @@ class PieceReader:
         Parameters
         ----------
         piece, notes
-            The piece, and where to note what there is beside scores.
+            The piece, and where to note what there is besides scores.
         first
             Whether this is the first pass, which notes the topics.
         """

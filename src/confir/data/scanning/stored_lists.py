@@ -141,7 +141,7 @@ class _StoredColumn:
             return before
 
     def flush(self) -> None:
-        """Let the disk say now whether it has room."""
+        """Write what is buffered, so that a full disk is noticed now."""
         self._file.flush()
 
     def read(self, starts: Integers, sizes: Integers) -> Any:

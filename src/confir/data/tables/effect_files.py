@@ -192,7 +192,7 @@ class _Row(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """One effect: whose it is, what is known of its error, and whether it may change its sign."""
+    """One effect: whose it is, its error or limits, and whether it may change its sign."""
 
     row: _Row
     study: str

@@ -65,7 +65,7 @@ def is_parquet(path: str) -> bool:
 
 
 def is_dataset(folder: str, names: Sequence[str]) -> bool:
-    """Whether a folder with files of some names is one table: parted, or with a column of runs."""
+    """Whether a folder with files of some names is one table: partitioned, or with a column of runs."""
     parted = (os.path.join(folder, name) for name in names if "=" in name)
     if any(os.path.isdir(path) and is_parquet(path) for path in parted):
         return True

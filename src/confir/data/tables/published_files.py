@@ -104,7 +104,7 @@ class PublishedMeans(RunScores, Result):
         return self.means
 
     def warning_of_missing_topics(self) -> Self:
-        """Return the means: which topics they are over, nobody says."""
+        """Return the means: which topics they are over is not known."""
         return self
 
 
