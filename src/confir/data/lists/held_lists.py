@@ -208,7 +208,7 @@ class HeldLists:
 
     def _of_spans(self, spans: Sequence[slice], **changes: Any) -> HeldLists:
         """Return what stands in some spans, one after the other, with other fields as given."""
-        joined = {
+        joined: dict[str, Any] = {
             name: np.concatenate([getattr(self, name)[span] for span in spans])
             for name in _BY_DOCUMENT
         }

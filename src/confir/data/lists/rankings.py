@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, repeat
-from typing import Literal, TypeVar, cast, get_args
+from typing import Any, Literal, TypeVar, cast, get_args
 
 import numpy as np
 
@@ -295,7 +295,7 @@ def stack_rankings(parts: Sequence[Rankings]) -> Rankings:
         return parts[0]
     shift = np.cumsum([0] + [len(part.documents) for part in parts])
     offsets = [part.offsets[:-1] + base for part, base in zip(parts, shift, strict=False)]
-    joined = {
+    joined: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts])
         for name in ("present", "depth", *_BY_DOCUMENT)
     }

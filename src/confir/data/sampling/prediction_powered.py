@@ -56,7 +56,7 @@ class Judged(NamedTuple):
         """Return some columns."""
         return Judged(*(np.ascontiguousarray(part[:, columns]) for part in self))
 
-    def apart(self, plus: Integers, minus: Integers) -> Judged:
+    def differences(self, plus: Integers, minus: Integers) -> Judged:
         """Return the differences between columns."""
         return Judged(*(np.ascontiguousarray(part[:, plus] - part[:, minus]) for part in self))
 
