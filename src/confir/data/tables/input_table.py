@@ -99,8 +99,8 @@ class InputTable:
     header, columns
         Names of the columns; their cells, as lists, arrays of Arrow or series of narwhals.
     lines, unit
-        Lines on which the rows start; where there are none, as in Parquet, ``unit`` is "row" and
-        ``lines`` numbers the rows, or it is "topic" and they name topic and document.
+        Lines on which the rows start; where there are none, as in Parquet, ``lines`` numbers the rows
+        and ``unit`` is "row"; or "topic", where messages name topic and document, the first columns.
     header_line
         Line of the header, where it has one.
     separator
@@ -112,7 +112,7 @@ class InputTable:
     source: str
     header: Sequence[str]
     columns: Sequence[Any]
-    lines: Sequence[int] | Sequence[str] | Integers
+    lines: Sequence[int] | Integers
     unit: Literal["line", "row", "topic"] = "line"
     header_line: int | None = None
     separator: str | None = None
@@ -123,6 +123,9 @@ class InputTable:
 
     def place(self, row: int) -> str:
         """Return where a row stands, in words."""
+        if self.unit == "topic":
+            topic, document = (column[row] for column in self.columns[:2])
+            return f"topic {topic!r}, document {document!r}"
         return f"{self.unit} {self.lines[row]}"
 
     def error(self, problem: str, row: int) -> FormatError:
