@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import confir
-from confir.data.sampling.joined_judges import join_judges
+from confir.data.sampling.judged_scores import join_judges
 from confir.data.sampling.prediction_powered import Judged
 from confir.errors import ConfirError, InvalidValueError, TopicMismatchError, UnsupportedMethodError
 from confir.resampling.borrowed_variance import BorrowedVariance

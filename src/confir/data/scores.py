@@ -237,8 +237,7 @@ class Scores(RunScores, Result):
         human_sample
             How the human-judged topics were sampled: "random-topics", or "all".
         """
-        from confir.data.sampling.joined_judges import join_tables
-        from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, check_sample
+        from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, check_sample, join_tables
 
         if check_sample(human_sample) == RANDOM_DOCUMENTS:
             raise InvalidValueError(
