@@ -56,6 +56,15 @@ class RunScores:
             """How the topics were drawn; None where they are one simple random sample."""
 
     @property
+    def observed(self) -> Any:
+        """The scores themselves, where others are known beside them, as on resampled collections."""
+        return self
+
+    def narrowed(self, observed: Any) -> Any:
+        """Return the scores for the runs and measures that are left of those observed."""
+        return observed
+
+    @property
     def in_range(self) -> bool:
         """Whether scores by a measure in [0, 1] lie there; estimates of scores may not."""
         return True
