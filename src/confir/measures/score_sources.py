@@ -63,7 +63,7 @@ def as_run_scores(source: Any) -> Any:
     there are votes, and what `as_scores` returns of all else.
     """
     if isinstance(source, RunScores):
-        return source.in_id_order()
+        return source.filled().in_id_order()
     from confir.data.votes import Votes
 
     if isinstance(source, Votes):

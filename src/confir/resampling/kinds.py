@@ -192,7 +192,7 @@ def topic_sample(
         raise InvalidValueError(f"{statistic!r} compares no runs: it takes no baseline")
     if not isinstance(scores, Scores):
         return _array_sample(scores, chosen)
-    scores = clip_to_range(scores.in_id_order())
+    scores = clip_to_range(scores.filled().in_id_order())
     reference = scores.values
     if baseline is not None:
         as_choice("baseline", baseline, scores.runs, "run")
