@@ -85,7 +85,7 @@ def test_human_judgements_that_cannot_correct_are_refused(by_model, arguments, m
 def test_ranks_are_by_corrected_means(command):
     outcome = command("compare", *RANDOM, "-m", "AP", "--show", "ranks", "--replicates", "199")
     assert outcome.code == 0, outcome.err
-    assert "over 15 topics judged by people and 35 by a model" in outcome.out
+    assert "over 15 topics with human judgements and 35 with a model's" in outcome.out
     assert outcome.out.splitlines()[1].startswith("rerank")
 
 
@@ -93,14 +93,14 @@ def test_runs_are_compared_by_people(command):
     arguments = (*RANDOM, "-m", "AP", "--replicates", "199")
     outcome = command("compare", *arguments)
     assert outcome.code == 0, outcome.err
-    assert "by people's judgements, estimated from theirs and the model's (PPI++)" in outcome.out
+    assert "by human judgements, estimated from these and the model's (PPI++)" in outcome.out
     assert "rerank is the best of the 3 runs by AP (95% confidence)" in outcome.out
     pairs = command("compare", *arguments, "--show", "pairs", "--format", "json")
     records = json.loads(pairs.out)
     assert {record["model_topics"] for record in records} == {35}
     assert all(0 <= record["weight"] <= 1 for record in records)
     best = command("compare", *arguments, "--show", "best")
-    assert "15 topics judged by people and 35 by a model" in best.out
+    assert "15 topics with human judgements and 35 with a model's" in best.out
 
 
 def test_a_gate_is_by_people(command, files):

@@ -12,12 +12,16 @@ from confir.cli.judged_input import JudgedInputs
 from confir.cli.parameters import Option, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, counted
-from confir.studies.unjudged.command import DOUBT_OPTIONS, DOUBT_TREATMENTS, Beside, Doubts
+from confir.studies.ties.command import Ties
+from confir.studies.unjudged.command import DOUBT_OPTIONS, Beside, Doubts, Unjudged
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
     from confir.data.scores import Scores
     from confir.measures.score_summary import ScoreSummary
+
+# The views that show other means beside the means.
+_DOUBTS: dict[str, type[Doubts]] = {one.view: one for one in (Unjudged, Ties)}
 
 VIEWS = Views(
     View(
@@ -74,7 +78,7 @@ def evaluate_command(
     treatment: Annotated[
         str | None,
         options.choice(
-            *dict.fromkeys(way for ways in DOUBT_TREATMENTS.values() for way in ways),
+            *dict.fromkeys(way for one in _DOUBTS.values() for way in one.treatments),
             help="How --show unjudged and ties bound or estimate means: the lowest and highest mean "
             "(bounds, the default); the mean without unjudged documents (condensed); the expected mean "
             "with judgements drawn for them (resample); the expected mean over all orders of tied "
@@ -116,7 +120,7 @@ def evaluate_command(
 
     out.prepare()
     view = VIEWS.choose(inputs.context, show, topics=topics).name
-    doubts = Doubts.of(inputs, view, treatment, pool_depth)
+    doubts = _DOUBTS[view].of(inputs, treatment, pool_depth) if view in _DOUBTS else None
     methods = [find_method(name) for name in method or ()]
     if out.output is not None:
         _check_chart(out.output, method or [], baseline)
@@ -178,7 +182,7 @@ def _repeats(scores: Scores, baseline: str | None, level: float) -> Answer:
 
     answer = result_answer(summarise_repeats(scores, baseline=baseline, level=level))
     if scores.corrected:
-        by = f"means by people's judgements, also from {scores.model_topics:,} topics judged by the model alone"
+        by = f"means by human judgements, also from {scores.model_topics:,} topics judged by the model alone"
         answer = answer._replace(table=replace(answer.table, note=f"{answer.table.note}\n{by}"))
     return answer._replace(table=with_design_note(answer.table, scores.design_words))
 
@@ -200,11 +204,11 @@ def _check_chart(output: str, methods: Sequence[str], baseline: str | None) -> N
 
 
 def _check_judged(inputs: JudgedInputs, view: str, methods: Sequence[str]) -> None:
-    """Raise if options do not apply to means by a model's judgements and people's."""
+    """Raise if options do not apply to means by human and model judgements."""
     from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS
 
     by_document = inputs.human_sample == RANDOM_DOCUMENTS
-    if view in DOUBT_TREATMENTS or (view == TOPICS and not by_document):
+    if view in _DOUBTS or (view == TOPICS and not by_document):
         raise InvalidValueError(
             f"--show {view} cannot be combined with --human, which corrects means, not single topics"
         )
@@ -218,7 +222,7 @@ def _check_judged(inputs: JudgedInputs, view: str, methods: Sequence[str]) -> No
 def _corrected(
     scores: Scores | ScoreSummary, statistics: options.Statistics, *, methods: Sequence[str] | None
 ) -> Answer:
-    """Return means by people's judgements, estimated from the model's and from theirs."""
+    """Return means by human judgements, estimated from these and the model's."""
     from confir.cli.terminal import result_answer
     from confir.data.sampling.judged_scores import as_judged
     from confir.studies.corrected_means.corrected_means import correct_scores

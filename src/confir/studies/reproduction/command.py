@@ -13,7 +13,7 @@ from confir.cli.input_options import DESIGN
 from confir.cli.parameters import Argument, Instead, Option, Panel, Without, refuse_options
 from confir.defaults import OVERLAP_DEPTH, PERSISTENCE
 from confir.errors import InvalidValueError
-from confir.studies.history.command import GATE_PANEL, check_junit
+from confir.studies.gate.command import GATE_PANEL, check_junit
 
 if TYPE_CHECKING:
     from confir.studies.reproduction.reproduction import ReproductionCheck
