@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 import confir
-from confir.data.sampling.joined_judges import join_judges
-from confir.data.sampling.judged_scores import Judged
+from confir.data.sampling.judged_scores import join_judges
+from confir.data.sampling.prediction_powered import Judged
 from confir.errors import ConfirError, InvalidValueError, TopicMismatchError, UnsupportedMethodError
 from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.human_judgements import JudgedSample
@@ -242,7 +242,9 @@ def test_all_topics_by_people_are_people_alone():
     np.testing.assert_allclose(*low, atol=1e-12)
     limits = [confir.compare_runs(one, rng=1).simultaneous_low for one in (judged, alone)]
     np.testing.assert_allclose(*limits, atol=1e-12)
-    with pytest.raises(TopicMismatchError, match=r"people did not judge 35 topics of the model's"):
+    with pytest.raises(
+        TopicMismatchError, match=r"the human judgements lack 35 topics of the model's"
+    ):
         confir.evaluate(MODEL, RUNS, ["AP"], human=HUMAN, human_sample="all")
 
 

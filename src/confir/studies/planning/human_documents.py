@@ -10,7 +10,7 @@ import numpy as np
 from confir.arguments import as_choice, as_integer, as_level, as_real
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
-from confir.data.sampling.judged_scores import SampledScores, as_sampled
+from confir.data.sampling.sampled_document_scores import SampledScores, as_sampled
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import BEST, LEVEL, NO_FAMILY
