@@ -1,4 +1,4 @@
-"""The input of a command that takes people's judgements beside a model's."""
+"""The input of a command that takes human judgements with a model's."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class JudgedInputs(Inputs):
         Option(
             metavar="QRELS",
             help="Human judgements of some topics, if QRELS are a model's: results are what human "
-            "judgements would give, estimated from both. With --scores, a score table by people.",
+            "judgements would give, estimated from both. With --scores, a score table by human judgements.",
             panel=options.HUMAN_PANEL,
         ),
     ] = None
@@ -47,14 +47,14 @@ class JudgedInputs(Inputs):
     repeats: RepeatsOption = None
 
     def check_human(self) -> bool:
-        """Return whether people's judgements are given; raise where it is not said how."""
+        """Return whether human judgements are given; raise where it is not said how."""
         if self.human is None and self.human_sample is None:
             return False
         from confir.data.sampling.judged_scores import HUMAN_SAMPLES, RANDOM_DOCUMENTS, check_sample
 
         if self.human is None:
             raise InvalidValueError(
-                "--human-sample is for people's judgements: expected --human QRELS"
+                "--human-sample is for human judgements: expected --human QRELS"
             )
         if self.human_sample is None:
             raise InvalidValueError(
@@ -89,20 +89,20 @@ class JudgedInputs(Inputs):
         quiet: bool,
         example: str,
     ) -> Scores:
-        """Return the scores to work with; of tables, those by people with the model's."""
+        """Return the scores to work with; of tables, those by human judgements with the model's."""
         run = baseline if self.repeats is None else None  # it names a system
         scores = super().load_scores(measures, baseline=run, quiet=quiet, example=example)
         if not self.scores or not self.check_human():
             return self.group_repeats(scores)
         from confir.data.tables.score_files import read_scores
 
-        people = read_scores(str(self.human), columns=self.columns)
-        return self.group_repeats(scores.with_human(people, str(self.human_sample)))
+        human = read_scores(str(self.human), columns=self.columns)
+        return self.group_repeats(scores.with_human(human, str(self.human_sample)))
 
     def _given(
         self, measures: Sequence[str] | None, baseline: str | None, example: str, instead: str
     ) -> dict[str, Any]:
         given = super()._given(measures, baseline, example, instead)
         self.check_human()
-        people = {"human": self.human, "human_sample": self.human_sample}
-        return {**given, **people, "rng": self.context.params.get("seed", SEED)}
+        judged = {"human": self.human, "human_sample": self.human_sample}
+        return {**given, **judged, "rng": self.context.params.get("seed", SEED)}

@@ -178,7 +178,7 @@ def _repeats(scores: Scores, baseline: str | None, level: float) -> Answer:
 
     answer = result_answer(summarise_repeats(scores, baseline=baseline, level=level))
     if scores.corrected:
-        by = f"means by people's judgements, also from {scores.model_topics:,} topics judged by the model alone"
+        by = f"means by human judgements, also from {scores.model_topics:,} topics judged by the model alone"
         answer = answer._replace(table=replace(answer.table, note=f"{answer.table.note}\n{by}"))
     return answer._replace(table=with_design_note(answer.table, scores.design_words))
 
@@ -200,7 +200,7 @@ def _check_chart(output: str, methods: Sequence[str], baseline: str | None) -> N
 
 
 def _check_judged(inputs: JudgedInputs, view: str, methods: Sequence[str]) -> None:
-    """Raise if options do not apply to means by a model's judgements and people's."""
+    """Raise if options do not apply to means by model and human judgements."""
     from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS
 
     by_document = inputs.human_sample == RANDOM_DOCUMENTS
@@ -218,7 +218,7 @@ def _check_judged(inputs: JudgedInputs, view: str, methods: Sequence[str]) -> No
 def _corrected(
     scores: Scores | ScoreSummary, statistics: options.Statistics, *, methods: Sequence[str] | None
 ) -> Answer:
-    """Return means by people's judgements, estimated from the model's and from theirs."""
+    """Return means by human judgements, estimated from these and the model's."""
     from confir.cli.terminal import result_answer
     from confir.data.sampling.judged_scores import as_judged
     from confir.studies.corrected_means.corrected_means import correct_scores
