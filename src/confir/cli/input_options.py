@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import click
 
 from confir.cli import options
-from confir.cli.parameters import Argument
+from confir.cli.parameters import Argument, PathRole
 from confir.errors import ConfirError, InvalidValueError, UnreadableError
 
 # Options that say how topics were drawn, of files and of score tables alike.
@@ -28,7 +28,11 @@ class InputOptions:
     context: click.Context
     qrels: Annotated[
         str | None,
-        Argument(metavar="QRELS", help="Qrels file, or irds:DATASET; - is standard input."),
+        Argument(
+            metavar="QRELS",
+            help="Qrels file, or irds:DATASET; - is standard input.",
+            path=PathRole.READ,
+        ),
     ] = None
     runs: Annotated[
         list[str] | None,
@@ -36,6 +40,7 @@ class InputOptions:
             metavar="RUN...",
             help="Runs: files, globs, directories, or NAME=PATH, which names a run. May be compressed (gz, "
             "bz2, xz, zst).",
+            path=PathRole.READ,
         ),
     ] = None
     scores: Annotated[
@@ -44,6 +49,8 @@ class InputOptions:
             "A score table instead of QRELS RUN...: output of trec_eval -q or ir_measures, CSV, "
             "JSON, Parquet, results of nuggetizer or AutoJudge, or a folder of these (repeatable).",
             "FILE",
+            path=PathRole.READ,
+            short=True,
         ),
     ] = None
     columns: Annotated[
@@ -85,7 +92,9 @@ class InputOptions:
     intents: Annotated[
         str | None,
         options.INPUT_PANEL(
-            "Intent probabilities, for measures of diversity: topic subtopic probability.", "FILE"
+            "Intent probabilities, for measures of diversity: topic subtopic probability.",
+            "FILE",
+            path=PathRole.READ,
         ),
     ] = None
     name_by: Annotated[
@@ -128,6 +137,7 @@ class InputOptions:
             "Documents that do not count, taken from runs and qrels: topic docid, qrels, or JSON "
             "of topic and docids.",
             "FILE",
+            path=PathRole.READ,
         ),
     ] = None
     exclude_identical: Annotated[
@@ -145,6 +155,7 @@ class InputOptions:
             "How topics were drawn: a table with a column topic and any of dataset, stratum, "
             "cluster, weight.",
             "FILE",
+            path=PathRole.READ,
         ),
     ] = None
     dataset: options.DesignColumn = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs
-from confir.cli.parameters import Option, refuse_options
+from confir.cli.parameters import Option, PathRole, refuse_options
 from confir.cli.repeat_option import RepeatsOption, pattern_of
 from confir.defaults import SEED
 from confir.errors import InvalidValueError, enumerate_names
@@ -31,6 +31,7 @@ class JudgedInputs(Inputs):
             help="Human judgements of some topics, if QRELS are a model's: results are what human "
             "judgements would give, estimated from both. With --scores, a score table by human judgements.",
             panel=options.HUMAN_PANEL,
+            path=PathRole.READ,
         ),
     ] = None
     human_sample: Annotated[

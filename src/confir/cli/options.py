@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from confir.cli.completion import measure_names, method_names
-from confir.cli.parameters import Callback, Option, Panel, among, is_given, one_of
+from confir.cli.parameters import (
+    Callback,
+    Option,
+    Panel,
+    PathRole,
+    SharedPanel,
+    among,
+    is_given,
+    one_of,
+)
 from confir.defaults import (
     CHART_ENDINGS,
     DOCUMENT_REPLICATES,
@@ -27,12 +36,12 @@ from confir.errors import InvalidValueError
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
 
-INPUT_PANEL = Panel("Input")
+INPUT_PANEL = SharedPanel("Input")
 DESIGN_PANEL = Panel("Topics that are not a simple random sample")
-STATISTICS_PANEL = Panel("Statistics")
+STATISTICS_PANEL = SharedPanel("Statistics")
 HUMAN_PANEL = Panel("Human judgements")
 JUDGEMENTS_PANEL = Panel("Judgements")
-_OUTPUT_PANEL = Panel("Output")
+_OUTPUT_PANEL = SharedPanel("Output")
 _PAPER_PANEL = Panel("For papers")
 # What --rows takes for no limit.
 ALL_ROWS = "all"
@@ -154,12 +163,15 @@ MeasuresOption = Annotated[
         names=("-m", "--measure"),
         callback=split_measures,
         complete=among(measure_names),
+        short=True,
     ),
 ]
 SelectOption = Annotated[
     list[str] | None,
     INPUT_PANEL(
-        "Use only the runs with these names: 'bm25*' (repeatable; a baseline is kept).", "PATTERN"
+        "Use only the runs with these names: 'bm25*' (repeatable; a baseline is kept).",
+        "PATTERN",
+        short=True,
     ),
 ]
 TopOption = Annotated[
@@ -190,7 +202,9 @@ def _between_0_and_1(_: click.Context, __: click.Parameter, value: float) -> flo
     return as_level(value)
 
 
-LevelOption = Annotated[float, STATISTICS_PANEL("Confidence level.", callback=_between_0_and_1)]
+LevelOption = Annotated[
+    float, STATISTICS_PANEL("Confidence level.", callback=_between_0_and_1, short=True)
+]
 MethodsOption = Annotated[
     list[str] | None,
     STATISTICS_PANEL(
@@ -233,7 +247,9 @@ SchedulerOption = Annotated[
 ResumeOption = Annotated[
     str | None,
     STATISTICS_PANEL(
-        "Save partial results there, and resume from them after an interruption.", "DIR"
+        "Save partial results there, and resume from them after an interruption.",
+        "DIR",
+        path=PathRole.RESUME,
     ),
 ]
 OutputOption = Annotated[
@@ -243,6 +259,8 @@ OutputOption = Annotated[
         "FILE",
         names=("-o", "--output"),
         callback=_print_or_write,
+        path=PathRole.WRITE,
+        short=True,
     ),
 ]
 FormatOption = Annotated[
@@ -253,6 +271,7 @@ FormatOption = Annotated[
         names=("--format",),
         complete=among(lambda: OUTPUT_FORMATS),
         callback=_print_or_write,
+        short=True,
     ),
 ]
 QuietOption = Annotated[bool, _OUTPUT_PANEL("Show neither progress nor warnings.")]
@@ -274,7 +293,9 @@ def _count_or_all(_: click.Context, __: click.Parameter, value: str) -> str:
 RowsOption = Annotated[
     str,
     _OUTPUT_PANEL(
-        "Rows of a table in the terminal; files have all of them.", "N|all", callback=_count_or_all
+        "Rows of a table in the terminal; files have all of them.",
+        "N|all",
+        callback=_count_or_all,
     ),
 ]
 

@@ -15,6 +15,7 @@ import inspect
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
 from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import click
@@ -25,6 +26,17 @@ Command = Callable[..., None]
 Completer = Callable[[str], list[str]]
 # Checks a value, or replaces it: called with the context of the command, the parameter and the value.
 Callback = Callable[[click.Context, click.Parameter, Any], Any]
+
+
+class PathRole(Enum):
+    """What a command does with the paths that a parameter names, as `confir.cli.output_guard` asks."""
+
+    READ = "a file, several, or a folder of them, is read"
+    RUN = "a run: one of those that are read, by its name, or a file"
+    WRITE = "a file is written"
+    APPEND = "a file is read, if there is one, and written with more in it"
+    FOLDER = "a folder is filled"
+    RESUME = "a folder keeps parts of results"
 
 
 class Argument(NamedTuple):
@@ -38,11 +50,14 @@ class Argument(NamedTuple):
         What it is.
     complete
         Completes a word in a shell; by default by files.
+    path
+        What becomes of the paths that it names; None where it names none.
     """
 
     metavar: str
     help: str = ""
     complete: Completer | None = None
+    path: PathRole | None = None
 
 
 class Option:
@@ -64,6 +79,10 @@ class Option:
         Whether help shows the default, or what it shows instead.
     panel
         The panel of the help; by default that of the options.
+    short
+        Whether the short help page has it; by default where it is in no panel.
+    path
+        What becomes of the paths that it names; None where it names none.
     """
 
     def __init__(
@@ -75,9 +94,12 @@ class Option:
         complete: Completer | None = None,
         show_default: bool | str = True,
         panel: str | None = None,
+        short: bool | None = None,
+        path: PathRole | None = None,
     ) -> None:
         self.names, self.metavar, self.help, self.panel = names, metavar, help, panel
         self.callback, self.complete, self.show_default = callback, complete, show_default
+        self.short, self.path = panel is None if short is None else short, path
 
 
 class Panel(str):
@@ -95,6 +117,12 @@ class Panel(str):
     ) -> Option:
         """Return an option; the parameters are those of `Option`."""
         return Option(*names, metavar=metavar, help=help, panel=self, **further)
+
+
+class SharedPanel(Panel):
+    """A panel that most commands have: on the short help page, its options come last."""
+
+    __slots__ = ()
 
 
 def among(names: Callable[[], Iterable[str]]) -> Completer:
@@ -118,16 +146,25 @@ def one_of(*words: str) -> Callback:
 
 
 class DeclaredArgument(click.Argument):
-    """An argument of a command, with what help says of it."""
+    """An argument of a command, with its declaration."""
 
-    help: str
+    declared: Argument
 
 
 class DeclaredOption(click.Option):
-    """An option of a command, with the panel that lists it, and the default that help shows."""
+    """An option of a command, with its declaration."""
 
-    panel: str | None
-    default_shown: bool | str
+    declared: Option
+
+
+def paths_with(context: click.Context, *roles: PathRole) -> list[str]:
+    """Return the paths that the user gave for parameters with some roles."""
+    found: list[str] = []
+    for one in context.command.params:
+        if isinstance(one, DeclaredArgument | DeclaredOption) and one.declared.path in roles:
+            value = context.params.get(str(one.name))
+            found += value if isinstance(value, list | tuple) else [value or ""]
+    return [path for path in found if path]
 
 
 def click_parameter(name: str, annotation: Any, default: Any) -> click.Parameter:
@@ -147,7 +184,7 @@ def click_parameter(name: str, annotation: Any, default: Any) -> click.Parameter
             callback=_callback(None, kind),
             shell_complete=completer,
         )
-        argument.help = declared.help
+        argument.declared = declared
         return argument
     names = declared.names or (f"--{name.replace('_', '-')}",)
     is_flag, longest = kind.value is bool, max(names, key=len)
@@ -164,7 +201,7 @@ def click_parameter(name: str, annotation: Any, default: Any) -> click.Parameter
         callback=_callback(declared.callback, kind),
         shell_complete=completer,
     )
-    option.panel, option.default_shown = declared.panel, declared.show_default
+    option.declared = declared
     return option
 
 

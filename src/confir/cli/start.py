@@ -106,7 +106,7 @@ class Commands(click.Group):
 
     def get_help(self, ctx: click.Context) -> str:
         """Return the page that lists all commands."""
-        listed = (Entry(name, name, _summary(name), panel) for name, (_, panel) in COMMANDS.items())
+        listed = (Entry(name, _summary(name), panel) for name, (_, panel) in COMMANDS.items())
         return help_page(ctx, [*entries(ctx), *listed])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

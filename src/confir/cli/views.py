@@ -127,7 +127,7 @@ class Views:
         return f"has no effect on --show {view.name} ({view.about}){views}"
 
 
-TopicsOption = Annotated[bool, Option("-q", help=f"The same as --show {TOPICS}.")]
+TopicsOption = Annotated[bool, Option("-q", help=f"The same as --show {TOPICS}.", short=False)]
 
 
 def schema_views(declared: Iterable[tuple[str, Views]]) -> dict[str, dict[str, list[str]]]:

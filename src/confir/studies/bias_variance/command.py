@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Panel, Without
+from confir.cli.parameters import Panel, PathRole, Without
 from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def bias_variance_command(
             "Compare with this run, its name or its file: adds robustness index and proportion "
             "of topics hurt (<Init).",
             "RUN",
+            path=PathRole.RUN,
         ),
     ] = None,
     loss_depth: Annotated[

@@ -29,12 +29,17 @@ def chance_command(
     inputs: Annotated[Inputs, Without("scores", "columns", "intents", "bounded")],
     documents: Annotated[
         int | None,
-        _CHANCE("Number of documents in the collection.", "N", callback=options.at_least(1)),
+        _CHANCE(
+            "Number of documents in the collection.", "N", callback=options.at_least(1), short=True
+        ),
     ] = None,
     relevant: Annotated[
         int | None,
         _CHANCE(
-            "Number of relevant documents, instead of QRELS.", "R", callback=options.at_least(0)
+            "Number of relevant documents, instead of QRELS.",
+            "R",
+            callback=options.at_least(0),
+            short=True,
         ),
     ] = None,
     draws: Annotated[

@@ -9,7 +9,7 @@ import click
 
 from confir.cli import options
 from confir.cli.input import Inputs
-from confir.cli.parameters import Instead, Option, Without, refuse_options
+from confir.cli.parameters import Instead, Option, PathRole, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, SmallSampleWarning, counted, warn_caller
 
@@ -33,6 +33,7 @@ MeasuresOption = Annotated[
         "NAME",
         names=("-m", "--measure"),
         callback=options.split_measures,
+        short=True,
     ),
 ]
 SmallROption = Annotated[
@@ -91,6 +92,7 @@ def collection_command(
         Option(
             metavar="RUN",
             help="Compare the other runs with this one: its name or its file.",
+            path=PathRole.RUN,
         ),
     ] = None,
     pairing: Annotated[

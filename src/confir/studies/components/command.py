@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Option, Without, refuse_options
+from confir.cli.parameters import Option, PathRole, Without, refuse_options
 from confir.cli.repeat_option import pattern_of
 from confir.cli.views import View, Views
 from confir.defaults import LEVEL, SEED
@@ -24,7 +24,9 @@ def components_command(
     judge: Annotated[
         list[str] | None,
         Option(
-            metavar="QRELS", help="Judgements of the same topics by another judge (repeatable)."
+            metavar="QRELS",
+            help="Judgements of the same topics by another judge (repeatable).",
+            path=PathRole.READ,
         ),
     ] = None,
     topics: Annotated[

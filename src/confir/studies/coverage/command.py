@@ -77,6 +77,7 @@ MeasureOption = Annotated[
         "NAME",
         names=("-m", "--measure"),
         callback=options.split_measures,
+        short=True,
     ),
 ]
 
@@ -147,6 +148,7 @@ def type_one_command(
             "Confidence level (repeatable; default 0.95, 0.90, … 0.50).",
             "LEVEL",
             callback=_check_levels,
+            short=True,
         ),
     ] = None,
     method: StudiedMethodsOption = None,

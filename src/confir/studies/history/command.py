@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from confir.cli import options
-from confir.cli.parameters import Argument, Option, Panel
+from confir.cli.parameters import Argument, Option, Panel, PathRole
 from confir.cli.start import build_seconds
 from confir.errors import InvalidValueError
 
@@ -61,6 +61,7 @@ class GateRecords:
             "Append this look to a history (JSON Lines), and control the error rate over all of its "
             "looks. confir history shows it.",
             "FILE",
+            path=PathRole.APPEND,
         ),
     ] = None
     looks: Annotated[
@@ -79,7 +80,9 @@ class GateRecords:
             "ID",
         ),
     ] = None
-    junit: Annotated[str | None, GATE_PANEL("Write the gate as JUnit XML.", "FILE")] = None
+    junit: Annotated[
+        str | None, GATE_PANEL("Write the gate as JUnit XML.", "FILE", path=PathRole.WRITE)
+    ] = None
 
     def check(self, gates: Sequence[str]) -> None:
         """Raise before any work where there is nothing to keep, or it could not be written."""
@@ -193,7 +196,9 @@ def history_command(
     file: Annotated[
         str | None,
         Argument(
-            metavar="FILE", help="What --history of confir compare or confir preferences wrote."
+            metavar="FILE",
+            help="What --history of confir compare or confir preferences wrote.",
+            path=PathRole.READ,
         ),
     ] = None,
     measure: Annotated[
@@ -207,7 +212,10 @@ def history_command(
         ),
     ] = None,
     run: Annotated[
-        list[str] | None, Option("--run", metavar="NAME", help="Only this candidate (repeatable).")
+        list[str] | None,
+        Option(
+            "--run", metavar="NAME", help="Only this candidate (repeatable).", path=PathRole.RUN
+        ),
     ] = None,
     out: options.Output,
 ) -> None:

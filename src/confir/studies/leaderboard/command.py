@@ -12,7 +12,16 @@ from confir.cli.completion import measure_names
 from confir.cli.input import reading_options
 from confir.cli.input_options import DESIGN
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Argument, Instead, Option, Panel, Without, among, refuse_options
+from confir.cli.parameters import (
+    Argument,
+    Instead,
+    Option,
+    Panel,
+    PathRole,
+    Without,
+    among,
+    refuse_options,
+)
 from confir.cli.repeat_option import pattern_of
 from confir.cli.views import View, Views
 from confir.defaults import ROWS
@@ -37,6 +46,7 @@ _MeasureOption = Annotated[
         names=("-m", "--measure"),
         callback=options.split_measures,
         complete=among(measure_names),
+        short=True,
     ),
 ]
 
@@ -46,6 +56,7 @@ _HumanOption = Annotated[
         "Name of people's qrels of some topics in each folder, whose qrels are a model's (or a path with "
         "{dataset}): each dataset is corrected by itself. With tables, a table by people with a column dataset.",
         "NAME",
+        path=PathRole.READ,
     ),
 ]
 
@@ -63,6 +74,7 @@ def leaderboard_command(
             metavar="DIR...",
             help="One folder per dataset, with a qrels file (qrels*) and runs, or with score tables; or "
             "one table with a column dataset.",
+            path=PathRole.READ,
         ),
     ] = None,
     scores: Annotated[
@@ -70,6 +82,8 @@ def leaderboard_command(
         options.INPUT_PANEL(
             "Score tables with a column dataset instead: dataset, topic, run, score (repeatable).",
             "FILE",
+            path=PathRole.READ,
+            short=True,
         ),
     ] = None,
     means: Annotated[
@@ -78,6 +92,8 @@ def leaderboard_command(
             "A table of means instead: one row per dataset, one column per run; or results of "
             "MTEB, also a folder of them (repeatable). -m names their measure.",
             "FILE",
+            path=PathRole.READ,
+            short=True,
         ),
     ] = None,
     qrels_name: Annotated[
@@ -100,6 +116,7 @@ def leaderboard_command(
             "How topics were sampled within datasets: a table with columns dataset and topic, and any "
             "of stratum, cluster, weight.",
             "FILE",
+            path=PathRole.READ,
         ),
     ] = None,
     dataset: Annotated[
@@ -150,7 +167,11 @@ def leaderboard_command(
     ] = None,
     page: Annotated[
         str | None,
-        Option(metavar="FILE", help="Also write a report of all datasets together: an HTML page."),
+        Option(
+            metavar="FILE",
+            help="Also write a report of all datasets together: an HTML page.",
+            path=PathRole.WRITE,
+        ),
     ] = None,
     show: Annotated[str | None, VIEWS.option()] = None,
     statistics: options.Statistics,

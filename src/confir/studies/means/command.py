@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Option, refuse_options
+from confir.cli.parameters import Option, PathRole, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, counted
 from confir.studies.unjudged.command import DOUBT_OPTIONS, DOUBT_TREATMENTS, Beside, Doubts
@@ -69,6 +69,7 @@ def evaluate_command(
             metavar="RUN",
             help="Mark the runs that are significantly better (▲) or worse (▼) than this one: its "
             "name or its file.",
+            path=PathRole.RUN,
         ),
     ] = None,
     treatment: Annotated[

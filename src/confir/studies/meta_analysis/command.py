@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import CHOOSING
-from confir.cli.parameters import Argument, Instead, Panel, Without, refuse_options
+from confir.cli.parameters import Argument, Instead, Panel, PathRole, Without, refuse_options
 from confir.defaults import ALL_PAIRS, BASELINE, NO_FAMILY
 from confir.errors import FormatError, InvalidValueError, counted
 from confir.studies.collection.command import SmallROption
@@ -32,6 +32,7 @@ MeasuresOption = Annotated[
         "NAME",
         names=("-m", "--measure"),
         callback=options.split_measures,
+        short=True,
     ),
 ]
 
@@ -45,6 +46,7 @@ def meta_command(
             help="Tables of effects: CSV, TSV, JSON, JSONL or Parquet. Of several files, each is a "
             "collection, named by its file or as NAME=FILE. With -m: QRELS RUN..., whose topics "
             "are pooled.",
+            path=PathRole.READ,
         ),
     ] = None,
     inputs: Annotated[
@@ -63,7 +65,11 @@ def meta_command(
     ] = None,
     baseline: Annotated[
         str | None,
-        _POOLING("The run that --effect refers to: its name or, with -m, its file.", "RUN"),
+        _POOLING(
+            "The run that --effect refers to: its name or, with -m, its file.",
+            "RUN",
+            path=PathRole.RUN,
+        ),
     ] = None,
     model: Annotated[
         list[str] | None,

@@ -9,7 +9,7 @@ import click
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Option, Panel, Without, refuse_options
+from confir.cli.parameters import Option, Panel, PathRole, Without, refuse_options
 from confir.defaults import DEFAULT_POWER, FAMILIES, LEVEL, OBSERVED, SEED
 from confir.errors import InvalidValueError
 
@@ -127,7 +127,11 @@ def plan_command(
     inputs: Annotated[JudgedInputs, Without("bounded")],
     baseline: Annotated[
         str | None,
-        Option(metavar="RUN", help="Plan for differences from this run: its name or its file."),
+        Option(
+            metavar="RUN",
+            help="Plan for differences from this run: its name or its file.",
+            path=PathRole.RUN,
+        ),
     ] = None,
     goal: Goal,
     people: HumanGoal,
@@ -138,6 +142,7 @@ def plan_command(
             "How many more votes, from votes as of confir preferences: for --half-width, or to "
             "separate neighbours; and which pairs to ask about. See also confir preferences --show plan.",
             "FILE",
+            path=PathRole.READ,
         ),
     ] = None,
     level: options.LevelOption = LEVEL,

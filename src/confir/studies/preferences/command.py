@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from confir.cli import options
-from confir.cli.parameters import Argument, Option, Panel, refuse_options
+from confir.cli.parameters import Argument, Option, Panel, PathRole, refuse_options
 from confir.cli.views import View, Views
 from confir.defaults import DEFAULT_POWER
 from confir.errors import ConfirWarning, InvalidValueError
@@ -56,11 +56,15 @@ def preferences_command(
             metavar="VOTES",
             help="CSV, TSV, JSON, JSON Lines or Parquet with the columns left, right and winner, or "
             "model_a, model_b and winner; also topic and judge where known.",
+            path=PathRole.READ,
         ),
     ] = None,
     show: Annotated[str | None, VIEWS.option()] = None,
     baseline: Annotated[
-        str | None, Option(metavar="SYSTEM", help="Compare the other systems with this one.")
+        str | None,
+        Option(
+            metavar="SYSTEM", help="Compare the other systems with this one.", path=PathRole.RUN
+        ),
     ] = None,
     cluster: Annotated[
         str | None,

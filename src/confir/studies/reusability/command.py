@@ -6,7 +6,7 @@ from typing import Annotated
 
 from confir.cli import options
 from confir.cli.input import Inputs
-from confir.cli.parameters import Panel, Without
+from confir.cli.parameters import Panel, PathRole, Without
 from confir.defaults import LEVEL, POOL_DEPTH
 from confir.errors import InvalidValueError
 
@@ -18,7 +18,8 @@ def reusability_command(
     *,
     inputs: Annotated[Inputs, Without("scores", "columns", "bounded", "top")],
     teams: Annotated[
-        str | None, _POOL_PANEL("The team of each run: lines of run and team.", "FILE")
+        str | None,
+        _POOL_PANEL("The team of each run: lines of run and team.", "FILE", path=PathRole.READ),
     ] = None,
     pool_depth: Annotated[
         int,
@@ -34,6 +35,7 @@ def reusability_command(
             "The teams that contributed each document, instead of the pool of these runs: lines of "
             "topic, 0, docid, gain, number of teams, and their names.",
             "FILE",
+            path=PathRole.READ,
         ),
     ] = None,
     unjudged: Annotated[

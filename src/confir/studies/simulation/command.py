@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from confir.cli import options
-from confir.cli.parameters import Option, Panel, refuse_options
+from confir.cli.parameters import Option, Panel, PathRole, refuse_options
 from confir.defaults import ENDINGS, SEED
 from confir.errors import InvalidValueError, UnknownNameError, counted
 
@@ -24,7 +24,12 @@ def simulate_command(
     context: click.Context,
     scores: Annotated[
         list[str] | None,
-        _SCORES("A score table from which a population of topics is fitted (repeatable).", "FILE"),
+        _SCORES(
+            "A score table from which a population of topics is fitted (repeatable).",
+            "FILE",
+            path=PathRole.READ,
+            short=True,
+        ),
     ] = None,
     measure: options.MeasuresOption = None,
     output: Annotated[
@@ -33,17 +38,24 @@ def simulate_command(
             "File for the simulated scores: .csv .tsv .json .jsonl .parquet",
             "FILE",
             names=("-o", "--output"),
+            path=PathRole.WRITE,
+            short=True,
         ),
     ] = None,
     truth: Annotated[
         str | None,
-        _SCORES("File for the true means (.csv .json .md …); by default they are printed.", "FILE"),
+        _SCORES(
+            "File for the true means (.csv .json .md …); by default they are printed.",
+            "FILE",
+            path=PathRole.WRITE,
+        ),
     ] = None,
     collection: Annotated[
         str | None,
         _COLLECTION(
             "Write a simulated collection to this folder: qrels.txt, and the runs in runs/.",
             "FOLDER",
+            path=PathRole.FOLDER,
         ),
     ] = None,
     runs: Annotated[
@@ -64,7 +76,10 @@ def simulate_command(
     kind: Annotated[
         str,
         _SCORES(
-            f"How to print the true means: {options.formats_text()}.", "FORMAT", names=("--format",)
+            f"How to print the true means: {options.formats_text()}.",
+            "FORMAT",
+            names=("--format",),
+            short=True,
         ),
     ] = "table",
     quiet: options.QuietOption = False,

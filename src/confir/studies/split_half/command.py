@@ -17,7 +17,10 @@ def split_half_command(
     measure: Annotated[
         str,
         options.INPUT_PANEL(
-            "A measure in [0, 1] (confir measures lists them).", "NAME", names=("-m", "--measure")
+            "A measure in [0, 1] (confir measures lists them).",
+            "NAME",
+            names=("-m", "--measure"),
+            short=True,
         ),
     ] = "AP",
     method: Annotated[

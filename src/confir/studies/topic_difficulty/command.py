@@ -7,7 +7,7 @@ from typing import Annotated
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Option, Without, is_given
+from confir.cli.parameters import Option, PathRole, Without, is_given
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 
 VIEWS = Views(
@@ -25,6 +25,7 @@ def topics_command(
             metavar="RUN",
             help="The run to examine: its name or its file. By default the one with the best mean "
             "by the first measure.",
+            path=PathRole.RUN,
         ),
     ] = None,
     show: Annotated[str | None, VIEWS.option()] = None,
