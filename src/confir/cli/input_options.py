@@ -70,7 +70,7 @@ class InputOptions:
         options.INPUT_PANEL(
             "Lowest relevance grade that counts as relevant.",
             names=("-l", "--rel"),
-            callback=options.at_least(1),
+            least=1,
         ),
     ] = 1
     depth: Annotated[
@@ -78,15 +78,14 @@ class InputOptions:
         options.INPUT_PANEL(
             "Use only the first documents of each list, up to this rank.",
             names=("-M", "--depth"),
-            callback=options.at_least(1),
+            least=1,
         ),
     ] = None
     missing: Annotated[
         str,
-        options.choice(
-            *("zero", "drop", "error"),
-            help="A topic that a run lacks scores 0, is left out of the run's mean, or is an error.",
-            panel=options.INPUT_PANEL,
+        options.INPUT_PANEL(
+            "A topic that a run lacks scores 0, is left out of the run's mean, or is an error.",
+            choices=("zero", "drop", "error"),
         ),
     ] = "zero"
     intents: Annotated[
@@ -99,19 +98,13 @@ class InputOptions:
     ] = None
     name_by: Annotated[
         str,
-        options.choice(
-            "file",
-            "tag",
-            help="Name runs by their file or by their tag.",
-            panel=options.INPUT_PANEL,
-        ),
+        options.INPUT_PANEL("Name runs by their file or by their tag.", choices=("file", "tag")),
     ] = "file"
     tie_precision: Annotated[
         str,
-        options.choice(
-            *("double", "single"),
-            help="Precision in which retrieval scores tie: single as in trec_eval 9 and pytrec_eval.",
-            panel=options.INPUT_PANEL,
+        options.INPUT_PANEL(
+            "Precision in which retrieval scores tie: single as in trec_eval 9 and pytrec_eval.",
+            choices=("double", "single"),
         ),
     ] = "double"
     subset: Annotated[
@@ -164,8 +157,10 @@ class InputOptions:
     weight: options.DesignColumn = None
     datasets: Annotated[
         str,
-        options.generalise_to(
-            help="Whether conclusions are about these datasets, or about similar ones."
+        options.DESIGN_PANEL(
+            "Whether conclusions are about these datasets, or about similar ones.",
+            names=("--generalise-to",),
+            choices=options.GENERALISE_TO,
         ),
     ] = "fixed"
     bounded: Annotated[

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
 from confir.cli.completion import measure_names, method_names
-from confir.cli.parameters import (
-    Callback,
-    Option,
-    Panel,
-    PathRole,
-    SharedPanel,
-    among,
-    is_given,
-    one_of,
-)
+from confir.cli.parameters import Panel, PathRole, SharedPanel, is_given
 from confir.defaults import (
     CHART_ENDINGS,
     DOCUMENT_REPLICATES,
@@ -45,55 +36,9 @@ _OUTPUT_PANEL = SharedPanel("Output")
 _PAPER_PANEL = Panel("For papers")
 # What --rows takes for no limit.
 ALL_ROWS = "all"
-# Longer lists of words would be broken within one, in help pages of 80 columns.
-_LONGEST_LIST = 21
-
-
-def at_least(least: int) -> Callback:
-    """Return what checks a count as soon as it is read."""
-
-    def check(_: click.Context, parameter: click.Parameter, value: int | None) -> int | None:
-        if value is not None and value < least:
-            option = max(parameter.opts, key=len)
-            raise InvalidValueError(f"{option} is {value}; expected {least} or more")
-        return value
-
-    return check
-
-
-def choice(*choices: str, help: str, panel: str) -> Any:  # noqa: A002
-    """Return an option whose value is one of some words, checked as soon as it is read."""
-    listed = "|".join(choices)
-    is_short = len(listed) <= _LONGEST_LIST
-    return Option(
-        metavar=listed if is_short else "WORD",
-        help=help if is_short else f"{help} WORD: {', '.join(choices)}.",
-        callback=one_of(*choices),
-        complete=among(lambda: choices),
-        panel=panel,
-    )
-
 
 # What conclusions are about, by the word of the option: `Design.datasets`.
-_GENERALISE_TO = {"these": "fixed", "similar": "random"}
-
-
-def generalise_to(*, help: str, default: str | None = "these") -> Any:  # noqa: A002
-    """Return the option that says whether conclusions are about these datasets or similar ones."""
-
-    def check(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-        if value is None or not is_given(context, str(parameter.name)):
-            return value
-        return _GENERALISE_TO[one_of(*_GENERALISE_TO)(context, parameter, value)]
-
-    return DESIGN_PANEL(
-        help,
-        "|".join(_GENERALISE_TO),
-        names=("--generalise-to",),
-        callback=check,
-        complete=among(lambda: _GENERALISE_TO),
-        show_default=default or False,
-    )
+GENERALISE_TO = {"these": "fixed", "similar": "random"}
 
 
 def split_measures(
@@ -162,7 +107,7 @@ MeasuresOption = Annotated[
         "NAME",
         names=("-m", "--measure"),
         callback=split_measures,
-        complete=among(measure_names),
+        complete=measure_names,
         short=True,
     ),
 ]
@@ -179,7 +124,7 @@ TopOption = Annotated[
     INPUT_PANEL(
         "Use only the runs with the N highest means by the first measure (a baseline is kept).",
         "N",
-        callback=at_least(1),
+        least=1,
     ),
 ]
 DesignColumn = Annotated[
@@ -211,7 +156,7 @@ MethodsOption = Annotated[
         "Interval method (repeatable, to see several side by side; confir methods lists them).",
         "NAME",
         names=("--method",),
-        complete=among(method_names),
+        complete=method_names,
     ),
 ]
 MethodOption = Annotated[
@@ -220,20 +165,16 @@ MethodOption = Annotated[
         "Interval method (confir methods lists them).",
         "NAME",
         names=("--method",),
-        complete=among(method_names),
+        complete=method_names,
     ),
 ]
-ReplicatesOption = Annotated[
-    int, STATISTICS_PANEL("Number of bootstrap replicates.", callback=at_least(1))
-]
-SeedOption = Annotated[
-    int, STATISTICS_PANEL("Seed of the random number generator.", callback=at_least(0))
-]
+ReplicatesOption = Annotated[int, STATISTICS_PANEL("Number of bootstrap replicates.", least=1)]
+SeedOption = Annotated[int, STATISTICS_PANEL("Seed of the random number generator.", least=0)]
 JobsOption = Annotated[
     int | None,
     STATISTICS_PANEL(
         "Number of threads; by default all cores. The results do not depend on it.",
-        callback=at_least(1),
+        least=1,
     ),
 ]
 SchedulerOption = Annotated[
@@ -269,7 +210,7 @@ FormatOption = Annotated[
         f"What to print: {formats_text()}.",
         "FORMAT",
         names=("--format",),
-        complete=among(lambda: OUTPUT_FORMATS),
+        complete=lambda: OUTPUT_FORMATS,
         callback=_print_or_write,
         short=True,
     ),
@@ -307,24 +248,22 @@ def most_rows(rows: str) -> int | None:
 
 WidthOption = Annotated[
     str | None,
-    choice(
-        *TABLE_WIDTHS,
-        help="Make a LaTeX table fit a column or a page: fewer decimals, stacked intervals, wrapped names "
+    _PAPER_PANEL(
+        "Make a LaTeX table fit a column or a page: fewer decimals, stacked intervals, wrapped names "
         "and measures.",
-        panel=_PAPER_PANEL,
+        choices=TABLE_WIDTHS,
     ),
 ]
 IntervalsOption = Annotated[
     str | None,
-    choice(
-        *INTERVAL_STYLES,
-        help="How a LaTeX table shows intervals: 0.41 [0.38, 0.45], below the mean, or 0.41 ± 0.03.",
-        panel=_PAPER_PANEL,
+    _PAPER_PANEL(
+        "How a LaTeX table shows intervals: 0.41 [0.38, 0.45], below the mean, or 0.41 ± 0.03.",
+        choices=INTERVAL_STYLES,
     ),
 ]
 DecimalsOption = Annotated[
     int | None,
-    _PAPER_PANEL("Decimals of scores in tables; by default 4.", "N", callback=at_least(1)),
+    _PAPER_PANEL("Decimals of scores in tables; by default 4.", "N", least=1),
 ]
 FigureWidthOption = Annotated[
     float | None,

@@ -55,7 +55,7 @@ def report_command(
             "Number of documents in the collection, for the random baseline; by default "
             "those that occur in qrels and runs.",
             "N",
-            callback=options.at_least(1),
+            least=1,
         ),
     ] = None,
     baseline: Annotated[

@@ -28,10 +28,9 @@ def bias_variance_command(
     ] = "perfect",
     variable: Annotated[
         str,
-        options.choice(
-            *("score", "rho"),
-            help="Decompose the score, or rho, the difference from the target on each topic.",
-            panel=_TARGET,
+        _TARGET(
+            "Decompose the score, or rho, the difference from the target on each topic.",
+            choices=("score", "rho"),
         ),
     ] = "score",
     baseline: Annotated[
@@ -48,7 +47,7 @@ def bias_variance_command(
         _TARGET(
             "Add R-Loss@K: relevant documents lost among the first K, relative to the baseline.",
             "K",
-            callback=options.at_least(1),
+            least=1,
         ),
     ] = None,
     parameter: Annotated[

@@ -29,16 +29,14 @@ def chance_command(
     inputs: Annotated[Inputs, Without("scores", "columns", "intents", "bounded")],
     documents: Annotated[
         int | None,
-        _CHANCE(
-            "Number of documents in the collection.", "N", callback=options.at_least(1), short=True
-        ),
+        _CHANCE("Number of documents in the collection.", "N", least=1, short=True),
     ] = None,
     relevant: Annotated[
         int | None,
         _CHANCE(
             "Number of relevant documents, instead of QRELS.",
             "R",
-            callback=options.at_least(0),
+            least=0,
             short=True,
         ),
     ] = None,
@@ -46,7 +44,7 @@ def chance_command(
         int,
         _CHANCE(
             "Random rankings per topic, for the p-value of a run's AP; 0 for none.",
-            callback=options.at_least(0),
+            least=0,
         ),
     ] = DRAWS,
     show: Annotated[str | None, VIEWS.option()] = None,

@@ -97,10 +97,9 @@ def collection_command(
     ] = None,
     pairing: Annotated[
         str,
-        options.choice(
-            *("paired", "independent", "both"),
-            help="With --baseline: both runs on the same collections, or each on its own.",
-            panel=options.STATISTICS_PANEL,
+        options.STATISTICS_PANEL(
+            "With --baseline: both runs on the same collections, or each on its own.",
+            choices=("paired", "independent", "both"),
         ),
     ] = "paired",
     method: Annotated[

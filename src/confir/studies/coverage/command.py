@@ -21,14 +21,12 @@ if TYPE_CHECKING:
 class Sampling:
     """Number of samples and replicates, seed, threads, and where parts are stored."""
 
-    samples: Annotated[
-        int, options.STATISTICS_PANEL("Number of samples of topics.", callback=options.at_least(1))
-    ] = SAMPLES
+    samples: Annotated[int, options.STATISTICS_PANEL("Number of samples of topics.", least=1)] = (
+        SAMPLES
+    )
     replicates: Annotated[
         int,
-        options.STATISTICS_PANEL(
-            "Number of bootstrap replicates per sample.", callback=options.at_least(1)
-        ),
+        options.STATISTICS_PANEL("Number of bootstrap replicates per sample.", least=1),
     ] = SAMPLE_REPLICATES
     seed: options.SeedOption = SEED
     jobs: options.JobsOption = None
@@ -89,11 +87,9 @@ def coverage_command(
     method: StudiedMethodsOption = None,
     per_tail: Annotated[
         str,
-        options.choice(
-            *("half", "published"),
-            help="published adds the bootstrap-t of Soboroff 2014, with α instead of α/2 in each "
-            "tail.",
-            panel=options.STATISTICS_PANEL,
+        options.STATISTICS_PANEL(
+            "published adds the bootstrap-t of Soboroff 2014, with α instead of α/2 in each tail.",
+            choices=("half", "published"),
         ),
     ] = "half",
     sampled: Sampling,
@@ -154,10 +150,9 @@ def type_one_command(
     method: StudiedMethodsOption = None,
     sampling: Annotated[
         str,
-        options.choice(
-            *("without", "with"),
-            help="Draw topics without replacement, as Park 2011 did, or with.",
-            panel=options.STATISTICS_PANEL,
+        options.STATISTICS_PANEL(
+            "Draw topics without replacement, as Park 2011 did, or with.",
+            choices=("without", "with"),
         ),
     ] = "without",
     per_run: Annotated[

@@ -28,11 +28,10 @@ GATE_PANEL = Panel("Gate")
 
 def require_option() -> Any:
     """Return the option --require: what a candidate must show to pass a stricter gate."""
-    return options.choice(
-        *("non-inferior", "superior"),
-        help="A stricter gate: exit with 1 unless the difference is significantly above -MARGIN, or "
+    return GATE_PANEL(
+        "A stricter gate: exit with 1 unless the difference is significantly above -MARGIN, or "
         "above 0.",
-        panel=GATE_PANEL,
+        choices=("non-inferior", "superior"),
     )
 
 
@@ -66,11 +65,10 @@ class GateRecords:
     ] = None
     looks: Annotated[
         str,
-        options.choice(
-            *("candidates", "topics"),
-            help="What is new at each look of --history: candidates on the same topics, or topics for the "
+        GATE_PANEL(
+            "What is new at each look of --history: candidates on the same topics, or topics for the "
             "same candidates.",
-            panel=GATE_PANEL,
+            choices=("candidates", "topics"),
         ),
     ] = "candidates"
     commit: Annotated[

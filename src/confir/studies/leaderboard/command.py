@@ -19,7 +19,6 @@ from confir.cli.parameters import (
     Panel,
     PathRole,
     Without,
-    among,
     refuse_options,
 )
 from confir.cli.repeat_option import pattern_of
@@ -45,7 +44,7 @@ _MeasureOption = Annotated[
         "NAME",
         names=("-m", "--measure"),
         callback=options.split_measures,
-        complete=among(measure_names),
+        complete=measure_names,
         short=True,
     ),
 ]
@@ -128,19 +127,19 @@ def leaderboard_command(
     weight: options.DesignColumn = None,
     datasets: Annotated[
         str | None,
-        options.generalise_to(
-            help="Whether conclusions are about these datasets (default for scores by topic), or about "
+        options.DESIGN_PANEL(
+            "Whether conclusions are about these datasets (default for scores by topic), or about "
             "similar ones (default for means).",
-            default=None,
+            names=("--generalise-to",),
+            choices=options.GENERALISE_TO,
         ),
     ] = None,
     incomplete: Annotated[
         str,
-        options.choice(
-            *("error", "drop-runs", "drop-datasets", "model"),
-            help="If a run lacks a dataset: an error; leave out such runs, or such datasets; or rank all "
+        options.INPUT_PANEL(
+            "If a run lacks a dataset: an error; leave out such runs, or such datasets; or rank all "
             "runs by an additive model of run and dataset.",
-            panel=options.INPUT_PANEL,
+            choices=("error", "drop-runs", "drop-datasets", "model"),
         ),
     ] = "error",
     standardise: Annotated[

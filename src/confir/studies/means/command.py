@@ -74,13 +74,12 @@ def evaluate_command(
     ] = None,
     treatment: Annotated[
         str | None,
-        options.choice(
-            *dict.fromkeys(way for ways in DOUBT_TREATMENTS.values() for way in ways),
-            help="How --show unjudged and ties bound or estimate means: the lowest and highest mean "
+        options.JUDGEMENTS_PANEL(
+            "How --show unjudged and ties bound or estimate means: the lowest and highest mean "
             "(bounds, the default); the mean without unjudged documents (condensed); the expected mean "
             "with judgements drawn for them (resample); the expected mean over all orders of tied "
             "documents (expected).",
-            panel=options.JUDGEMENTS_PANEL,
+            choices=tuple(dict.fromkeys(way for ways in DOUBT_TREATMENTS.values() for way in ways)),
         ),
     ] = None,
     pool_depth: Annotated[
@@ -88,7 +87,7 @@ def evaluate_command(
         options.JUDGEMENTS_PANEL(
             "With --show unjudged, consider documents ranked above this depth by at least one run; "
             "by default the measure's cutoff, or whole lists.",
-            callback=options.at_least(1),
+            least=1,
         ),
     ] = None,
     by: options.ByOption = None,

@@ -81,20 +81,18 @@ def meta_command(
     ] = None,
     family: Annotated[
         str | None,
-        options.choice(
-            *(BASELINE, ALL_PAIRS, NO_FAMILY),
-            help="Family of effects for which the error rate is controlled, within a measure: those of "
+        _POOLING(
+            "Family of effects for which the error rate is controlled, within a measure: those of "
             "several runs against one baseline (then the default), those of pairs of runs, or none.",
-            panel=_POOLING,
+            choices=(BASELINE, ALL_PAIRS, NO_FAMILY),
         ),
     ] = None,
     pairing: Annotated[
         str,
-        options.choice(
-            *("paired", "independent"),
-            help="Errors of differences: both runs on the same resampled collections, or each on "
+        options.STATISTICS_PANEL(
+            "Errors of differences: both runs on the same resampled collections, or each on "
             "its own.",
-            panel=options.STATISTICS_PANEL,
+            choices=("paired", "independent"),
         ),
     ] = "paired",
     small_r: SmallROption = True,

@@ -57,17 +57,17 @@ class Goal:
         _GOAL(
             "What this many topics give: the smallest difference that they detect, the power at "
             "--difference or, without a baseline, the half width.",
-            callback=options.at_least(2),
+            least=2,
         ),
     ] = None
     judgements: Annotated[
-        int | None, _GOAL("As --topics, for a budget of judgements.", callback=options.at_least(1))
+        int | None, _GOAL("As --topics, for a budget of judgements.", least=1)
     ] = None
     judgements_per_topic: Annotated[
         int | None,
         _GOAL(
             "Number of judgements per topic; the plan then also counts judgements.",
-            callback=options.at_least(1),
+            least=1,
         ),
     ] = None
     power: Annotated[float, _GOAL("Power of the paired t test.")] = DEFAULT_POWER
@@ -81,12 +81,11 @@ class Goal:
     ] = None
     family: Annotated[
         str | None,
-        options.choice(
-            *FAMILIES,
-            help="Family of differences for which the error rate is controlled: all pairs, those from the "
+        _GOAL(
+            "Family of differences for which the error rate is controlled: all pairs, those from the "
             "baseline (the default for several runs with one), or the confidence set of the best run "
             "(with --half-width: no run in it lies further below the best).",
-            panel=_GOAL,
+            choices=FAMILIES,
         ),
     ] = None
 
@@ -106,7 +105,7 @@ class HumanGoal:
         int | None,
         options.HUMAN_PANEL(
             "With --human-topics: topics that the model judges; by default those of QRELS.",
-            callback=options.at_least(5),
+            least=5,
         ),
     ] = None
     human_cost: Annotated[

@@ -68,19 +68,14 @@ def preferences_command(
     ] = None,
     cluster: Annotated[
         str | None,
-        options.choice(
-            *("judge", "topic"),
-            help="Votes of one judge, or on one topic, may depend on each other.",
-            panel=_VOTES_PANEL,
+        _VOTES_PANEL(
+            "Votes of one judge, or on one topic, may depend on each other.",
+            choices=("judge", "topic"),
         ),
     ] = None,
     ties: Annotated[
         str,
-        options.choice(
-            *("half", "drop"),
-            help="A tie is half a win for each, or is left out.",
-            panel=_VOTES_PANEL,
-        ),
+        _VOTES_PANEL("A tie is half a win for each, or is left out.", choices=("half", "drop")),
     ] = "half",
     prior: Annotated[
         float | None,

@@ -74,21 +74,17 @@ def reproduce_command(
     ] = None,
     overlap_depth: Annotated[
         int,
-        _LISTS_PANEL(
-            "Print the overlap of the first K documents.", "K", callback=options.at_least(1)
-        ),
+        _LISTS_PANEL("Print the overlap of the first K documents.", "K", least=1),
     ] = OVERLAP_DEPTH,
     persistence: Annotated[
         float, _LISTS_PANEL("Persistence p of rank-biased overlap.")
     ] = PERSISTENCE,
     ties: Annotated[
         str | None,
-        options.choice(
-            "a",
-            "b",
-            help="Tied documents in rank-biased overlap: averaged over their orders (a), or corrected "
+        _LISTS_PANEL(
+            "Tied documents in rank-biased overlap: averaged over their orders (a), or corrected "
             "for them (b). By default ties are broken as trec_eval does.",
-            panel=_LISTS_PANEL,
+            choices=("a", "b"),
         ),
     ] = None,
     statistics: options.Statistics,

@@ -26,7 +26,7 @@ def reusability_command(
         _POOL_PANEL(
             "Depth of the pool: a team contributes the documents that its runs have down to this "
             "rank.",
-            callback=options.at_least(1),
+            least=1,
         ),
     ] = POOL_DEPTH,
     contributors: Annotated[
@@ -40,11 +40,10 @@ def reusability_command(
     ] = None,
     unjudged: Annotated[
         str | None,
-        options.choice(
-            "bounds",
-            help="Also print the lowest and highest left-out mean that judging unjudged documents "
+        options.JUDGEMENTS_PANEL(
+            "Also print the lowest and highest left-out mean that judging unjudged documents "
             "could give.",
-            panel=options.JUDGEMENTS_PANEL,
+            choices=("bounds",),
         ),
     ] = None,
     level: options.LevelOption = LEVEL,

@@ -58,18 +58,16 @@ def simulate_command(
             path=PathRole.FOLDER,
         ),
     ] = None,
-    runs: Annotated[
-        int | None, _COLLECTION("Number of runs; by default 8.", callback=options.at_least(1))
-    ] = None,
+    runs: Annotated[int | None, _COLLECTION("Number of runs; by default 8.", least=1)] = None,
     depth: Annotated[
         int | None,
-        _COLLECTION("Documents per list; by default 1000.", callback=options.at_least(1)),
+        _COLLECTION("Documents per list; by default 1000.", least=1),
     ] = None,
     topics: Annotated[
         int | None,
         Option(
             help="Number of topics; by default as many as the score table has, else 50.",
-            callback=options.at_least(1),
+            least=1,
         ),
     ] = None,
     seed: options.SeedOption = SEED,

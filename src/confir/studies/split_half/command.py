@@ -34,7 +34,7 @@ def split_half_command(
         options.STATISTICS_PANEL(
             "Ways to halve the documents, over which shares are averaged; 1 is the split of "
             "Cormack 2006 alone.",
-            callback=options.at_least(1),
+            least=1,
         ),
     ] = SPLITS,
     statistics: options.DocumentStatistics,

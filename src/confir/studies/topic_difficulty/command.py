@@ -34,7 +34,7 @@ def topics_command(
         int,
         Option(
             help="Topics in each list: hardest, easiest, discriminating, where the run fails.",
-            callback=options.at_least(1),
+            least=1,
         ),
     ] = 5,
     out: options.Output,
