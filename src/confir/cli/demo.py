@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Annotated
 
 from confir.cli import options
+from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, Without
 from confir.defaults import SEED
 
@@ -39,7 +40,7 @@ def demo_command(
         ),
     ] = None,
     seed: options.SeedOption = SEED,
-    out: Annotated[options.Output, Without("quiet")],
+    out: Annotated[Output, Without("quiet")],
 ) -> None:
     """Evaluate the built-in sample collection.
 

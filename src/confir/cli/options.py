@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import click
 
@@ -23,9 +22,6 @@ from confir.defaults import (
     TABLE_WIDTHS,
 )
 from confir.errors import InvalidValueError
-
-if TYPE_CHECKING:
-    from confir.cli.terminal import Answer
 
 INPUT_PANEL = SharedPanel("Input")
 DESIGN_PANEL = Panel("Topics that are not a simple random sample")
@@ -302,74 +298,3 @@ class DocumentStatistics:
     epsilon: EpsilonOption = LOGIT_EPSILON
     replicates: ReplicatesOption = DOCUMENT_REPLICATES
     seed: SeedOption = SEED
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Output:
-    """Where a result is written, with its provenance, and whether progress is shown."""
-
-    output: OutputOption = None
-    kind: FormatOption = "table"
-    width: WidthOption = None
-    intervals: IntervalsOption = None
-    decimals: DecimalsOption = None
-    figure_width: FigureWidthOption = None
-    figure_height: FigureHeightOption = None
-    figure_title: FigureTitleOption = False
-    quiet: QuietOption = False
-    provenance: ProvenanceOption = False
-
-    @property
-    def in_parts(self) -> bool:
-        """Whether the answer is read as tables with sentences: in the terminal, or as Markdown."""
-        if self.output is None:
-            return self.kind in ("table", "md")
-        return Path(self.output).suffix.lower() == ".md"
-
-    def prepare(self) -> None:
-        """Raise before any work where a result could not be written; be quiet where asked to."""
-        from confir.cli.terminal import be_quiet, check_output
-
-        check_output(self.output, self.kind)
-        self._check_paper()
-        if self.quiet:
-            be_quiet()
-
-    def _check_paper(self) -> None:
-        """Raise where options are for LaTeX or charts, and none is written."""
-        ending = "" if self.output is None else Path(self.output).suffix.lower()
-        for option, value in (("--width", self.width), ("--intervals", self.intervals)):
-            if value is not None and (self.kind, ending) != ("tex", "") and ending != ".tex":
-                raise InvalidValueError(
-                    f"{option} is for LaTeX; expected -o FILE.tex or --format tex with it"
-                )
-        if self.decimals is not None and ending in CHART_ENDINGS:
-            raise InvalidValueError("--decimals is for tables; a chart has axes")
-        sizes = {"width": self.figure_width, "height": self.figure_height}
-        for option, given in (*sizes.items(), ("title", self.figure_title or None)):
-            if given is None:
-                continue
-            if ending not in CHART_ENDINGS:
-                raise InvalidValueError(
-                    f"--figure-{option} is for charts; expected -o FILE with {' '.join(CHART_ENDINGS)}"
-                )
-            if option in sizes:
-                from confir.report.charts import check_width
-
-                check_width(given, option)
-
-    def deliver(self, answer: Answer) -> None:
-        """Write an answer to the file that is named, else print it."""
-        from confir.cli.terminal import deliver
-
-        paper = None
-        if (self.width, self.intervals, self.decimals) != (None, None, None):
-            from confir.report.latex import Paper
-
-            paper = Paper(self.width, self.intervals, self.decimals)
-        figure = {
-            "width": self.figure_width,
-            "height": self.figure_height,
-            "title": self.figure_title,
-        }
-        deliver(answer, output=self.output, kind=self.kind, paper=paper, **figure)

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from confir.cli.help_pages import HelpedCommand
-from confir.cli.parameters import PathRole, new_name, paths_with
+from confir.cli.parameters import PathRole, paths_with
 from confir.errors import InvalidValueError
 
 # Endings of files that are read with a package of an extra, which has the name of the module.
@@ -29,16 +29,6 @@ _LAST = "confir.last"
 
 class GuardedCommand(HelpedCommand):
     """A command that starts only if it destroys nothing."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments; an option that was renamed is answered by its new name."""
-        try:
-            return super().parse_args(ctx, args)
-        except click.ClickException as error:
-            renamed = new_name(str(ctx.info_name), str(getattr(error, "option_name", "")))
-            if renamed is None:
-                raise
-            raise InvalidValueError(renamed) from None
 
     def invoke(self, ctx: Any) -> Any:
         """Check the inputs and outputs that the arguments name, then run the command.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
+from confir.cli.output import Output
 from confir.cli.parameters import Panel, PathRole, Without
 from confir.errors import InvalidValueError, counted
 
@@ -63,7 +64,7 @@ def bias_variance_command(
         str, options.STATISTICS_PANEL("Interval method (confir methods lists them).", "NAME")
     ] = "bootstrap-t",
     statistics: options.Statistics,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Split the error of runs into bias (effectiveness) and variance (stability over topics).
 

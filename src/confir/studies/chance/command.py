@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
+from confir.cli.output import Output
 from confir.cli.parameters import Panel, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.defaults import DRAWS, SEED
@@ -50,7 +51,7 @@ def chance_command(
     show: Annotated[str | None, VIEWS.option()] = None,
     topics: TopicsOption = False,
     seed: options.SeedOption = SEED,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Compare runs with the expected score of a random ranking.
 

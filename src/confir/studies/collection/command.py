@@ -9,6 +9,7 @@ import click
 
 from confir.cli import options
 from confir.cli.input import Inputs
+from confir.cli.output import Output
 from confir.cli.parameters import Instead, Option, PathRole, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, SmallSampleWarning, counted, warn_caller
@@ -112,7 +113,7 @@ def collection_command(
     ] = None,
     small_r: SmallROption = True,
     statistics: options.DocumentStatistics,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Estimate how much scores would vary over similar collections (Cormack & Lynam 2006).
 
@@ -260,7 +261,7 @@ def _runs(
     view: str,
     sample: DocumentReplicates,
     statistics: options.DocumentStatistics,
-    out: options.Output,
+    out: Output,
 ) -> Answer:
     """Return a view of all runs, whose notes say what was resampled."""
     from confir.studies.comparison.command import show_runs

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from confir.cli import options
 from confir.cli.input import Inputs
 from confir.cli.judged_input import JudgedInputs
+from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.defaults import BEST, ROWS
@@ -140,7 +141,7 @@ def compare_command(
     ] = None,
     statistics: options.Statistics,
     rows: options.RowsOption = str(ROWS),
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Compare runs: difference, interval, test, and a verdict in words.
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
+from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, Without, refuse_options
 from confir.cli.repeat_option import pattern_of
 from confir.cli.views import View, Views
@@ -49,7 +50,7 @@ def components_command(
     show: Annotated[str | None, VIEWS.option()] = None,
     level: options.LevelOption = LEVEL,
     seed: options.SeedOption = SEED,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Split the variance of scores into systems, topics, judges and repeats: how reliable are they?
 

@@ -9,6 +9,7 @@ import click
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
+from confir.cli.output import Output
 from confir.cli.parameters import Instead, Option
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.errors import counted
@@ -93,7 +94,7 @@ def coverage_command(
         ),
     ] = "half",
     sampled: Sampling,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Estimate the coverage of intervals on these scores (Soboroff 2014).
 
@@ -159,7 +160,7 @@ def type_one_command(
         bool, Option(help="Print each run's skewness, bias and errors, not the mean.")
     ] = False,
     sampled: Sampling,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Estimate how often intervals from few topics miss the mean over all topics (Park 2011).
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from confir.cli import options
+from confir.cli.output import Output
 from confir.cli.parameters import Argument, Option, Panel, PathRole
 from confir.cli.start import build_seconds
 from confir.errors import InvalidValueError
@@ -215,7 +216,7 @@ def history_command(
             "--run", metavar="NAME", help="Only this candidate (repeatable).", path=PathRole.RUN
         ),
     ] = None,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Show how a gate decided over time: table, or chart of differences with intervals.
 

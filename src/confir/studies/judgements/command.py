@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import CHOOSING
+from confir.cli.output import Output
 from confir.cli.parameters import Argument, Panel, PathRole, Without, refuse_options
 from confir.cli.views import View, Views
 from confir.errors import InvalidValueError, counted
@@ -69,7 +70,7 @@ def judges_command(
     ] = None,
     show: Annotated[str | None, VIEWS.option()] = None,
     statistics: options.Statistics,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Compare judges: agreement on grades, bias of means, leaderboards, and verdicts on runs.
 

@@ -12,6 +12,7 @@ from confir.cli.completion import measure_names
 from confir.cli.input import reading_options
 from confir.cli.input_options import DESIGN
 from confir.cli.judged_input import JudgedInputs
+from confir.cli.output import Output
 from confir.cli.parameters import (
     Argument,
     Instead,
@@ -175,7 +176,7 @@ def leaderboard_command(
     show: Annotated[str | None, VIEWS.option()] = None,
     statistics: options.Statistics,
     rows: options.RowsOption = str(ROWS),
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Rank runs over many datasets: macro means, which run may be the best, and Borda counts.
 
@@ -266,7 +267,7 @@ def leaderboard_command(
 
 
 def _show_wins(
-    votes: Votes, prior: float | None, statistics: options.Statistics, out: options.Output
+    votes: Votes, prior: float | None, statistics: options.Statistics, out: Output
 ) -> None:
     """Write or print the strengths of runs by the datasets that they win."""
     from confir.studies.preferences.command import preferences_answer

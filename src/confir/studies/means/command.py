@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
+from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, counted
@@ -100,7 +101,7 @@ def evaluate_command(
     ] = 1.0,
     method: options.MethodsOption = None,
     statistics: options.Statistics,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Evaluate runs: mean scores with confidence intervals.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import CHOOSING
+from confir.cli.output import Output
 from confir.cli.parameters import Argument, Instead, Panel, PathRole, Without, refuse_options
 from confir.defaults import ALL_PAIRS, BASELINE, NO_FAMILY
 from confir.errors import FormatError, InvalidValueError, counted
@@ -97,7 +98,7 @@ def meta_command(
     ] = "paired",
     small_r: SmallROption = True,
     statistics: options.DocumentStatistics,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Pool the effects of several topics or collections, and estimate their heterogeneity.
 

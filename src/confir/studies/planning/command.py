@@ -9,6 +9,7 @@ import click
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
+from confir.cli.output import Output
 from confir.cli.parameters import Option, Panel, PathRole, Without, refuse_options
 from confir.defaults import DEFAULT_POWER, FAMILIES, LEVEL, OBSERVED, SEED
 from confir.errors import InvalidValueError
@@ -145,7 +146,7 @@ def plan_command(
         ),
     ] = None,
     level: options.LevelOption = LEVEL,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Estimate how many topics an experiment needs, from the scores of a pilot.
 
@@ -253,7 +254,7 @@ def _plan_votes(
     goal: Goal,
     baseline: str | None,
     level: float,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Write or print how many more votes are needed."""
     from confir.cli.terminal import result_answer

@@ -10,6 +10,7 @@ import click
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import DESIGN
+from confir.cli.output import Output
 from confir.cli.parameters import (
     Argument,
     Instead,
@@ -88,7 +89,7 @@ def reproduce_command(
         ),
     ] = None,
     statistics: options.Statistics,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Compare runs with the run that they reproduce: lists, scores, and a verdict.
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from confir.cli import options
 from confir.cli.input import Inputs
+from confir.cli.output import Output
 from confir.cli.parameters import Panel, PathRole, Without
 from confir.defaults import LEVEL, POOL_DEPTH
 from confir.errors import InvalidValueError
@@ -47,7 +48,7 @@ def reusability_command(
         ),
     ] = None,
     level: options.LevelOption = LEVEL,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Leave each team out of the pool in turn: what would its runs lose?
 

@@ -127,7 +127,8 @@ def _simulate_scores(
     kind: str,
 ) -> None:
     from confir.cli.input import select_measures
-    from confir.cli.terminal import Answer, deliver
+    from confir.cli.output import Output
+    from confir.cli.terminal import Answer
     from confir.data.tables.score_files import read_scores
     from confir.data.tables.score_writers import write_scores
     from confir.number_text import number_text
@@ -150,7 +151,8 @@ def _simulate_scores(
     ]
     order = sorted(range(len(real.runs)), key=lambda r: -known[r][0])
     rows = tuple((Cell(real.runs[r]), *(Cell(number_text(one)) for one in known[r])) for r in order)
-    deliver(Answer(records, Table(("run", *real.measures), rows, note)), output=truth, kind=kind)
+    table = Table(("run", *real.measures), rows, note)
+    Output(output=truth, kind=kind).deliver(Answer(records, table))
 
 
 def _simulate_collection(

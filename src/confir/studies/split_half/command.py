@@ -6,6 +6,7 @@ from typing import Annotated
 
 from confir.cli import options
 from confir.cli.input import Inputs
+from confir.cli.output import Output
 from confir.cli.parameters import Without
 from confir.defaults import SPLITS
 from confir.errors import counted
@@ -38,7 +39,7 @@ def split_half_command(
         ),
     ] = SPLITS,
     statistics: options.DocumentStatistics,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Predict each half of the documents from the other, to validate intervals (Cormack 2006).
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
+from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, Without, is_given
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 
@@ -37,7 +37,7 @@ def topics_command(
             least=1,
         ),
     ] = 5,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Show which topics are hard, which discriminate between the runs, and where a run fails.
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
+from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, Without
 from confir.errors import InvalidValueError
 
@@ -23,7 +24,7 @@ def tradeoff_command(
         ),
     ] = None,
     statistics: options.Statistics,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Show which runs are worth their cost: on the frontier, dominated, or undecided.
 

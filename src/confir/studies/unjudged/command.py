@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confir.cli import options
+from confir.cli.output import Output
 from confir.errors import InvalidValueError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class Doubts(NamedTuple):
         return cls(view, treatment or ways[0], pool_depth)
 
     def gather(
-        self, inputs: Inputs, statistics: options.Statistics, output: options.Output, example: str
+        self, inputs: Inputs, statistics: options.Statistics, output: Output, example: str
     ) -> tuple[Scores, Beside]:
         """Return the scores, and what stands beside their means."""
         from confir.cli.terminal import Progress
