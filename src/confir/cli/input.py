@@ -153,17 +153,20 @@ class Inputs(InputOptions):
         self, measures: Sequence[str] | None, baseline: str | None, *, quiet: bool, example: str
     ) -> Scores | ScoreSummary | None:
         """Return the scores of runs in Parquet datasets, or their summary; None of other runs."""
+        from confir.data.formats.objects import find_run_datasets
+
+        if not find_run_datasets([source for _, source in self._choice.chosen(baseline)]):
+            return None
+        from confir.cli.terminal import Progress
         from confir.data.experiment import Experiment
         from confir.measures.evaluation import chosen_measures
         from confir.measures.parsing import parse_measures
+        from confir.measures.partitioned_evaluation import evaluate_partitions
+        from confir.measures.score_summary import MOST_HELD_SCORES
 
         experiment = Experiment(**self._given(measures, baseline, example, ", or --scores FILE"))
         if not experiment.is_partitioned:
             return None
-        from confir.cli.terminal import Progress
-        from confir.measures.partitioned_evaluation import evaluate_partitions
-        from confir.measures.score_summary import MOST_HELD_SCORES
-
         wanted = parse_measures(chosen_measures(experiment, None), self.rel)
         parted = evaluate_partitions(experiment, wanted)
         with Progress("evaluating parts", total=parted.parts, quiet=quiet) as progress:

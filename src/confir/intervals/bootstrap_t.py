@@ -10,9 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from confir.arguments import as_level
 from confir.arrays import Floats, Integers
 from confir.intervals.beta_logit import remove_skewness
-from confir.intervals.interval import Limits, check_level, tail_probabilities
+from confir.intervals.interval import Limits, tail_probabilities
 from confir.intervals.method import Method, Use
 from confir.intervals.probe import Probe, mirrored, side_of_quantiles
 from confir.measures.summary import inverse_logit, logit
@@ -44,7 +45,7 @@ def bootstrap_t_side(probe: Probe, level: float) -> Integers:
 
 def symmetric_t_interval(distribution: SamplingDistribution, level: float) -> Limits:
     """``m ± q·se`` with the level-quantile of ``|m*-m|/se*`` (Hall 1988)."""
-    check_level(level)
+    as_level(level)
     (reach,) = _quantiles(distribution.ascending(_absolute_t), (level,))
     half = reach * _se_of_three(distribution)
     return Limits(distribution.estimate - half, distribution.estimate + half)
@@ -58,7 +59,7 @@ def bootstrap_t_logit_interval(distribution: SamplingDistribution, level: float)
 
 def symmetric_t_logit_interval(distribution: SamplingDistribution, level: float) -> Limits:
     """Bootstrap-t on the logit scale with the level-quantile of |T*| on both sides."""
-    check_level(level)
+    as_level(level)
     (reach,) = _quantiles(distribution.ascending(_absolute_logit_t), (level,))
     return _from_logit_t(distribution, -reach, reach)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from confir.arguments import as_choice, as_integer, invalid
+from confir.arguments import as_choice, as_integer, as_level, invalid
 from confir.arrays import Floats, Integers
 from confir.data.formats.run_metadata import RunMetadata
 from confir.data.lists.held_lists import HeldLists
@@ -35,7 +35,6 @@ from confir.errors import (
     enumerate_names,
     place_by_importance,
 )
-from confir.intervals.interval import check_level
 from confir.intervals.method_list import find_method
 from confir.measures.random_rankings import MOST_DOCUMENTS
 from confir.measures.score_summary import ScoreSummary
@@ -291,7 +290,7 @@ def gather_contents(
 
 def check_settings(settings: Settings) -> None:
     """Raise if a setting is invalid."""
-    check_level(settings.level)
+    as_level(settings.level)
     check_replicates(settings.replicates)
     if not isinstance(settings.rules, ReadingRules):
         raise invalid("rules", settings.rules, "ReadingRules")

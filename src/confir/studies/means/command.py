@@ -156,7 +156,8 @@ def evaluate_command(
             else:
                 against = inputs.find_baseline(baseline, scores.runs)
                 answer = mean_answer(scores, statistics, methods=method, baseline=against)
-                answer = _with_nuggets(answer, inputs.scores or (), scores)
+                if inputs.scores:
+                    answer = _with_nuggets(answer, inputs.scores, scores)
     out.deliver(answer)
 
 
@@ -164,7 +165,7 @@ def _with_nuggets(answer: Answer, files: Sequence[str], scores: Scores | ScoreSu
     """Return an answer whose note also says what the choice of nuggets contributes, if files have some."""
     from confir.studies.nuggets.nugget_variance import find_nugget_variance
 
-    found = find_nugget_variance(files) if files else None
+    found = find_nugget_variance(files)
     note = "" if found is None else found.sentence(scores.runs, scores.measures)
     if not note:
         return answer
