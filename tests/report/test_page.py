@@ -617,12 +617,12 @@ def test_the_title_of_datasets_counts_them(several):
 
 def test_the_documentation_is_linked_where_the_package_names_its_site(monkeypatch):
     site = Message()
-    assert find_documentation("intervals.md#ranks") == ""
+    assert find_documentation("intervals.md#ranks") == [""]
     site["Project-URL"] = "Documentation, https://docs.example/confir/"
     monkeypatch.setattr(page_module, "metadata", lambda _: site)
-    assert find_documentation("intervals.md#ranks") == (
+    assert find_documentation("intervals.md#ranks") == [
         "https://docs.example/confir/intervals.html#ranks"
-    )
+    ]
     assert '<a href="https://docs.example/confir/coverage.html">Documentation</a>' in rendered(
         table()
     )

@@ -87,7 +87,7 @@ DEFAULT_SCORE_METHOD = LOGIT.name  # over documents, for a topic's score in [0, 
 
 def methods_over(over: Resampled) -> dict[str, Method]:
     """Return the methods that serve resampled topics, or documents, by name."""
-    return {name: method for name, method in METHODS.items() if over in method.over}
+    return {name: method for name, method in METHODS.items() if over in method.uses}
 
 
 def find_method(name: str, over: Resampled = "topics") -> Method:
@@ -106,7 +106,7 @@ def fits(method: Method, source: Source) -> bool:
     provided = all(source.provides(need) for need in method.needs)
     inside = not method.bounded or bool(source.support.all())
     sampled = source.independent or not method.one_sample
-    return source.over in method.over and provided and inside and sampled
+    return source.over in method.uses and provided and inside and sampled
 
 
 def check_fit(method: Method, source: Source) -> None:

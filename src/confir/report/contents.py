@@ -261,7 +261,11 @@ def gather_contents(
         raise InvalidValueError(f"a score is {largest:g}; expected at most {_LARGEST_SCORE:g}")
     with collected_warnings(shown=False) as messages, shared_draws():
         lists = _lists(scores, qrels, runs, chosen.rules)
-        known = _count_documents(qrels, lists)
+        known = None  # how many documents occur: a lower bound on the size of the collection
+        if lists is not None:
+            known = lists.mentioned
+        elif qrels is not None:
+            known = len(set(qrels.documents))
         documents = known if chosen.documents is None else chosen.documents
         if known is not None and documents is not None and documents < known:
             raise InvalidValueError(
@@ -368,13 +372,6 @@ def _lists(
             f"{enumerate_names(lists.runs, 3)}; expected the reading rules used for the scores"
         )
     return lists
-
-
-def _count_documents(qrels: Qrels | None, lists: TopicLists | None) -> int | None:
-    """Return the number of documents in qrels and runs, a lower bound on the collection size."""
-    if lists is not None:
-        return lists.mentioned
-    return None if qrels is None else len(set(qrels.documents))
 
 
 @contextmanager
