@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from confir.cli import options
 from confir.cli.input_options import DESIGN, InputOptions
 from confir.cli.parameters import is_given, refuse_options
-from confir.cli.repeat_option import pattern_of
 from confir.defaults import SEED
 from confir.errors import (
     ConfirWarning,
@@ -149,7 +148,7 @@ class Inputs(InputOptions):
             human = read_scores(str(self.human), columns=self.columns)
             scores = scores.with_human(human, str(self.human_sample))
         if self.repeats is not None:
-            scores = scores.with_repeats(pattern_of(self.repeats))
+            scores = scores.with_repeats(options.pattern_of(self.repeats))
         return scores
 
     def _scores_of_runs(

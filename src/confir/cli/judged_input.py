@@ -8,7 +8,6 @@ from typing import Annotated
 from confir.cli import options
 from confir.cli.input import Inputs
 from confir.cli.parameters import Option, PathRole
-from confir.cli.repeat_option import RepeatsOption
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,4 +38,4 @@ class JudgedInputs(Inputs):
         ),
     ] = None
 
-    repeats: RepeatsOption = None
+    repeats: options.RepeatsOption = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -32,6 +33,9 @@ _OUTPUT_PANEL = SharedPanel("Output")
 _PAPER_PANEL = Panel("For papers")
 # What --rows takes for no limit.
 ALL_ROWS = "all"
+
+# The option that may be given without a value, which then stands for the usual names of repeats.
+_REPEATS, _USUAL_NAMES = "--repeats", "usual"
 
 # What conclusions are about, by the word of the option: `Design.datasets`.
 GENERALISE_TO = {"these": "fixed", "similar": "random"}
@@ -121,6 +125,15 @@ TopOption = Annotated[
         "Use only the runs with the N highest means by the first measure (a baseline is kept).",
         "N",
         least=1,
+    ),
+]
+RepeatsOption = Annotated[
+    str | None,
+    INPUT_PANEL(
+        "Runs are repeats of systems, such as several seeds of one model: results are of the systems, "
+        "and count that repeats vary. Names such as system@1, system_seed1 and system-s1 are known; "
+        "PATTERN describes others: '{system}-v{repeat}'.",
+        "[PATTERN]",
     ),
 ]
 DesignColumn = Annotated[
@@ -298,3 +311,21 @@ class DocumentStatistics:
     epsilon: EpsilonOption = LOGIT_EPSILON
     replicates: ReplicatesOption = DOCUMENT_REPLICATES
     seed: SeedOption = SEED
+
+
+def with_patterns(arguments: Sequence[str]) -> list[str]:
+    """Return the words of a command line with a value for each --repeats that has none.
+
+    A pattern holds {system}, which tells it from the name of a file.
+    """
+    words = list(arguments)
+    for place, word in enumerate(words):
+        following = words[place + 1] if place + 1 < len(words) else ""
+        if word == _REPEATS and "{system}" not in following:
+            words[place] = f"{_REPEATS}={_USUAL_NAMES}"
+    return words
+
+
+def pattern_of(repeats: str | None) -> str | None:
+    """Return the pattern that --repeats gives; None for the usual names."""
+    return None if repeats == _USUAL_NAMES else repeats

@@ -19,9 +19,9 @@ import click
 from confir.cli import FAILED, INTERRUPTED
 from confir.cli.completion import COMPLETE, complete
 from confir.cli.help_pages import Entry, entries, help_page
+from confir.cli.options import with_patterns
 from confir.cli.output_guard import GuardedCommand
 from confir.cli.parameters import Command, new_name, read_parameters
-from confir.cli.repeat_option import with_patterns
 from confir.cli.streams import prepare_streams, print_message
 from confir.cores import Products
 from confir.errors import (

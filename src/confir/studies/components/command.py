@@ -9,7 +9,6 @@ from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
 from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, Without, refuse_options
-from confir.cli.repeat_option import pattern_of
 from confir.cli.views import View, Views
 from confir.defaults import LEVEL, SEED
 
@@ -87,7 +86,7 @@ def components_command(
         others = {path: evaluate(path, given.sources, scores.measures, **rules) for path in judge}
     found = decompose_scores(
         scores,
-        repeats=pattern_of(inputs.repeats) or inputs.repeats is not None,
+        repeats=options.pattern_of(inputs.repeats) or inputs.repeats is not None,
         judges=others,
         topics=topics,
         levels=levels,

@@ -22,7 +22,6 @@ from confir.cli.parameters import (
     Without,
     refuse_options,
 )
-from confir.cli.repeat_option import pattern_of
 from confir.cli.views import View, Views
 from confir.defaults import ROWS
 from confir.errors import InvalidValueError, UnreadableError, counted
@@ -227,7 +226,7 @@ def leaderboard_command(
     if summaries:
         reason = "needs the score of every topic; a long table is only summarised"
         refuse_options(inputs.context, ("page", "repeats"), reason)
-    grouped = pattern_of(inputs.repeats) or inputs.repeats is not None
+    grouped = options.pattern_of(inputs.repeats) or inputs.repeats is not None
     every: Any = summaries or board_scores(found, measure, datasets, incomplete, grouped)
     if page is not None and incomplete == "model":
         raise InvalidValueError("--page needs all runs on all datasets, not --incomplete model")
