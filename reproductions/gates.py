@@ -21,7 +21,8 @@ from scipy import stats
 
 from confir.data.files import write_whole
 from confir.intervals.bounded import confidence_sequence
-from confir.measures.evaluation import as_scores, evaluate
+from confir.measures.evaluation import evaluate
+from confir.measures.score_sources import as_scores
 from confir.studies.history.looks import level_of_look
 
 SEED = 2023

@@ -23,7 +23,8 @@ import numpy as np
 from confir.data.files import write_whole
 from confir.data.scores import Scores
 from confir.errors import ConfirWarning
-from confir.measures.evaluation import as_scores, evaluate
+from confir.measures.evaluation import evaluate
+from confir.measures.score_sources import as_scores
 from confir.resampling.topic_weights import topic_weights
 from confir.studies.best.best_runs import best_of_pairs
 from confir.studies.best.run_pairs import RunPairs, compare_all_runs

@@ -23,13 +23,13 @@ from confir.data.votes import read_votes as read_votes
 from confir.intervals.interval import Interval as Interval
 from confir.intervals.method_list import METHODS as METHODS
 from confir.intervals.method_list import confidence_interval as confidence_interval
-from confir.measures.evaluation import as_scores as as_scores
 from confir.measures.evaluation import evaluate as evaluate
 from confir.measures.measure_list import MEASURES as MEASURES
 from confir.measures.measure_list import parse_measure as parse_measure
 from confir.measures.partitioned_evaluation import summarise_runs as summarise_runs
 from confir.measures.random_rankings import expected_random_ap as expected_random_ap
 from confir.measures.random_rankings import expected_random_score as expected_random_score
+from confir.measures.score_sources import as_scores as as_scores
 from confir.measures.score_summary import summarise_scores as summarise_scores
 from confir.measures.strengths import fit_strengths as fit_strengths
 from confir.report.charts import chart as chart

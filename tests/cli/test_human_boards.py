@@ -74,7 +74,7 @@ def test_the_command_reads_folders_and_tables_alike(confir_command, folders, par
     ranks = confir_command(
         "leaderboard", *names, "--human", "human.csv", *sample, "--show", "ranks"
     )
-    assert "means are by people's judgements" in ranks.out
+    assert "means are by human judgements" in ranks.out
 
 
 def test_people_who_judged_everything_leave_nothing_to_estimate(confir_command, folders, parts):
@@ -86,7 +86,7 @@ def test_people_who_judged_everything_leave_nothing_to_estimate(confir_command, 
         *("leaderboard", *names, "--human", "human.csv", "--human-sample", "all"),
         *("--replicates", "99"),
     )
-    assert "means are by people's judgements, of 160 topics in all" in outcome.out
+    assert "means are by human judgements, of 160 topics in all" in outcome.out
 
 
 @pytest.fixture

@@ -290,7 +290,7 @@ def test_every_verb_answers_for_every_kind_that_has_what_it_needs_and_twice_the_
         if need is not None and need not in kind.knowledge and kind.kind not in also
     ]
     if kind is RepeatSample and kind.kind in also and isinstance(scores, JudgedScores):
-        with pytest.raises(confir.errors.ConfirError, match="by a model and by people"):
+        with pytest.raises(confir.errors.ConfirError, match="by model and human judgements"):
             ask(scores)
         return
     if not lacking and kind.kind in also and scores.design is not None and verb in BY_TOPICS:

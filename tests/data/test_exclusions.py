@@ -22,7 +22,7 @@ from confir.errors import (
     TopicMismatchError,
     UnknownTopicWarning,
 )
-from requirements import required
+from requirements import missing_requirement, required
 
 MEASURES = ["AP", "nDCG@5", "R@10", "P@3", "Bpref", "Judged@5"]
 TOPICS = [f"t{number}" for number in range(12)]
@@ -87,7 +87,7 @@ def give_files(folder, qrels, runs, monkeypatch):
 
 def give_scanned_files(folder, qrels, runs, monkeypatch):
     if load_kernels() is None:
-        pytest.skip("needs numba")
+        missing_requirement("no numba; `make test` installs it")
     monkeypatch.setattr(block_scanner, "COLD_BREAK_EVEN", 0)
     monkeypatch.setattr(block_scanner, "WARM_BREAK_EVEN", 0)
     return write_trec(folder, qrels, runs)

@@ -6,7 +6,7 @@ import pytest
 from confir.data.scores import Scores
 from confir.data.tables.score_writers import write_scores
 from confir.errors import ConfirError, FormatError, InputWarning, InvalidValueError
-from confir.measures.evaluation import as_scores
+from confir.measures.score_sources import as_scores
 from requirements import required
 
 SCORES = Scores(

@@ -114,6 +114,24 @@ def test_means_have_the_intervals_of_the_collection():
     assert quantiles.low[1, 0] == pytest.approx(np.quantile(means, 0.025), abs=1e-12)
 
 
+@pytest.mark.parametrize("make", [drawn, with_gaps])
+def test_blocks_of_topics_and_collections_change_no_number(make, monkeypatch):
+    found = make()
+
+    def numbers():
+        sample = CollectionSample.of(found, "logit-mean")
+        apart = sample.contrast([2, 4], [0, 6])
+        return [
+            *(sample.replicates, sample.topic_spreads(), sample.components().total),
+            *(apart.replicates, apart.topic_spreads(), apart.components().total),
+        ]
+
+    whole = numbers()
+    monkeypatch.setattr("confir.resampling.collection_sample._SCORES_AT_ONCE", 50)
+    for expected, got in zip(whole, numbers(), strict=True):
+        np.testing.assert_array_equal(got, expected)
+
+
 def plain_maxima(found, measure):
     """Return the largest |t*| of all pairs, and that of others above each run, by plain loops."""
     runs = len(found.runs)

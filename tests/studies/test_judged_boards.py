@@ -8,7 +8,7 @@ from confir.data.scores import Scores
 from confir.errors import TopicMismatchError, UnsupportedMethodError
 from confir.resampling.kinds import as_sample
 from confir.studies.leaderboard.board_sources import board_scores
-from confir.studies.leaderboard.leaderboard import borda_counts
+from confir.studies.leaderboard.borda import borda_counts
 
 RUNS = ("a", "b", "c")
 

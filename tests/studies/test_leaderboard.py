@@ -17,10 +17,9 @@ from confir.errors import (
     UnsupportedMethodError,
 )
 from confir.studies.best.run_pairs import compare_all_runs
+from confir.studies.leaderboard.borda import borda_counts, descending_ranks
 from confir.studies.leaderboard.leaderboard import (
     _neighbours,
-    borda_counts,
-    descending_ranks,
     make_leaderboard,
 )
 from requirements import required

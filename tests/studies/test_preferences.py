@@ -73,7 +73,7 @@ def test_verbs_about_single_topics_refuse_votes(votes, tmp_path):
         lambda: confir.compare_runs(votes, replicates=99).topic_differences(),
     ):
         with pytest.raises(
-            ConfirError, match=r"scores is |which strengths by votes lack: .*; expected"
+            ConfirError, match=r"which (strengths by votes lack: .*|a set of votes lacks); expected"
         ):
             refused()
 

@@ -8,7 +8,7 @@ from confir.data.scores import Scores
 from confir.errors import UnsupportedMethodError
 from confir.resampling.kinds import as_sample
 from confir.studies.leaderboard.board_sources import board_scores
-from confir.studies.leaderboard.leaderboard import borda_counts
+from confir.studies.leaderboard.borda import borda_counts
 
 SYSTEMS, REPEATS, DATASETS, TOPICS = 4, 3, 5, 8
 RUNS = tuple(f"s{system}@{repeat}" for system in range(SYSTEMS) for repeat in range(REPEATS))

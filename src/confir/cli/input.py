@@ -182,10 +182,10 @@ class Inputs(InputOptions):
             if found is not None:
                 return found
         elif len(self.scores) == 1 and self.columns is None and not self._holds_every_score:
-            from confir.measures.evaluation import find_rated
+            from confir.measures.score_sources import read_if_file
 
             self._check_tables()
-            rated: Any = find_rated(self.scores[0])
+            rated: Any = read_if_file(self.scores[0])
             if not isinstance(rated, str):
                 chosen: Scores | ScoreSummary = self._choose_scores(measures, baseline, rated)
                 return chosen

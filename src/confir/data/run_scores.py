@@ -56,6 +56,15 @@ class RunScores:
             """How the topics were drawn; None where they are one simple random sample."""
 
     @property
+    def observed(self) -> Any:
+        """The scores themselves, where others are known beside them, as on resampled collections."""
+        return self
+
+    def narrowed(self, observed: Any) -> Any:
+        """Return the scores for the runs and measures that are left of those observed."""
+        return observed
+
+    @property
     def in_range(self) -> bool:
         """Whether scores by a measure in [0, 1] lie there; estimates of scores may not."""
         return True
@@ -112,6 +121,10 @@ class RunScores:
         raise UnsupportedMethodError(
             f"{self.title} has no repeats, which need the score on each topic; expected none"
         )
+
+    def filled(self) -> Self:
+        """Return the scores; raise where there are none."""
+        return self
 
     def in_id_order(self) -> Self:
         """Return the scores with their topics in bytewise order of the ids.

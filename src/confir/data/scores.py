@@ -146,6 +146,15 @@ class Scores(RunScores, Result):
         """Return the largest absolute score."""
         return float(np.nanmax(np.abs(self.values), initial=0.0))
 
+    def filled(self, name: str = "scores") -> Self:
+        """Return the scores; raise where there are none, ``name`` being the parameter's."""
+        if self.values.size == 0:
+            raise InvalidValueError(
+                f"{name} hold {len(self.topics)} topics, {len(self.runs)} runs and "
+                f"{len(self.measures)} measures; expected at least one of each"
+            )
+        return self
+
     def in_id_order(self) -> Self:
         """Return the scores with their topics in bytewise order of the ids."""
         if list(self.topics) == sorted(self.topics):  # by code points, as bytes of UTF-8 are

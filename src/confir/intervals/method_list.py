@@ -41,10 +41,10 @@ from confir.intervals.interval import Interval
 from confir.intervals.percentile import BCA, PERCENTILE, STUDENTISED_LOGIT
 from confir.intervals.standard import LOGIT_T, T
 from confir.measures.bounded_measures import assumed_bounded
-from confir.measures.score_summary import ScoreSummary, find_summary
+from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE
 from confir.resampling.distribution import Resampled, SamplingDistribution
-from confir.resampling.kinds import as_sample, default_replicates
+from confir.resampling.kinds import as_sample, as_scores_or_array, default_replicates
 from confir.resampling.topic_bootstrap import Rng, ScoresLike, check_replicates
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def confidence_interval(
     levels = as_levels(level)
     check_rng(rng)
     if not isinstance(scores, SamplingDistribution):
-        scores = find_summary(scores)
+        scores = as_scores_or_array(scores)
     replicates = default_replicates(scores, replicates)
     check_replicates(replicates)
     several = not isinstance(level, Real) or not (method is None or isinstance(method, str))

@@ -1,7 +1,7 @@
-"""Estimated judgements of all documents by people, who judged a random sample, and its replicates.
+"""Estimated human judgements of all documents, from those of a random sample, and its replicates.
 
-For each grade, whether a document has it by people is estimated by ``λf + drawn·(y - λf)/π``, with f
-and y whether it has it by the model and by people, and π the probability of being drawn: without bias
+For each grade, whether a document has it by human judgement is estimated by ``λf + drawn·(y - λf)/π``, with f
+and y whether it has it by the model and by human judgement, and π the probability of being drawn: without bias
 for any λ that does not depend on the document's own draw. λ is that which the other topics suggest.
 """
 
@@ -69,7 +69,7 @@ class DocumentSample:
     topics
         Topic of each document.
     model, human
-        Gains by the model, and by people where the document was drawn (0 elsewhere).
+        Gains by the model, and by human judgements where the document was drawn (0 elsewhere).
     drawn, probability
         Whether it was drawn, and with which probability (1 elsewhere).
     """
@@ -88,7 +88,7 @@ class DocumentSample:
         return positive
 
     def has_gain(self, level: int) -> Estimated:
-        """Return whether documents have at least a gain by people: estimates, without bias.
+        """Return whether documents have at least a gain by human judgements: estimates, without bias.
 
         λ minimises the variance of the other topics' estimates, ``Σ (1-π)/π² (y - λf)²`` over what
         was drawn, and lies in [0, 1].
@@ -107,7 +107,7 @@ class DocumentSample:
         return Estimated(weight * f + rest, rest, np.where(self.drawn, y, 0.0))
 
     def gain(self, levels: Integers, gains: Floats) -> Estimated:
-        """Return gains by people: estimates, where documents of each level have these gains."""
+        """Return gains by human judgements: estimates, where documents of each level have these gains."""
         steps = np.diff(gains, prepend=0.0)
         parts = [self.has_gain(level) for level in levels.tolist()]
         zero = np.zeros(len(self.topics))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import Missing, ReadingOptions, ReadingRules, takes_rules
 from confir.data.run import Run
-from confir.data.run_scores import RunScores
 from confir.data.scanning.scanner import Ranked, read_rankings
 from confir.data.scores import Scores
 from confir.defaults import SEED
@@ -27,12 +26,8 @@ from confir.measures.measure import AnyMeasure, ForeignMeasure, Measure
 from confir.measures.measure_list import DEFAULT_MEASURES
 from confir.measures.parsing import parse_measures
 from confir.measures.run_checks import check_ranked, warn_of_gains_above_one
-from confir.measures.score_summary import ScoreSummary, find_summary
 from confir.parallel import Progress, run_in_threads
 from confir.scheduler import scheduler_in_use
-
-if TYPE_CHECKING:
-    from confir.data.lists.held_lists import HeldLists
 
 # Judged documents measured together: enough to spread the cost of a numpy call, few enough for the
 # processor's cache.
@@ -70,7 +65,7 @@ def evaluate(
     human, human_sample
         Human judgements of some topics, where ``qrels`` are a model's, and how these were sampled:
         "random-topics", or "all" topics. This gives `JudgedScores`, whose means, differences and
-        ranks are those by people, estimated from both. With "random-documents", people's judgements
+        ranks are those by human judgements, estimated from both. With "random-documents", human judgements
         have the probability with which each document was drawn (a fifth column; a mapping topic →
         docid → (gain, probability)), and scores are `SampledScores`.
     rng
@@ -140,7 +135,7 @@ def _evaluate(
 def evaluate_lists(experiment: Experiment, progress: Progress | None = None) -> Scores:
     """Return what `evaluate` does, from whole lists: for studies that need these as well.
 
-    They look at some topics at a time, unless there are judgements of people.
+    They look at some topics at a time, unless there are human judgements, too.
     """
     parse_measures(chosen_measures(experiment, None), experiment.rules.rel)  # before the reading
     if experiment.human is None:
@@ -155,82 +150,6 @@ def score_lists(lists: HeldLists, measures: Any, rules: ReadingRules) -> Scores:
     experiment = Experiment(lists.qrels, (), measures, **rules.keywords())
     experiment.kept.update(lists=lists, sources=())
     return evaluate(experiment)
-
-
-def as_scores(source: Any, *, human: bool = False) -> Scores:
-    """Return the scores that an object or a file holds, or that an experiment gives.
-
-    Every function of scores calls it: scores that another tool computed are taken as they are.
-
-    Parameters
-    ----------
-    source
-        Scores; an `Experiment`, which is evaluated; a path, or several, as `read_scores` takes
-        them; a pandas, polars or Arrow frame with the columns run, measure, topic, score, or topic
-        and a column per run; a mapping run → measure → topic → score or run → topic → score; or a
-        mapping run → array of scores, all on the same topics, which are then numbered; an array of
-        xarray over topic, run and measure. Results of
-        other libraries: scores of ``ir_measures.iter_calc``, what pytrec_eval returns, runs of
-        ranx after ``ranx.evaluate``, or a mapping run → any of these.
-    human
-        Whether `JudgedScores`, by a model and a few by people, are taken; else they raise.
-
-    Examples
-    --------
-    >>> confir.as_scores({"bm25": {"AP": {"1": 0.3, "2": 0.5}}}).mean()
-    array([[0.4]])
-    """
-    if getattr(source, "is_summary", False):
-        raise InvalidValueError(
-            f"this needs the score of every topic, which a summary of {len(source.topics):,} topics "
-            "lacks; expected Scores, such as its sample"
-        )
-    is_filled = isinstance(source, Scores) and source.values.size > 0
-    scores = source if is_filled else _found_scores(source)
-    if scores.corrected and not human:
-        raise InvalidValueError(
-            "the scores are by a model and by people, which this does not combine; expected those "
-            "of one judge (in Python: scores.human or scores.model)"
-        )
-    return scores.in_id_order()
-
-
-def _found_scores(source: Any) -> Scores:
-    """Return the scores that an experiment gives, or that any other source holds."""
-    from confir.data.tables.score_objects import make_scores
-
-    return evaluate(source) if isinstance(source, Experiment) else make_scores(source, "scores")
-
-
-def as_listed_scores(source: Any) -> Scores:
-    """Return the score on each topic of what `as_sample` takes; raise where a summary lacks them."""
-    return as_scores(find_summary(source), human=True)
-
-
-def as_scores_or_summary(source: Any) -> Scores | ScoreSummary:
-    """Return what `as_scores` does, or a summary: that given, or that of a long Parquet table."""
-    found: Scores | ScoreSummary = find_summary(source)
-    return found if getattr(found, "is_summary", False) else as_scores(found, human=True)
-
-
-def find_rated(source: Any) -> Any:
-    """Return a summary, published means or scores, where a path or a frame holds such; else the source."""
-    from confir.data.tables.score_files import read_scores_or_means
-
-    return read_scores_or_means(find_summary(source))
-
-
-def as_rated(source: Any) -> Any:
-    """Return what `as_scores_or_summary` does, strengths, those of votes too, or published means."""
-    from confir.data.votes import Votes
-    from confir.measures.strengths import fit_strengths
-
-    source = find_rated(source)
-    if isinstance(source, Votes):
-        return fit_strengths(source)
-    if isinstance(source, RunScores):
-        return source.in_id_order()
-    return as_scores_or_summary(source)
 
 
 def chosen_measures(

@@ -23,7 +23,7 @@ Made = TypeVar("Made")
 def evaluate_by_people(
     experiment: Experiment, measures: Any, progress: Progress | None = None
 ) -> Scores:
-    """Return the scores by a model's judgements, and people's of some topics or documents."""
+    """Return the scores by a model's judgements, and by human ones of some topics or documents."""
     source, sample = cast("tuple[Any, str]", experiment.human)
     if sample == RANDOM_DOCUMENTS:
         from confir.measures.sampled_documents import evaluate_sampled

@@ -35,7 +35,7 @@ _MOST_DEVIATIONS = 6.0
 def evaluate_sampled(
     experiment: Experiment, source: Any, measures: Any, progress: Progress | None = None
 ) -> SampledScores:
-    """Return scores by people, estimated from a model's judgements and a sample of people's."""
+    """Return scores by human judgements, from a model's and a sample of human ones."""
     wanted = [_usable(one) for one in parse_measures(measures, experiment.rules.rel)]
     judged = experiment.qrels
     sample = draw_of(judged, read_sampled(source, experiment.rules.reading))
@@ -115,7 +115,7 @@ def _check_draw(sample: DocumentSample, model: Qrels) -> None:
     deviation = float(np.sqrt(((1.0 - chance) / np.square(chance)).sum()))
     if abs(expected - total) > _MOST_DEVIATIONS * max(deviation, 0.5):
         raise FormatError(
-            f"the probabilities of the documents that people judged stand for {expected:,.0f} "
+            f"the probabilities of the human-judged documents stand for {expected:,.0f} "
             f"documents, the model judged {total:,}; expected the probability with which each of "
             "these was drawn"
         )

@@ -1,4 +1,4 @@
-"""Scores of lists by people, who judged a random sample of documents, and their variance.
+"""Scores of lists by human judgements of a random sample of documents, and their variance.
 
 P and RBP are sums of the estimates of documents: their variance over draws has a closed form. R, AP
 and nDCG are ratios: theirs is that of replicates of the draw.

@@ -390,17 +390,19 @@ def summarise_scores(
     """
     if bounded is not None:
         as_flag("bounded", bounded)
-    if isinstance(scores, ScoreSummary):
-        return scores if bounded is None else replace(scores, bounded=bounded)
     paths = _parquet_paths(scores)
     if paths:
         from confir.data.long_tables.parquet_scores import ParquetScores
 
         return summary_of(ParquetScores(paths), bounded)
     from confir.data.long_tables.score_blocks import HeldScores
-    from confir.measures.evaluation import as_scores  # which takes long tables by this module
+    from confir.measures.score_sources import as_run_scores, as_scores  # which import this module
 
-    held = as_scores(scores)
+    found = as_run_scores(scores)
+    if found.is_summary:
+        summary: ScoreSummary = found if bounded is None else replace(found, bounded=bounded)
+        return summary
+    held = as_scores(found)
     return summary_of(HeldScores(held), held.bounded if bounded is None else bounded)
 
 

@@ -32,7 +32,8 @@ from confir.data.tables.cost_files import CostSource, read_costs
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import ConfirWarning, UnreadableError, counted
-from confir.measures.evaluation import as_scores_or_summary, evaluate_lists, find_rated
+from confir.measures.evaluation import evaluate_lists
+from confir.measures.score_sources import as_run_scores
 from confir.number_text import percent
 from confir.parallel import Progress, name_stage, run_in_threads
 from confir.report.charts import check_width, clean_chart
@@ -176,9 +177,8 @@ def write_report(
         if isinstance(scores, Experiment):
             scores = evaluate_lists(scores)
         else:
-            found = find_rated(scores)
-            require_knowledge(found, Knowledge.COVARIANCE, "a report")
-            scores = as_scores_or_summary(found)
+            scores = as_run_scores(scores)
+            require_knowledge(scores, Knowledge.TOPIC_VARIANCE, "a report")
         lists = None if experiment is None else experiment.lists_by_topic()
     if by is not None:
         groups = as_topic_groups(by, scores.listed(), table)

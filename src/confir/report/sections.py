@@ -14,7 +14,6 @@ from confir.data.lists.topic_lists import TopicLists
 from confir.data.qrels import Qrels
 from confir.data.scores import Scores
 from confir.errors import ConfirError, InvalidValueError
-from confir.measures.evaluation import as_scores
 from confir.measures.lists_and_scores import (
     BlockStudy,
     ListsAndScores,
@@ -22,6 +21,7 @@ from confir.measures.lists_and_scores import (
     check_measures,
     with_usable_scores,
 )
+from confir.measures.score_sources import as_scores
 from confir.measures.score_summary import ScoreSummary
 from confir.report.charts import chart
 from confir.report.result_table import table_of

@@ -39,7 +39,7 @@ class ClusteredSample(TopicSample):
 
     clusters: Clusters = field(kw_only=True)
 
-    knowledge: ClassVar = frozenset(Knowledge) - {Knowledge.SIGNS, Knowledge.VALUES}
+    knowledge: ClassVar = TopicSample.knowledge - {Knowledge.SIGNS, Knowledge.VALUES}
     kind: ClassVar = "scores with a design"
     reason: ClassVar = "topics of clusters and of strata are not drawn one by one from all"
 

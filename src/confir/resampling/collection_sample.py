@@ -78,7 +78,7 @@ class CollectionSample(Sample):
     scores: Floats
     replicates: Floats
 
-    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.DRAWS})
+    knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.DRAWS, Knowledge.COLLECTIONS})
     kind: ClassVar = "scores on resampled collections"
     reason: ClassVar = "documents are resampled, on the same topics"
     provided: ClassVar = frozenset({"se", "replicates"})

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from confir.arguments import as_choice, invalid
+from confir.arguments import as_choice
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.run_scores import RunScores
 from confir.data.scores import Scores
@@ -96,6 +96,15 @@ class DocumentReplicates(RunScores):
     def inside(self) -> tuple[bool, ...]:
         """Whether all scores of each measure lie in [0, 1]."""
         return self.scores.inside
+
+    @property
+    def observed(self) -> Scores:
+        """The scores on the collection itself."""
+        return self.scores
+
+    def narrowed(self, observed: Scores) -> DocumentReplicates:
+        """Return the scores for the runs and measures that are left of those observed."""
+        return self.select(run=observed.runs, measure=observed.measures)
 
     def mean(self) -> Floats:
         """Return the means of the observed scores: runs × measures."""
@@ -190,12 +199,6 @@ class DocumentReplicates(RunScores):
             labels, estimate, values, support, acceleration=acceleration
         )
         return replace(distribution, epsilon=epsilon)
-
-
-def check_sample(sample: DocumentReplicates) -> None:
-    """Raise if this is not the result of `resample_documents`."""
-    if not isinstance(sample, DocumentReplicates):
-        raise invalid("sample", sample, "what resample_documents returns")
 
 
 def transform_of(summary: str, epsilon: float = LOGIT_EPSILON) -> Transform:

@@ -1,6 +1,6 @@
 """The sampling distribution of prediction-powered means: a model's judgements, and a few human ones.
 
-The topics that people judged and the others are resampled separately; the weight of the model is
+The human-judged topics and the others are resampled separately; the weight of the model is
 estimated anew in each replicate.
 """
 
@@ -32,7 +32,7 @@ from confir.resampling.topic_weights import topic_weights
 
 
 class JudgedWeights(NamedTuple):
-    """Replicate weights of the topics that people judged, and of those of the model alone."""
+    """Replicate weights of the human-judged topics, and of those of the model alone."""
 
     human: Floats
     model: Floats
@@ -40,14 +40,14 @@ class JudgedWeights(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedSample(Sample):
-    """Scores by people and by a model, prepared for intervals of prediction-powered means.
+    """Scores by human and model judgements, prepared for intervals of prediction-powered means.
 
     Attributes
     ----------
     labels, shape, support
         As in `Sample`.
     values
-        Scores by people and by the model, topics × columns.
+        Scores by human judgements and by the model, topics × columns.
     tie
         Of a contrast, how near two differences of a column are equal.
     """
@@ -63,18 +63,18 @@ class JudgedSample(Sample):
     )
     kind: ClassVar = "scores by human and model judgements"
     random: ClassVar = False  # no datasets, which might be a sample
-    # sample and skewness are people's
+    # sample and skewness are of the human scores
     provided: ClassVar = frozenset({"se", "replicates", "replicate_se", "sample", "skewness"})
     reason: ClassVar = "each mean and each difference has a weight of the model of its own"
 
     @property
     def topics(self) -> int:
-        """Number of topics that people judged."""
+        """Number of human-judged topics."""
         return len(self.values.human)
 
     @property
     def rows(self) -> int:
-        """Numbers held per column: topics by people and by the model."""
+        """Numbers held per column: topics by human judgements and by the model."""
         return len(self.values.human) + len(self.values.rest)
 
     def draw(self, replicates: int, rng: np.random.Generator, needs: Fields = ()) -> JudgedWeights:
@@ -104,7 +104,7 @@ class JudgedSample(Sample):
         return mean, variance
 
     def population_means(self) -> Floats:
-        """Return people's means over the topics that both judged, from which samples are drawn."""
+        """Return means by human judgements over the topics that both judged, from which samples are drawn."""
         mean: Floats = self.values.human.mean(axis=0)
         return mean
 
@@ -155,7 +155,7 @@ class JudgedSample(Sample):
         )
 
     def whole_differences(self) -> Floats:
-        """Return people's differences of a contrast as whole multiples of a step."""
+        """Return differences by human judgements of a contrast as whole multiples of a step."""
         return np.rint(self.values.human / self.tie)
 
     def model_weight(self) -> Floats | None:
@@ -163,7 +163,7 @@ class JudgedSample(Sample):
         return self.values.corrected().weight
 
     def simple_columns(self) -> Booleans:
-        """Return where the model has no weight, which leaves the mean of people's scores."""
+        """Return where the model has no weight, which leaves the mean of human scores."""
         return np.equal(self.values.corrected().weight, 0.0)
 
     def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
@@ -172,7 +172,7 @@ class JudgedSample(Sample):
             yield JudgedDraws(self.values, self.draw(size, rng)), size
 
     def fourth_powers(self, sd: Floats) -> Floats | None:
-        """Return sums of fourth powers, of people's scores less the model's, with this sd."""
+        """Return sums of fourth powers, of human scores less the model's, with this sd."""
         values = self.values.human - self.values.corrected().weight * self.values.model
         with np.errstate(divide="ignore", invalid="ignore"):
             scaled: Floats = values * (sd / values.std(axis=0, ddof=1))  # of the same shape
@@ -190,7 +190,7 @@ class JudgedDraws(PairDraws):
     Attributes
     ----------
     values
-        Scores by people and by the model: topics × runs.
+        Scores by human judgements and by the model: topics × runs.
     weights
         Of both parts of the topics: replicates × topics.
     """
@@ -249,7 +249,7 @@ def resample_judged(values: Judged, weights: JudgedWeights) -> CorrectedMoments:
 
 
 def judged_sample(scores: JudgedScores) -> JudgedSample:
-    """Return scores by people and by a model as a sample of corrected means."""
+    """Return scores by human and model judgements as a sample of corrected means."""
     runs = len(scores.runs)
     labels = tuple((run, measure) for run in scores.runs for measure in scores.measures)
     flat = clip_parts(scores).flat()

@@ -31,7 +31,7 @@ class JudgedClusters(NamedTuple):
     Attributes
     ----------
     human, rest
-        Of the topics that people judged, and of those that only the model did.
+        Of the human-judged topics, and of those that only the model did.
     size
         Number of clusters.
     words
@@ -65,7 +65,7 @@ class JudgedClusters(NamedTuple):
 
     @property
     def judged(self) -> int:
-        """Number of clusters with topics that people judged."""
+        """Number of clusters with human-judged topics."""
         return len(np.unique(self.human))
 
     def totals(self, human: Floats, rest: Floats) -> Floats:
@@ -94,7 +94,7 @@ class Influence(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusteredJudgedSample(JudgedSample):
-    """Scores by people and by a model, on topics in clusters.
+    """Scores by human and model judgements, on topics in clusters.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class ClusteredJudgedSample(JudgedSample):
         return self.clusters.judged - 1.0
 
     def unit_counts(self, counts: Integers) -> Floats:
-        """Return the number of clusters with topics that people judged."""
+        """Return the number of clusters with human-judged topics."""
         return np.full(counts.shape, float(self.clusters.judged))
 
     def simple_columns(self) -> Booleans:

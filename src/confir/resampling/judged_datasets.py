@@ -84,7 +84,7 @@ class JudgedDatasets(Sample):
 
     @property
     def topics(self) -> int:
-        """Number of topics that people judged, of all datasets."""
+        """Number of human-judged topics, of all datasets."""
         return sum(part.topics for part in self.parts)
 
     @property
@@ -180,12 +180,12 @@ class JudgedDatasets(Sample):
         return replace(self, labels=labels, shape=(len(labels),), support=support, parts=parts)
 
     def extremes(self) -> tuple[Floats, Floats]:
-        """Return people's smallest and largest difference of each column of a contrast."""
+        """Return the smallest and the largest difference by human judgements of each column of a contrast."""
         least, most = zip(*(part.extremes() for part in self.parts), strict=True)
         return np.min(least, axis=0), np.max(most, axis=0)
 
     def wins(self) -> tuple[Integers, Integers, Integers]:
-        """Return on how many of people's topics differences of a contrast are above, at and below 0."""
+        """Return on how many of the human-judged topics differences of a contrast are above, at and below 0."""
         above, level, below = (
             np.sum(counts, axis=0)
             for counts in zip(*(part.wins() for part in self.parts), strict=True)

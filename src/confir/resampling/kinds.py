@@ -13,6 +13,7 @@ import numpy as np
 from confir.arguments import as_choice, as_generator, as_reals
 from confir.arrays import Booleans, Floats
 from confir.data.experiment import Experiment
+from confir.data.run_scores import RunScores
 from confir.data.scores import Scores, lie_in_unit_interval
 from confir.defaults import REPLICATES, SEED
 from confir.errors import (
@@ -22,7 +23,7 @@ from confir.errors import (
     enumerate_names,
 )
 from confir.measures.bounded_measures import bounded_measures, clip_to_range
-from confir.measures.evaluation import as_rated, as_scores, find_rated
+from confir.measures.score_sources import as_run_scores
 from confir.measures.score_summary import ScoreSummary
 from confir.parallel import run_in_threads
 from confir.resampling.distribution import Labels, SamplingDistribution
@@ -64,16 +65,9 @@ def as_sample(
         return scores
     if type(scores) is Scores:  # the usual kind: the modules of others are not loaded for it
         return topic_sample(scores, statistic=statistic, baseline=baseline)
-    from confir.data.sampling.judged_scores import JudgedScores
-    from confir.data.votes import Votes
-    from confir.measures.strengths import fit_strengths
     from confir.resampling.other_kinds import MAKERS
 
-    given: Any = find_rated(scores)
-    if isinstance(given, Votes):
-        given = fit_strengths(given)
-    if isinstance(given, Experiment | JudgedScores):
-        given = as_scores(given, human=True)
+    given = as_scores_or_array(scores)
     kind = kind_of(given)
     if kind not in MAKERS:
         return topic_sample(given, statistic=statistic, baseline=baseline)
@@ -86,6 +80,17 @@ def as_sample(
         raise InvalidValueError(f"the statistic is {statistic!r} and the baseline {baseline!r}")
     sample = MAKERS[kind](given)
     return sample if baseline is None else against(sample, baseline)
+
+
+def as_scores_or_array(source: Any) -> Any:
+    """Return scores of any kind, as `as_run_scores` does; a sample, or what may be an array, as it is."""
+    if isinstance(source, RunScores | Experiment):
+        return as_run_scores(source)
+    from confir.data.tables.score_objects import is_score_source
+    from confir.data.votes import Votes
+
+    named = isinstance(source, Votes) or is_score_source(source)
+    return as_run_scores(source) if named and not isinstance(source, Sample) else source
 
 
 def kind_of(scores: Any) -> type[Sample]:
@@ -123,8 +128,8 @@ def require_knowledge(scores: Any, need: Knowledge, what: str, also: Collection[
 
         fitting = [one.kind for one in KINDS if need in one.knowledge or one.kind in also]
         raise UnsupportedMethodError(
-            f"{what} needs {need}, which {kind.kind} lack: {kind.reason}; expected "
-            f"{enumerate_names(fitting, 3)}"
+            f"{what} needs {need}, which {kind.kind} lack{kind.reason and f': {kind.reason}'}; "
+            f"expected {enumerate_names(fitting, 3)}"
         )
 
 
@@ -133,7 +138,7 @@ def needs(
 ) -> Callable[[Callable[Given, Found]], Callable[Given, Found]]:
     """Return what declares that a verb needs something of the scores, its first argument.
 
-    The verb gets what `as_rated` makes of them. Its attributes ``needs`` and ``also`` are what it needs,
+    The verb gets what `as_run_scores` makes of them. Its attributes ``needs`` and ``also`` are what it needs,
     for the table of verbs and kinds.
 
     Parameters
@@ -149,7 +154,7 @@ def needs(
         def asked(*given: Given.args, **keywords: Given.kwargs) -> Found:
             found = inspect.signature(verb).bind_partial(*given, **keywords)
             if first in found.arguments:  # else the verb says that it is missing
-                found.arguments[first] = as_rated(found.arguments[first])
+                found.arguments[first] = as_run_scores(found.arguments[first])
                 require_knowledge(found.arguments[first], need, what, also)
             return verb(*found.args, **found.kwargs)
 
@@ -180,8 +185,6 @@ def topic_sample(
         chosen = statistic
     else:
         chosen = STATISTICS[as_choice("statistic", statistic, STATISTICS)]
-    if isinstance(scores, Scores | Experiment) or _is_score_source(scores):
-        scores = as_scores(scores)
     compares = isinstance(chosen, Statistic) and chosen.compares
     if compares and (baseline is None or not isinstance(scores, Scores)):
         raise InvalidValueError(f"{statistic!r} compares runs: it needs Scores and a baseline")
@@ -189,7 +192,7 @@ def topic_sample(
         raise InvalidValueError(f"{statistic!r} compares no runs: it takes no baseline")
     if not isinstance(scores, Scores):
         return _array_sample(scores, chosen)
-    scores = clip_to_range(scores.in_id_order())
+    scores = clip_to_range(scores.filled().in_id_order())
     reference = scores.values
     if baseline is not None:
         as_choice("baseline", baseline, scores.runs, "run")
@@ -208,12 +211,6 @@ def topic_sample(
     from confir.resampling.clusters import Clusters
 
     return ClusteredSample(**sample.fields(), clusters=Clusters.of(scores.design))
-
-
-def _is_score_source(scores: Any) -> bool:
-    from confir.data.tables.score_objects import is_score_source
-
-    return is_score_source(scores)
 
 
 def _array_sample(scores: Any, statistic: Statistic | WeightedStatistic) -> TopicSample:

@@ -45,14 +45,14 @@ KINDS: tuple[type[Sample], ...] = (
 
 
 def _kind_judged(scores: JudgedScores) -> type[Sample]:
-    """Return the kind of scores by people and by a model."""
+    """Return the kind of scores by human and model judgements."""
     if scores.model.datasets:
         return JudgedDatasets
     return JudgedSample if scores.model.design is None else ClusteredJudgedSample
 
 
 def _judged(scores: JudgedScores) -> JudgedSample:
-    """Return scores by people and by a model on one dataset as a sample."""
+    """Return scores by human and model judgements on one dataset as a sample."""
     plain, design = judged_sample(scores), scores.model.design
     if design is None:
         return plain
@@ -60,7 +60,7 @@ def _judged(scores: JudgedScores) -> JudgedSample:
 
 
 def _judged_datasets(scores: JudgedScores) -> JudgedDatasets:
-    """Return scores by people and by a model on several datasets as a sample."""
+    """Return scores by human and model judgements on several datasets as a sample."""
     return JudgedDatasets.of(scores, _judged)
 
 

@@ -104,9 +104,9 @@ class RepeatSample(Sample):
     def of_judged(
         cls, over_topics: JudgedSample | JudgedDatasets, scores: RepeatedJudgedScores
     ) -> Self:
-        """Return the sample of scores by people and by a model, whose means over repeats are prepared.
+        """Return the sample of scores by human and model judgements, whose means over repeats are prepared.
 
-        A repeat moves the mean by people, whatever the weight of the model: so its variance is found with
+        A repeat moves the mean by human judgements, whatever the weight of the model: so its variance is found with
         the weights of the means over repeats.
         """
         found = [
@@ -132,7 +132,7 @@ class RepeatSample(Sample):
         """Return a sample of the topics, or of whole clusters, and of the repeats of each system."""
         if not self.values:
             raise UnsupportedMethodError(
-                "repeats whose scores are by a model and by people are not drawn anew as from a population; "
+                "repeats whose scores are by model and human judgements are not drawn anew as from a population; "
                 "expected those of one judge"
             )
         (cells,) = self.values
@@ -398,7 +398,7 @@ def _beyond_topics(means: Floats, squares: Floats) -> Floats:
 def _judged_repeat_variances(
     over_topics: JudgedSample | JudgedDatasets, scores: RepeatedJudgedScores, system: int
 ) -> Floats:
-    """Return what `_repeat_variances` does of one system, by people and by a model."""
+    """Return what `_repeat_variances` does of one system, by human and model judgements."""
     measures = len(scores.measures)
     own = slice(system * measures, (system + 1) * measures)
     tables = [scores.on_dataset(name) for name in scores.datasets] or [scores]

@@ -39,6 +39,7 @@ class Knowledge(StrEnum):
     TOPIC_VARIANCE = "the variance over a sample of topics"
     SIGNS = "the number of topics won and lost, of one simple random sample"
     VALUES = "the score on each topic, of one simple random sample"
+    COLLECTIONS = "scores on collections that resample_documents draws"
 
 
 class MeasureSample(NamedTuple):

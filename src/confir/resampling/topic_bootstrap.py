@@ -76,7 +76,7 @@ class TopicSample(Sample):
     support: Booleans
     tie: Floats | float = TIE
 
-    knowledge: ClassVar = frozenset(Knowledge)
+    knowledge: ClassVar = frozenset(Knowledge) - {Knowledge.COLLECTIONS}
     kind: ClassVar = "plain scores"
 
     @property

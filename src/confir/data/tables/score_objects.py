@@ -42,12 +42,7 @@ Row = tuple[Any, Any, Any, Any]
 def make_scores(source: Any, name: str) -> Scores:
     """Return the scores that an object or a file holds; ``name`` is the parameter's in messages."""
     scores = source if isinstance(source, Scores) else _from_source(source, name)
-    if scores.values.size == 0:
-        raise InvalidValueError(
-            f"{name} hold {len(scores.topics)} topics, {len(scores.runs)} runs and "
-            f"{len(scores.measures)} measures; expected at least one of each"
-        )
-    return scores
+    return scores.filled(name)
 
 
 def is_score_source(source: Any) -> bool:

@@ -23,7 +23,6 @@ from confir.errors import ConfirWarning
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import confidence_interval
 from confir.intervals.simultaneous import ComparisonFamily, is_significant
-from confir.measures.evaluation import as_rated
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.order import best_first, ranks_by_mean
@@ -172,7 +171,6 @@ def find_best(
     >>> confir.find_best(scores).in_set.ravel()
     array([ True,  True])
     """
-    scores = as_rated(scores)
     levels = as_levels(level)
     pairs = compare_all_runs(scores, replicates, rng, what="best runs", level=levels[0])
     found = [

@@ -24,7 +24,7 @@ from confir.errors import InvalidValueError
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import confidence_interval, find_method
 from confir.measures.bounded_measures import bounded_measures
-from confir.measures.evaluation import as_scores
+from confir.measures.score_sources import as_scores
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import needs
 from confir.resampling.sample import Knowledge

@@ -26,7 +26,7 @@ from confir.errors import (
     enumerate_names,
 )
 from confir.measures.chance_tail import random_ap_tail
-from confir.measures.evaluation import as_scores, evaluate
+from confir.measures.evaluation import evaluate
 from confir.measures.measure import Measure
 from confir.measures.measure_list import (
     DEFAULT_MEASURES,
@@ -43,6 +43,7 @@ from confir.measures.random_rankings import (
     expected_random_score,
     random_score_variance,
 )
+from confir.measures.score_sources import as_scores
 from confir.parallel import run_in_threads
 from confir.resampling.topic_bootstrap import Rng
 from confir.studies.chance.chance import ALL_TOPICS, Chance, corrected_name

@@ -29,7 +29,9 @@ from confir.measures.bounded_measures import bounded_measures, definition_bound
 from confir.measures.measure_list import MEASURES, parse_measure
 from confir.measures.summary import clipped_logit
 from confir.number_text import percent
-from confir.resampling.document_replicates import DocumentReplicates, check_sample
+from confir.resampling.document_replicates import DocumentReplicates
+from confir.resampling.kinds import require_knowledge
+from confir.resampling.sample import Knowledge
 
 
 @result
@@ -211,7 +213,7 @@ def _measured_depth(measure: str, depth: Integers) -> Integers:
 
 def check_request(sample: DocumentReplicates, epsilon: float) -> None:
     """Raise if the sample or epsilon is invalid, or a measure is not in [0, 1]."""
-    check_sample(sample)
+    require_knowledge(sample, Knowledge.COLLECTIONS, "an interval over collections")
     check_epsilon(epsilon)
     for place in np.flatnonzero(~bounded_measures(sample.scores)):
         raise _unbounded(sample.measures[place])

@@ -22,7 +22,6 @@ from confir.errors import (
     warn_caller,
 )
 from confir.intervals.method import Method
-from confir.measures.evaluation import as_rated
 from confir.resampling.distribution import Resampled
 from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.kinds import as_sample, default_replicates, needs
@@ -120,7 +119,6 @@ def compare_runs(
     >>> confir.compare_runs(scores, baseline="b")
     Comparison(The difference between a and b in score is inconclusive (+0.175, 95% CI [-0.064, +0.414], p = .102))
     """
-    scores = as_rated(scores)
     sample = as_sample(scores)
     if test is None and 0 < sample.clusters_drawn < FEW_CLUSTERS:
         test = CLUSTER_TEST

@@ -27,7 +27,7 @@ from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError
 from confir.intervals.interval import Limits
 from confir.intervals.simultaneous import ComparisonFamily
-from confir.measures.evaluation import as_scores
+from confir.measures.score_sources import as_scores
 from confir.measures.score_summary import ScoreSummary
 from confir.studies.comparison.decisions import Decision, explain
 from confir.studies.comparison.families import (

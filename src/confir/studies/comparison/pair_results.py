@@ -13,7 +13,6 @@ from confir.data.result import Columns, Record, Result
 from confir.data.scores import Scores
 from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE
-from confir.resampling.document_replicates import DocumentReplicates
 from confir.studies.comparison.verdicts import OPPOSITE
 
 
@@ -55,17 +54,12 @@ class PairResult(Result):
         The scores are those of the runs that are left. Numbers do not change: p-values stay
         adjusted for all pairs that were compared.
         """
-        given: Any = self.scores
-        drawn = given if isinstance(given, DocumentReplicates) else None
-        observed: dict[str, Any] = {} if drawn is None else {"scores": drawn.scores}
+        observed: dict[str, Any] = {"scores": self.scores.observed}
         chosen = Result.select(replace(self, **observed), **labels)
         used = np.union1d(chosen.first, chosen.second)
         names = [self.scores.runs[place] for place in used.tolist()]
-        scores: Any = (
-            chosen.scores if drawn is None else drawn.select(measure=chosen.scores.measures)
-        )
         changes: dict[str, Any] = {
-            "scores": scores.select(run=names),
+            "scores": self.scores.narrowed(chosen.scores.select(run=names)),
             "first": np.searchsorted(used, chosen.first),
             "second": np.searchsorted(used, chosen.second),
         }

@@ -33,7 +33,8 @@ from confir.data.tables.score_objects import ScoresSource, make_scores
 from confir.defaults import LEVEL, SEED
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, warn_caller
 from confir.intervals.interval import tail_probabilities
-from confir.measures.evaluation import as_scores, evaluate
+from confir.measures.evaluation import evaluate
+from confir.measures.score_sources import as_scores
 from confir.resampling.kinds import needs
 from confir.resampling.sample import Knowledge
 from confir.resampling.topic_bootstrap import Rng

@@ -1,4 +1,4 @@
-"""What would the means be by people's judgements, of which there are few beside a model's?"""
+"""What would the means be by human judgements, of which there are few beside a model's?"""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from confir.studies.corrected_means.sentences import model_notes
 
 @result
 class CorrectedMeans(Result):
-    """Means by people's judgements, estimated from those of a model and a few of people.
+    """Means by human judgements, estimated from a model's and a few human ones.
 
     Arrays are runs × measures.
 
@@ -53,7 +53,7 @@ class CorrectedMeans(Result):
     model_mean
         The mean by the model's judgements over all topics.
     bias, bias_low, bias_high
-        Mean by the model minus mean by people, over the human topics.
+        Mean by the model minus mean by human judgements, over the human topics.
     weight
         The weight λ of the model: 0 where its judgements carry no information.
     worth
@@ -101,9 +101,9 @@ class CorrectedMeans(Result):
         """Return what the numbers are, and where the model's judgements carry no information."""
         methods = enumerate_names(sorted({name for row in self.methods for name in row}))
         note = (
-            f"mean by people's judgements with {percent(self.level)} interval by {methods}, from "
+            f"mean by human judgements with {percent(self.level)} interval by {methods}, from "
             f"{counted(self.human_topics, 'topic')} that people judged and {self.model_topics:,} "
-            "judged by the model alone; model: its own mean; bias: the model's mean minus people's "
+            "judged by the model alone; model: its own mean; bias: the model's mean minus the human one "
             "on the same topics; weight of the model; worth: how many further human topics its "
             "judgements are worth"
         )
@@ -130,7 +130,7 @@ def correct_judgements(
     progress: Progress | None = None,
     **rules: Unpack[ReadingOptions],
 ) -> CorrectedMeans:
-    """Return means by people's judgements, from a model's and a few of people (PPI++).
+    """Return means by human judgements, from a model's and a few human ones (PPI++).
 
     A model's judgements are many but biased, human ones unbiased but few. The means estimate what
     human judgements of all topics would give: unbiased however wrong the model is, and with narrower
@@ -146,10 +146,10 @@ def correct_judgements(
         People's judgements of some of the topics, three or more.
     human_sample
         How these topics were sampled: "random-topics", or "all" of the model's, whose means are then
-        people's alone. Topics that were "chosen" are refused.
+        human judgements alone. Topics that were "chosen" are refused.
     level, method
         Confidence level and method of the intervals. By default logit-t for means in [0, 1], but
-        calibrated-beta, as for people's judgements alone, where the model has no weight; t for others.
+        calibrated-beta, as for human judgements alone, where the model has no weight; t for others.
     replicates, rng
         Number of replicates, and seed or generator, for methods that resample.
 
@@ -184,7 +184,7 @@ def correct_scores(
     replicates: int = REPLICATES,
     rng: Rng = SEED,
 ) -> CorrectedMeans:
-    """Return what `correct_judgements` does, of scores by people and by the model.
+    """Return what `correct_judgements` does, of scores by human judgements and by the model.
 
     Parameters
     ----------

@@ -101,7 +101,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
             15,
             f"People judged {sampled.human_documents:,} of "
             f"{sampled.model_documents:,} documents, drawn at random, a model all of them; "
-            "scores are by people's judgements, estimated with the probabilities of being drawn "
+            "scores are by human judgements, estimated with the probabilities of being drawn "
             "(Horvitz & Thompson 1952) and the model's judgements with a weight from other topics.",
             ("Horvitz1952",),
         )
@@ -121,11 +121,11 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
     yield Sentence(
         15,
         f"People judged a random sample of {means.human_topics:,} topics, a model these and "
-        f"{means.model_topics:,} more; means and differences by people's judgements are "
+        f"{means.model_topics:,} more; means and differences by human judgements are "
         "prediction-powered estimates (PPI++, Angelopoulos et al. 2023), with a weight of the model "
         "for each mean and each difference, for each topic from the others, n - 2 degrees of freedom (n - 1 where the model has no "
         "weight), variances that count that the weight is estimated (Cochran 1977), and 95% intervals "
-        "at most 1.05 times as wide as those by people alone.",
+        "at most 1.05 times as wide as those by human judgements alone.",
         ("Angelopoulos2023", "Cochran1977"),
     )
 

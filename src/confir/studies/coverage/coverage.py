@@ -20,7 +20,7 @@ from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.errors import enumerate_names
 from confir.intervals.interval import tail_probabilities
-from confir.measures.evaluation import as_scores
+from confir.measures.score_sources import as_scores
 from confir.number_text import number_text, percent
 from confir.parallel import Progress
 from confir.resampling.kinds import needs

@@ -22,7 +22,7 @@ from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.errors import InvalidValueError
-from confir.measures.evaluation import as_scores
+from confir.measures.score_sources import as_scores
 from confir.parallel import Progress
 from confir.resampling.kinds import needs
 from confir.resampling.sample import Knowledge

@@ -13,7 +13,7 @@ from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError, counted
-from confir.measures.evaluation import as_scores
+from confir.measures.score_sources import as_scores
 from confir.order import TIE
 from confir.resampling.clusters import Clusters
 from confir.resampling.kinds import needs

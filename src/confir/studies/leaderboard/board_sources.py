@@ -1,42 +1,30 @@
-"""Sources of scores on many datasets: folders, tables with a dataset column, means."""
+"""Scores of runs on the topics of all datasets, from what a leaderboard is given."""
 
 from __future__ import annotations
 
 import os
-import re
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from confir.arguments import as_choice
 from confir.data.experiment import Experiment
-from confir.data.formats.mteb import MAIN_SCORE, MODEL_FILE
 from confir.data.run_scores import RunScores
 from confir.data.sampling.design import Datasets as DatasetSampling
-from confir.data.sampling.design import Design, read_dataset_designs
+from confir.data.sampling.design import Design
 from confir.data.scores import Scores
-from confir.data.tables.input_table import InputTable, fold
-from confir.data.tables.parquet_files import is_parquet
-from confir.data.tables.score_files import read_score_table, read_scores, scores_from_table
 from confir.data.tables.score_objects import make_scores
-from confir.defaults import SEED
 from confir.errors import (
     InvalidValueError,
-    TopicMismatchError,
     UnknownNameError,
-    UnreadableError,
     UnsupportedMethodError,
-    counted,
     enumerate_names,
 )
-from confir.measures.evaluation import as_scores, evaluate
+from confir.measures.evaluation import evaluate
 from confir.measures.measure_list import canonical_name
-from confir.measures.score_summary import ScoreSummary, find_group_summaries, open_summary
+from confir.measures.score_sources import as_run_scores, as_scores
 from confir.order import TIE
 from confir.studies.leaderboard.joined_datasets import (
     INCOMPLETE,
@@ -48,289 +36,12 @@ from confir.studies.leaderboard.joined_datasets import (
 
 BoardSource: TypeAlias = Any
 
-# What scores are called whose measure no table names.
-_UNNAMED = "score"
-# What a run's list is scored by where nothing else is said, as embedding benchmarks are.
-DEFAULT_MEASURE = "nDCG@10"
 
-
-class HumanJudgements(NamedTuple):
-    """Where people's judgements of some topics of each dataset are.
-
-    Attributes
-    ----------
-    path
-        Of folders, the name of the qrels file, or of the score table, in each of them; or a path with
-        ``{dataset}``. ``{subset}`` and ``{split}`` are those of the model's qrels. Of a table with a
-        column of datasets, another such table.
-    sample
-        How the human-judged topics were sampled.
-    rng
-        Seed of what the draw of documents needs.
-    """
-
-    path: str
-    sample: str
-    rng: int | None = SEED
-
-    def of_dataset(self, folder: str, name: str, part: Mapping[str, str]) -> str:
-        """Return the file of one dataset; raise where there is none."""
-        path = self.path
-        for role, value in {"dataset": name, **part}.items():
-            path = path.replace(f"{{{role}}}", value)
-        inside = path if "{dataset}" in self.path else os.path.join(folder, path)
-        if not os.path.exists(inside):
-            raise UnreadableError(f"{inside}: no such file; expected people's judgements of {name}")
-        return inside
-
-    def entry_of(self, folder: str, name: str) -> str | None:
-        """Return the name of the file, or of the folder with it, in a dataset's folder; None elsewhere."""
-        path = self.path.replace("{dataset}", name)
-        if "{dataset}" in self.path:
-            path = os.path.relpath(path, folder)
-        first = Path(path).parts[0]
-        return None if first == os.pardir or os.path.isabs(path) else first
-
-    def correct(self, model: Mapping[str, Scores], column: str = "dataset") -> Mapping[str, Scores]:
-        """Return the scores of datasets by a model, with those by people in a table."""
-        people = read_dataset_table(self.path, column, held=True)
-        lacking = [name for name in model if not isinstance(people, Mapping) or name not in people]
-        if lacking:
-            raise TopicMismatchError(
-                f"{self.path}: no scores by people on dataset {enumerate_names(map(repr, lacking), 3)}; "
-                "expected scores of some topics of each dataset"
-            )
-        found = cast("Mapping[str, Scores]", people)
-        corrected = {}
-        for name, part in model.items():
-            with naming_dataset(name):
-                corrected[name] = part.with_human(found[name], self.sample)
-        return corrected
-
-
-@contextmanager
-def naming_dataset(name: str) -> Iterator[None]:
-    """Name the dataset in errors about topics that people or the model judged."""
-    try:
-        yield
-    except TopicMismatchError as error:
-        raise TopicMismatchError(f"dataset {name!r}: {error}") from error
-
-
-def read_folder(
-    folder: str,
-    measures: Sequence[str],
-    qrels: str | None,
-    human: HumanJudgements | None = None,
-    **rules: Any,
-) -> dict[str, Scores | ScoreSummary]:
-    """Return the scores in a folder, by dataset: of its runs by its qrels, or in its score tables.
-
-    Those of one table in Parquet that is long are summed up.
-
-    Parameters
-    ----------
-    folder
-        The folder of a dataset, after which that is named.
-    measures
-        What runs are scored by; none for the default.
-    qrels
-        Name of the qrels file; by default the file whose name starts with "qrels". With
-        ``{subset}`` or ``{split}`` in it, each such part of the runs' files is a dataset.
-    human
-        Human judgements of some topics, where the qrels are a model's.
-    **rules
-        How runs are read, as in `ReadingRules`.
-    """
-    dataset = Path(folder).resolve().name
-    by_people = None if human is None else human.entry_of(folder, dataset)
-    inside = sorted(
-        path
-        for path in Path(folder).iterdir()
-        if not path.name.startswith(".")
-        and (by_people is None or _part_judged(path, by_people) is None)
-    )
-    if not inside:
-        raise UnreadableError(f"{folder}: the folder is empty; expected a qrels file and runs")
-    found = {path: part for path in inside if (part := _part_judged(path, qrels)) is not None}
-    if len(found) > 1 and not any(found.values()):
-        raise InvalidValueError(
-            f"{folder}: several qrels files ({enumerate_names([p.name for p in found])}); expected "
-            "one, or its name with --qrels"
-        )
-    if not found:
-        if qrels is not None:
-            raise UnreadableError(f"{folder}: no file {qrels!r}; expected the qrels there")
-        tables = [str(path) for path in inside if path.is_file()]
-        if not tables:
-            names = enumerate_names([path.name for path in inside], 3)
-            raise UnreadableError(
-                f"{folder}: only folders ({names}); expected the folder of one dataset, with qrels and "
-                f"runs, or score tables: {os.path.join(folder, '*')} names each folder"
-            )
-        if human is not None:
-            people = read_scores(human.of_dataset(folder, dataset, {}))
-            with naming_dataset(dataset):
-                return {dataset: read_scores(tables).with_human(people, human.sample)}
-        long = open_summary(tables[0]) if len(tables) == 1 else None
-        return {dataset: read_scores(tables) if long is None else long}
-    runs = [str(path) for path in inside if path not in found and _part_judged(path, None) is None]
-    if not runs:
-        first = next(iter(found)).name
-        raise UnreadableError(f"{folder}: no runs beside {first}; expected at least one")
-    named = list(measures) or [DEFAULT_MEASURE]
-    scored: dict[str, Scores | ScoreSummary] = {}
-    for path, part in found.items():
-        given: dict[str, Any] = dict(rules | part)
-        if human is not None:
-            by = human.of_dataset(folder, dataset, part)
-            given |= {"human": by, "human_sample": human.sample, "rng": human.rng}
-        name = "/".join([dataset, *part.values()])
-        with naming_dataset(name) if human is not None else nullcontext():
-            scored[name] = evaluate(str(path), runs, named, **given)
-    return scored
-
-
-def _part_judged(path: Path, qrels: str | None) -> dict[str, str] | None:
-    """Return which subset and split a qrels file judges, by its name; None of any other file."""
-    if qrels is None:
-        return {} if path.is_file() and path.name.lower().startswith("qrels") else None
-    pattern = re.escape(qrels)
-    for part in ("subset", "split"):
-        pattern = pattern.replace(re.escape(f"{{{part}}}"), f"(?P<{part}>.+?)", 1)
-    matched = re.fullmatch(pattern, path.name)
-    return None if matched is None else matched.groupdict()
-
-
-def read_dataset_table(
-    path: str, column: str = "dataset", *, held: bool = False
-) -> Mapping[str, Scores | ScoreSummary] | Scores:
-    """Return the scores of each dataset in one table; without topics, the datasets' means.
-
-    Those of a table in Parquet that is long are summed up.
-
-    Parameters
-    ----------
-    path
-        A table with a column of datasets, and one of topics or none.
-    column
-        Name of the column of datasets.
-    held
-        Whether every score is needed, so that long tables are held in memory.
-    """
-    long = None if held else find_group_summaries(path, column)
-    if long:
-        return long
-    table = read_score_table(path)
-    place = table.find_named([fold(column)])
-    if place is None:
-        raise table.header_error(
-            f"no column {column!r} of datasets; expected one, or a table of means (--means)"
-        )
-    rest = _without(table, place)
-    if rest.find("topic") is None:
-        return scores_from_table(_as_topics(table, place))
-    ids = table.ids(place)
-    return {
-        name: scores_from_table(rest.where(ids.codes == code))
-        for code, name in enumerate(ids.names)
-    }
-
-
-def read_means(paths: Sequence[str], column: str = "dataset", measure: str | None = None) -> Scores:
-    """Return the means of datasets in tables.
-
-    Parameters
-    ----------
-    paths
-        The tables; a single one may have datasets in a column of this name. A folder stands for the
-        results of MTEB below it.
-    column
-        Name of the column of datasets.
-    measure
-        What the means are called where the tables do not name their measure.
-    """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*results of MTEB are means")  # as was asked for
-        return _named(_read_means(paths, column), measure)
-
-
-def _named(means: Scores, measure: str | None) -> Scores:
-    """Return means whose measure has a name, where the table gives none."""
-    if measure is None or means.measures not in ((_UNNAMED,), (MAIN_SCORE,)):
-        return means
-    return replace(means, measures=(canonical_name(measure),))
-
-
-def _read_means(given: Sequence[str], column: str) -> Scores:
-    paths = [file for path in given for file in _result_files(path)]
-    if len(paths) > 1:
-        return read_scores(list(paths))
-    table = read_score_table(paths[0])
-    place = table.find_named([fold(column)])
-    if place is None:
-        return read_scores(paths[0])
-    if _without(table, place).find("topic") is not None:
-        raise table.header_error(
-            "columns of datasets and of topics; expected means of datasets, or the table without --means"
-        )
-    return scores_from_table(_as_topics(table, place))
-
-
-def _result_files(path: str) -> list[str]:
-    """Return the results below a folder, as MTEB writes them: MODEL/REVISION/TASK.json."""
-    if not os.path.isdir(path) or is_parquet(path):
-        return [path]
-    found = [os.path.join(home, name) for home, _, names in os.walk(path) for name in names]
-    files = sorted(one for one in found if one.endswith(".json") and not one.endswith(MODEL_FILE))
-    if not files:
-        raise UnreadableError(f"{path}: no file .json below it; expected results of MTEB")
-    return files
-
-
-def _without(table: InputTable, place: int) -> InputTable:
-    """Return a table without one of its columns."""
-    kept = [p for p in range(len(table.header)) if p != place]
-    header, columns = [table.header[p] for p in kept], [table.columns[p] for p in kept]
-    return replace(table, header=header, columns=columns)
-
-
-def _as_topics(table: InputTable, place: int) -> InputTable:
-    """Return a table of means, whose datasets take the place of topics."""
-    return replace(
-        table, header=["topic" if p == place else name for p, name in enumerate(table.header)]
-    )
-
-
-def with_designs(
-    found: Mapping[str, Scores | ScoreSummary] | Scores,
-    design: str | None,
-    columns: Mapping[str, str | None],
-) -> Mapping[str, Scores | ScoreSummary] | Scores:
-    """Return the datasets' scores with the designs that a table gives their topics.
-
-    Parameters
-    ----------
-    found
-        Scores of each dataset, or means of datasets, which take no design.
-    design, columns
-        A table with columns of datasets and topics, and names of its columns: role → name.
-    """
-    named = [role for role in ("stratum", "cluster", "weight") if columns[role] is not None]
-    if design is None:
-        if named:
-            raise InvalidValueError(f"{named[0]} is about a design; expected a design beside it")
-        return found
-    if not isinstance(found, Mapping):
-        raise UnsupportedMethodError("means of datasets have no topics; expected no design")
-    designs = read_dataset_designs(design, columns)
-    lacking = [name for name in found if name not in designs]
-    if lacking:
-        raise TopicMismatchError(
-            f"the design {design} lacks {counted(len(lacking), 'dataset')} "
-            f"({enumerate_names(lacking, 5)}); expected rows for each dataset"
-        )
-    return {name: part.with_design(designs[name]) for name, part in found.items()}
+def datasets_of(sources: Any) -> dict[str, Any]:
+    """Return scores of any kind by dataset, where sources are of several; else nothing."""
+    if not isinstance(sources, Mapping) or not all(map(_is_dataset, sources.values())):
+        return {}
+    return {str(name): as_run_scores(each) for name, each in sources.items()}
 
 
 def board_scores(
@@ -348,8 +59,11 @@ def board_scores(
     as_choice("incomplete", incomplete, INCOMPLETE)
     if datasets is not None:
         as_choice("datasets", datasets, ("fixed", "random"))
-    if isinstance(sources, Mapping) and sources and all(map(_is_dataset, sources.values())):
-        parts = {str(name): one_measure(_scores(each), measure) for name, each in sources.items()}
+    named = datasets_of(sources)
+    if named:
+        parts = {
+            name: one_measure(as_scores(each, human=True), measure) for name, each in named.items()
+        }
         scores = join_datasets(parts, datasets or "fixed", incomplete)
     else:
         scores = one_measure(_scores(sources), measure)
@@ -414,7 +128,7 @@ def _of_means(scores: Scores, datasets: str | None) -> Scores:
     """Return means of datasets, each a topic, as scores by a design of random datasets."""
     if scores.corrected:
         raise UnsupportedMethodError(
-            "scores by a model and by people have no datasets here; expected a design of datasets, or such "
+            "scores by model and human judgements have no datasets here; expected a design of datasets, or such "
             "scores of each dataset"
         )
     if datasets == "fixed":

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from confir.data.scores import Scores
     from confir.data.votes import Votes
     from confir.measures.score_summary import ScoreSummary
-    from confir.studies.leaderboard.board_sources import HumanJudgements
+    from confir.studies.leaderboard.dataset_files import HumanJudgements
 
     Datasets = Scores | Mapping[str, Scores | ScoreSummary]
 
@@ -52,8 +52,8 @@ _MeasureOption = Annotated[
 _HumanOption = Annotated[
     str | None,
     options.HUMAN_PANEL(
-        "Name of people's qrels of some topics in each folder, whose qrels are a model's (or a path with "
-        "{dataset}): each dataset is corrected by itself. With tables, a table by people with a column dataset.",
+        "Name of human qrels of some topics in each folder, whose qrels are a model's (or a path with "
+        "{dataset}): each dataset is corrected by itself. With tables, a table by human judgements with a column dataset.",
         "NAME",
         path=PathRole.READ,
     ),
@@ -188,7 +188,8 @@ def leaderboard_command(
     from confir.cli.report import check_page
     from confir.cli.terminal import Answer
     from confir.report.tables import with_design_note
-    from confir.studies.leaderboard.board_sources import board_scores, with_designs
+    from confir.studies.leaderboard.board_sources import board_scores, datasets_of
+    from confir.studies.leaderboard.dataset_files import with_designs
     from confir.studies.leaderboard.dataset_votes import votes_of_datasets
     from confir.studies.leaderboard.leaderboard import make_leaderboard
     from confir.studies.leaderboard.summarised_board import find_summaries
@@ -205,7 +206,7 @@ def leaderboard_command(
     column = dataset or "dataset"
     human = None
     if inputs.check_human():
-        from confir.studies.leaderboard.board_sources import HumanJudgements
+        from confir.studies.leaderboard.dataset_files import HumanJudgements
 
         refuse_options(
             inputs.context, ["means"], "cannot be combined with --human: means have no topics"
@@ -222,7 +223,7 @@ def leaderboard_command(
     refuse_options(inputs.context, ["prior"], "is for --by-wins")
     columns = {"dataset": dataset, "stratum": stratum, "cluster": cluster, "weight": weight}
     found = with_designs(found, design, columns)
-    summaries = find_summaries(found, measure, datasets, incomplete)
+    summaries = find_summaries(datasets_of(found), measure, datasets, incomplete)
     if summaries:
         reason = "needs the score of every topic; a long table is only summarised"
         refuse_options(inputs.context, ("page", "repeats"), reason)
@@ -295,7 +296,7 @@ def _read(
 ) -> Datasets:
     """Return the scores of each dataset, or their means."""
     from confir.data.formats.run_sources import expand_pattern
-    from confir.studies.leaderboard.board_sources import read_dataset_table, read_folder, read_means
+    from confir.studies.leaderboard.dataset_files import read_dataset_table, read_folder, read_means
 
     if bool(means) + bool(sources) + bool(scores) != 1:
         raise InvalidValueError(

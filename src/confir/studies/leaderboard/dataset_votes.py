@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.scores import Scores
 from confir.data.tables.input_table import encode_ids
 from confir.data.votes import Votes
 from confir.errors import InvalidValueError
-from confir.measures.evaluation import as_scores, as_scores_or_summary
+from confir.measures.score_sources import as_run_scores, as_scores
 from confir.order import TIE
 from confir.studies.leaderboard.board_sources import one_measure
 
@@ -68,10 +67,7 @@ def _means(sources: Any, measure: str | None) -> dict[str, dict[str, float]]:
     )
     if by_dataset:
         held = {
-            str(name): one_measure(
-                cast("Scores", as_scores_or_summary(part)), measure
-            )  # or a summary
-            for name, part in sources.items()
+            str(name): one_measure(as_run_scores(part), measure) for name, part in sources.items()
         }
         return {name: _by_run(part.runs, part.mean()) for name, part in held.items()}
     scores = one_measure(as_scores(sources), measure)

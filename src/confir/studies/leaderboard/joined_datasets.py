@@ -103,16 +103,16 @@ def _stacked(parts: Sequence[tuple[Scores, Floats]], runs: tuple[str, ...]) -> F
 
 
 def _refuse_single_judges(alone: Sequence[str]) -> None:
-    """Raise where datasets have scores of one judge, beside others of a model and of people."""
+    """Raise where datasets have scores of one judge, beside others by model and human judgements."""
     if alone:
         raise UnsupportedMethodError(
-            f"dataset {enumerate_names(map(repr, alone), 3)} has scores of one judge, others have a model's "
-            "and people's; expected both of every dataset"
+            f"dataset {enumerate_names(map(repr, alone), 3)} has scores of one judge, others have those by "
+            "model and human judgements; expected both of every dataset"
         )
 
 
 def _join_judged(parts: Mapping[str, Scores], datasets: str, incomplete: str) -> JudgedScores:
-    """Return the scores by people and by a model on all datasets."""
+    """Return the scores by human and model judgements on all datasets."""
     _refuse_single_judges([name for name, part in parts.items() if not part.corrected])
     if incomplete == MODEL:
         raise UnsupportedMethodError(

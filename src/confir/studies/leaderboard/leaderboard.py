@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from confir.arguments import as_choice, as_flag, as_generator, as_level, as_text
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, Variable, axis, constant, over, result
-from confir.data.sampling.design import Design
 from confir.data.scores import Scores
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import UnsupportedMethodError, counted
@@ -27,16 +24,11 @@ from confir.intervals.simultaneous import is_significant
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_summary import ScoreSummary
 from confir.number_text import NumberText
-from confir.order import TIE
-from confir.resampling.clusters import Clusters, Ratios, cluster_counts
-from confir.resampling.kinds import as_sample
-from confir.resampling.pair_draws import draw_normal_means
 from confir.resampling.sample import Sample
 from confir.resampling.topic_bootstrap import Rng, check_replicates
 from confir.studies.best.best_runs import best_of_pairs
 from confir.studies.best.run_pairs import RunPairs, compare_all_runs, pairs_by_measure
 from confir.studies.leaderboard.additive_model import (
-    AdditiveFit,
     Datasets,
     additive_sample,
     fit_additive,
@@ -44,7 +36,15 @@ from confir.studies.leaderboard.additive_model import (
 from confir.studies.leaderboard.board_sources import (
     BoardSource,
     board_scores,
+    datasets_of,
     standardise_scores,
+)
+from confir.studies.leaderboard.borda import (
+    borda_counts,
+    borda_limits,
+    completed_borda_limits,
+    descending_ranks,
+    ranked_limits,
 )
 from confir.studies.leaderboard.joined_datasets import INCOMPLETE, MODEL
 from confir.studies.leaderboard.summarised_board import (
@@ -53,9 +53,6 @@ from confir.studies.leaderboard.summarised_board import (
     find_summaries,
 )
 from confir.studies.ranks.ranking import ranking_of_pairs
-
-# Replicates whose means by dataset are ranked at once: replicates × runs × datasets.
-_NUMBERS_AT_ONCE = 1 << 22
 
 # Decimals of numbers in sentences.
 _SAID_DECIMALS = 3
@@ -75,7 +72,7 @@ class Leaderboard(Result):
         "fixed": about these datasets; "random": about datasets like these.
     topics
         Topics of each dataset; 0 where its means alone are known. Where human judgements correct a
-        model's, those that people judged.
+        model's, the human-judged ones.
     mean, low, high
         Of each run on each dataset, with the interval over its topics: datasets × runs.
     macro, macro_low, macro_high
@@ -246,7 +243,8 @@ def make_leaderboard(
     check_replicates(replicates)
     as_choice("incomplete", incomplete, INCOMPLETE)
     as_flag("standardise", standardise)
-    parts = find_summaries(sources, measure, datasets, incomplete)
+    named = datasets_of(sources)
+    parts = find_summaries(named, measure, datasets, incomplete)
     if parts and (standardise or repeats):
         raise UnsupportedMethodError(
             "scores of a summary cannot be standardised and have no repeats; expected scores of single "
@@ -254,7 +252,7 @@ def make_leaderboard(
         )
     if parts:
         return _summarised(parts, level, replicates, as_generator(rng))
-    scores = board_scores(sources, measure, datasets, incomplete, repeats)
+    scores = board_scores(named or sources, measure, datasets, incomplete, repeats)
     scores = standardise_scores(scores) if standardise else scores
     design, names = scores.dataset_design, scores.datasets
     if incomplete == MODEL and has_gaps(scores):
@@ -269,7 +267,7 @@ def make_leaderboard(
         cells,
         confidence_interval(scores, level=level),
         pairs,
-        _borda_limits(scores, names, cells[0], replicates, seeds[1], level),
+        borda_limits(scores, names, cells[0], replicates, seeds[1], level),
         topics=topics,
         sampling=design.datasets,
         replicates=replicates,
@@ -290,7 +288,7 @@ def _summarised(
         cell_limits(parts.values(), level),
         confidence_interval(board.distribution(slice(None), None), level=level),
         _sample_pairs(board, replicates, seeds[0], level),
-        _middle(descending_ranks(borda_counts(_rounded(drawn))), level),
+        ranked_limits(drawn, level),
         topics=board.counts,
         sampling="fixed",
         replicates=replicates,
@@ -313,7 +311,7 @@ def _rank_with_gaps(
         _gapped_cells(datasets, scores, level),
         confidence_interval(sample.distribution(slice(None), None), level=level),
         _sample_pairs(sample, replicates, seeds[0], level),
-        _gapped_borda_limits(datasets, fit, replicates, seeds[1], level, random=random),
+        completed_borda_limits(datasets, fit, replicates, seeds[1], level, random=random),
         topics=counts if (datasets.counts == 1).all() else datasets.counts,
         sampling="random" if random else "fixed",
         replicates=replicates,
@@ -368,38 +366,6 @@ def _gapped_cells(
     return datasets.means().T, low.T, high.T
 
 
-def _gapped_borda_limits(
-    datasets: Datasets,
-    fit: AdditiveFit,
-    replicates: int,
-    rng: np.random.Generator,
-    level: float,
-    *,
-    random: bool,
-) -> Limits:
-    """Return the middle part of the Borda rank over replicates, missing cells predicted.
-
-    Random datasets are resampled as they are filled; of fixed ones, the means of cells are drawn as
-    normal over topics, and the model is fitted anew.
-    """
-    filled = fit.filled(fit.mean[fit.present])
-    if random:
-        each = np.stack([borda_counts(row[:, None]) for row in filled])
-        drawn = rng.multinomial(fit.datasets, np.full(fit.datasets, 1.0 / fit.datasets), replicates)
-        return _middle(descending_ranks(drawn.astype(np.float64) @ each), level)
-    moves = [
-        draw_normal_means(np.atleast_2d(np.cov(part, rowvar=False)) / len(part), replicates, rng)
-        for part in datasets.scores
-    ]
-    cells = fit.mean[fit.present] + np.concatenate(moves).T
-    block = max(1, _NUMBERS_AT_ONCE // filled.size)
-    ranks = np.empty((replicates, fit.runs), np.int32)
-    for start in range(0, replicates, block):
-        means = np.moveaxis(fit.filled(cells[start : start + block]), -2, -1)
-        ranks[start : start + block] = descending_ranks(borda_counts(_rounded(means)))
-    return _middle(ranks, level)
-
-
 def _sample_pairs(
     sample: Sample, replicates: int, rng: np.random.Generator, level: float
 ) -> RunPairs:
@@ -415,7 +381,7 @@ def _leaderboard(
     cells: tuple[Floats, Floats, Floats],
     macro: Interval,
     pairs: RunPairs,
-    borda_limits: Limits,
+    borda_ranks: Limits,
     *,
     topics: Integers,
     sampling: str,
@@ -454,8 +420,8 @@ def _leaderboard(
         borderline=ranking.borderline[:, 0] | unclear,
         borda=borda,
         borda_rank=descending_ranks(borda),
-        borda_low=borda_limits.low.astype(np.int64),
-        borda_high=borda_limits.high.astype(np.int64),
+        borda_low=borda_ranks.low.astype(np.int64),
+        borda_high=borda_ranks.high.astype(np.int64),
         gap=best.difference[:, 0],
         gap_low=best.lower[:, 0],
         gap_high=best.upper[:, 0],
@@ -472,52 +438,6 @@ def _leaderboard(
         replicates=replicates,
         model_topics=model_topics,
     )
-
-
-def _rounded(means: Floats) -> Floats:
-    """Return replicates of means in which rounding makes no difference."""
-    return np.where(np.abs(means) <= TIE, 0.0, np.round(means, 12))
-
-
-def _middle(ranks: npt.NDArray[np.signedinteger[Any]], level: float) -> Limits:
-    """Return the middle part of ranks over replicates."""
-    tail = (1.0 - level) / 2.0
-    low = np.quantile(ranks, tail, axis=0, method="lower")
-    return Limits(low, np.quantile(ranks, 1.0 - tail, axis=0, method="higher"))
-
-
-def borda_counts(mean: Floats) -> Floats:
-    """Return the Borda count of runs, as MTEB has it: from … × runs × datasets.
-
-    On each dataset a run gets the number of runs less its rank, where ties share their mean rank;
-    that is the number of runs that it beats, a tie counting half.
-    """
-    below, with_ties = _places(np.moveaxis(mean, -2, -1))
-    counts: Floats = ((below + with_ties) / 2.0).sum(axis=-2)
-    return counts
-
-
-def descending_ranks(values: Floats) -> Integers:
-    """Return ranks along the last axis, 1 the highest; tied ones share the better rank."""
-    below, _ = _places(-np.round(values, 9))
-    return below + 1
-
-
-def _places(values: Floats) -> tuple[Integers, Integers]:
-    """Return how many values along the last axis are smaller, and how many others are not larger."""
-    order = values.argsort(axis=-1, kind="stable")
-    ordered = np.take_along_axis(values, order, axis=-1)
-    numbers = np.broadcast_to(np.arange(values.shape[-1]), values.shape)
-    steps = np.diff(ordered, axis=-1) != 0
-    edge = np.ones((*values.shape[:-1], 1), np.bool_)
-    first = np.where(np.concatenate([edge, steps], axis=-1), numbers, 0)
-    last = np.where(np.concatenate([steps, edge], axis=-1), numbers, values.shape[-1])
-    first = np.maximum.accumulate(first, axis=-1)
-    last = np.minimum.accumulate(last[..., ::-1], axis=-1)[..., ::-1]
-    below, with_ties = np.empty_like(order), np.empty_like(order)
-    np.put_along_axis(below, order, first, axis=-1)
-    np.put_along_axis(with_ties, order, last, axis=-1)
-    return below, with_ties
 
 
 def _topic_counts(scores: Scores, names: tuple[str, ...]) -> tuple[Integers, Integers | None]:
@@ -542,91 +462,3 @@ def _neighbours(pairs: RunPairs, level: float) -> tuple[Floats, Booleans, Boolea
     unclear = np.zeros(runs, bool)
     unclear[order[:-1]] = pairs.borderline_pairs(level)[order[:-1], order[1:]]
     return p, is_significant(p, level), unclear
-
-
-def _borda_limits(
-    scores: Scores,
-    names: tuple[str, ...],
-    mean: Floats,
-    replicates: int,
-    rng: np.random.Generator,
-    level: float,
-) -> Limits:
-    """Return the middle part of the Borda rank over replicates of datasets, or of their topics.
-
-    Repeats of systems are drawn along: they move a system on all datasets at once.
-    """
-    design = scores.dataset_design
-    repeats, own = _RepeatMoves.of(scores, names), rng.spawn(1)[0]
-    if scores.corrected and not design.random_datasets:
-        own_means = [
-            as_sample(scores.on_dataset(name)).without_repeats.replicate_means(replicates, seeds)
-            for name, seeds in zip(names, rng.spawn(len(names)), strict=True)
-        ]
-        means = np.stack(own_means, axis=-1) + repeats.draw(replicates, own)
-        return _middle(descending_ranks(borda_counts(_rounded(means))), level)
-    clusters = Clusters.of(design)
-    ranks = np.empty((replicates, len(scores.runs)), np.int32)
-    block = max(1, _NUMBERS_AT_ONCE // mean.size)
-    ratios = None if design.random_datasets else Ratios(clusters, (scores.values[:, :, 0],))
-    places = [_strata_of(design, name) for name in names]
-    for start in range(0, replicates, block):
-        drawn = cluster_counts(clusters, min(block, replicates - start), rng)
-        moved = mean + repeats.draw(len(drawn), own)
-        if ratios is None:
-            each = borda_counts(np.moveaxis(moved, -1, -2)[..., None])  # on each dataset
-            counts: Floats = (drawn[:, None, :] @ each)[:, 0]
-        else:
-            # a run without a score on the topics drawn keeps its mean
-            moves = [np.nan_to_num(ratios.moves(drawn, strata)) for strata in places]
-            counts = borda_counts(_rounded(moved + np.stack(moves, axis=-1)))
-        ranks[start : start + block] = descending_ranks(counts)
-    return _middle(ranks, level)
-
-
-class _RepeatMoves(NamedTuple):
-    """How far repeats move the means of runs on datasets.
-
-    Attributes
-    ----------
-    apart
-        Means of each repeat, less their mean: repeats × runs × datasets; 0 where there is none.
-    scale
-        √(1/(K(K-1))) of each run with K repeats, so that normal multiples vary as their mean does.
-    """
-
-    apart: Floats
-    scale: Floats
-
-    @staticmethod
-    def of(scores: Scores, names: tuple[str, ...]) -> _RepeatMoves:
-        """Return the moves of scores; none where each run has one repeat."""
-        tables = scores.repeat_tables()
-        if len(tables) == 1:
-            return _RepeatMoves(np.zeros((0, 1, 1)), np.zeros(1))
-        means = np.stack(
-            [
-                np.stack([table.on_dataset(name).mean()[:, 0] for name in names], axis=1)
-                for table in tables
-            ]
-        )
-        count = scores.repeat_counts
-        apart = np.nan_to_num(means - np.nanmean(means, axis=0))
-        return _RepeatMoves(apart, 1.0 / np.sqrt(count * (count - 1.0)))
-
-    def draw(self, replicates: int, rng: np.random.Generator) -> Floats:
-        """Return moves in replicates: replicates × runs × datasets, or 0."""
-        repeats, runs = self.apart.shape[:2]
-        if not repeats:
-            return np.zeros((1, 1, 1))
-        weights = rng.standard_normal((replicates, repeats, runs)) * self.scale
-        moves: Floats = np.einsum("bkr,krd->brd", weights, self.apart)
-        return moves
-
-
-def _strata_of(design: Design, name: str) -> list[int]:
-    """Return the numbers of a dataset's strata."""
-    stratum = design.layout().stratum
-    inside = [own == name for own in design.dataset or ()]
-    numbers: list[int] = np.unique(stratum[inside]).tolist()
-    return numbers

@@ -23,7 +23,7 @@ from confir.errors import (
 )
 from confir.intervals.method_list import confidence_interval, means_alone
 from confir.measures.bounded_measures import bounded_measures
-from confir.measures.score_summary import ScoreSummary, find_summary, summarise_scores
+from confir.measures.score_summary import ScoreSummary, summarise_scores
 from confir.resampling.clusters import summed_df
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.pair_draws import PairDraws, draw_normal_means
@@ -34,16 +34,18 @@ from confir.studies.leaderboard.joined_datasets import MODEL, same_runs
 
 
 def find_summaries(
-    sources: Any, measure: str | None, datasets: str | None, incomplete: str
+    found: Mapping[str, Any], measure: str | None, datasets: str | None, incomplete: str
 ) -> dict[str, ScoreSummary]:
     """Return the summaries of datasets by one measure, where any of them is one; else nothing.
 
-    The parameters are those of `make_leaderboard`.
+    Parameters
+    ----------
+    found
+        What `datasets_of` finds.
+    measure, datasets, incomplete
+        As in `make_leaderboard`.
     """
-    if not isinstance(sources, Mapping):
-        return {}
-    found = {str(name): find_summary(each) for name, each in sources.items()}
-    if not any(isinstance(each, ScoreSummary) for each in found.values()):
+    if not any(each.is_summary for each in found.values()):
         return {}
     if datasets == "random":
         raise UnsupportedMethodError(

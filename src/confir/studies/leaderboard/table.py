@@ -168,10 +168,10 @@ def _judges(board: Leaderboard) -> list[str]:
         return []
     human, alone = int(board.topics.sum()), int(board.model_topics.sum())
     if not alone:
-        return [f"means are by people's judgements, of {counted(human, 'topic')} in all"]
+        return [f"means are by human judgements, of {counted(human, 'topic')} in all"]
     return [
         (
-            f"means are by people's judgements, estimated on each dataset by itself; in all, people judged "
+            f"means are by human judgements, estimated on each dataset by itself; in all, people judged "
             f"{counted(human, 'topic')}, and the model alone {alone:,} (PPI++); differences have a weight of "
             "the model of their own"
         )

@@ -21,7 +21,9 @@ from confir.errors import InvalidValueError, UnknownNameError
 from confir.intervals.document_intervals import two_sided_normal
 from confir.intervals.quantiles import t_quantile
 from confir.measures.summary import clipped_logit
-from confir.resampling.document_replicates import DocumentReplicates, check_sample, transform_of
+from confir.resampling.document_replicates import DocumentReplicates, transform_of
+from confir.resampling.kinds import require_knowledge
+from confir.resampling.sample import Knowledge
 from confir.resampling.variance_components import spread
 from confir.studies.collection.collection_differences import PAIRINGS, Pairing
 from confir.studies.collection.collection_topics import summarise_topics
@@ -94,7 +96,7 @@ def collection_effects(
     >>> confir.collection_effects(drawn, baseline="dense").effects.shape
     (50, 1)
     """
-    check_sample(sample)
+    require_knowledge(sample, Knowledge.COLLECTIONS, "a meta-analysis of topics")
     chosen = ("logit" if baseline is None else "logit-difference") if effect is None else effect
     check_effect(chosen, has_baseline=baseline is not None)
     place = None if baseline is None else sample.run_place(baseline)

@@ -15,7 +15,7 @@ from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import BEST, LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError, counted
-from confir.measures.evaluation import as_scores
+from confir.measures.score_sources import as_scores
 from confir.resampling.kinds import as_sample
 from confir.studies.planning.goals import planned_family, whole_numbers
 from confir.studies.planning.human_topics import check_costs, cost_columns

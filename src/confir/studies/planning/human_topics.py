@@ -16,7 +16,7 @@ from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import BEST, LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError, counted
 from confir.intervals.quantiles import t_quantile
-from confir.measures.evaluation import as_scores
+from confir.measures.score_sources import as_scores
 from confir.resampling.human_judgements import JudgedSample, judged_sample
 from confir.studies.planning.goals import planned_family, whole_numbers
 from confir.studies.planning.pilot import planned_differences

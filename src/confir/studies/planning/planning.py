@@ -17,7 +17,6 @@ from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import BEST, DEFAULT_POWER, LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError
-from confir.measures.evaluation import as_rated
 from confir.resampling.kinds import as_sample, needs
 from confir.resampling.sample import Knowledge
 from confir.studies.planning.goals import (
@@ -240,7 +239,6 @@ def plan_topics(
     >>> confir.plan_topics(scores, baseline="b", difference=0.1)
     Plan(a against b by score: 20 topics to detect a true difference of 0.1 with power 0.8)
     """
-    scores = as_rated(scores)
     topics = topics_of_budget(topics, judgements, judgements_per_topic)
     level = as_level(level)
     as_real("power", power, above=0.0, below=1.0, like=", such as 0.8")

@@ -17,7 +17,6 @@ from confir.data.scores import Scores
 from confir.data.table_columns import MEASURE_AND_RUN, Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
-from confir.measures.evaluation import as_rated
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.number_text import percent, topics_text
@@ -183,7 +182,6 @@ def rank_runs(
     >>> confir.rank_runs(scores).rank.ravel()
     array([1, 2])
     """
-    scores = as_rated(scores)
     levels = as_levels(level)
     pairs = compare_all_runs(scores, replicates, rng, what="ranks", level=levels[0])
     ranking = ranking_of_pairs(scores, pairs, levels[0])

@@ -18,7 +18,7 @@ from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL
 from confir.errors import InvalidValueError
 from confir.intervals.method_list import confidence_interval
-from confir.measures.evaluation import as_scores
+from confir.measures.score_sources import as_scores
 from confir.number_text import percent
 from confir.resampling.kinds import against, as_sample
 from confir.resampling.repeat_sample import RepeatSample
@@ -120,7 +120,7 @@ def summarise_repeats(
     scores
         Scores of runs named ``system@1``, ``system@2``, …; anything that `as_scores` takes. Every
         repeat has a score on every topic. With a design, means and the topics' part follow it; with
-        people's and a model's judgements, topics are those that people judged.
+        human and model judgements, topics are the human-judged ones.
     baseline
         The system that the others are compared with, on the same topics.
     level

@@ -17,7 +17,7 @@ from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.errors import InvalidValueError
-from confir.measures.evaluation import as_scores
+from confir.measures.score_sources import as_scores
 
 # A score is a success.
 SUCCESS = 1.0
@@ -34,8 +34,8 @@ def score_successes(
     Parameters
     ----------
     scores
-        Scores of repeats, or what `Scores.with_repeats` returns; by people and by a model, too, whose
-        means people's then correct.
+        Scores of repeats, or what `Scores.with_repeats` returns; by human and model judgements, too, whose
+        means the human ones then correct.
     measure
         By which repeats succeed; by default the only one.
     threshold

@@ -21,7 +21,7 @@ from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import SEED
 from confir.errors import InvalidValueError
-from confir.measures.evaluation import as_scores
+from confir.measures.score_sources import as_scores
 from confir.parallel import run_in_threads, task_seeds
 from confir.resampling.kinds import needs
 from confir.resampling.sample import Knowledge

@@ -11,7 +11,7 @@ from confir.arrays import Floats, Integers
 from confir.data.result import Result, Variable, axis, over, result
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
-from confir.measures.evaluation import as_scores
+from confir.measures.score_sources import as_scores
 from confir.resampling.kinds import needs
 from confir.resampling.sample import Knowledge
 

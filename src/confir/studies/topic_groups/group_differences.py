@@ -18,7 +18,7 @@ from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import collect_warnings, warn_caller
 from confir.intervals.simultaneous import borderline_decisions, is_significant, monte_carlo_error
-from confir.measures.evaluation import as_listed_scores
+from confir.measures.score_sources import as_scores
 from confir.resampling.further_replicates import FURTHER, can_draw_further
 from confir.resampling.kinds import as_sample, needs
 from confir.resampling.sample import Knowledge
@@ -206,7 +206,7 @@ def compare_groups(
     >>> confir.compare_groups(scores, by=long)
     GroupComparison(group: 2, pair: 1, measure: 1, column='group', level=0.95)
     """
-    held = as_listed_scores(scores)
+    held = as_scores(scores, human=True)
     groups = as_topic_groups(by, held, table)
     level = as_level(level)
     check_replicates(replicates)

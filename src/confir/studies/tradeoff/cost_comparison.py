@@ -30,7 +30,7 @@ from confir.errors import (
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import confidence_interval
 from confir.intervals.simultaneous import ComparisonFamily
-from confir.measures.evaluation import as_listed_scores
+from confir.measures.score_sources import as_scores
 from confir.number_text import percent
 from confir.order import TIE
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
@@ -224,7 +224,7 @@ def compare_costs(
     >>> confir.compare_costs(scores, {"a": 9.0, "b": 1.0}).to_records()[0]["status"]
     'undecided'
     """
-    table = as_listed_scores(scores)
+    table = as_scores(scores, human=True)
     level = as_level(level)
     check_replicates(replicates)
     found = read_costs(costs)
