@@ -97,10 +97,11 @@ class Output:
             from confir.report.records import format_result, write_result
 
             paper = Paper(self.width, self.intervals, self.decimals)
+            records = list(answer.records)
             if self.output is not None:
-                write_result(self.output, answer.records, answer.table, paper)
+                write_result(self.output, records, answer.table, paper)
             else:
-                print_text(format_result(self.kind, answer.records, answer.table, paper))
+                print_text(format_result(self.kind, records, answer.table, paper))
 
     def _print_table(self, answer: Answer) -> None:
         """Print the tables of an answer, cut to the rows that are asked for."""

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
@@ -46,7 +46,7 @@ class Answer(NamedTuple):
     Attributes
     ----------
     records
-        For CSV, JSON and Parquet.
+        For CSV, JSON and Parquet; they may be made only when they are written.
     table
         For the terminal, Markdown, LaTeX and HTML.
     result
@@ -57,7 +57,7 @@ class Answer(NamedTuple):
         How many rows of a table are printed in the terminal; None for all.
     """
 
-    records: Sequence[Record]
+    records: Iterable[Record]
     table: Table
     result: Any = None
     parts: Sequence[AnswerPart] = ()

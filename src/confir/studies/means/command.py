@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,6 +17,7 @@ from confir.studies.unjudged.command import DOUBT_OPTIONS, DOUBT_TREATMENTS, Bes
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
+    from confir.data.result import Record
     from confir.data.scores import Scores
     from confir.measures.score_summary import ScoreSummary
 
@@ -255,7 +256,7 @@ def mean_answer(
         intervals = confidence_interval(
             scores, level=[level], method=methods or None, replicates=replicates, rng=seed
         )
-    records = [record for interval in intervals for record in interval.to_records()]
+    records: Iterable[Record] = (one for interval in intervals for one in interval.to_records())
     notes = [means_note(intervals, intervals[0].topics)]
     drawn = max(interval.replicates for interval in intervals)
     notes += [f"{counted(drawn, 'replicate')}, seed {seed}"] if drawn else []
