@@ -7,7 +7,8 @@ from typing import Annotated
 import click
 import pytest
 
-from confir.cli.parameters import RENAMED, click_parameter
+from confir.cli.parameters import click_parameter
+from confir.cli.renamed_options import RENAMED
 from confir.cli.schema import declared_views
 from confir.cli.start import COMMANDS, build_command
 from confir.cli.views import View, Views

@@ -161,20 +161,19 @@ class _Declared(click.Parameter):
     def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
         """Return the value of words of the command line; of what may be repeated, a list or None."""
         found = super().type_cast_value(ctx, value)
-        if self.multiple or self.nargs == -1:
-            return list(found) if found else None
-        if found is None or isinstance(self.declared, Argument):
-            return found
-        longest, choices, least = (
-            max(self.opts, key=len),
-            self.declared.choices,
-            self.declared.least,
-        )
-        if choices and found not in choices:
-            raise UnknownNameError(f"value of {longest}", found, choices)
-        if least is not None and found < least:
-            raise InvalidValueError(f"{longest} is {found}; expected {least} or more")
-        return choices[found] if isinstance(choices, Mapping) else found
+        repeated = self.multiple or self.nargs == -1
+        values = list(found or ()) if repeated else [] if found is None else [found]
+        if isinstance(self.declared, Option):
+            longest = max(self.opts, key=len)
+            choices, least = self.declared.choices, self.declared.least
+            for one in values:
+                if choices and one not in choices:
+                    raise UnknownNameError(f"value of {longest}", one, choices)
+                if least is not None and one < least:
+                    raise InvalidValueError(f"{longest} is {one}; expected {least} or more")
+            if isinstance(choices, Mapping):
+                values = [choices[one] for one in values]
+        return (values or None) if repeated else next(iter(values), None)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
         """Return what completes a value in a shell: names if there are any, of text files."""
@@ -355,48 +354,3 @@ def refuse_options(context: click.Context, names: Sequence[str], reason: str) ->
         if parameter.name in names and is_given(context, parameter.name):
             spelt = "/".join([max(parameter.opts, key=len), *parameter.secondary_opts])
             raise InvalidValueError(f"{spelt} {reason}")
-
-
-class Renamed(NamedTuple):
-    """An option that was renamed.
-
-    Attributes
-    ----------
-    option
-        Its former name.
-    instead
-        What to write now.
-    commands
-        The commands that had it; empty for all.
-    """
-
-    option: str
-    instead: str
-    commands: tuple[str, ...] = ()
-
-
-_TOPICS = ("evaluate", "compare", "collection", "topics", "chance")
-
-RENAMED = (
-    Renamed("--per-topic", "--show topics, or -q", _TOPICS),
-    Renamed("--ranks", "confir compare --show ranks", ("evaluate",)),
-    Renamed("--unjudged", "--show unjudged --treatment bounds|condensed|resample", ("evaluate",)),
-    Renamed("--ties", "--show ties --treatment bounds|expected", ("evaluate",)),
-    Renamed("--best", "--show best, which compare prints without --baseline", ("compare",)),
-    Renamed("--groups", "--show groups", ("compare",)),
-    Renamed("--effects", "--show effects", ("compare",)),
-    Renamed("--unjudged", "--show unjudged", ("compare",)),
-    Renamed("--variance", "--show variance", ("collection", "judges")),
-    Renamed("--confusion", "--show confusion", ("judges",)),
-    Renamed("--by-run", "--show runs", ("judges",)),
-    Renamed("--reliability", "--show reliability", ("components",)),
-    Renamed("--datasets", "--generalise-to these (was fixed) or similar (was random)"),
-)
-
-
-def new_name(command: str, option: str) -> str | None:
-    """Return one sentence that names what replaces an option; None where nothing does."""
-    for one in RENAMED:
-        if one.option == option and (not one.commands or command in one.commands):
-            return f"{option} is now {one.instead}"
-    return None

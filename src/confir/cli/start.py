@@ -21,7 +21,7 @@ from confir.cli.completion import COMPLETE, complete
 from confir.cli.help_pages import Entry, entries, help_page
 from confir.cli.options import with_patterns
 from confir.cli.output_guard import GuardedCommand
-from confir.cli.parameters import Command, new_name, read_parameters
+from confir.cli.parameters import Command, read_parameters
 from confir.cli.streams import prepare_streams, print_message
 from confir.cores import Products
 from confir.errors import (
@@ -269,6 +269,8 @@ def _invoke(named: list[str], words: list[str]) -> int:
 
 def _usage_sentence(error: click.ClickException, named: list[str]) -> str:
     """Return what is wrong with the arguments; versions of click word unknown options differently."""
+    from confir.cli.renamed_options import new_name
+
     option = str(getattr(error, "option_name", ""))
     renamed = new_name(named[0], option) if named else None
     if renamed is not None:
