@@ -25,7 +25,7 @@ SHOWN = {
         "measure_list",
         "method_list",
     ),
-    *("wording", "parts"),
+    *("verdict_words", "comparison_notes", "parts"),
 }
 
 ARITHMETIC = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.Pow: "*"}

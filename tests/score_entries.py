@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from confir.data.scores import ScoreEntries, Scores
+from confir.data.scores import Scores
 from confir.data.tables.input_table import encode_ids
+from confir.data.tables.score_columns import ScoreEntries
 
 
 def scores_from_entries(entries: Mapping[tuple[str, str, str], float]) -> Scores:

@@ -46,7 +46,7 @@ ALLOWED = {
     "cli": (*LAYERS[:4], "list", "report", "cli"),
     "command": (*LAYERS, "list", "report", "showing", "cli", "command"),
 }
-SHOWING = ("table", "chart", "section", "board", "page", "wording")
+SHOWING = ("table", "chart", "section", "board", "page")
 HEAVY = (
     "scipy",
     "numba",
@@ -211,7 +211,7 @@ def test_only_comparisons_take_a_margin():
     """What keeps logits from 0 and 1 is called epsilon."""
     for path in MODULES:
         taken = {node.arg for node in ast.walk(_tree(path)) if isinstance(node, ast.arg)}
-        takers = ("comparison", "preferences", "reproduction")
+        takers = ("comparison", "gate", "preferences", "reproduction")
         takes = path.parent.name in takers or path.stem == "testing"
         assert "margin" not in taken or takes, path
 

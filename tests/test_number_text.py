@@ -78,9 +78,18 @@ def test_percents_in_columns_have_the_same_decimals():
 
 def test_p_values_are_never_shown_as_zero():
     assert p_text(1e-30) == "<0.0001"
-    assert p_text(0.00005) == "0.0001"
+    assert p_text(0.00009) == "<0.0001"
+    assert p_text(0.0001) == "0.0001"
     assert p_text(0.05) == "0.0500"
     assert p_text(math.nan) == "–"
+    assert [p_text(p, 3) for p in (0.0009, 0.001, 0.0516)] == ["<0.001", "0.001", "0.052"]
+
+
+def test_p_values_of_sentences_are_those_of_tables_without_the_0_before_the_point():
+    assert [p_words(p) for p in (0.0214, 0.0042, 0.0009, 1e-30, 0.9996, 1.0, math.nan)] == [
+        *("p = .021", "p = .004", "p < .001", "p < .001"),
+        *("p = 1.000", "p = 1", "no p-value"),
+    ]
 
 
 def test_one_thing_has_no_plural():
@@ -112,11 +121,5 @@ def test_numbers_of_sentences_are_rounded_to_what_they_mean():
     assert difference_words(-0.0991, -0.1879, -0.0101) == "−0.099 [−0.188, −0.010]"
     assert difference_words(0.0004, 0.0, math.nan) == "+0.0004"
     assert difference_words(0.05, 0.0, 0.1, 1) == "+0.050 (0.000, +0.100]"
-    assert [p_words(p) for p in (0.021, 0.0042, 0.0004, 1.0)] == [
-        "p = .02",
-        "p = .004",
-        "p < .001",
-        "p = 1.00",
-    ]
     assert [count_words(n) for n in (43, 1287, 93_412)] == ["43", "1,300", "93,000"]
     assert percent(0.4894, 2) == "49%"

@@ -50,7 +50,6 @@ from confir.studies.collection.collection_means import summarise_means as summar
 from confir.studies.collection.collection_topics import summarise_topics as summarise_topics
 from confir.studies.collection.collection_variance import decompose_variance as decompose_variance
 from confir.studies.comparison.compare import compare_runs as compare_runs
-from confir.studies.comparison.gate import judge_gate as judge_gate
 from confir.studies.components.components import decompose_scores as decompose_scores
 from confir.studies.corrected_means.corrected_means import correct_judgements as correct_judgements
 from confir.studies.coverage.coverage import estimate_coverage as estimate_coverage
@@ -59,6 +58,7 @@ from confir.studies.coverage.type_one_error import (
 )
 from confir.studies.data_quality.data_quality import inspect_data as inspect_data
 from confir.studies.discrimination.discrimination import compare_measures as compare_measures
+from confir.studies.gate.gate import judge_gate as judge_gate
 from confir.studies.history.history import read_history as read_history
 from confir.studies.judgements.grade_agreement import measure_agreement as measure_agreement
 from confir.studies.judgements.judgement_comparison import compare_judgements as compare_judgements

@@ -15,10 +15,6 @@ from confir.order import TIE
 # As many digits tell every two numbers apart.
 _ALL_DIGITS = 17
 
-# Smaller p-values would round to 0 in four decimals, or in three.
-_SMALLEST_P = 0.00005
-_SMALLEST_P_IN_WORDS = 0.0005
-
 # Levels that somebody chose, such as 99.95%, have at most so many decimals.
 _DECIMALS_OF_LEVELS = 2
 
@@ -177,11 +173,15 @@ def frequency_text(share: float) -> str:
     return f"{share:.3f}"
 
 
-def p_text(p: float) -> str:
-    """Return a p-value to four decimals, never 0."""
+def p_text(p: float, decimals: int = 4) -> str:
+    """Return a p-value for a table or a chart, never 0: ``0.0210``, ``<0.0001``, a dash if missing.
+
+    Every p-value is written by this function, those of sentences by way of `p_words`.
+    """
     if math.isnan(p):
         return "–"
-    return f"{p:.4f}" if p >= _SMALLEST_P else "<0.0001"
+    smallest = 10.0**-decimals
+    return f"{p:.{decimals}f}" if p >= smallest else f"<{smallest:.{decimals}f}"
 
 
 def score_words(value: float) -> str:
@@ -211,10 +211,13 @@ def difference_words(difference: float, low: float, high: float, open_end: int =
 
 
 def p_words(p: float) -> str:
-    """Return a p-value for a sentence: ``p = .02``, ``p = .004``, ``p < .001``."""
-    if p < _SMALLEST_P_IN_WORDS:
-        return "p < .001"
-    return f"p = {p:.{2 if p >= 0.01 else 3}f}".replace("= 0.", "= .")
+    """Return a p-value for a sentence, to three decimals: ``p = .021``, ``p < .001``, ``p = 1``."""
+    if math.isnan(p):
+        return "no p-value"
+    if p >= 1.0:
+        return "p = 1"
+    text = p_text(p, SENTENCE_DECIMALS).replace("0.", ".", 1)
+    return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
 def count_words(number: float) -> str:
@@ -235,7 +238,7 @@ def topics_text(counts: Integers, model_topics: int = 0) -> str:
         Further topics that only a model judged.
     """
     if model_topics:
-        return f"{counted(int(counts.max()), 'topic')} judged by people and {model_topics:,} by a model"
+        return f"{counted(int(counts.max()), 'topic')} with human judgements and {model_topics:,} with a model's"
     known = counts[counts > 0]
     fewest, most = int(known.min(initial=counts.max())), int(counts.max())
     return counted(most, "topic") if fewest == most else f"{fewest:,} to {counted(most, 'topic')}"

@@ -2,7 +2,7 @@
 
 from confir.data.reading_rules import ReadingRules as ReadingRules
 from confir.data.sampling.judged_scores import JudgedScores as JudgedScores
-from confir.data.sampling.judged_scores import SampledScores as SampledScores
+from confir.data.sampling.sampled_document_scores import SampledScores as SampledScores
 from confir.data.tables.published_files import PublishedMeans as PublishedMeans
 from confir.data.votes import Votes as Votes
 from confir.intervals.method import Method as Method
@@ -20,7 +20,6 @@ from confir.studies.collection.collection_means import CollectionMeans as Collec
 from confir.studies.collection.collection_topics import CollectionTopics as CollectionTopics
 from confir.studies.collection.collection_variance import CollectionVariance as CollectionVariance
 from confir.studies.comparison.comparison import Comparison as Comparison
-from confir.studies.comparison.gate import Gate as Gate
 from confir.studies.comparison.run_groups import RunGroups as RunGroups
 from confir.studies.comparison.topic_differences import TopicDifferences as TopicDifferences
 from confir.studies.components.components import Components as Components
@@ -29,6 +28,7 @@ from confir.studies.coverage.coverage import Coverage as Coverage
 from confir.studies.coverage.type_one_error import TypeOneError as TypeOneError
 from confir.studies.data_quality.data_quality import DataQuality as DataQuality
 from confir.studies.discrimination.discrimination import Discrimination as Discrimination
+from confir.studies.gate.gate import Gate as Gate
 from confir.studies.history.history import GateHistory as GateHistory
 from confir.studies.judgements.grade_agreement import GradeAgreement as GradeAgreement
 from confir.studies.judgements.grade_agreement import GradeConfusion as GradeConfusion

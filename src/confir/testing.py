@@ -13,7 +13,7 @@ from confir.measures.evaluation import evaluate
 from confir.measures.measure import Measure
 from confir.resampling.topic_bootstrap import Rng
 from confir.studies.comparison.compare import compare_runs
-from confir.studies.comparison.gate import REQUIREMENTS, Requirement, judge_gate
+from confir.studies.gate.gate import REQUIREMENTS, Requirement, judge_gate
 
 _BASELINE, _CANDIDATE = "baseline", "candidate"
 

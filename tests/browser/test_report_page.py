@@ -16,6 +16,7 @@ from browser.conftest import (
     unfold,
     write_scores,
 )
+from confir.number_text import p_words
 
 NAMES = ("bm25", "bm25-rm3", "dense", "dense-tuned", "hybrid", "rerank", "splade", "tfidf")
 
@@ -234,7 +235,7 @@ def verdict_numbers(record):
     numbers = (
         f"({record['difference']:+.4f}, simultaneous 95% CI "
         f"[{record['simultaneous_low']:+.4f}, {record['simultaneous_high']:+.4f}], "
-        f"adjusted p {'<0.0001' if p < 0.00005 else f'{p:.4f}'}); "
+        f"adjusted {p_words(p)}); "
     )
     won = f"topics won {record['wins']}, tied {record['ties']}, lost {record['losses']}"
     return numbers.replace("-", "−") + won

@@ -300,6 +300,14 @@ def test_all_pairs_have_the_differences_from_a_baseline(collection):
     ]
 
 
+@pytest.mark.parametrize("view", ["best", "pairs", "groups", "ranks"])
+def test_too_few_collections_decide_nothing(collection, view):
+    few = collection("--show", view, "--replicates", 18)
+    assert (few.code, few.out) == (2, "")
+    assert "18 replicates of the collection; differences at level 0.95 need at least 19" in few.err
+    assert collection("--show", view, "--replicates", 19).code == 0
+
+
 @pytest.mark.parametrize("view", ["best", "groups", "ranks"])
 @pytest.mark.parametrize("option", [("--baseline", "run1"), ("--method", "parametric")])
 def test_views_of_all_runs_refuse_what_has_no_effect_on_them(collection, view, option):

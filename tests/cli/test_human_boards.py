@@ -147,7 +147,7 @@ def test_a_dataset_with_too_few_judgements_is_named(confir_command, folders):
     inside = confir_command(
         "leaderboard", folders / "d0", folders / "d1", "--human", "human.csv", *sample
     )
-    assert "dataset 'd1': people judged 1 topic that the model judged, too" in inside.err
+    assert "dataset 'd1': the model judged 1 human-judged topic;" in inside.err
 
 
 @pytest.mark.parametrize(

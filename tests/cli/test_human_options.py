@@ -85,7 +85,7 @@ def test_human_judgements_that_cannot_correct_are_refused(by_model, arguments, m
 def test_ranks_are_by_corrected_means(command):
     outcome = command("compare", *RANDOM, "-m", "AP", "--show", "ranks", "--replicates", "199")
     assert outcome.code == 0, outcome.err
-    assert "over 15 topics judged by people and 35 by a model" in outcome.out
+    assert "over 15 topics with human judgements and 35 with a model's" in outcome.out
     assert outcome.out.splitlines()[1].startswith("rerank")
 
 
@@ -93,14 +93,14 @@ def test_runs_are_compared_by_people(command):
     arguments = (*RANDOM, "-m", "AP", "--replicates", "199")
     outcome = command("compare", *arguments)
     assert outcome.code == 0, outcome.err
-    assert "by people's judgements, estimated from theirs and the model's (PPI++)" in outcome.out
+    assert "by human judgements, estimated from these and the model's (PPI++)" in outcome.out
     assert "rerank is the best of the 3 runs by AP (95% confidence)" in outcome.out
     pairs = command("compare", *arguments, "--show", "pairs", "--format", "json")
     records = json.loads(pairs.out)
     assert {record["model_topics"] for record in records} == {35}
     assert all(0 <= record["weight"] <= 1 for record in records)
     best = command("compare", *arguments, "--show", "best")
-    assert "15 topics judged by people and 35 by a model" in best.out
+    assert "15 topics with human judgements and 35 with a model's" in best.out
 
 
 def test_a_gate_is_by_people(command, files):
@@ -119,7 +119,7 @@ def test_a_gate_is_by_people(command, files):
         ),
         ((*RANDOM, "--show", "pairs", "--method", "bca"), "method 'bca' does not fit"),
         ((*RANDOM, "--missing", "drop", "--depth", "0"), "--depth is 0"),
-        (("--human-sample", "all"), "people did not judge 35 topics of the model's"),
+        (("--human-sample", "all"), "the human judgements lack 35 topics of the model's"),
     ],
 )
 def test_comparisons_that_people_cannot_correct_are_refused(command, arguments, message):
@@ -150,7 +150,7 @@ def test_people_who_judged_all_topics_stand_for_themselves(command):
     assert "people judged all topics: differences are by their judgements" in outcome.out
     outcome = command("evaluate", *RANDOM, "-m", "AP", people="every")
     assert outcome.code == 2
-    assert "without them, people's judgements stand for themselves ('all')" in outcome.err
+    assert "without them, human judgements stand for themselves ('all')" in outcome.err
 
 
 def test_plans_count_topics_of_people(command):
@@ -168,7 +168,7 @@ def test_a_report_says_whose_judgements_it_is_by(command, files, tmp_path):
     assert outcome.code == 0, outcome.err
     text = page.read_text(encoding="utf-8")
     assert "of all 50 topics would give, from those of 15 and a model&#39;s of all." in text
-    warned = "people judged 1 topic that the model did not (unknown), left out"
+    warned = "the model did not judge 1 human-judged topic (unknown), left out"
     assert warned in text  # the page says so, however quiet the command
     assert warned not in outcome.err
     assert "prediction-powered estimates (PPI++, Angelopoulos et al. 2023)" in text
@@ -190,10 +190,10 @@ def test_documents_drawn_at_random_correct_scores(confir_command, files, tmp_pat
     stated = ("--human-sample", "random-documents", "-m", "P@10", "-m", "nDCG@10")
     outcome = confir_command("evaluate", *given, *stated)
     assert outcome.code == 0, outcome.err
-    assert f"by people's judgements of {len(drawn):,} of {len(lines):,} documents" in outcome.out
+    assert f"by human judgements of {len(drawn):,} of {len(lines):,} documents" in outcome.out
     assert "by t, over 50 topics" in outcome.out
     outcome = confir_command("compare", *given, *stated, "--replicates", "99")
-    assert f"by people's judgements of {len(drawn):,} of" in outcome.out
+    assert f"by human judgements of {len(drawn):,} of" in outcome.out
     refused = confir_command("evaluate", *given, "--human-sample", "random-topics")
     assert refused.code == 2
     assert "5 columns; expected 4" in refused.err

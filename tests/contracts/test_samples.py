@@ -20,8 +20,8 @@ from confir.resampling.influence_sample import InfluenceSample, VoteSample
 from confir.resampling.kinds import as_sample, kind_of, need_of
 from confir.resampling.repeat_sample import RepeatSample
 from confir.resampling.sample import Knowledge, Sample, names
-from confir.studies.comparison.gate import GateRule
 from confir.studies.comparison.paired_tests import TESTS
+from confir.studies.gate.gate import GateRule
 from confir.studies.history.looks import Look, begin_look
 
 RUNS, TOPICS, MEASURES = ("a", "b", "c", "d"), 24, ("AP", "P@10")

@@ -12,8 +12,9 @@ from confir.data import experiment as experiment_module
 from confir.data.exclusions import Exclusions
 from confir.data.formats import run_tables
 from confir.data.long_tables import documents_by_topic
-from confir.data.sampling.judged_scores import JudgedScores, SampledScores
-from confir.data.scanning import block_scanner
+from confir.data.sampling.judged_scores import JudgedScores
+from confir.data.sampling.sampled_document_scores import SampledScores
+from confir.data.scanning import file_scans
 from confir.data.scanning.scan_kernels import load_kernels
 from confir.errors import (
     FormatError,
@@ -80,16 +81,16 @@ def give_objects(_, qrels, runs, __):
 
 
 def give_files(folder, qrels, runs, monkeypatch):
-    monkeypatch.setattr(block_scanner, "COLD_BREAK_EVEN", 1 << 40)
-    monkeypatch.setattr(block_scanner, "WARM_BREAK_EVEN", 1 << 40)
+    monkeypatch.setattr(file_scans, "COLD_BREAK_EVEN", 1 << 40)
+    monkeypatch.setattr(file_scans, "WARM_BREAK_EVEN", 1 << 40)
     return write_trec(folder, qrels, runs)
 
 
 def give_scanned_files(folder, qrels, runs, monkeypatch):
     if load_kernels() is None:
         missing_requirement("no numba; `make test` installs it")
-    monkeypatch.setattr(block_scanner, "COLD_BREAK_EVEN", 0)
-    monkeypatch.setattr(block_scanner, "WARM_BREAK_EVEN", 0)
+    monkeypatch.setattr(file_scans, "COLD_BREAK_EVEN", 0)
+    monkeypatch.setattr(file_scans, "WARM_BREAK_EVEN", 0)
     return write_trec(folder, qrels, runs)
 
 

@@ -124,5 +124,5 @@ def test_verbs_know_the_table_and_refuse_what_means_do_not_say(tmp_path):
         confir.write_report(tmp_path / "page.html", path)
     with pytest.raises(FormatError, match="means with their errors"):
         confir.read_scores(path)
-    with pytest.raises(UnsupportedMethodError, match="no topics that a design"):
+    with pytest.raises(UnsupportedMethodError, match="a table of means takes no design"):
         confir.read_published_means(path).with_design({"topic": ["1"], "cluster": ["a"]})

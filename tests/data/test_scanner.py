@@ -22,7 +22,7 @@ from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.formats.run_sources import Reading, RunSource
 from confir.data.lists.rankings import JudgedPositions
 from confir.data.qrels import Qrels
-from confir.data.scanning import block_scanner, scan_kernels, scanner
+from confir.data.scanning import block_scanner, file_scans, scan_kernels, scanner
 from confir.data.scanning.scan_kernels import load_kernels
 from confir.data.scanning.scanner import Wanted, read_rankings, scan_rankings
 from confir.errors import FormatError, InputWarning, UnreadableError
@@ -243,7 +243,7 @@ def test_blocks_hold_whole_topics_and_are_no_larger_than_need_be(tmp_path):
     source = write(tmp_path, lines)
     contents = [
         bytes(block.content[: block.stop])
-        for block in block_scanner.read_blocks(source.path, load_kernels(), 500)
+        for block in file_scans.read_blocks(source.path, load_kernels(), 500)
     ]
     assert b"".join(contents) == "\n".join(lines).encode() + b"\n"
     topics = [{line.split()[0] for line in block.split(b"\n") if line} for block in contents]
@@ -321,7 +321,7 @@ def test_a_file_that_is_given_up_is_closed(tmp_path, monkeypatch):
             streams.append(stream)
             yield stream
 
-    monkeypatch.setattr(block_scanner, "open_bytes", remember)
+    monkeypatch.setattr(file_scans, "open_bytes", remember)
     source = write(tmp_path, ["too few columns", *lists()])
     sources = [source, write(tmp_path, lists(), "good.run")]
     scans = scan_rankings(Wanted(PLAIN_QRELS), sources, load_kernels(), block_size=25, threads=1)
@@ -467,7 +467,7 @@ def test_a_pipe_is_read_once(tmp_path):
 def test_a_file_that_changes_while_it_is_read_is_read_or_refused(tmp_path, monkeypatch, change):
     content = "\n".join(lists(length=900)).encode()  # more than a stream buffers
     source = write(tmp_path, content)
-    fill, filled = block_scanner._fill, []
+    fill, filled = file_scans._fill, []
 
     def fill_and_change(stream, view):
         if len(filled) == 1 and change == "shrinks":
@@ -477,7 +477,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_or_refused(tmp_path, monke
         filled.append(None)
         return fill(stream, view)
 
-    monkeypatch.setattr(block_scanner, "_fill", fill_and_change)
+    monkeypatch.setattr(file_scans, "_fill", fill_and_change)
     monkeypatch.setattr(scan_rankings, "__kwdefaults__", {"block_size": 300, "threads": 1})
     result, _ = outcome(read_rankings, PLAIN_QRELS, [source])
     if change == "shrinks":
@@ -605,25 +605,25 @@ def fake_loading(*, lasting):
 
 
 def test_the_size_of_all_files_decides(tmp_path, monkeypatch):
-    monkeypatch.setattr(block_scanner, "load_kernels", fake_loading(lasting=False))
+    monkeypatch.setattr(file_scans, "load_kernels", fake_loading(lasting=False))
     sizes = {"one.run": 2 / 3, "two.run": 1 / 3, "three.run.xz": 1 / 4}
     for name, share in sizes.items():
         with (tmp_path / name).open("wb") as file:
-            file.truncate(round(share * block_scanner.COLD_BREAK_EVEN) + 1)
+            file.truncate(round(share * file_scans.COLD_BREAK_EVEN) + 1)
     one, two, three = (RunSource(str(tmp_path / name)) for name in sizes)
-    assert not block_scanner.choose_kernels([one])
-    assert block_scanner.choose_kernels([one, two])
-    assert block_scanner.choose_kernels([three])
-    assert not block_scanner.choose_kernels([RunSource("-"), RunSource("missing"), two])
+    assert not file_scans.choose_kernels([one])
+    assert file_scans.choose_kernels([one, two])
+    assert file_scans.choose_kernels([three])
+    assert not file_scans.choose_kernels([RunSource("-"), RunSource("missing"), two])
 
 
 def test_loaded_kernels_are_used_for_less(tmp_path, monkeypatch):
     load = fake_loading(lasting=True)
-    monkeypatch.setattr(block_scanner, "load_kernels", load)
-    source = write(tmp_path, b"x" * block_scanner.WARM_BREAK_EVEN)
-    assert not block_scanner.choose_kernels([source])
+    monkeypatch.setattr(file_scans, "load_kernels", load)
+    source = write(tmp_path, b"x" * file_scans.WARM_BREAK_EVEN)
+    assert not file_scans.choose_kernels([source])
     load()
-    assert block_scanner.choose_kernels([source])
+    assert file_scans.choose_kernels([source])
 
 
 @pytest.mark.usefixtures("always_scanned")
@@ -631,7 +631,7 @@ def test_without_numba_the_results_are_the_same(tmp_path, monkeypatch):
     source = write(tmp_path, lists(["unknown", "3", "1"]))
     (scanned,) = read_rankings(PLAIN_QRELS, [source], lowest_gain=0)
     load = cache(load_kernels.__wrapped__)
-    monkeypatch.setattr(block_scanner, "load_kernels", load)
+    monkeypatch.setattr(file_scans, "load_kernels", load)
     monkeypatch.setitem(sys.modules, "numba", None)
     assert load() is None
     (read,) = read_rankings(PLAIN_QRELS, [source], lowest_gain=0)
@@ -639,7 +639,7 @@ def test_without_numba_the_results_are_the_same(tmp_path, monkeypatch):
 
 
 def test_a_file_named_like_standard_input_is_not_mistaken_for_it(tmp_path, monkeypatch):
-    (tmp_path / "-").write_bytes(b"x" * block_scanner.WARM_BREAK_EVEN)
+    (tmp_path / "-").write_bytes(b"x" * file_scans.WARM_BREAK_EVEN)
     monkeypatch.chdir(tmp_path)
-    assert block_scanner.content_size(RunSource("-")) == 0
-    assert block_scanner.content_size(RunSource("./-")) == block_scanner.WARM_BREAK_EVEN
+    assert file_scans.content_size(RunSource("-")) == 0
+    assert file_scans.content_size(RunSource("./-")) == file_scans.WARM_BREAK_EVEN

@@ -9,7 +9,7 @@ import confir
 import confir.scheduler
 from confir.data.formats import run_tables
 from confir.data.long_tables import documents_by_topic, scores_by_topic, table_pieces
-from confir.data.long_tables.column_moments import Moments
+from confir.data.long_tables.block_statistics import Moments
 from confir.errors import FormatError, InputWarning, SchedulerError
 from confir.measures import partitioned_evaluation
 from confir.scheduler import use_scheduler

@@ -167,7 +167,7 @@ def test_a_shared_first_place_is_said():
     same = Scores(scores.topics, scores.runs, scores.measures, scores.values[:, [0, 0]])
     sentences = answer(same)
     assert sentences[0].startswith("run0 and run1 have the highest AP, 0.")
-    assert sentences[1] == "run1 is identical to run0 in AP."
+    assert sentences[1] == "run1 and run0 are identical in AP."
 
 
 def test_other_measures_agree_or_favour_others():
@@ -519,3 +519,11 @@ def test_a_design_and_human_judgements_are_said_with_what_they_change():
     bias = (model.select(topic=list(people.topics)).mean() - people.mean()).mean()
     said = concluded(contents, "human")
     assert f"means are {bias:.3f} too high on average over the runs; run0 has the highest" in said
+
+
+def test_a_model_that_judges_as_people_do_is_not_called_too_low():
+    scores = scores_of(0.3, 0.6)
+    people = scores.select(topic=list(scores.topics[:15]))
+    judged = JudgedScores(people.topics, people.runs, people.measures, people.values, model=scores)
+    said = concluded(gather_contents(judged, settings=FAST), "human")
+    assert "means are neither too high nor too low on average over the runs" in said

@@ -106,10 +106,12 @@ def test_limits_that_are_not_known_are_null(sample, means):
 
 def test_small_p_values_read_as_in_other_comparisons(sample):
     found = compare_on_collection(sample, sample.runs[0])
-    tiny = replace(found, p_adjusted=np.full_like(found.p_adjusted, 7e-5))
+    tiny = replace(found, p_adjusted=np.full_like(found.p_adjusted, 1.4e-4))
     assert {row[-2].text for row in result_table(tiny).rows} == {"0.0001"}
+    assert {record["p_text"] for record in datasets(chart(tiny))} == {"0.0001"}
     none = replace(found, p_adjusted=np.full_like(found.p_adjusted, 1e-9))
     assert {row[-2].text for row in result_table(none).rows} == {"<0.0001"}
+    assert {record["p_text"] for record in datasets(chart(none))} == {"<0.0001"}
 
 
 def test_titles_count_one_topic(means):

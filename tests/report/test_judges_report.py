@@ -49,6 +49,11 @@ def test_the_part_holds_what_compare_judgements_returns(with_judge):
     assert repr(found.to_records()) == repr(expected.to_records())
 
 
+def test_a_judge_who_agrees_is_neither_higher_nor_lower():
+    said = conclusions(contents(judges={"again": SAMPLE.qrels}).viewed(0, 0.95))["judges"]
+    assert said.startswith("AP is the same by again as by qrels, on average over the runs; of ")
+
+
 def test_the_page_says_what_another_judge_changes(with_judge):
     text = page(with_judge)
     assert '<details class="part" id="judges">' in text

@@ -24,6 +24,7 @@ from confir.order import TIE
 from confir.studies.comparison import pairs
 from confir.studies.comparison.comparison import Place
 from confir.studies.comparison.topic_differences import TopicDifferences
+from confir.studies.comparison.verdict_words import reason
 from studies.score_tables import table
 
 FIELDS = [
@@ -299,7 +300,7 @@ def test_equal_differences_have_no_interval_though_rounding_varies_them():
     assert np.isnan(comparison.low[0, 0])
     assert comparison.p[0, 0, 0] == 2 / 2**4
     assert comparison.sentences()[0].endswith(
-        "p = .125; the same difference on all 4 topics; exact sign-flip test: p 0.12)"
+        "p = .125; the same difference on all 4 topics; exact sign-flip test: p = .125)"
     )
 
 
@@ -315,7 +316,7 @@ def test_the_reason_of_a_constant_difference_says_how_a_family_judges_it():
     assert np.isfinite(family.simultaneous_low[0, 0])
     same = "the same difference on all 7 topics"
     (said,) = [one for one in family.sentences() if same in one]
-    assert said.endswith("exact sign-flip test: p 0.016 alone, 0.078 by the family of 3 pairs)")
+    assert said.endswith("exact sign-flip test: p = .016 alone, p = .078 by the family of 3 pairs)")
     assert single.p_adjusted[0, 0, 0] == 3 * 2 / 2**7
     assert sum(one.endswith(f"{same})") for one in single.sentences()) == 1
 
@@ -625,7 +626,7 @@ def test_a_choice_of_runs_keeps_the_numbers_and_the_scores_of_the_runs_left(unev
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_reasons_of_all_differences_are_those_of_each(uneven):
     comparison = compare_runs(uneven, test=("t", "sign"), margin=0.02, level=0.9)
-    expected = [comparison.decision(place).reason for place in comparison.places()]
+    expected = [reason(comparison.decision(place)) for place in comparison.places()]
     assert comparison.to_dict()["reason"] == expected
     assert len(set(expected)) > 4
 

@@ -1,4 +1,4 @@
-"""Means by people's judgements, from a model's judgements and human ones of some topics."""
+"""Means by human judgements, from a model's judgements and human ones of some topics."""
 
 import warnings
 from dataclasses import replace
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import confir
-from confir.data.sampling.joined_judges import join_judges
+from confir.data.sampling.judged_scores import join_judges
 from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
@@ -150,19 +150,17 @@ def test_how_topics_were_chosen_must_be_stated():
 
 
 def test_too_few_topics_are_refused():
-    with pytest.raises(
-        TopicMismatchError, match="people judged 2 topics that the model judged, too"
-    ):
+    with pytest.raises(TopicMismatchError, match="the model judged 2 human-judged topics"):
         correct(human=dict(list(HUMAN.items())[:2]))
     with pytest.raises(
-        TopicMismatchError, match="the model judged 0 topics beyond those of people"
+        TopicMismatchError, match="the model judged 0 topics beyond the human-judged ones"
     ):
         correct(human=PEOPLE)
 
 
 def test_human_topics_that_the_model_lacks_are_left_out_with_a_warning(means):
     more = HUMAN | {"x": {"d": 1}}
-    with pytest.warns(TopicWarning, match=r"1 topic that the model did not \(x\), left out"):
+    with pytest.warns(TopicWarning, match=r"did not judge 1 human-judged topic \(x\), left out"):
         assert repr(correct(human=more).to_records()) == repr(means.to_records())
 
 

@@ -13,12 +13,12 @@ from confir.intervals.simultaneous import is_significant
 from confir.studies.comparison import pairs
 from confir.studies.comparison.chart import _matrix_records
 from confir.studies.comparison.comparison import Place
+from confir.studies.comparison.comparison_notes import comparison_note
 from confir.studies.comparison.families import CORRECTIONS
-from confir.studies.comparison.gate import judge_gate
 from confir.studies.comparison.paired_tests import TESTS
 from confir.studies.comparison.table import comparison_table, verdicts_by_run
 from confir.studies.comparison.verdicts import Estimates, judge_differences
-from confir.studies.comparison.wording import comparison_note
+from confir.studies.gate.gate import judge_gate
 from strategies import at_most
 from studies.score_tables import table
 
@@ -131,7 +131,7 @@ def test_constant_differences_are_corrected_by_bonferronis_factor(correction, fa
         "identical",
     ]
     if factor > 1:
-        assert "p 0.031, 0.094 for 3 pairs" in comparison.reasons[0, 0, 0]
+        assert "p = .031 alone, p = .094 for 3 pairs" in comparison.reasons[0, 0, 0]
     assert comparison.p_adjusted[0, 1, 0] == 1.0
     if correction == "holm":
         smallest = np.sort(comparison.p[0, 2:, 0])[0]

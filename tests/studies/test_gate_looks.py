@@ -15,8 +15,9 @@ import pytest
 import confir
 from confir.data.scores import Scores
 from confir.errors import FormatError, InvalidValueError, UnreadableError, UnsupportedMethodError
-from confir.studies.comparison.arriving_topics import judge_arriving
-from confir.studies.comparison.gate import GateRule
+from confir.studies.comparison.verdict_words import difference_and_verdict, reason
+from confir.studies.gate.arriving_topics import judge_arriving
+from confir.studies.gate.gate import GateRule
 from confir.studies.history.history_file import OpenHistory, read_looks
 from confir.studies.history.looks import Look, begin_look, level_of_look
 
@@ -142,7 +143,7 @@ def test_topics_enter_once_in_order_of_arrival(tmp_path):
     assert gate.closed
     assert "difference -0.2" in gate.sentence()
     assert "60 topics in order of arrival, 35 of them new" in gate.about
-    assert not gate.candidates[0].decision.reason
+    assert not reason(gate.candidates[0].decision)
 
 
 def test_topics_that_left_still_count_and_changed_ones_are_an_error(tmp_path):
@@ -169,7 +170,7 @@ def test_candidates_share_the_error_where_topics_arrive():
     for candidate in both.candidates:
         assert candidate.decision.low < alone.low < alone.high < candidate.decision.high
         assert candidate.decision.level == 0.95
-        assert "simultaneous 95% interval" in candidate.decision.sentence
+        assert "simultaneous 95% interval" in difference_and_verdict(candidate.decision)
 
 
 @pytest.mark.parametrize("require", ["not-worse", "non-inferior", "superior"])

@@ -147,5 +147,5 @@ def test_gaps_are_left_out_or_refused(parts):
     with pytest.raises(UnsupportedMethodError, match="'d0' has scores of one judge"):
         board({**parts, "d0": parts["d0"].model})
     design = {"topic": list(parts["d0"].model.topics), "dataset": ["x"] * 8 + ["y"] * 32}
-    with pytest.raises(TopicMismatchError, match="people judged 0 topics of dataset 'y'"):
+    with pytest.raises(TopicMismatchError, match="dataset 'y' has 0 human-judged topics"):
         board(parts["d0"].with_design(design))

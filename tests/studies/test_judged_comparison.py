@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 import confir
-from confir.data.sampling.joined_judges import join_judges
-from confir.data.sampling.judged_scores import Judged
+from confir.data.sampling.judged_scores import join_judges
+from confir.data.sampling.prediction_powered import Judged
 from confir.errors import ConfirError, InvalidValueError, TopicMismatchError, UnsupportedMethodError
 from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.human_judgements import JudgedSample
@@ -138,7 +138,7 @@ def test_a_constant_model_leaves_the_comparison_by_people_alone():
     pairs = (made(y[:, :2], f[:, :2] * 0, g[:, :2] * 0), judged.human.select(run=["run0", "run1"]))
     best, people = (confir.find_best(one, replicates=99, rng=1) for one in pairs)
     np.testing.assert_allclose(best.p, people.p, atol=1e-12)  # n - 1 degrees of freedom, both
-    from confir.studies.comparison.wording import comparison_note
+    from confir.studies.comparison.comparison_notes import comparison_note
 
     assert "the model's judgements carry no information on score" in comparison_note(found)
 
@@ -242,7 +242,9 @@ def test_all_topics_by_people_are_people_alone():
     np.testing.assert_allclose(*low, atol=1e-12)
     limits = [confir.compare_runs(one, rng=1).simultaneous_low for one in (judged, alone)]
     np.testing.assert_allclose(*limits, atol=1e-12)
-    with pytest.raises(TopicMismatchError, match=r"people did not judge 35 topics of the model's"):
+    with pytest.raises(
+        TopicMismatchError, match=r"the human judgements lack 35 topics of the model's"
+    ):
         confir.evaluate(MODEL, RUNS, ["AP"], human=HUMAN, human_sample="all")
 
 

@@ -85,20 +85,18 @@ def test_documents_drawn_at_random_need_qrels(tables, monkeypatch, capsys):
 
 def test_runs_and_topics_that_do_not_fit_are_named(tables):
     model, people = map(confir.read_scores, tables)
-    with pytest.raises(InvalidValueError, match=f"people's scores lack run {RUNS[2].name!r}"):
+    with pytest.raises(InvalidValueError, match=f"the human scores lack run {RUNS[2].name!r}"):
         model.with_human(people.select(run=list(people.runs[:2])), "random-topics")
-    with pytest.raises(
-        TopicMismatchError, match="people judged 0 topics that the model judged, too"
-    ):
+    with pytest.raises(TopicMismatchError, match="the model judged 0 human-judged topics"):
         model.with_human(
             confir.Scores(("a", "b"), model.runs, model.measures, model.values[:2]), "random-topics"
         )
     values = people.values.copy()
     values[1, 0, 0] = np.nan
     gaps = confir.Scores(people.topics, people.runs, people.measures, values)
-    with pytest.raises(TopicMismatchError, match="has no score by people on topic"):
+    with pytest.raises(TopicMismatchError, match="has no human score on topic"):
         model.with_human(gaps, "random-topics")
     renamed = ("zzz", *people.topics[1:])
     beyond = confir.Scores(renamed, people.runs, people.measures, people.values)
-    with pytest.warns(TopicWarning, match=r"people judged 1 topic that the model did not .zzz."):
+    with pytest.warns(TopicWarning, match=r"the model did not judge 1 human-judged topic .zzz."):
         model.with_human(beyond, "random-topics")

@@ -227,7 +227,7 @@ def test_sentences_tell_effect_interval_and_heterogeneity():
     apart, close = pooled_sentences(pooled)
     assert apart.startswith("AP, x against y: pooled effect +0.5000, 95% interval [-0.4937")
     assert "not significantly different from 0, over 3 studies" in apart
-    assert "; significant heterogeneity between the studies (I² 94%, p <0.0001 by Q)" in apart
+    assert "; significant heterogeneity between the studies (I² 94%, p < .001 by Q)" in apart
     assert "significantly above 0" in close
     assert "narrower than the normal interval [-0.0128, +0.2135]" in close
     assert "no significant heterogeneity between the studies" in close
@@ -292,6 +292,6 @@ def test_stouffer_says_in_which_direction_it_is_significant():
     for effect, direction in ((-1.0, "below 0"), (1.0, "above 0")):
         pooled = pool_effects([effect, effect * 2], [0.1, 0.1], model="stouffer")
         (sentence,) = pooled_sentences(pooled)
-        assert sentence.startswith(f"effect {direction}, p <0.0001, over 2 studies by stouffer")
+        assert sentence.startswith(f"effect {direction}, p < .001, over 2 studies by stouffer")
         (row,) = pooled_table(pool_models([effect, effect], [0.1, 0.1], models=["stouffer"])).rows
         assert [cell.text for cell in row][:3] == ["stouffer", direction, "<0.0001"]

@@ -200,7 +200,7 @@ def test_stouffer_has_an_adjusted_p_value():
     z = np.array([2.5, 1.0]) / math.sqrt(2)
     assert pooled.p_adjusted == pytest.approx(np.minimum(1, 4 * stats.norm.sf(z)))
     assert pooled_sentences(pooled)[0].startswith(
-        "AP, run0 against base: effect above 0, adjusted p 0.15"
+        "AP, run0 against base: effect above 0, adjusted p = .15"
     )
 
 

@@ -145,7 +145,7 @@ def test_opposite_groups_are_answered_in_one_sentence():
     scores = two_way()
     found = confir.compare_groups(scores, by=grouped(scores, (12, 12)), replicates=499, rng=1)
     (sentence,) = found.sentences()
-    assert sentence.startswith("The difference between b and a in m depends on group (p = 0.002")
+    assert sentence.startswith("The difference between b and a in m depends on group (p = .002")
     assert "b is significantly better for long (+0.297 [" in sentence
     assert "significantly worse for short (-0.3" in sentence
     assert "do not decide" not in sentence

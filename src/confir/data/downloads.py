@@ -37,7 +37,7 @@ def fetch(address: str, *, allowed: bool = True) -> bytes:
     def work() -> None:
         try:
             found.append(_fetch(address))
-        except Exception as error:  # noqa: BLE001 - said below, where somebody waits
+        except Exception as error:  # noqa: BLE001 - raised below, in the thread that waits
             failed.append(error)
 
     thread = threading.Thread(target=work, daemon=True)

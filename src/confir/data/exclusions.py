@@ -34,7 +34,7 @@ class Exclusions:
         Topic → docids, which are taken from runs and qrels.
     identical
         Whether a document that has the id of its topic is taken from runs, though not from qrels, as
-        BEIR does (Thakur et al. 2021); None where nobody said so.
+        BEIR does (Thakur et al. 2021); None where that was not specified.
     source
         The file that names the documents, for messages.
     """
@@ -54,7 +54,7 @@ class Exclusions:
 
     @property
     def watches(self) -> bool:
-        """Whether documents with the id of their topic are warned of: where nothing is said of them."""
+        """Whether to warn of documents with the id of their topic: where nothing is excluded or allowed."""
         return self.identical is None and not self.documents
 
     def without_watch(self) -> Exclusions:

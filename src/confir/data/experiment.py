@@ -69,7 +69,7 @@ class Experiment:
         Human judgements of some topics, where ``qrels`` are a model's, and how these were sampled:
         as in `evaluate`.
     rng
-        Draws anew the documents that people judged, with "random-documents": as in `evaluate`.
+        Draws anew the human-judged documents, with "random-documents": as in `evaluate`.
     scheduler
         Of the Dask cluster that verbs of this experiment work on, as in `use_scheduler`.
     **rules
@@ -132,12 +132,16 @@ class Experiment:
         return rules.exclusions.drop_judged(qrels)
 
     def with_human(self, human: Any, human_sample: str | None, rng: Any) -> Experiment:
-        """Return the same experiment with people's judgements beside; what was read stays read."""
-        own = {"human": human, "human_sample": human_sample, "rng": rng}
-        own["scheduler"] = self.scheduler
-        beside = Experiment(*self._given, self.measures, **own, **self.rules.keywords())
-        beside.kept.update((name, part) for name, part in self.kept.items() if name != "scores")
-        return beside
+        """Return the same experiment with human judgements as well; what was read stays read."""
+        own = {
+            "human": human,
+            "human_sample": human_sample,
+            "rng": rng,
+            "scheduler": self.scheduler,
+        }
+        judged = Experiment(*self._given, self.measures, **own, **self.rules.keywords())
+        judged.kept.update((name, part) for name, part in self.kept.items() if name != "scores")
+        return judged
 
     @property
     def sources(self) -> tuple[Run | RunSource, ...]:
@@ -227,7 +231,7 @@ class Experiment:
     @property
     def _size_of_files(self) -> int:
         """How many bytes the runs in files have, decompressed, about."""
-        from confir.data.scanning.block_scanner import content_size
+        from confir.data.scanning.file_scans import content_size
 
         return sum(map(content_size, self._files))
 
@@ -284,7 +288,7 @@ def _checked_human(human: Any, human_sample: str | None) -> tuple[Any, str] | No
 
     if human is None:
         raise InvalidValueError(
-            "human_sample is given without human: expected people's judgements, too"
+            "human_sample is given without human: expected human judgements, too"
         )
     if human_sample is None:
         raise InvalidValueError(
@@ -295,7 +299,7 @@ def _checked_human(human: Any, human_sample: str | None) -> tuple[Any, str] | No
 
 
 def is_default_seed(rng: int | np.random.Generator | None) -> bool:
-    """Whether draws are those of the default seed, as if nobody had chosen one."""
+    """Whether draws are those of the default seed, which counts as none given."""
     return isinstance(rng, Integral) and rng == SEED
 
 
@@ -310,20 +314,20 @@ def as_experiment(
 ) -> Experiment:
     """Return the experiment that was given in place of qrels, or one of qrels, runs and rules.
 
-    Verbs that take people's judgements beside a model's pass them on, as (None, None) where there
+    Verbs that take human judgements beside a model's pass them on, as (None, None) where there
     are none, with the ``rng`` of replicates of their draw; for the others, an experiment that has
     some raises. ``without_design`` names what cannot take a design into account, and refuses one.
     """
     if without_design:
         own = qrels.rules if isinstance(qrels, Experiment) else rules
         refuse_design(own.design, without_design)
-    people, sample = human or (None, None)
+    judged, sample = human or (None, None)
     if not isinstance(qrels, Experiment):
-        given: dict[str, Any] = {"human": people, "human_sample": sample, "rng": rng}
+        given: dict[str, Any] = {"human": judged, "human_sample": sample, "rng": rng}
         return Experiment(qrels, runs, **given, **rules.keywords())
-    if people is not None and qrels.human is None and runs is None:
-        return qrels.with_human(people, sample, qrels.rng if is_default_seed(rng) else rng)
-    beside = {"runs": runs, "human": people, "rng": None if is_default_seed(rng) else rng}
+    if judged is not None and qrels.human is None and runs is None:
+        return qrels.with_human(judged, sample, qrels.rng if is_default_seed(rng) else rng)
+    beside = {"runs": runs, "human": judged, "rng": None if is_default_seed(rng) else rng}
     clashing = [*(name for name, value in beside.items() if value is not None), *rules.changed()]
     if clashing:
         raise InvalidValueError(
@@ -332,7 +336,7 @@ def as_experiment(
         )
     if human is None and qrels.human is not None:
         raise InvalidValueError(
-            "the Experiment has judgements by a model and by people, which this verb does not "
-            "combine; expected one without human"
+            "the Experiment has human and model judgements, which this verb does not combine; expected "
+            "one without human"
         )
     return qrels

@@ -79,7 +79,7 @@ class OutputFolder:
             self._list(self._written)
 
     def _list(self, names: Iterable[str]) -> None:
-        """Write the listing anew, whole: without one the folder would be nobody's."""
+        """Write the listing whole: a folder without one does not count as confir's."""
         self._listed = tuple(names)
         lines = [_HEADING, *map(json.dumps, self._listed)]
         replace_file(self._path / _LISTING, ("\n".join(lines) + "\n").encode())

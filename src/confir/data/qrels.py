@@ -269,7 +269,8 @@ def subtopic_judgements(qrels: Qrels) -> SubtopicJudgements:
             if topic_name in qrels.intents:
                 listed[number] = dict(qrels.intents[topic_name])
     offsets = np.concatenate(([0], np.cumsum([len(names) for names in listed])))
-    probabilities = np.concatenate([_normalised(names) for names in listed])
+    weights = (np.fromiter(names.values(), np.float64, len(names)) for names in listed)
+    probabilities = np.concatenate([own / own.sum() for own in weights])
     position = {
         (topic, subtopic): int(offsets[topic]) + place
         for topic, names in enumerate(listed)
@@ -285,9 +286,3 @@ def subtopic_judgements(qrels: Qrels) -> SubtopicJudgements:
         places[positive],
         qrels.subtopic_gains[positive],
     )
-
-
-def _normalised(names: Mapping[str, float]) -> Floats:
-    weights = np.fromiter(names.values(), np.float64, len(names))
-    normalised: Floats = weights / weights.sum()
-    return normalised

@@ -48,7 +48,13 @@ def axis(name: str) -> Any:
     return field(metadata={"axis": name})
 
 
-def over(*axes: str, column: str | None = None, flat: bool = False, default: Any = MISSING) -> Any:
+def over(
+    *axes: str,
+    column: str | None = None,
+    flat: bool = False,
+    default: Any = MISSING,
+    kw_only: bool = False,
+) -> Any:
     """Declare a field with an array along some axes.
 
     Parameters
@@ -62,8 +68,11 @@ def over(*axes: str, column: str | None = None, flat: bool = False, default: Any
         Whether the array may have another shape, in which its entries come in the same order.
     default
         The value of the field where none is given.
+    kw_only
+        Whether it is given by its name alone: of a field that follows others with a default.
     """
-    return field(default=default, metadata={"over": axes, "column": column, "flat": flat})
+    metadata = {"over": axes, "column": column, "flat": flat}
+    return field(default=default, kw_only=kw_only, metadata=metadata)
 
 
 def constant(*, column: str | None = None, default: Any = MISSING) -> Any:

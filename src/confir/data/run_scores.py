@@ -76,7 +76,7 @@ class RunScores:
 
     @property
     def human_documents(self) -> int:
-        """Number of documents drawn at random for people to judge; 0 where none were."""
+        """Number of human-judged documents drawn at random; 0 where none were."""
         return 0
 
     @property

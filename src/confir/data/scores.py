@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -20,9 +19,10 @@ from confir.data.common_topics import (
 from confir.data.result import Result, axis, over, result
 from confir.data.run_scores import RunScores
 from confir.data.sampling.design import ROLES, Datasets, Design, DesignSource, as_design
-from confir.data.tables.input_table import Ids
 from confir.errors import FormatError, InvalidValueError, ReadingWarning, warn_caller
 from confir.order import TIE
+
+Other = TypeVar("Other", bound="Scores")
 
 # Scores of a measure in [0, 1] may lie this far outside it, as rounded or printed numbers do.
 RANGE_TOLERANCE = 1e-6
@@ -81,9 +81,10 @@ class Scores(RunScores, Result):
         if self.design is not None and self.design.topics != self.topics:
             raise FormatError("the design is of other topics than the scores; use with_design")
 
-    def plain(self) -> dict[str, Any]:
-        """Return the fields that scores of every kind have, by name."""
-        return {one.name: getattr(self, one.name) for one in fields(Scores)}
+    def as_kind(self, kind: type[Other], **own: Any) -> Other:
+        """Return scores of another kind, with the fields that both have, and its own by name."""
+        shared = {one.name for one in fields(self)} & {one.name for one in fields(kind)}
+        return kind(**{name: getattr(self, name) for name in shared} | own)
 
     def topic_counts(self) -> Integers:
         """Return how many topics have a score: runs × measures."""
@@ -236,17 +237,16 @@ class Scores(RunScores, Result):
         return group_repeats(self, pattern)
 
     def with_human(self, human: Scores, human_sample: str) -> Scores:
-        """Return these scores, a model's, with scores by people on some topics: `JudgedScores`.
+        """Return these scores, a model's, with human scores on some topics: `JudgedScores`.
 
         Parameters
         ----------
         human
-            Scores of the same runs by people, such as `read_scores` returns.
+            Scores of the same runs by human judgements, such as `read_scores` returns.
         human_sample
             How the human-judged topics were sampled: "random-topics", or "all".
         """
-        from confir.data.sampling.joined_judges import join_tables
-        from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, check_sample
+        from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, check_sample, join_tables
 
         if check_sample(human_sample) == RANDOM_DOCUMENTS:
             raise InvalidValueError(
@@ -307,51 +307,6 @@ class Scores(RunScores, Result):
     def rows(self) -> Integers:
         """Return the rows of the scores that are there."""
         return np.flatnonzero(~np.isnan(self.values.transpose(1, 2, 0)))
-
-
-class ScoreEntries(NamedTuple):
-    """One entry per score: its run, its measure, its topic (these in order) and its value."""
-
-    runs: Ids
-    measures: Ids
-    topics: Ids
-    values: Floats
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """How many topics, runs and measures there are, by name."""
-        names = {"topics": self.topics, "runs": self.runs, "measures": self.measures}
-        return {name: len(ids.names) for name, ids in names.items()}
-
-    def find_repetition(self) -> tuple[int, int] | None:
-        """Return the first entry that repeats an earlier one's run, measure and topic, and that."""
-        cells, shape = self._cells()
-        taken = np.zeros(math.prod(shape), bool)
-        taken[cells] = True
-        if np.count_nonzero(taken) == len(cells):
-            return None
-        order = np.argsort(cells, kind="stable")
-        second = int(order[1:][cells[order[1:]] == cells[order[:-1]]].min())
-        return second, int(np.argmax(cells == cells[second]))
-
-    def describe(self, entry: int) -> str:
-        """Return whose score an entry is, in words."""
-        run, measure, topic = (ids.names[ids.codes[entry]] for ids in self[:3])
-        return f"run {run!r}, measure {measure!r}, topic {topic!r}"
-
-    def to_scores(self) -> Scores:
-        """Return the table of all entries, none of which repeats another; others are NaN."""
-        cells, shape = self._cells()
-        values = np.full(shape, np.nan)
-        values.reshape(-1)[cells] = self.values
-        runs, measures = tuple(self.runs.names), tuple(self.measures.names)
-        return Scores(tuple(self.topics.names), runs, measures, values)
-
-    def _cells(self) -> tuple[Integers, tuple[int, ...]]:
-        """Return each entry's cell in the table of topics × runs × measures, and its shape."""
-        axes = (self.topics, self.runs, self.measures)
-        shape = tuple(len(ids.names) for ids in axes)
-        return np.ravel_multi_index(tuple(ids.codes for ids in axes), shape), shape
 
 
 def designed_mean(design: Design, values: Floats) -> Floats:

@@ -209,13 +209,11 @@ def read_votes(source: Any) -> Votes:
 
 def _column_table(columns: Mapping[Any, Any]) -> InputTable:
     """Return the table in a mapping of columns, which are as long as each other."""
-    if not all(isinstance(name, str) and _is_column(cells) for name, cells in columns.items()):
-        raise invalid(_NAME, columns, _ACCEPTED)
+    for name, cells in columns.items():
+        listed = isinstance(cells, Sequence) or (isinstance(cells, np.ndarray) and cells.ndim == 1)
+        if not isinstance(name, str) or not listed:
+            raise invalid(_NAME, columns, _ACCEPTED)
     return column_table(columns, _NAME, _VOTES)
-
-
-def _is_column(cells: Any) -> bool:
-    return isinstance(cells, Sequence) or (isinstance(cells, np.ndarray) and cells.ndim == 1)
 
 
 def _record_table(records: Sequence[Mapping[Any, Any]]) -> InputTable:

@@ -76,7 +76,8 @@ def hall_logit_interval(distribution: SamplingDistribution, level: float) -> Lim
     skewness = 6.0 * np.sqrt(distribution.count) * distribution.require("acceleration")
     a, b = _hall_constants(distribution.estimate, distribution.require("se"), skewness, n)
     low, high = (_from_u(q, a, b) for q in _quantiles(u, tail_probabilities(level)))
-    return _from_logit_t(distribution, low, high)
+    # Cube roots of nearly equal numbers are rounded, on some processors in the wrong order.
+    return _from_logit_t(distribution, np.minimum(low, high), np.maximum(low, high))
 
 
 def _absolute_t(distribution: SamplingDistribution) -> Floats:

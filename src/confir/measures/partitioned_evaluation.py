@@ -24,8 +24,7 @@ from confir.data.long_tables.arrow_documents import (
 )
 from confir.data.long_tables.documents_by_topic import HeldRows, ParquetRows, PartitionedRows
 from confir.data.long_tables.id_hashes import hash_names
-from confir.data.long_tables.score_blocks import TopicBlock
-from confir.data.long_tables.stored_scores import StoredScores
+from confir.data.long_tables.score_blocks import StoredScores, TopicBlock
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.scores import Scores

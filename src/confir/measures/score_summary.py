@@ -29,8 +29,12 @@ from confir.order import TIE
 
 if TYPE_CHECKING:
     from confir.arrays import Floats, Integers
-    from confir.data.long_tables.column_moments import Moments, SampledTopics
-    from confir.data.long_tables.pair_totals import Comoments, PairTotals
+    from confir.data.long_tables.block_statistics import (
+        Comoments,
+        Moments,
+        PairTotals,
+        SampledTopics,
+    )
     from confir.data.long_tables.score_blocks import Known, ScoreBlocks, TopicBlock
     from confir.data.tables.score_objects import ScoresSource
 
@@ -45,7 +49,7 @@ class _ColumnTotals(NamedTuple):
     sample: SampledTopics
 
     def merge(self, other: _ColumnTotals, /) -> _ColumnTotals:
-        from confir.data.long_tables.stored_scores import NAMED_TOPICS
+        from confir.data.long_tables.score_blocks import NAMED_TOPICS
 
         return _ColumnTotals(
             self.moments.merge(other.moments), self.sample.merge(other.sample, NAMED_TOPICS)
@@ -132,7 +136,7 @@ class ScoreSummary(RunScores, Result):
     @property
     def moments(self) -> Moments:
         """Moments of the scores: runs × measures, flattened."""
-        from confir.data.long_tables.column_moments import Moments
+        from confir.data.long_tables.block_statistics import Moments
 
         if self._common:
             key = ("common", self.runs, self.measures, self._clipped)
@@ -216,7 +220,7 @@ class ScoreSummary(RunScores, Result):
 
     def pair_totals(self, first: Integers, second: Integers) -> PairTotals:
         """Return what is known of pairs of runs, by their numbers; one pass at most."""
-        from confir.data.long_tables.pair_totals import PairTotals
+        from confir.data.long_tables.block_statistics import PairTotals
 
         by_run = self._by_run
         runs = (self.runs, self.measures, first.tobytes(), second.tobytes(), self._common)
@@ -467,7 +471,7 @@ def _shape_by_run(runs: int, measures: int, values: Floats) -> Floats:
 
 
 def _columns(block: TopicBlock) -> _ColumnTotals:
-    from confir.data.long_tables.column_moments import Moments, SampledTopics
-    from confir.data.long_tables.stored_scores import NAMED_TOPICS
+    from confir.data.long_tables.block_statistics import Moments, SampledTopics
+    from confir.data.long_tables.score_blocks import NAMED_TOPICS
 
     return _ColumnTotals(Moments.of(block.values), SampledTopics.of(block, NAMED_TOPICS))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeGuard
 
 from confir.control_characters import without_controls
-from confir.number_text import NumberText
+from confir.number_text import NumberText, p_text
 from confir.report.tables import Cell, Table, rounded
 from confir.report.text_layout import group_columns
 
@@ -27,8 +27,8 @@ _NAME_SHARE, _NAMES_SHARE = 0.3, 0.55
 _DECIMALS = 3
 # Rows that a page has room for, and where each takes two lines.
 _MOST_ROWS, _MOST_STACKED_ROWS = 45, 25
-# The columns of p-values, and the smallest one that three decimals show.
-_P_VALUES, _SMALLEST_P = ("p", "adj. p"), 0.0005
+# The columns of p-values.
+_P_VALUES = ("p", "adj. p")
 # A hyphen that is the sign of a number.
 _MINUS = re.compile(r"(?<![\w.])-(?=\d)")
 _NUMBER = re.compile(r"[\[(]?[+-]?\d")
@@ -110,12 +110,11 @@ def _with_one_p(table: Table) -> Table:
 
 
 def _short_p(text: str) -> str:
-    """Return a p-value to three decimals."""
+    """Return a p-value with as many decimals as scores have in a paper."""
     try:
-        p = float(text.removeprefix("<"))
+        return p_text(float(text.removeprefix("<")), _DECIMALS)
     except ValueError:
         return text
-    return "<0.001" if p < _SMALLEST_P else f"{p:.3f}"
 
 
 def _long(table: Table, paper: Paper) -> str:

@@ -13,10 +13,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.sampling.judged_scores import (
+from confir.data.sampling.judged_scores import JudgedScores
+from confir.data.sampling.prediction_powered import (
     CorrectedMoments,
     Judged,
-    JudgedScores,
     centre,
     correct_moments,
 )
@@ -149,7 +149,7 @@ class JudgedSample(Sample):
         """Return corrected differences between columns, each with the model's weight of its own."""
         return self._labelled(
             plus,
-            values=self.values.apart(plus, minus),
+            values=self.values.differences(plus, minus),
             support=np.zeros(len(plus), np.bool_),
             tie=tie_steps(self.values.human, plus, minus),
         )
@@ -205,7 +205,7 @@ class JudgedDraws(PairDraws):
 
     def moves(self, run: int, others: Integers, block: slice) -> Moves:
         """Return how far the differences of other runs from one move in a block of replicates."""
-        apart = self.values.apart(others, np.full(len(others), run))
+        apart = self.values.differences(others, np.full(len(others), run))
         found = apart.corrected()
         spread = apart.human.max(axis=0) - apart.human.min(axis=0)
         varies = (spread > TIE) & (found.se > 0)

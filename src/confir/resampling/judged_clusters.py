@@ -14,7 +14,8 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.sampling.design import Design
-from confir.data.sampling.judged_scores import Judged, JudgedScores, centre
+from confir.data.sampling.judged_scores import JudgedScores
+from confir.data.sampling.prediction_powered import Judged, centre
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.resampling.distribution import Fields, SamplingDistribution
 from confir.resampling.human_judgements import JudgedSample

@@ -13,9 +13,8 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.sampling.judged_repeats import RepeatedJudgedScores
-from confir.data.sampling.judged_scores import Judged
-from confir.data.sampling.repeated_scores import RepeatedScores
+from confir.data.sampling.prediction_powered import Judged
+from confir.data.sampling.repeated_scores import RepeatedJudgedScores, RepeatedScores
 from confir.errors import UnsupportedMethodError
 from confir.resampling.distribution import Fields, Labels, SamplingDistribution
 from confir.resampling.human_judgements import JudgedSample

@@ -109,8 +109,8 @@ STUDIES = (
     Study(
         "comparison",
         "Is run B better than run A?",
-        ("comparisons and gates", "compare.md"),
-        verbs=("compare_runs", "judge_gate"),
+        ("comparisons", "compare.md"),
+        verbs=("compare_runs",),
         results={
             "comparison.Comparison": Shown("comparison_table", "comparison_chart", "difference"),
             "run_groups.RunGroups": Shown("group_table", "group_chart", ""),
@@ -133,6 +133,12 @@ STUDIES = (
             )
         },
         section=True,
+    ),
+    Study(
+        "gate",
+        "May a candidate replace the baseline?",
+        ("gates", "gate.md"),
+        verbs=("judge_gate",),
     ),
     Study(
         "history",

@@ -43,7 +43,7 @@ def _read_dataset(_: bytes, source: RunSource, intents: Intents | None) -> Qrels
 
 
 class _UnaskedError(BaseException):
-    """Raised where ir_datasets would open a connection that nobody asked for.
+    """Raised where ir_datasets would open a connection without permission.
 
     No Exception: after any of these, ir_datasets tries the next place to fetch from.
     """

@@ -6,8 +6,7 @@ those that have one: scores, a run, and judgements of retrieved documents alone.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from confir.data.formats.entries import qrels_from_object
@@ -18,7 +17,7 @@ from confir.data.formats.run_sources import NameBy, RunSource, name_from_path
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
 from confir.data.tables.input_table import InputTable, score_table
-from confir.errors import FormatError, enumerate_names, warn_caller
+from confir.errors import enumerate_names, warn_caller
 
 _RANK_EVAL = '{"metric_score": …, "details": {topic: {"metric_score": …, "hits": [{"hit": …}]}}}'
 _RESPONSES = '{topic: {"took": …, "hits": {"hits": [{"_id": docid, "_score": …}]}}}'
@@ -100,28 +99,28 @@ def _hits(content: bytes, file: JsonFile) -> dict[str, Sequence[Mapping[str, Any
 
 def _ratings(hits: Sequence[Mapping[str, Any]], topic: str, file: JsonFile) -> dict[str, Any]:
     """Return the ratings of a topic's documents that have one."""
-    rated = [one for one in hits if one.get("rating") is not None]
-    documents = _documents([one["hit"] for one in rated], topic, file)
-    return dict(zip(documents, (one["rating"] for one in rated), strict=True))
-
-
-def _documents(hits: Sequence[Mapping[str, Any]], topic: str, file: JsonFile) -> list[str]:
-    """Return the ids of a topic's documents, each of which occurs once."""
-    documents = [file.id(hit, "_id", f"a hit of topic {topic!r}") for hit in hits]
-    twice = [name for name, count in Counter(documents).items() if count > 1]
-    if twice:
-        problem = f"document {twice[0]!r} occurs twice in topic {topic!r}; expected it once"
-        raise FormatError(problem, path=file.path)
-    return documents
+    rated = [(one["hit"], one["rating"]) for one in hits if one.get("rating") is not None]
+    return _by_document(rated, topic, file)
 
 
 def _scored(hits: Sequence[Mapping[str, Any]], topic: str, file: JsonFile) -> dict[str, Any]:
     """Return the score of each document; by rank where a search sorted by something else."""
-    documents = _documents(hits, topic, file)
     scores = [hit.get("_score") for hit in hits]
     if any(score is None for score in scores):
         scores = [len(hits) - rank for rank in range(len(hits))]
-    return dict(zip(documents, scores, strict=True))
+    return _by_document(zip(hits, scores, strict=True), topic, file)
+
+
+def _by_document(
+    hits: Iterable[tuple[Mapping[str, Any], Any]], topic: str, file: JsonFile
+) -> dict[str, Any]:
+    """Return what goes with each hit by its document, of which each occurs once."""
+    found: dict[str, Any] = {}
+    for hit, value in hits:
+        document = file.id(hit, "_id", f"a hit of topic {topic!r}")
+        problem = f"document {document!r} occurs twice in topic {topic!r}; expected it once"
+        file.enter(found, document, value, problem)
+    return found
 
 
 RANK_EVAL = Format(

@@ -221,20 +221,6 @@ def is_iterable(source: Any) -> bool:
     )
 
 
-class _Documents(Sequence[str]):
-    """Topic and document of each entry, in words, for messages."""
-
-    def __init__(self, topics: Sequence[Any], documents: Sequence[Any]) -> None:
-        self._pairs = topics, documents
-
-    def __len__(self) -> int:
-        return len(self._pairs[0])
-
-    def __getitem__(self, row: Any) -> Any:
-        topic, document = (column[row] for column in self._pairs)
-        return f"{topic!r}, document {document!r}"
-
-
 def _from_mapping(mapping: Mapping[Any, Any], kind: Kind, place: str) -> Entries:
     twice = [name for name, count in Counter(map(str, mapping)).items() if count > 1]
     if twice:
@@ -252,7 +238,7 @@ def _from_mapping(mapping: Mapping[Any, Any], kind: Kind, place: str) -> Entries
             f"{place}: topics without a judgement are left out: {enumerate_names(empty)}",
             TopicWarning,
         )
-    header, rows = ("topic", "docid", kind.value), _Documents(columns[0], columns[1])
+    header, rows = ("topic", "docid", kind.value), range(1, len(columns[0]) + 1)
     table = InputTable(place, header, columns, rows, "topic", kind=kind.table)
     return entries_from_table(table, kind)
 

@@ -181,6 +181,12 @@ class JsonFile(NamedTuple):
             raise self.error(f"{what} lacks {key!r}")
         return record[key]
 
+    def enter(self, held: dict[str, Any], key: str, value: Any, problem: str) -> None:
+        """Put a value under a key; raise, with the problem, where one is there already."""
+        if key in held:
+            raise FormatError(problem, path=self.path)
+        held[key] = value
+
     def id(self, record: Mapping[str, Any], key: str, what: str) -> str:
         """Return the id that a record holds under a key; raise where it holds none."""
         value = self.field(record, key, what)
@@ -191,7 +197,7 @@ def as_id(value: Any, what: str, source: str, line: int | None = None) -> str:
     """Return an id: text, or a whole number as text; raise where a value is anything else.
 
     Every value of JSON that becomes the name of a topic, document, run, measure or judge comes
-    here, before it is looked up: a list cannot be, and null is nobody's name.
+    here, before it is looked up: a list cannot be, and null is no name.
     """
     if isinstance(value, str) and value and is_unicode(value):
         return value

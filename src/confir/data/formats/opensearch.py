@@ -40,15 +40,13 @@ def _read_evaluation_runs(content: bytes, source: RunSource, _: NameBy) -> list[
         what = f"an entry of {_DOCUMENTS} of topic {topic!r}"
         named = isinstance(listed, list)
         documents = [as_id(one, what, source.path) for one in listed] if named else []
-        lists, problem = runs.setdefault(run, {}), ""
         if not named or len(set(documents)) < len(documents):
             what = f"{_DOCUMENTS} of topic {topic!r}"
             problem = f"{what} is not a list of different documents; expected one"
-        elif topic in lists:
-            problem = f"topic {topic!r} occurs twice in run {run!r}; expected it once"
-        if problem:
             raise FormatError(problem, path=source.path)
-        lists[topic] = {document: float(-rank) for rank, document in enumerate(documents, 1)}
+        ranked = {document: float(-rank) for rank, document in enumerate(documents, 1)}
+        problem = f"topic {topic!r} occurs twice in run {run!r}; expected it once"
+        file.enter(runs.setdefault(run, {}), topic, ranked, problem)
     single = source.name is not None and len(runs) == 1
     return [
         run_from_mapping(lists, source if single else source._replace(name=run))
@@ -91,10 +89,8 @@ def _read_judgment(content: bytes, source: RunSource, intents: Intents | None) -
             for rating in file.objects(file.field(one, "ratings", what), f"ratings of {topic!r}"):
                 document = file.id(rating, "docId", what)
                 gain = file.field(rating, "rating", what)
-                if document in gains:
-                    problem = f"document {document!r} is rated twice in topic {topic!r}"
-                    raise FormatError(f"{problem}; expected once", path=source.path)
-                gains[document] = gain
+                problem = f"document {document!r} is rated twice in topic {topic!r}; expected once"
+                file.enter(gains, document, gain, problem)
     return qrels_from_object(qrels, source.path, intents)
 
 

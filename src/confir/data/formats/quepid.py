@@ -1,4 +1,4 @@
-"""Books of Quepid: query-document pairs, each with the judgements of several people."""
+"""Books of Quepid: query-document pairs, each with the judgements of several human judges."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from confir.data.formats.format import Format
 from confir.data.formats.json_files import JsonFile, as_id, choose_part
 from confir.data.formats.run_sources import RunSource
 from confir.data.qrels import Intents, Qrels
-from confir.errors import FormatError
 
 _BOOK = (
     '{"query_doc_pairs": [{"query_text": topic, "doc_id": docid, "judgements": '
@@ -25,7 +24,7 @@ def _read_book(content: bytes, source: RunSource, intents: Intents | None) -> Qr
 
 
 def read_judges(content: bytes, path: str) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return judge → topic → docid → rating; what nobody could rate is left out."""
+    """Return judge → topic → docid → rating; judgements without a rating are left out."""
     file = JsonFile(path, f"expected {_BOOK}")
     held = file.load_object(content)
     judges: dict[str, dict[str, dict[str, Any]]] = {}
@@ -41,13 +40,8 @@ def read_judges(content: bytes, path: str) -> dict[str, dict[str, dict[str, Any]
             email = judgement.get("user_email") or "anonymous"
             judge = as_id(email, f"'user_email' of a judgement of {what}", path)
             gains = judges.setdefault(judge, {}).setdefault(topic, {})
-            if document in gains:
-                raise FormatError(
-                    f"judge {judge!r} rates document {document!r} of topic {topic!r} twice; "
-                    "expected once",
-                    path=path,
-                )
-            gains[document] = rating
+            problem = f"judge {judge!r} rates document {document!r} of topic {topic!r} twice"
+            file.enter(gains, document, rating, f"{problem}; expected once")
     if not judges:
         raise file.error("no ratings")
     return judges

@@ -9,7 +9,6 @@ from confir.data.files import PathLike, read_bytes
 from confir.data.formats.entries import single_run
 from confir.data.formats.format_list import format_named_by, recognise
 from confir.data.formats.run_sources import DATASET, NAMINGS, NameBy, Reading, RunSource
-from confir.data.formats.run_tables import read_folder_qrels, read_folder_runs
 from confir.data.formats.trec_lines import as_intents
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
@@ -68,20 +67,17 @@ def read_runs(source: RunSource, name_by: NameBy) -> list[Run]:
 
     It is opened once: its content tells its format.
     """
-    if os.path.isdir(source.path):
-        found = read_folder_runs(source)
-    else:
-        content = _content_of(source)
-        try:
-            found = recognise(source.path, content).runs_in(content, source, name_by)
-        except FormatError as error:
-            if source.folder is None:
-                raise
-            problem = (
-                f"{error.problem} (each file of {source.folder} is taken for a run; if this is none, "
-                "name the runs, or move it elsewhere)"
-            )
-            raise FormatError(problem, path=error.path, line=error.line) from None
+    content = _content_of(source)
+    try:
+        found = recognise(source.path, content).runs_in(content, source, name_by)
+    except FormatError as error:
+        if source.folder is None:
+            raise
+        problem = (
+            f"{error.problem} (each file of {source.folder} is taken for a run; if this is none, "
+            "name the runs, or move it elsewhere)"
+        )
+        raise FormatError(problem, path=error.path, line=error.line) from None
     return [source.reading.exclusions.drop_retrieved(run) for run in found]
 
 
@@ -120,8 +116,6 @@ def read_qrels(
 
 def read_judgements(source: RunSource, intents: Intents | None) -> Qrels:
     """Return the judgements in a file, which is opened once, or in a folder of Parquet files."""
-    if os.path.isdir(source.path):
-        return read_folder_qrels(source, intents)
     return read_content_qrels(_content_of(source), source, intents)
 
 
@@ -131,9 +125,11 @@ def read_content_qrels(content: bytes, source: RunSource, intents: Intents | Non
 
 
 def _content_of(source: RunSource) -> bytes:
-    """Return the content of a file; none of a dataset."""
+    """Return the content of a file; none of a folder, nor of a dataset."""
     path = source.path
-    return b"" if path.startswith(DATASET) else read_bytes(path, download=source.reading.download)
+    if path.startswith(DATASET) or os.path.isdir(path):
+        return b""
+    return read_bytes(path, download=source.reading.download)
 
 
 def _as_reading(subset: str | None, split: str | None, download: bool) -> Reading:

@@ -16,6 +16,7 @@ from confir.data.formats.entries import (
     JUDGEMENT_COLUMNS,
     QRELS,
     RUN,
+    Entries,
     Kind,
     entries_from_table,
     judgements,
@@ -27,7 +28,7 @@ from confir.data.formats.json_files import key_paths
 from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
-from confir.data.tables.input_table import InputTable, fold
+from confir.data.tables.input_table import fold
 from confir.data.tables.parquet_files import (
     PARQUET_MARK,
     count_rows,
@@ -74,38 +75,23 @@ def is_table_file(path: str) -> bool:
 
 
 def _read_runs(content: bytes, source: RunSource, _: NameBy) -> list[Run]:
-    """Return the runs in the content of a table."""
-    return _runs_in(read_content(content, source.path, RUN.table), source)
-
-
-def _read_qrels(content: bytes, source: RunSource, intents: Intents | None) -> Qrels:
-    """Return the judgements in the content of a table, such as qrels of BEIR."""
-    return _qrels_in(read_content(content, source.path, QRELS.table), source, intents)
-
-
-def read_folder_runs(source: RunSource) -> list[Run]:
-    """Return the runs in a folder of Parquet files, read whole."""
-    return _runs_in(_folder_table(source.path, RUN), source)
-
-
-def read_folder_qrels(source: RunSource, intents: Intents | None) -> Qrels:
-    """Return the judgements in a folder of Parquet files, read whole."""
-    return _qrels_in(_folder_table(source.path, QRELS), source, intents)
-
-
-def _runs_in(table: InputTable, source: RunSource) -> list[Run]:
-    entries = entries_from_table(table, RUN)
+    """Return the runs in a table."""
+    entries = _read_entries(content, source.path, RUN)
     return runs_from_entries(entries, source.name, source.label(), source.path)
 
 
-def _qrels_in(table: InputTable, source: RunSource, intents: Intents | None) -> Qrels:
-    return qrels_from_entries(entries_from_table(table, QRELS), source.path, intents)
+def _read_qrels(content: bytes, source: RunSource, intents: Intents | None) -> Qrels:
+    """Return the judgements in a table, such as qrels of BEIR."""
+    return qrels_from_entries(_read_entries(content, source.path, QRELS), source.path, intents)
 
 
-def _folder_table(path: str, kind: Kind) -> InputTable:
+def _read_entries(content: bytes, path: str, kind: Kind) -> Entries:
+    """Return what the content of a table holds, or the Parquet files of a folder, read whole."""
+    if not os.path.isdir(path):
+        return entries_from_table(read_content(content, path, kind.table), kind)
     if not is_parquet(path):
         raise UnreadableError(f"{path}: is a directory; expected a file, or Parquet files in it")
-    return read_folder(path, kind.table)
+    return entries_from_table(read_folder(path, kind.table), kind)
 
 
 def hold_many_documents(paths: Sequence[str]) -> bool:
@@ -134,7 +120,7 @@ def _write_qrels(qrels: Qrels, path: str) -> None:
 
 
 def _write(columns: dict[str, Any], path: str) -> None:
-    arrow, _ = import_pyarrow(f"{path}: writing Parquet")
+    arrow = import_pyarrow(f"{path}: writing Parquet")
     write_whole(path, parquet_bytes(arrow.table(columns)))
 
 
@@ -142,7 +128,7 @@ PARQUET = Format(
     "Parquet",
     "columns topic, docid, score or gain, and run where there are several",
     endings=(".parquet",),
-    recognises=lambda _, content: content.startswith(PARQUET_MARK),
+    recognises=lambda path, content: content.startswith(PARQUET_MARK) or os.path.isdir(path),
     read_runs=_read_runs,
     read_qrels=_read_qrels,
     write_run=_write_run,

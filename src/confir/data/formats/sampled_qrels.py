@@ -47,22 +47,17 @@ def read_sampled(source: Any, reading: Reading) -> SampledJudgements:
             source,
             "a file of five columns, or a mapping topic → docid → (gain, probability)",
         )
-    pairs = {
-        (str(topic), str(docid)): _pair(entry, f"topic {topic!r}, document {docid!r}")
-        for topic, judged in source.items()
-        for docid, entry in judged.items()
-    }
     gains: dict[str, dict[str, Any]] = {}
-    for (topic, docid), (gain, _) in pairs.items():
-        gains.setdefault(topic, {})[docid] = gain
-    drawn = {key: _as_probability(chance, f"{key}") for key, (_, chance) in pairs.items()}
+    drawn: dict[tuple[str, str], float] = {}
+    for topic, judged in source.items():
+        for docid, entry in judged.items():
+            if not isinstance(entry, tuple | list) or len(entry) != 2:
+                about = f"topic {topic!r}, document {docid!r}: {entry!r}"
+                raise FormatError(f"{about}; expected a pair of gain and probability")
+            key = str(topic), str(docid)
+            gains.setdefault(key[0], {})[key[1]] = entry[0]
+            drawn[key] = _as_probability(entry[1], f"{key}")
     return _aligned(qrels_called("human", gains), drawn, reading)
-
-
-def _pair(entry: Any, about: str) -> tuple[Any, Any]:
-    if not isinstance(entry, tuple | list) or len(entry) != 2:
-        raise FormatError(f"{about}: {entry!r}; expected a pair of gain and probability")
-    return entry[0], entry[1]
 
 
 def _read_lines(content: bytes, path: str) -> tuple[Qrels, dict[tuple[str, str], float]]:

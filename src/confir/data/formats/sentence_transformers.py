@@ -12,7 +12,6 @@ from confir.data.formats.json_files import JsonFile
 from confir.data.formats.json_runs import run_from_mapping
 from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.run import Run
-from confir.errors import FormatError
 
 _LINES = '{"query_id": topic, "query": …, "results": [{"corpus_id": docid, "score": …}]}'
 
@@ -24,16 +23,13 @@ def _read_predictions(content: bytes, source: RunSource, _: NameBy) -> list[Run]
     for number, record in enumerate(file.records(content), start=1):
         what = f"record {number}"
         topic = file.id(record, "query_id", what)
-        if topic in lists:
-            raise FormatError(f"topic {topic!r} occurs twice; expected it once", path=file.path)
-        results = file.objects(file.field(record, "results", what), f"results of {what}")
-        lists[topic] = ranked = {}
-        for entry in results:
+        ranked: dict[str, Any] = {}
+        file.enter(lists, topic, ranked, f"topic {topic!r} occurs twice; expected it once")
+        for entry in file.objects(file.field(record, "results", what), f"results of {what}"):
             document = file.id(entry, "corpus_id", f"a result of {what}")
-            if document in ranked:
-                problem = f"document {document!r} occurs twice in topic {topic!r}"
-                raise FormatError(f"{problem}; expected it once", path=file.path)
-            ranked[document] = file.field(entry, "score", f"a result of {what}")
+            score = file.field(entry, "score", f"a result of {what}")
+            problem = f"document {document!r} occurs twice in topic {topic!r}; expected it once"
+            file.enter(ranked, document, score, problem)
     return [run_from_mapping(lists, source)]
 
 

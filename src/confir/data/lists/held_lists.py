@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from confir.data.lists.docids import Docids
 from confir.data.lists.rankings import Rankings, empty_rankings
 from confir.data.qrels import Qrels
 from confir.data.run import Run
+
+# The fields of HeldLists that have an entry for each listed document.
+_BY_DOCUMENT = ("documents", "scores", "judgements")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,19 +79,15 @@ class HeldLists:
             return self.of_topics(start, stop).tops(depth)
         if stop - start == len(self.qrels.topics):
             return self
-        depth = self.depth[:, start:stop]
-        spans = self._spans(start, stop)
         first, last = self.qrels.offsets[[start, stop]]
-        judgements = np.concatenate([self.judgements[span] for span in spans])
-        return replace(
-            self,
+        part = self._of_spans(
+            self._spans(start, stop),
             qrels=self.qrels.of_topics(start, stop),
             judged=self.judged[first:last],
-            offsets=np.concatenate(([0], np.cumsum(depth))),
-            documents=np.concatenate([self.documents[span] for span in spans]),
-            scores=np.concatenate([self.scores[span] for span in spans]),
-            judgements=np.where(judgements < 0, judgements, judgements - np.int32(first)),
+            offsets=np.concatenate(([0], np.cumsum(self.depth[:, start:stop]))),
         )
+        moved = np.where(part.judgements < 0, part.judgements, part.judgements - np.int32(first))
+        return replace(part, judgements=moved)
 
     def scores_of_topics(self, start: int, stop: int) -> Floats:
         """Return the retrieval scores in the lists of some consecutive topics."""
@@ -121,12 +120,7 @@ class HeldLists:
         rank[sorted(range(len(names)), key=names.encoded)] = np.arange(len(names))
         order = np.arange(len(scores))
         order[tied] = tied[np.lexsort((-rank[place], -scores[tied], lists[tied]))]
-        return replace(
-            self,
-            documents=self.documents[order],
-            scores=self.scores[order],
-            judgements=self.judgements[order],
-        )
+        return self._at(order)
 
     def cut(self, depth: int) -> HeldLists:
         """Return the lists cut after ``depth`` documents."""
@@ -150,34 +144,21 @@ class HeldLists:
         """
         held = np.ones(len(self.docids), bool) if documents is None else documents
         kept = topics[self.qrels.document_topics] & held[self.judged]
-        qrels = self.qrels.only(kept)
         judged_topics = np.unique(self.qrels.document_topics[kept])
         lists = np.tile(np.isin(np.arange(len(topics)), judged_topics), len(self.runs))
         listed = np.repeat(lists, np.diff(self.offsets)) & held[self.documents]
-        shorter = self._only(np.flatnonzero(listed))
-        places = np.where(kept, np.cumsum(kept) - 1, -1)
-        return replace(
-            shorter,
-            qrels=qrels,
-            judged=self.judged[kept],
-            offsets=np.append(shorter.offsets[:-1][lists], shorter.offsets[-1]),
-            judgements=np.where(shorter.judgements < 0, -1, places[shorter.judgements]).astype(
-                np.int32
-            ),
-        )
+        shorter = self._only(np.flatnonzero(listed)).with_judgements(kept)
+        offsets = np.append(shorter.offsets[:-1][lists], shorter.offsets[-1])
+        return replace(shorter, offsets=offsets)
 
     def of_runs(self, numbers: Sequence[int]) -> HeldLists:
         """Return the lists of some runs."""
         topics = len(self.qrels.topics)
         bounds = self.offsets[::topics].tolist()
-        spans = [slice(bounds[number], bounds[number + 1]) for number in numbers]
-        return replace(
-            self,
+        return self._of_spans(
+            [slice(bounds[number], bounds[number + 1]) for number in numbers],
             runs=tuple(self.runs[number] for number in numbers),
             offsets=np.concatenate(([0], np.cumsum(self.depth[list(numbers)]))),
-            documents=np.concatenate([self.documents[span] for span in spans]),
-            scores=np.concatenate([self.scores[span] for span in spans]),
-            judgements=np.concatenate([self.judgements[span] for span in spans]),
             unknown=tuple(self.unknown[number] for number in numbers),
         )
 
@@ -219,13 +200,19 @@ class HeldLists:
 
     def _only(self, places: Integers) -> HeldLists:
         """Return the lists with the documents at some places only."""
-        return replace(
-            self,
-            offsets=np.searchsorted(places, self.offsets),
-            documents=self.documents[places],
-            scores=self.scores[places],
-            judgements=self.judgements[places],
-        )
+        return replace(self._at(places), offsets=np.searchsorted(places, self.offsets))
+
+    def _at(self, places: Integers) -> HeldLists:
+        """Return the lists with what stands at some places, as many or fewer."""
+        return replace(self, **{name: getattr(self, name)[places] for name in _BY_DOCUMENT})
+
+    def _of_spans(self, spans: Sequence[slice], **changes: Any) -> HeldLists:
+        """Return what stands in some spans, one after the other, with other fields as given."""
+        joined: dict[str, Any] = {
+            name: np.concatenate([getattr(self, name)[span] for span in spans])
+            for name in _BY_DOCUMENT
+        }
+        return replace(self, **joined, **changes)
 
 
 class ListsOfRun(NamedTuple):
@@ -250,16 +237,6 @@ class ListsOfRun(NamedTuple):
     unknown: tuple[str, ...]
 
 
-class Numbering(Protocol):
-    """Gives each docid a number."""
-
-    def number(self, docids: Sequence[str]) -> Integers:
-        """Return the number of each docid, a new one where it has none."""
-
-    def docids(self) -> Docids:
-        """Return the docids in the order of their numbers."""
-
-
 class DocumentNumbers:
     """Gives each docid a number, by a dictionary."""
 
@@ -277,8 +254,10 @@ class DocumentNumbers:
         return Docids.of(self._numbers)
 
 
-def number_lists(run: Run, topics: Sequence[str], numbering: Numbering) -> ListsOfRun:
-    """Return the lists of a run for the topics of qrels."""
+def number_lists(
+    run: Run, topics: Sequence[str], number: Callable[[Sequence[str]], Integers]
+) -> ListsOfRun:
+    """Return the lists of a run for the topics of qrels; ``number`` gives docids their numbers."""
     places = {topic: place for place, topic in enumerate(topics)}
     place = np.array([places.get(topic, -1) for topic in run.topics], np.int64)
     sizes = np.diff(run.offsets)
@@ -288,7 +267,7 @@ def number_lists(run: Run, topics: Sequence[str], numbering: Numbering) -> Lists
     return ListsOfRun(
         run.name,
         depth,
-        numbering.number(run.documents)[kept].astype(np.int32),
+        number(run.documents)[kept].astype(np.int32),
         run.scores[kept],
         tuple(topic for topic in run.topics if topic not in places),
     )
@@ -315,7 +294,7 @@ def build_lists(
     depth = np.concatenate([run.depth for run in runs])
     offsets = np.concatenate(([0], np.cumsum(depth)))
     names, unknown = tuple(run.name for run in runs), tuple(run.unknown for run in runs)
-    order = _FirstStanding(len(docids))
+    order = _FirstOccurrence(len(docids))
     positions = order.renumber(judged).astype(np.int64)
     for start in offsets[: -1 : len(qrels.topics)].tolist():
         run = runs.popleft()
@@ -336,7 +315,7 @@ def build_lists(
     )
 
 
-class _FirstStanding:
+class _FirstOccurrence:
     """Renumbers documents in the order of first occurrence."""
 
     def __init__(self, documents: int) -> None:

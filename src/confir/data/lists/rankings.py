@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, repeat
-from typing import Literal, TypeVar, cast, get_args
+from typing import Any, Literal, TypeVar, cast, get_args
 
 import numpy as np
 
@@ -24,6 +24,9 @@ Values = TypeVar("Values", Floats, Integers)
 
 # Rows of so few columns are summed all at once; longer ones each on its own, in the cache.
 _FEW_REPLICATES = 32
+
+# The fields of Rankings that have an entry for each judged document in the lists.
+_BY_DOCUMENT = ("documents", "gain", "before", "copies")
 
 # Stands for the position of a document that has the id of its topic and is not judged.
 _TOPIC = -2
@@ -89,14 +92,8 @@ class Rankings:
         places = np.flatnonzero(kept)
         if len(places) == len(kept):
             return self
-        return replace(
-            self,
-            offsets=np.searchsorted(places, self.offsets),
-            documents=self.documents[places],
-            gain=self.gain[places],
-            before=self.before.take(places, axis=0),
-            copies=self.copies.take(places, axis=0),
-        )
+        kept_fields = {name: getattr(self, name).take(places, axis=0) for name in _BY_DOCUMENT}
+        return replace(self, offsets=np.searchsorted(places, self.offsets), **kept_fields)
 
     def at_least(self, rel: int) -> Rankings:
         """Return the same lists with only the documents of gain ``rel`` or more recorded."""
@@ -298,17 +295,12 @@ def stack_rankings(parts: Sequence[Rankings]) -> Rankings:
         return parts[0]
     shift = np.cumsum([0] + [len(part.documents) for part in parts])
     offsets = [part.offsets[:-1] + base for part, base in zip(parts, shift, strict=False)]
-    return replace(
-        parts[0],
-        runs=tuple(name for part in parts for name in part.runs),
-        present=np.concatenate([part.present for part in parts]),
-        depth=np.concatenate([part.depth for part in parts]),
-        offsets=np.concatenate([*offsets, shift[-1:]]),
-        documents=np.concatenate([part.documents for part in parts]),
-        gain=np.concatenate([part.gain for part in parts]),
-        before=np.concatenate([part.before for part in parts]),
-        copies=np.concatenate([part.copies for part in parts]),
-    )
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("present", "depth", *_BY_DOCUMENT)
+    }
+    runs = tuple(name for part in parts for name in part.runs)
+    return replace(parts[0], runs=runs, offsets=np.concatenate([*offsets, shift[-1:]]), **joined)
 
 
 def restrict_rankings(parts: Sequence[Rankings], topics: Booleans) -> list[Rankings]:

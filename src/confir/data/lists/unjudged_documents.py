@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from confir.arrays import Integers
-from confir.data.lists.distinct_documents import index_distinct
 from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.rankings import Rankings
+from confir.data.lists.topic_lists import index_distinct
 from confir.data.qrels import Qrels
 
 

@@ -32,7 +32,7 @@ _NO_SUBTOPIC = "0"
 
 def row_schema() -> Any:
     """Return the names and types of rows."""
-    arrow, _ = import_pyarrow("Arrow tables")
+    arrow = import_pyarrow()
     text = arrow.large_string()
     return arrow.schema(zip(ROW_COLUMNS, (text, text, text, arrow.float64()), strict=True))
 
@@ -72,7 +72,7 @@ class RowColumns(NamedTuple):
 
     def rows(self, table: Any, run: str = _NO_SUBTOPIC) -> Any:
         """Return the rows of a batch, by ROW_COLUMNS; ``run`` names those without a column of runs."""
-        arrow, _ = import_pyarrow(f"{self.source}: Arrow tables")
+        arrow = import_pyarrow()
         columns = [self._ids(table, self.shape.topic), self._ids(table, self.shape.document)]
         if self.label is None:
             label = arrow.repeat(arrow.scalar(run, arrow.large_string()), table.num_rows)
@@ -91,13 +91,8 @@ class RowColumns(NamedTuple):
         return arrow.RecordBatch.from_arrays([label, *columns, arrow.array(values)], ROW_COLUMNS)
 
     def _ids(self, table: Any, name: str) -> Any:
-        arrow, _ = import_pyarrow(f"{self.source}: Arrow tables")
-        import pyarrow.compute as pc
-
-        ids = id_column(table.column(name), name, self.source).cast(arrow.large_string())
-        if pc.any(pc.equal(pc.binary_length(ids), 0)).as_py():
-            raise FormatError(f"{name} is empty in a row; expected text", path=self.source)
-        return ids
+        ids = id_column(table.column(name), name, self.source)
+        return ids.cast(import_pyarrow().large_string())
 
 
 def qrels_of_rows(rows: Any, source: str) -> Qrels:
@@ -130,9 +125,8 @@ def count_identical(rows: Any, qrels: Qrels, runs: tuple[str, ...]) -> Integers:
 
 def _identical_rows(rows: Any) -> Booleans:
     """Return which rows have a document with the id of its topic."""
-    import pyarrow.compute as pc
-
-    same: Booleans = pc.equal(rows.column("topic"), rows.column("docid")).to_numpy()
+    compute = import_pyarrow().compute
+    same: Booleans = compute.equal(rows.column("topic"), rows.column("docid")).to_numpy()
     return same
 
 
@@ -201,7 +195,7 @@ def rank_rows(
 
 def _rank(lists: Integers, rows: Any, tie_precision: TiePrecision) -> Integers:
     """Return the rows by list, then by score, ties by docid, both descending."""
-    arrow, _ = import_pyarrow("Arrow tables")
+    arrow = import_pyarrow()
     scores: Floats = rows.column("value").to_numpy()
     if tie_precision == "single":
         with np.errstate(over="ignore"):
@@ -215,9 +209,7 @@ def _rank(lists: Integers, rows: Any, tie_precision: TiePrecision) -> Integers:
         compared = arrow.table({**columns, "docid": rows.column("docid").take(arrow.array(chosen))})
         # text is compared by its bytes, as trec_eval does
         by = [("list", "ascending"), ("score", "descending"), ("docid", "descending")]
-        import pyarrow.compute as pc
-
-        order[tied] = chosen[pc.sort_indices(compared, sort_keys=by).to_numpy()]
+        order[tied] = chosen[arrow.compute.sort_indices(compared, sort_keys=by).to_numpy()]
     return order
 
 
@@ -254,15 +246,12 @@ def _encoded(column: Any) -> tuple[Integers, Any]:
 
 def _places(column: Any, names: Any) -> Integers:
     """Return the place of each value among names; -1 where it is none."""
-    import pyarrow.compute as pc
-
     known = names if hasattr(names, "type") else text_array(names)
-    found = pc.index_in(column, value_set=known).fill_null(-1).to_numpy()
-    places: Integers = np.asarray(found).astype(np.int64)
-    return places
+    found = import_pyarrow().compute.index_in(column, value_set=known).fill_null(-1)
+    return np.asarray(found.to_numpy()).astype(np.int64)
 
 
 def text_array(names: Sequence[str]) -> Any:
     """Return names as an Arrow array."""
-    arrow, _ = import_pyarrow("Arrow tables")
+    arrow = import_pyarrow()
     return arrow.array(names, arrow.large_string())

@@ -88,10 +88,11 @@ class ParquetRows:
 class HeldRows:
     """The rows of qrels in memory."""
 
-    def __init__(self, qrels: Qrels, source: str = "qrels") -> None:
-        self.source = source
+    source = "qrels"
+
+    def __init__(self, qrels: Qrels) -> None:
         self._table = qrels_to_frame(qrels, "pyarrow")
-        self._columns = RowColumns.find(self._table.column_names, QRELS, source)
+        self._columns = RowColumns.find(self._table.column_names, QRELS, self.source)
         self.rows = self._table.num_rows
 
     def batches(self) -> Iterator[Any]:
@@ -106,7 +107,7 @@ class PartitionedRows:
     def __init__(self, runs: Sequence[ParquetRows], qrels: ParquetRows | HeldRows) -> None:
         self._sources = runs, qrels
         self._rows = sum(source.rows for source in runs) + qrels.rows
-        self._arrow, _ = import_pyarrow("reading Parquet")
+        self._arrow = import_pyarrow()
 
     def __len__(self) -> int:
         """Return the number of parts."""

@@ -83,7 +83,9 @@ class ParquetScores(ScoreBlocks):
         self._spilled: SpilledRows | None = None
         self._scattered = False
         self._left_out: dict[str, None] = {}
-        self.rows = self._count_rows()
+        self.rows = count_rows(self._data, self.source, where)
+        if not self.rows:
+            raise FormatError(f"a table without rows; {EXPECTED}", path=self.source)
 
     @property
     def scores(self) -> int:
@@ -128,7 +130,7 @@ class ParquetScores(ScoreBlocks):
         return describe_blocks(self._spilled.parts(), task)
 
     def _describe_pieces(self, describe: Callable[[TopicBlock], Known]) -> Iterator[Known]:
-        """Yield what is known of each piece, in their order, and of the topics between them."""
+        """Yield the summary of each piece, in their order, and of the topics between them."""
         checks = _Checks(self.rows)
         task = partial(_describe_piece, self._reader, describe, not self._checked)
         for known, notes in describe_blocks(self._pieces, task):
@@ -136,14 +138,11 @@ class ParquetScores(ScoreBlocks):
             return_memory()
             if known is not None:
                 yield known
-        yield from map(describe, self._edge_topics(checks))
+        for block in self._reader.join_edges(checks.edges):
+            if not self._checked:
+                checks.distinct.add(block.keys)
+            yield describe(block)
         self._check(checks)
-
-    def _count_rows(self) -> int:
-        rows = count_rows(self._data, self.source, self._where)
-        if rows == 0:
-            raise FormatError(f"a table without rows; {EXPECTED}", path=self.source)
-        return rows
 
     def _find_layout(self) -> ScoreLayout:
         used = [n for n in self._data.schema.names if not self._where or n != self._where.column]
@@ -168,7 +167,7 @@ class ParquetScores(ScoreBlocks):
 
     @property
     def _needs_order(self) -> bool:
-        """Whether a topic's rows are known to stand apart."""
+        """Whether rows of a topic are known to be scattered."""
         return self._scattered or self._named_reader[1]
 
     @cached_property
@@ -197,8 +196,8 @@ class ParquetScores(ScoreBlocks):
                 names.append((defaults[kind],))
         several = len(names[0]) * len(names[1]) > len(layout.scores)
         changes = sum(part.changes for part in parts)
-        apart = several and 0 < changes + 1 < self.rows / 4
-        return replace(reader, runs=names[0], measures=names[1]), apart
+        scattered = several and 0 < changes + 1 < self.rows / 4
+        return replace(reader, runs=names[0], measures=names[1]), scattered
 
     def _note(self, notes: PieceNotes, checks: _Checks) -> None:
         """Keep what reading a piece noted; warn of summaries once."""
@@ -211,31 +210,22 @@ class ParquetScores(ScoreBlocks):
         for keys in notes.keys:
             checks.distinct.add(keys)
 
-    def _edge_topics(self, checks: _Checks) -> Iterator[TopicBlock]:
-        """Yield the topics at the edges of pieces."""
-        for block in self._reader.join_edges(checks.edges):
-            if not self._checked:
-                checks.distinct.add(block.keys)
-            yield block
-
     def _check(self, checks: _Checks) -> None:
         """Raise after the first pass where a topic was there twice."""
-        if not self._checked and not checks.distinct.count:
+        if self._checked:
+            return
+        if not checks.distinct.count:
             raise FormatError(f"summaries, and no topics; {EXPECTED}", path=self.source)
-        repeated = None if self._checked else checks.distinct.find_repeated()
+        repeated = checks.distinct.find_repeated()
         if repeated is not None and self._layout.listed:
             self._scattered = True
             raise ScatteredTopicsError
         if repeated is not None:
-            self._refuse_repeated(repeated)
+            named = self._find_ids(np.array([repeated], np.uint64))
+            if len(set(named)) < len(named):  # two topics may share a key, once in 10¹⁹ pairs
+                problem = f"a second row of topic {named[0][1]!r}; expected one"
+                raise FormatError(problem, path=self.source)
         self._checked = True
-
-    def _refuse_repeated(self, key: int) -> None:
-        """Raise for a topic with two rows; two topics may share a key, once in 10¹⁹ pairs."""
-        named = self._find_ids(np.array([key], np.uint64))
-        if len(set(named)) < len(named):
-            topic = named[0][1]
-            raise FormatError(f"a second row of topic {topic!r}; expected one", path=self.source)
 
     def _find_ids(self, keys: Words) -> list[tuple[int, str]]:
         """Return key and id of the rows whose topics have certain keys."""
@@ -266,14 +256,14 @@ class _Checks:
 
 
 def _describe_part(columns: int, describe: Callable[[TopicBlock], Known], rows: Any) -> Known:
-    """Return, in a thread or on a worker, what is known of the topics of rows."""
+    """Return, in a thread or on a worker, the summary of the topics of rows."""
     return describe(group_part(rows, columns))
 
 
 def _describe_piece(
     reader: PieceReader, describe: Callable[[TopicBlock], Known], first: bool, piece: Piece
 ) -> tuple[Known | None, PieceNotes]:
-    """Return, in a thread or on a worker, what is known of a piece, and what reading it noted."""
+    """Return, in a thread or on a worker, the summary of a piece, and what reading it noted."""
     check_files(piece)
     notes = PieceNotes()
     described = map(describe, reader.blocks(piece, notes, first=first))
@@ -295,7 +285,7 @@ def open_if_long(path: str, scores: int) -> ParquetScores | None:
 
 
 def open_groups_if_long(path: str, column: str, scores: int) -> dict[str, ParquetScores] | None:
-    """Return the tables that a column parts a Parquet file or folder into, if that is long.
+    """Return the tables that a column splits a Parquet file or folder into, if that is long.
 
     Parameters
     ----------

@@ -34,13 +34,10 @@ class Rows(NamedTuple):
         """Return some rows."""
         return Rows(self.keys[kept], self.columns[kept], self.values[kept])
 
-    def followed_by(self, other: Rows) -> Rows:
-        """Return these rows and others."""
-        return Rows(
-            np.concatenate([self.keys, other.keys]),
-            np.concatenate([self.columns, other.columns]),
-            np.concatenate([self.values, other.values]),
-        )
+    @staticmethod
+    def join(parts: Iterable[Rows]) -> Rows:
+        """Return rows one after the other."""
+        return Rows(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 class RepeatedScoreError(Exception):

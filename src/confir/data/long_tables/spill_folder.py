@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Protocol, TypeVar
+from typing import IO, TypeVar
 
 import numpy as np
 
@@ -26,13 +26,6 @@ _KEYS_AT_ONCE = 1 << 15
 _MOST_PARTS = 128
 
 
-class SupportsClose(Protocol):
-    """Something that can be closed."""
-
-    def close(self) -> None:
-        """Close it."""
-
-
 @contextmanager
 def needing_room(folder: str, size: int) -> Iterator[None]:
     """Say where something could not be spilled, and how many bytes it needs."""
@@ -47,7 +40,7 @@ def needing_room(folder: str, size: int) -> Iterator[None]:
         ) from None
 
 
-def close_unneeded(files: SupportsClose) -> None:
+def close_unneeded(files: IO[bytes] | ExitStack) -> None:
     """Close files whose content is not needed, even if the disk is full."""
     with suppress(OSError):
         files.close()

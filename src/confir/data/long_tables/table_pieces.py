@@ -1,7 +1,7 @@
 """Pieces of a Parquet table of scores: row groups that are read and summed up anywhere.
 
-The files alone decide the pieces, neither threads nor workers. A piece is read in batches; what is
-known of these is merged in their order, and then what is known of the pieces.
+The files alone decide the pieces, neither threads nor workers. A piece is read in batches; statistics
+of the batches are merged in their order, and then those of the pieces.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from confir.data.long_tables.id_hashes import Words, hash_column, hash_names
 from confir.data.long_tables.score_blocks import TOPICS_AT_ONCE, TopicBlock
 from confir.data.long_tables.scores_by_topic import Rows, group_rows
 from confir.data.tables.arrow_columns import id_column, number_column
-from confir.data.tables.input_table import is_summary
 from confir.data.tables.parquet_files import (
     RowFilter,
     import_pyarrow,
@@ -27,19 +26,16 @@ from confir.data.tables.parquet_files import (
     scan_batches,
 )
 from confir.data.tables.score_columns import EXPECTED
+from confir.data.tables.summary_rows import SUMMARY_NAMES
 from confir.errors import FormatError
 from confir.scheduler import check_visible
 
 # Rows of a piece, at least, where the table has as many: work for about a second.
 _ROWS_AT_LEAST = 1 << 20
 
-_SUMMARY_NAMES = [
-    spelt
-    for name in ("all", "mean", "average", "amean", "total")
-    for spelt in (name, name.title(), name.upper())
-    if is_summary(spelt)
-]
-_SUMMARY_KEYS = np.sort(hash_names(_SUMMARY_NAMES))
+_SUMMARY_KEYS = np.sort(
+    hash_names([spelt for name in SUMMARY_NAMES for spelt in (name, name.title(), name.upper())])
+)
 
 
 class ScoreLayout(NamedTuple):
@@ -116,7 +112,7 @@ def check_files(piece: Piece) -> None:
 
 @dataclass(slots=True)
 class PieceNotes:
-    """What is noted of a piece when it is read, beside its scores.
+    """What reading a piece finds besides its scores.
 
     Attributes
     ----------
@@ -188,7 +184,7 @@ class PieceReader:
         for batch in self._batches(piece, [self.layout.topic]):
             keys, ids = self._topic_keys(batch)
             places = np.flatnonzero(np.isin(keys, wanted))
-            names = ids.take(_arrow().array(places)).to_pylist()
+            names = ids.take(import_pyarrow().array(places)).to_pylist()
             named += zip(keys[places].tolist(), names, strict=True)
         return named
 
@@ -198,7 +194,7 @@ class PieceReader:
         Parameters
         ----------
         piece, notes
-            The piece, and where to note what there is beside scores.
+            The piece, and where to note what there is besides scores.
         first
             Whether this is the first pass, which notes the topics.
         """
@@ -218,14 +214,17 @@ class PieceReader:
         columns = self._column_numbers(batch)
         keys, ids = self._topic_keys(batch)
         kept = self._without_summaries(keys, ids, notes)
-        return self._flattened(keys[kept], columns[kept], self._numbers(batch)[:, kept])
+        values = self._numbers(batch)[:, kept]
+        places = np.arange(len(values))
+        offsets = places if self.layout.run is not None else places * len(self.measures)
+        numbers = (columns[kept][:, None] + offsets).reshape(-1)
+        return Rows(np.repeat(keys[kept], len(values)), numbers, values.T.reshape(-1))
 
     def join_edges(self, edges: Sequence[Rows]) -> Iterator[TopicBlock]:
         """Yield the topics at the edges of all pieces, in their order, as a block."""
         held = [rows for rows in edges if len(rows.keys)]
         if held:
-            joined = Rows(*(np.concatenate(part) for part in zip(*held, strict=True)))
-            yield group_rows(joined, self.columns)
+            yield group_rows(Rows.join(held), self.columns)
 
     def _whole_topics(self, piece: Piece, notes: PieceNotes) -> Iterator[TopicBlock]:
         """Yield a table with one row per topic."""
@@ -242,12 +241,13 @@ class PieceReader:
             rows = self.rows(batch, notes)
             if not len(rows.keys):
                 continue
-            joined = left.followed_by(rows)
+            joined = Rows.join((left, rows))
             last = np.flatnonzero(joined.keys != joined.keys[-1])
             end = int(last[-1]) + 1 if len(last) else 0
             whole, left = joined.select(slice(end)), joined.select(slice(end, None))
             if end and not notes.edges:
-                start = _first_change(whole.keys)
+                other = np.flatnonzero(whole.keys != whole.keys[0])
+                start = int(other[0]) if len(other) else end
                 notes.edges.append(whole.select(slice(start)))
                 whole = whole.select(slice(start, None))
             if len(whole.keys):
@@ -271,7 +271,7 @@ class PieceReader:
     def _topic_keys(self, batch: Any) -> tuple[Words, Any]:
         """Return the keys of a batch's topics, and their ids."""
         name = self.layout.topic
-        ids = id_column(batch.column(name), name, self.source).cast(_arrow().large_string())
+        ids = id_column(batch.column(name), name, self.source).cast(import_pyarrow().large_string())
         return hash_column(ids), ids
 
     def _without_summaries(self, keys: Words, ids: Any, notes: PieceNotes) -> slice | Integers:
@@ -279,7 +279,7 @@ class PieceReader:
         summaries = np.isin(keys, _SUMMARY_KEYS)
         if not summaries.any():
             return slice(None)
-        left_out = ids.take(_arrow().array(np.flatnonzero(summaries)))
+        left_out = ids.take(import_pyarrow().array(np.flatnonzero(summaries)))
         notes.summaries.update(dict.fromkeys(left_out.to_pylist()))
         return np.flatnonzero(~summaries)
 
@@ -307,20 +307,3 @@ class PieceReader:
                 known = [place[value] for value in encoded.dictionary.to_pylist()]
                 columns += np.array(known, np.int64)[encoded.indices.to_numpy()]
         return columns
-
-    def _flattened(self, keys: Words, columns: Integers, values: Floats) -> Rows:
-        """Return rows with one score each, those of a topic still together."""
-        places = np.arange(len(values))
-        offsets = places if self.layout.run is not None else places * len(self.measures)
-        numbers = (columns[:, None] + offsets).reshape(-1)
-        return Rows(np.repeat(keys, len(values)), numbers, values.T.reshape(-1))
-
-
-def _first_change(keys: Words) -> int:
-    """Return the place of the first key that differs from those before it, or their number."""
-    other = np.flatnonzero(keys != keys[0])
-    return int(other[0]) if len(other) else len(keys)
-
-
-def _arrow() -> Any:
-    return import_pyarrow("reading Parquet")[0]

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import field
-from typing import NamedTuple
+from dataclasses import field, replace
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.result import result
+from confir.data.result import over, result
+from confir.data.sampling.judged_scores import JudgedScores
+from confir.data.sampling.prediction_powered import Judged
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, enumerate_names
 
@@ -50,10 +52,6 @@ class Repeats(NamedTuple):
         return scores.values[:, np.array(self.places), measure].transpose(1, 2, 0)
 
 
-# As `over` declares fields, for one that follows fields with defaults.
-BY_REPEAT = {"over": ("topic", "run", "", "measure"), "column": "repeat", "flat": False}
-
-
 @result
 class RepeatedScores(Scores):
     """Scores of systems that were run several times: means over the repeats, and the repeats.
@@ -65,10 +63,10 @@ class RepeatedScores(Scores):
     repeats
         Topics × systems × repeats × measures; NaN where a system has fewer repeats than others.
     estimated
-        Whether the scores are estimates, from documents that people judged at random.
+        Whether the scores are estimates, from human judgements of documents drawn at random.
     """
 
-    repeats: Floats = field(kw_only=True, metadata=BY_REPEAT)
+    repeats: Floats = over("topic", "run", "", "measure", column="repeat", kw_only=True)
     estimated: bool = field(default=False, kw_only=True)
 
     @property
@@ -96,14 +94,14 @@ class RepeatedScores(Scores):
         """Return the scores and the repeats on a scale of each dataset, as in `Scores`."""
         tables = [Scores.rescaled(one, moves, measures) for one in (self, *self.repeat_tables())]
         repeats = np.stack([table.values for table in tables[1:]], axis=2)
-        return RepeatedScores(**tables[0].plain(), repeats=repeats)
+        return tables[0].as_kind(RepeatedScores, repeats=repeats)
 
     def sampling_note(self, _seed: int | None = None) -> str:
         """Return how many repeats the systems have, in words."""
         fewest, most = (int(end(self.repeat_counts)) for end in (np.min, np.max))
         number = f"{fewest}" if fewest == most else f"{fewest} to {most}"
         said = f"means over {number} repeats of each system, whose variation counts"
-        drawn = "by people's judgements of documents drawn at random, and the model's of all"
+        drawn = "by human judgements of documents drawn at random, and the model's of all"
         return f"{said}; {drawn}" if self.estimated else said
 
     @property
@@ -111,6 +109,67 @@ class RepeatedScores(Scores):
         """Number of repeats of each system."""
         counts: Integers = np.sum(~np.isnan(self.repeats[0, :, :, 0]), axis=1)
         return counts
+
+
+@result
+class RepeatedJudgedScores(JudgedScores):
+    """Scores of systems that were run several times, by human judgements of some topics and a model's of all.
+
+    As `JudgedScores`, runs are the systems, and scores of both judges the means over repeats. The model's
+    are `RepeatedScores`.
+
+    Attributes
+    ----------
+    repeats
+        The human scores: topics × systems × repeats × measures; NaN where a system has fewer repeats.
+    """
+
+    repeats: Floats = over("topic", "run", "", "measure", column="repeat", kw_only=True)
+
+    @property
+    def people(self) -> RepeatedScores:
+        """The human scores alone, with the repeats."""
+        return self.as_kind(RepeatedScores)
+
+    @property
+    def repeat_counts(self) -> Integers:
+        """Number of repeats of each system."""
+        return self.people.repeat_counts
+
+    def with_repeats(self, pattern: str | None = None) -> RepeatedJudgedScores:
+        """Return the scores themselves, which are of systems already."""
+        del pattern
+        return self
+
+    def repeat_tables(self) -> tuple[Scores, ...]:
+        """Return the scores of each repeat; the mean of a system's repeats, where it has fewer."""
+        filled = (
+            replace(
+                one, repeats=np.where(np.isnan(one.repeats), one.values[:, :, None], one.repeats)
+            )
+            for one in (self.people, cast("RepeatedScores", self.model))
+        )
+        tables = zip(*(one.repeat_tables() for one in filled), strict=True)
+        return tuple(
+            self.as_kind(JudgedScores, values=human.values, model=model) for human, model in tables
+        )
+
+    def rescaled(
+        self, moves: Mapping[str, tuple[float, float]], measures: tuple[str, ...]
+    ) -> JudgedScores:
+        """Return the scores and the repeats of both judges on a scale of each dataset."""
+        human, model = (one.rescaled(moves, measures) for one in (self.people, self.model))
+        return human.as_kind(RepeatedJudgedScores, model=model, human_sample=self.human_sample)
+
+    def sampling_note(self, _seed: int | None = None) -> str:
+        """Return how many repeats the systems have, in words."""
+        return self.people.sampling_note()
+
+    def judged_repeats(self, system: int) -> Judged:
+        """Return the scores of one system's repeats, of both judges: topics × repeats × measures."""
+        count = int(self.repeat_counts[system])
+        judges = self.people, cast("RepeatedScores", self.model)
+        return self.by_part(*(one.repeats[:, system, :count] for one in judges))
 
 
 def group_repeats(scores: Scores, pattern: str | None = None) -> RepeatedScores:
@@ -132,10 +191,19 @@ def group_repeats(scores: Scores, pattern: str | None = None) -> RepeatedScores:
     repeats = np.full((topics, len(found.systems), most, measures), np.nan)
     for system, own in enumerate(found.places):
         repeats[:, system, : len(own)] = scores.values[:, list(own)]
-    means = {"runs": found.systems, "values": np.nanmean(repeats, axis=2)}
-    return RepeatedScores(
-        **{**scores.plain(), **means}, repeats=repeats, estimated=not scores.in_range
+    return scores.as_kind(
+        RepeatedScores,
+        runs=found.systems,
+        values=np.nanmean(repeats, axis=2),
+        repeats=repeats,
+        estimated=not scores.in_range,
     )
+
+
+def group_judged_repeats(scores: JudgedScores, pattern: str | None = None) -> RepeatedJudgedScores:
+    """Return scores of systems by both judges, from those of their repeats, as `group_repeats` does."""
+    human, model = (group_repeats(one, pattern) for one in (scores.human, scores.model))
+    return human.as_kind(RepeatedJudgedScores, model=model, human_sample=scores.human_sample)
 
 
 def find_repeats(scores: Scores, pattern: str | None = None) -> Repeats:

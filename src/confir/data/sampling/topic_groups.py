@@ -60,13 +60,7 @@ class TopicGroups(Result):
                 f"{'has' if len(lacking) == 1 else 'have'} no {self.column}; expected every topic "
                 f"in a group by {self.column}"
             )
-        wanted = set(topics)
-        kept = [place for place, topic in enumerate(self.topics) if topic in wanted]
-        chosen = TopicGroups(
-            tuple(self.topics[place] for place in kept),
-            tuple(self.group[place] for place in kept),
-            self.column,
-        )
+        chosen = self.select(topic=set(topics))
         sizes = [len(members) for members in chosen.members().values()]
         if len(sizes) < 2:
             raise InvalidValueError(

@@ -20,20 +20,14 @@ from confir.data.lists.held_lists import (
     DocumentNumbers,
     HeldLists,
     ListsOfRun,
-    Numbering,
     build_lists,
     number_lists,
 )
 from confir.data.lists.rankings import TIE_PRECISIONS, TiePrecision
 from confir.data.qrels import Qrels
 from confir.data.run import Run
-from confir.data.scanning.block_scanner import (
-    BlockScanner,
-    Column,
-    choose_kernels,
-    scan_files,
-    scan_or_read,
-)
+from confir.data.scanning.block_scanner import BlockScanner, Column
+from confir.data.scanning.file_scans import choose_kernels, scan_files, scan_or_read
 from confir.data.scanning.id_numbers import IdNumbers
 from confir.data.scanning.scan_kernels import Lines, ScanKernels, index_ids
 from confir.parallel import return_memory
@@ -104,10 +98,10 @@ def _numbered_lists(
         return source if isinstance(source, Run) else read_source(source, name_by)
 
     found = scan_or_read(sources, scanned, read, progress)
-    numbering: Numbering = DocumentNumbers() if scanner is None else scanner.numbers
+    numbering = DocumentNumbers() if scanner is None else scanner.numbers
     judged = numbering.number(qrels.documents)
     runs_as_lists = deque(
-        number_lists(entry, qrels.topics, numbering) if isinstance(entry, Run) else entry
+        number_lists(entry, qrels.topics, numbering.number) if isinstance(entry, Run) else entry
         for entry in found
     )
     docids = numbering.docids()

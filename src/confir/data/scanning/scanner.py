@@ -19,14 +19,8 @@ from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.lists.rankings import JudgedPositions, Rankings, TiePrecision, empty_rankings
 from confir.data.qrels import Qrels
 from confir.data.run import Run
-from confir.data.scanning.block_scanner import (
-    BLOCK_SIZE,
-    BlockScanner,
-    Scanned,
-    choose_kernels,
-    scan_files,
-    scan_or_read,
-)
+from confir.data.scanning.block_scanner import BlockScanner, Scanned
+from confir.data.scanning.file_scans import BLOCK_SIZE, choose_kernels, scan_files, scan_or_read
 from confir.data.scanning.scan_kernels import Lines, ScanKernels, index_ids
 
 Ranked = tuple[Rankings, tuple[str, ...]]

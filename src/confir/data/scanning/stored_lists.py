@@ -22,7 +22,8 @@ from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.rankings import Rankings, TiePrecision
 from confir.data.long_tables.spill_folder import DistinctKeys, close_unneeded
 from confir.data.qrels import Qrels
-from confir.data.scanning.block_scanner import Column, content_size, scan_files
+from confir.data.scanning.block_scanner import Column
+from confir.data.scanning.file_scans import content_size, scan_files
 from confir.data.scanning.id_numbers import IdNumbers
 from confir.data.scanning.scan_kernels import (
     NEWLINE,
@@ -140,7 +141,7 @@ class _StoredColumn:
             return before
 
     def flush(self) -> None:
-        """Let the disk say now whether it has room."""
+        """Write what is buffered, so that a full disk is noticed now."""
         self._file.flush()
 
     def read(self, starts: Integers, sizes: Integers) -> Any:

@@ -18,7 +18,7 @@ def arrow_ids(column: Any) -> Any | None:
     ids = None if column.null_count else _as_text(column)
     if ids is None:
         return None
-    return ids.cast(_plain_type(ids)).cast(_arrow().large_string())
+    return ids.cast(_plain_type(ids)).cast(import_pyarrow().large_string())
 
 
 def arrow_numbers(column: Any) -> Floats | None:
@@ -54,7 +54,7 @@ def number_column(
 
 def _as_text(column: Any) -> Any | None:
     """Return a column of text as it is, and one of whole numbers as text; None for any other."""
-    arrow, kind = _arrow(), _plain_type(column)
+    arrow, kind = import_pyarrow(), _plain_type(column)
     if arrow.types.is_integer(kind):
         return column.cast(kind).cast(arrow.large_string())
     return column if _is_text(kind) else None
@@ -62,34 +62,31 @@ def _as_text(column: Any) -> Any | None:
 
 def _plain_type(column: Any) -> Any:
     """Return the type of a column's values, be they in a dictionary."""
-    return column.type.value_type if _arrow().types.is_dictionary(column.type) else column.type
+    return (
+        column.type.value_type if import_pyarrow().types.is_dictionary(column.type) else column.type
+    )
 
 
 def _is_text(kind: Any) -> bool:
-    types = _arrow().types
+    types = import_pyarrow().types
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def _has_empty(texts: Any) -> bool:
     """Whether a text is empty; lengths of strings are known without reading them."""
-    import pyarrow.compute as pc
-
-    arrow = _arrow()
+    arrow = import_pyarrow()
     plain = texts.cast(arrow.string()) if arrow.types.is_string_view(texts.type) else texts
-    return bool(pc.min(pc.binary_length(plain)).as_py() == 0)
+    shortest = arrow.compute.min(arrow.compute.binary_length(plain))
+    return bool(shortest.as_py() == 0)
 
 
 def _as_numbers(column: Any) -> Floats | None:
-    arrow = _arrow()
+    arrow = import_pyarrow()
     if arrow.types.is_decimal(column.type):
         column = column.cast(arrow.string())  # whose numbers are rounded correctly
     elif not (arrow.types.is_floating(column.type) or arrow.types.is_integer(column.type)):
         return None
     return np.asarray(column.cast(arrow.float64(), safe=False), np.float64)
-
-
-def _arrow() -> Any:
-    return import_pyarrow("Arrow columns")[0]
 
 
 def _numbers_in_text(column: Any, name: str, source: str) -> Floats:

@@ -9,7 +9,7 @@ import math
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from confir.arguments import as_level, as_list, as_path
 from confir.arrays import Floats
 from confir.data.files import PathLike
 from confir.data.formats.run_sources import find_runs
-from confir.data.tables.input_table import InputTable, TableKind, check_filled, drop_summaries, fold
+from confir.data.tables.input_table import InputTable, TableKind, check_filled, fold
+from confir.data.tables.summary_rows import drop_summaries
 from confir.data.tables.table_reader import read_table
 from confir.defaults import LEVEL
 from confir.errors import FormatError, InputWarning, enumerate_names, warn_caller
@@ -141,7 +142,7 @@ def _in_one_direction(entries: Sequence[_Entry]) -> list[_Entry]:
     for entry in entries:
         other = entry.group.reversed
         kept = first.setdefault(frozenset((entry.group, other)), entry.group)
-        if kept != entry.group and entry.signed and (entry.study, other) not in present:
+        if kept != entry.group and entry.row.signed and (entry.study, other) not in present:
             turned.append(entry)
             low, high = -entry.high, -entry.low
             result.append(entry._replace(group=other, effect=-entry.effect, low=low, high=high))
@@ -159,11 +160,11 @@ def _in_one_direction(entries: Sequence[_Entry]) -> list[_Entry]:
 
 
 class _Row(NamedTuple):
-    """A row of a table: its ids and numbers by column."""
+    """A row of a table: its ids by column, None where one is missing, and its numbers."""
 
     table: InputTable
     number: int
-    cells: dict[str, float | str | None]
+    cells: dict[str, Any]
 
     @property
     def place(self) -> str:
@@ -181,17 +182,11 @@ class _Row(NamedTuple):
 
     def value(self, column: str) -> float:
         """Return the number in a column, NaN where it is missing or there is no such column."""
-        found = self.cells.get(column)
-        return found if isinstance(found, float) else math.nan
-
-    def name(self, column: str) -> str | None:
-        """Return the id in a column, None where it is missing or there is no such column."""
-        found = self.cells.get(column)
-        return found if isinstance(found, str) else None
+        return float(self.cells.get(column, math.nan))
 
 
 class _Entry(NamedTuple):
-    """One effect: whose it is, what is known of its error, and whether it may change its sign."""
+    """One effect: whose it is, and its error or limits."""
 
     row: _Row
     study: str
@@ -202,12 +197,11 @@ class _Entry(NamedTuple):
     high: float
     level: float
     df: float
-    signed: bool
 
 
 def _entry(row: _Row, unit: str, level: float) -> _Entry:
     """Return the effect in a row; its error is worked out later, for all rows at once."""
-    study = row.name(unit)
+    study = row.cells.get(unit)
     if study is None:
         raise row.error(f"no {unit}; expected its name")
     sigma = row.value("sigma")
@@ -222,14 +216,13 @@ def _entry(row: _Row, unit: str, level: float) -> _Entry:
     return _Entry(
         row,
         study,
-        Group(**{name: row.name(name) for name in _GROUP if name != unit}),
+        Group(**{name: row.cells.get(name) for name in _GROUP if name != unit}),
         row.value("effect"),
         sigma,
         low,
         high,
         level if math.isnan(own_level) else own_level,
         _degrees(row),
-        row.signed,
     )
 
 
@@ -244,7 +237,14 @@ def _degrees(row: _Row) -> float:
 
 def _arrange(entries: Sequence[_Entry], unit: str) -> EffectTable:
     """Return the effects as studies × groups."""
-    _warn_of_level(entries)
+    for entry in entries:
+        if math.isnan(entry.sigma) and math.isnan(entry.row.value("level")):
+            warn_caller(
+                f"{entry.row.table.source}: no column level; its limits are taken for those of level "
+                f"{entry.level:g}",
+                InputWarning,
+            )
+            break
     studies = {study: s for s, study in enumerate(dict.fromkeys(e.study for e in entries))}
     groups = {group: g for g, group in enumerate(dict.fromkeys(e.group for e in entries))}
     sizes = {"studies": len(studies), "effects of each": len(groups)}
@@ -267,16 +267,6 @@ def _arrange(entries: Sequence[_Entry], unit: str) -> EffectTable:
     return EffectTable(kind, tuple(studies), tuple(groups), *arrays)
 
 
-def _warn_of_level(entries: Sequence[_Entry]) -> None:
-    unknown = [e for e in entries if math.isnan(e.sigma) and math.isnan(e.row.value("level"))]
-    for entry in unknown[:1]:
-        warn_caller(
-            f"{entry.row.table.source}: no column level; its limits are taken for those of level "
-            f"{entry.level:g}",
-            InputWarning,
-        )
-
-
 def _read_rows(path: str) -> list[_Row]:
     """Return the rows of a table, of which there is one at least, without summaries."""
     table = read_table(path, _EFFECTS)
@@ -287,7 +277,7 @@ def _read_rows(path: str) -> list[_Row]:
     table.need("effect")
     if "sigma" not in numbers and not {"low", "high"} <= numbers.keys():
         raise table.header_error(f"no column of standard errors, nor of limits; {_EXPECTED}")
-    columns: dict[str, Sequence[float | str | None]] = {
+    columns: dict[str, Sequence[Any]] = {
         name: [text or None for text in table.texts(place, optional=True)]
         for name, place in ids.items()
     }

@@ -21,18 +21,10 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.tables.arrow_columns import arrow_ids, arrow_numbers
 from confir.data.text_numbers import cell_number
-from confir.errors import (
-    FormatError,
-    ReadingWarning,
-    enumerate_names,
-    enumerate_numbers,
-    warn_caller,
-)
+from confir.errors import FormatError
 
 # what a column of topics may be called, the preferred name first
 TOPIC_NAMES = ("topic", "topic_id", "query_id", "qid", "q_id", "query")
-
-_SUMMARIES = {"all", "mean", "average", "amean", "total"}
 
 # Arrays of more cells are made only where so many of them, at most, come to one number.
 _LARGEST_SPARSE = 1 << 24
@@ -107,8 +99,8 @@ class InputTable:
     header, columns
         Names of the columns; their cells, as lists, arrays of Arrow or series of narwhals.
     lines, unit
-        Lines on which the rows start; where there are none, as in Parquet, ``unit`` is "row" and
-        ``lines`` numbers the rows, or it is "topic" and they name topic and document.
+        Lines on which the rows start; where there are none, as in Parquet, ``lines`` numbers the rows
+        and ``unit`` is "row"; or "topic", where messages name topic and document, the first columns.
     header_line
         Line of the header, where it has one.
     separator
@@ -120,7 +112,7 @@ class InputTable:
     source: str
     header: Sequence[str]
     columns: Sequence[Any]
-    lines: Sequence[int] | Sequence[str] | Integers
+    lines: Sequence[int] | Integers
     unit: Literal["line", "row", "topic"] = "line"
     header_line: int | None = None
     separator: str | None = None
@@ -131,6 +123,9 @@ class InputTable:
 
     def place(self, row: int) -> str:
         """Return where a row stands, in words."""
+        if self.unit == "topic":
+            topic, document = (column[row] for column in self.columns[:2])
+            return f"topic {topic!r}, document {document!r}"
         return f"{self.unit} {self.lines[row]}"
 
     def error(self, problem: str, row: int) -> FormatError:
@@ -349,38 +344,6 @@ def score_table(
     return replace(table, lines=lines, unit="line") if lines else table
 
 
-def drop_summaries(table: InputTable, place: int) -> tuple[InputTable, Ids]:
-    """Return a table without its summaries, and its ids at a place; a warning names their rows."""
-    ids = table.ids(place)
-    together = "\n".join(ids.names).casefold()
-    if not any(summary in together for summary in _SUMMARIES):
-        return table, ids  # a fast check, however many ids there are
-    codes = [code for code, name in enumerate(ids.names) if is_summary(name)]
-    if not codes:
-        return table, ids
-    names = enumerate_names(repr(ids.names[code]) for code in codes)
-    summaries = np.isin(ids.codes, codes)
-    kept = drop_rows(table, ~summaries, f"{table.header[place]} {names}")
-    lines = np.asarray(table.lines)[summaries].tolist()
-    warn_caller(
-        f"{table.source}: summaries are left out: {table.header[place]} {names} "
-        f"({enumerate_numbers(table.unit, lines)})",
-        ReadingWarning,
-    )
-    return kept, kept.ids(place)
-
-
-def drop_rows(table: InputTable, kept: Booleans, summaries: str) -> InputTable:
-    """Return the rows of a table that are kept; raise where there are summaries only."""
-    if not kept.any():
-        raise FormatError(
-            f"only summaries ({summaries}); expected a row per topic, as with the option -q of "
-            "trec_eval and ir_measures",
-            path=table.source,
-        )
-    return table.where(kept)
-
-
 def check_filled(sizes: Mapping[str, int], numbers: int, source: str, *, arrays: int = 1) -> None:
     """Raise where numbers would fill almost nothing of a large array.
 
@@ -401,11 +364,6 @@ def check_filled(sizes: Mapping[str, int], numbers: int, source: str, *, arrays:
             "that come in many rows, such as topics on which all runs have a score",
             path=source,
         )
-
-
-def is_summary(name: str) -> bool:
-    """Whether a row of that name sums up the others."""
-    return fold(name) in _SUMMARIES
 
 
 def fold(name: str) -> str:

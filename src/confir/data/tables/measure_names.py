@@ -110,8 +110,8 @@ def confir_name(name: str) -> str:
 def topics_come_first(runs: Iterable[Mapping[Any, Mapping[Any, Any]]], source: str) -> bool:
     """Whether runs hold topic → measure → score rather than measure → topic → score.
 
-    Known measures decide it, else whether the names of one level alone are numbers. A guess, and
-    the lack of one, is told in a warning.
+    Known measures decide it, else whether the names of one level alone are numbers. If neither does, a
+    warning says how they are read.
     """
     outer: dict[str, None] = {}
     inner: dict[str, None] = {}

@@ -32,26 +32,24 @@ class RowFilter(NamedTuple):
     @property
     def expression(self) -> Any:
         """The condition, as pyarrow takes it."""
-        import pyarrow.compute as pc
+        held = import_pyarrow().compute.field(self.column)
+        return held == self.value
 
-        return pc.field(self.column) == self.value
 
-
-def import_pyarrow(purpose: str) -> tuple[Any, Any]:
-    """Return pyarrow and its module for Parquet."""
+def import_pyarrow(purpose: str = "reading Parquet") -> Any:
+    """Return pyarrow, of which the modules ``compute`` and ``parquet`` are loaded."""
     try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        import pyarrow.compute
+        import pyarrow.parquet
     except ImportError:
         raise MissingDependencyError("pyarrow", purpose, "parquet") from None
-    return pa, pq
+    return pyarrow
 
 
 def parquet_bytes(table: Any) -> bytes:
     """Return a table of pyarrow as the content of a Parquet file."""
-    _, parquet = import_pyarrow("writing Parquet")
     stream = io.BytesIO()
-    parquet.write_table(table, stream)
+    import_pyarrow("writing Parquet").parquet.write_table(table, stream)
     return stream.getvalue()
 
 
@@ -67,7 +65,7 @@ def is_parquet(path: str) -> bool:
 
 
 def is_dataset(folder: str, names: Sequence[str]) -> bool:
-    """Whether a folder with files of some names is one table: parted, or with a column of runs."""
+    """Whether a folder with files of some names is one table: partitioned, or with a column of runs."""
     parted = (os.path.join(folder, name) for name in names if "=" in name)
     if any(os.path.isdir(path) and is_parquet(path) for path in parted):
         return True
@@ -113,7 +111,7 @@ def open_parquet(paths: Sequence[str], repeated: Collection[str] = ()) -> Any:
 
 def read_parquet_content(content: bytes, source: str) -> Any:
     """Return the content of a Parquet file as a table of pyarrow."""
-    _, parquet = import_pyarrow(f"{source}: reading Parquet")
+    parquet = import_pyarrow(f"{source}: reading Parquet").parquet
     with reading_parquet(source):
         _check_content(io.BytesIO(content), len(content))
         table = parquet.read_table(io.BytesIO(content))
@@ -182,7 +180,7 @@ def read_parquet_folder(path: str) -> Any:
 @contextmanager
 def reading_parquet(source: str) -> Iterator[Any]:
     """Give pyarrow; say what it cannot read there, or where more is held than is read."""
-    arrow, _ = import_pyarrow("reading Parquet")
+    arrow = import_pyarrow()
     try:
         yield arrow
     except RefusedError as error:
@@ -220,7 +218,7 @@ def _check_content(opened: Any, size: int) -> None:
     Equal values stand in a file once, in a dictionary of each column. They are looked at by it, so
     that the check itself does not take the memory.
     """
-    _, parquet = import_pyarrow("reading Parquet")
+    parquet = import_pyarrow().parquet
     file = parquet.ParquetFile(opened)
     groups = [file.metadata.row_group(place) for place in range(file.num_row_groups)]
     check_expansion(size, sum(group.total_byte_size for group in groups))
@@ -235,8 +233,7 @@ def _check_content(opened: Any, size: int) -> None:
 
 def _text_columns(schema: Any) -> list[str]:
     """Return the columns of text, and of bytes."""
-    arrow, _ = import_pyarrow("reading Parquet")
-    kinds = arrow.types
+    kinds = import_pyarrow().types
     tests = (kinds.is_string, kinds.is_large_string, kinds.is_binary, kinds.is_large_binary)
     pairs = zip(schema.names, schema.types, strict=True)
     return [name for name, kind in pairs if any(test(kind) for test in tests)]
@@ -244,13 +241,11 @@ def _text_columns(schema: Any) -> list[str]:
 
 def _held_bytes(column: Any) -> int:
     """Return how many bytes a column takes where each row has its own value."""
-    arrow, _ = import_pyarrow("reading Parquet")
+    arrow = import_pyarrow()
     if not arrow.types.is_dictionary(column.type):
         return int(column.nbytes)
-    import pyarrow.compute as pc
-
-    sizes = pc.binary_length(column.dictionary).take(column.indices)
-    return _CELL * len(column) + int(pc.sum(sizes).as_py() or 0)
+    sizes = arrow.compute.binary_length(column.dictionary).take(column.indices)
+    return _CELL * len(column) + int(arrow.compute.sum(sizes).as_py() or 0)
 
 
 def _check_batches(data: Any, columns: Sequence[str], rows: int) -> None:
@@ -287,9 +282,7 @@ def _may_expand(column: Any, rows: int, size: int) -> bool:
 
 def _longest_value(file: Any, group: int, name: str) -> int:
     """Return the bytes of the longest value in the dictionary of a column of a row group."""
-    _, parquet = import_pyarrow("reading Parquet")
-    import pyarrow.compute as pc
-
-    read = parquet.ParquetFile(file.open(), metadata=file.metadata, read_dictionary=[name])
+    arrow = import_pyarrow()
+    read = arrow.parquet.ParquetFile(file.open(), metadata=file.metadata, read_dictionary=[name])
     first = next(read.iter_batches(1, [group], [name])).column(0)  # has all of the dictionary
-    return int(pc.max(pc.binary_length(first.dictionary)).as_py() or 0)
+    return int(arrow.compute.max(arrow.compute.binary_length(first.dictionary)).as_py() or 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from confir.data.tables.input_table import (
 from confir.data.tables.measure_names import confir_name
 from confir.data.tables.table_reader import has_columns, read_table
 from confir.defaults import LEVEL
-from confir.errors import InputWarning, InvalidValueError, UnsupportedMethodError, warn_caller
+from confir.errors import InputWarning, InvalidValueError, warn_caller
 
 _EXPECTED = "expected columns run, measure (if there are several), mean, se (or sd, or low and high), topics"
 _SPREADS = {"se": ("se", "sem", "standard_error"), "sd": ("sd", "std", "stdev"), "low": ("low",)}
@@ -103,20 +103,8 @@ class PublishedMeans(RunScores, Result):
         """Return the means: runs × measures."""
         return self.means
 
-    def with_design(
-        self, design: Any, *, datasets: str = "fixed", **columns: str | None
-    ) -> NoReturn:
-        """Raise: single topics are not known."""
-        del design, datasets, columns
-        raise UnsupportedMethodError("published means have no topics that a design could describe")
-
-    def with_repeats(self, pattern: str | None = None) -> NoReturn:
-        """Raise: how repeats vary, single scores say."""
-        del pattern
-        raise UnsupportedMethodError("published means have no repeats, which need scores of topics")
-
     def warning_of_missing_topics(self) -> Self:
-        """Return the means: which topics they are over, nobody says."""
+        """Return the means: which topics they are over is not known."""
         return self
 
 

@@ -6,16 +6,19 @@ column names the run, one column per measure). Names that confir reserves are ne
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from confir.arrays import Floats, Integers
 from confir.data.formats.run_sources import name_from_path
-from confir.data.scores import ScoreEntries
-from confir.data.tables.input_table import TOPIC_NAMES, Ids, InputTable, drop_summaries, fold
+from confir.data.scores import Scores
+from confir.data.tables.input_table import TOPIC_NAMES, Ids, InputTable, fold
 from confir.data.tables.measure_names import find_measures
+from confir.data.tables.summary_rows import drop_summaries
 from confir.data.text_numbers import parse_number
 from confir.errors import ReadingWarning, enumerate_names, warn_caller
 
@@ -55,6 +58,51 @@ _FILE_MEASURES = {
     "nerr-ia": "nERR-IA",
 }
 _FILE_MEASURE = re.compile(r"([a-z-]+)(\d*)", re.IGNORECASE)
+
+
+class ScoreEntries(NamedTuple):
+    """One entry per score: its run, its measure, its topic (these in order) and its value."""
+
+    runs: Ids
+    measures: Ids
+    topics: Ids
+    values: Floats
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many topics, runs and measures there are, by name."""
+        names = {"topics": self.topics, "runs": self.runs, "measures": self.measures}
+        return {name: len(ids.names) for name, ids in names.items()}
+
+    def find_repetition(self) -> tuple[int, int] | None:
+        """Return the first entry that repeats an earlier one's run, measure and topic, and that."""
+        cells, shape = self._cells()
+        taken = np.zeros(math.prod(shape), bool)
+        taken[cells] = True
+        if np.count_nonzero(taken) == len(cells):
+            return None
+        order = np.argsort(cells, kind="stable")
+        second = int(order[1:][cells[order[1:]] == cells[order[:-1]]].min())
+        return second, int(np.argmax(cells == cells[second]))
+
+    def describe(self, entry: int) -> str:
+        """Return whose score an entry is, in words."""
+        run, measure, topic = (ids.names[ids.codes[entry]] for ids in self[:3])
+        return f"run {run!r}, measure {measure!r}, topic {topic!r}"
+
+    def to_scores(self) -> Scores:
+        """Return the table of all entries, none of which repeats another; others are NaN."""
+        cells, shape = self._cells()
+        values = np.full(shape, np.nan)
+        values.reshape(-1)[cells] = self.values
+        runs, measures = tuple(self.runs.names), tuple(self.measures.names)
+        return Scores(tuple(self.topics.names), runs, measures, values)
+
+    def _cells(self) -> tuple[Integers, tuple[int, ...]]:
+        """Return each entry's cell in the table of topics × runs × measures, and its shape."""
+        axes = (self.topics, self.runs, self.measures)
+        shape = tuple(len(ids.names) for ids in axes)
+        return np.ravel_multi_index(tuple(ids.codes for ids in axes), shape), shape
 
 
 def score_entries(table: InputTable) -> tuple[ScoreEntries, InputTable]:

@@ -119,7 +119,8 @@ def read_scores(
         raise invalid("paths", paths, "a path, a data frame, or a list of these")
     single = isinstance(paths, str | os.PathLike) or has_columns(paths)
     listed = [paths] if single else as_list("paths", paths, least=0)
-    given = [one for source in listed for one in files_of(_as_source(source))]
+    sources = [one if has_columns(one) else as_path("paths", one) for one in listed]
+    given = [one for source in sources for one in files_of(source)]
     if len(given) == 1:
         return replace(_read_source(given[0], run, measure, roles), bounded=bounded)
     if not given:
@@ -138,11 +139,6 @@ def files_of(source: Any) -> list[Any]:
     if not files:
         raise UnreadableError(f"{os.fspath(source)}: the folder has no files; {EXPECTED}")
     return files
-
-
-def _as_source(source: Any) -> Any:
-    """Return a path or a data frame; raise for what is neither."""
-    return source if has_columns(source) else as_path("paths", source)
 
 
 def _read_source(

@@ -129,14 +129,14 @@ def _pairs(given: Any) -> Iterable[tuple[str, str]]:
 def _with_roles(table: InputTable, roles: ColumnRoles) -> InputTable:
     """Return the scores of a table in the columns run, measure, topic and score."""
     many, rows = len(roles.values), len(table)
-    topics = _named_cells(table, roles.topic)
+    topics = _cells(table, roles.topic)
     default = [name_from_path(table.source)] * rows
-    runs = default if roles.run is None else _named_cells(table, roles.run)
+    runs = default if roles.run is None else _cells(table, roles.run)
     if roles.measure is None:
         measures = [name for name in roles.values for _ in range(rows)]
     else:
-        measures = _named_cells(table, roles.measure)
-    scores = [cell for name in roles.values for cell in _named_cells(table, name)]
+        measures = _cells(table, roles.measure)
+    scores = [cell for name in roles.values for cell in _cells(table, name)]
     return replace(
         table,
         header=["run", "measure", "topic", "score"],
@@ -145,8 +145,8 @@ def _with_roles(table: InputTable, roles: ColumnRoles) -> InputTable:
     )
 
 
-def _named_cells(table: InputTable, name: str) -> list[Any]:
-    """Return the cells of the column that the user names."""
+def _cells(table: InputTable, name: str) -> list[Any]:
+    """Return the cells of the column of a name, which the user may have given."""
     place = table.named(name)
     if place is None:
         known = enumerate_names(map(repr, table.header), 20)
@@ -216,10 +216,6 @@ def _with_repeats(table: InputTable) -> InputTable:
     kept = [number for number in range(len(table.header)) if number != place]
     columns = [named if number == run else table.columns[number] for number in kept]
     return replace(table, header=[table.header[number] for number in kept], columns=columns)
-
-
-def _cells(table: InputTable, name: str) -> list[Any]:
-    return table.cells(list(table.header).index(name))
 
 
 def _ids(table: InputTable, name: str) -> list[str]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from confir.data.tables.input_table import InputTable, drop_rows, fold
+from confir.data.tables.input_table import InputTable, fold
 from confir.data.tables.measure_names import (
     begins_like_a_measure,
     confir_name,
@@ -22,6 +22,7 @@ from confir.data.tables.measure_names import (
     is_text_measure,
 )
 from confir.data.tables.score_columns import COLUMN_NAMES, EXPECTED, is_numeric
+from confir.data.tables.summary_rows import drop_rows
 from confir.data.text_numbers import parse_number
 from confir.errors import FormatError
 
@@ -221,7 +222,7 @@ def _fitting(columns: Sequence[Sequence[str]]) -> tuple[str, ...] | None:
         shapes = [one for one in shapes if likeness[one.index("measure")] == best]
     elif not any(summarised) and _are_whole(columns[3]):
         return None  # which qrels have, too
-    shapes = [one for one in shapes if not _are_numbers(names[one.index("measure")])]
+    shapes = [one for one in shapes if not all(map(is_numeric, names[one.index("measure")]))]
     return shapes[0] if len(shapes) == 1 else None
 
 
@@ -242,10 +243,6 @@ def _is_ranking(columns: Sequence[Sequence[str]]) -> bool:
 def _share_of_measures(names: set[str]) -> float:
     usual = {*find_measures(names), *filter(begins_like_a_measure, names), *(names & _NUGGETS)}
     return len(usual) / len(names)
-
-
-def _are_numbers(names: set[str]) -> bool:
-    return all(map(is_numeric, names))
 
 
 def _are_whole(cells: Sequence[str]) -> bool:

@@ -12,12 +12,13 @@ import numpy as np
 from confir.arguments import as_choice, as_path
 from confir.data.files import PathLike, format_ending, write_whole
 from confir.data.scores import Scores
-from confir.data.tables.input_table import is_summary, is_unicode
+from confir.data.tables.input_table import is_unicode
 from confir.data.tables.measure_names import find_measures
 from confir.data.tables.parquet_files import import_pyarrow, parquet_bytes
 from confir.data.tables.score_columns import COLUMN_NAMES, Layout, is_reserved
 from confir.data.tables.score_objects import make_scores
 from confir.data.tables.separated_text import SEPARATORS, is_escaped, quoted_cell
+from confir.data.tables.summary_rows import is_summary
 from confir.errors import InvalidValueError
 
 
@@ -124,7 +125,7 @@ def _record_texts(scores: Scores) -> list[str]:
 
 def _parquet_bytes(scores: Scores) -> bytes:
     """Return scores as the content of a Parquet file, without an object for each row."""
-    arrow, _ = import_pyarrow("writing Parquet")
+    arrow = import_pyarrow("writing Parquet")
     by_run = scores.values.transpose(1, 2, 0)
     rows = np.nonzero(~np.isnan(by_run))
     names = (scores.runs, scores.measures, scores.topics)

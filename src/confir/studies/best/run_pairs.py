@@ -34,6 +34,7 @@ from confir.resampling.sample import MeasureSample, Sample, names
 from confir.resampling.shared_draws import shared_draws
 from confir.resampling.studentised_maxima import studentised_maxima
 from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
+from confir.studies.comparison.families import check_collections
 from confir.studies.comparison.paired_tests import same_sign_p
 from confir.studies.comparison.pairs import MOST_NUMBERS
 from confir.studies.ranks.rank_tests import borderline_ranks, marginal_rank_p
@@ -196,6 +197,7 @@ def compare_all_runs(
     sample = as_sample(scores)
     if sample.topics < 2:
         raise InvalidValueError(f"there is one topic; {what} over topics need at least 2")
+    check_collections(sample, level)
     measures = sample.by_measure(what)
     _warn_of_common_topics(sample, measures)
 

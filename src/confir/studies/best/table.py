@@ -13,8 +13,13 @@ from confir.report.result_table import result_table
 from confir.report.tables import Table
 from confir.studies.best.best_runs import BestRuns
 from confir.studies.best.teams import TeamBoard
+from confir.studies.comparison.comparison import Comparison
+from confir.studies.comparison.verdicts import OPPOSITE
 
 BORDERLINE_SET = "borderline: other replicates might change the set"
+
+# More runs than this are counted in a sentence.
+_MOST_NAMED = 3
 
 
 def best_table(best: BestRuns, seed: int | None = None) -> Table:
@@ -68,6 +73,26 @@ def best_sentence(best: BestRuns, measure: int = 0) -> str:
     return (
         f"{joined_names(leaders)} {have} the highest {name}, {mean}; {which} of the {counted(runs, 'run')} may be the best "
         f"({level})"
+    )
+
+
+def excluded_sentence(
+    best: BestRuns, comparison: Comparison, measure: int, what: str = "run"
+) -> str:
+    """Return why runs are ruled out though their pair with the best is inconclusive, if any are."""
+    top = best.order(measure)[0]
+    inconclusive = {
+        run
+        for run, word in comparison.verdicts_against(top, measure).items()
+        if word not in OPPOSITE and not best.in_set[run, measure]
+    }
+    left = [best.runs[run] for run in best.order(measure) if run in inconclusive]
+    if not left:
+        return ""
+    names = joined_names(left) if len(left) <= _MOST_NAMED else counted(len(left), what)
+    return (
+        f"{names} {'is' if len(left) == 1 else 'are'} ruled out as the best by fewer, one-sided comparisons, "
+        f"though inconclusive against {isolated(best.runs[top])} among all pairs"
     )
 
 

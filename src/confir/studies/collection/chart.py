@@ -7,7 +7,7 @@ from typing import Any
 
 from confir.arguments import as_choice
 from confir.data.result import Record
-from confir.number_text import percent, topics_text
+from confir.number_text import p_text, percent, topics_text
 from confir.report.charts import (
     COLOURS,
     INK,
@@ -132,6 +132,7 @@ def collection_difference_chart(differences: CollectionDifferences) -> Any:
             f"{record['pairing']}; resampled: {record['resampled']}"
             + (f" ({record['measure']})" if len(differences.measures) > 1 else ""),
             "zero": 0,
+            "p_text": p_text(record["p_adjusted"]),
         }
         for record in differences.to_records()
     ]
@@ -150,7 +151,7 @@ def collection_difference_chart(differences: CollectionDifferences) -> Any:
         ),
         tooltip=[
             *tooltips("run:N", "summary:N", "difference:Q", "low:Q", "high:Q", numbers="+.4f"),
-            alt.Tooltip("p_adjusted:Q", format=".4f", title="adjusted p"),
+            alt.Tooltip("p_text:N", title="adjusted p"),
             alt.Tooltip("verdict:N"),
         ],
     )

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
-from confir.data.result import Record
+from confir.data.table_columns import MEASURE_AND_RUN, Role, TableColumn
 from confir.errors import counted
-from confir.number_text import (
-    interval_text,
-    number_text,
-    runs_differ_in_topics,
-    share_text,
-)
+from confir.number_text import interval_text, runs_differ_in_topics
 from confir.order import best_first, is_best
+from confir.report.result_table import records_table
 from confir.report.tables import Cell, Table, topics_column
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.studies.collection.collection_means import CollectionMeans, summary_name
@@ -67,29 +64,22 @@ def collection_variance_table(
     order
         The runs from top to bottom; by default in their own order.
     """
-    several = len(variance.measures) > 1
     places = {run: place for place, run in enumerate(order or ())}
-    records = variance.to_records()
+    records = [
+        record
+        | {part: record[part] / (record["total"] or math.nan) for part in _PARTS}
+        | {"summary": summary_name(record["summary"], variance.measures)}
+        | {"total": record["total"] ** 0.5}
+        for record in variance.to_records()
+    ]
     records.sort(key=lambda record: places.get(record["run"], len(places)))
-    rows = tuple(
-        (
-            *([Cell(record["measure"])] if several else []),
-            Cell(record["run"]),
-            Cell(summary_name(record["summary"], variance.measures)),
-            *map(Cell, _shares(record)),
-            Cell(number_text(record["total"] ** 0.5)),
-        )
-        for record in records
-    )
-    names = (*(["measure"] if several else []), "run", "mean of")
-    columns = (*names, *_PARTS, "total sd")
-    return Table(columns, rows, note, names=len(names))
-
-
-def _shares(record: Record) -> list[str]:
-    """Return the shares of the components in the total; dashes if the total is 0."""
-    total = record["total"]
-    return [share_text(record[part] / total) if total > 0 else "–" for part in _PARTS]
+    columns = {
+        **MEASURE_AND_RUN,
+        "summary": TableColumn(Role.NAME, "mean of"),
+        **dict.fromkeys(_PARTS, TableColumn(Role.SHARE)),
+        "total": TableColumn(Role.SCORE, "total sd"),
+    }
+    return records_table(records, columns, note)
 
 
 def left_out_note(sample: DocumentReplicates) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from confir.data.result import Record
 from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.number_text import topics_text
+from confir.number_text import p_text, topics_text
 from confir.report.charts import (
     COLOURS,
     INK,
@@ -26,9 +26,11 @@ from confir.report.charts import (
     topic_axis,
 )
 from confir.studies.comparison.comparison import Comparison
+from confir.studies.comparison.comparison_notes import interval_name
 from confir.studies.comparison.pair_results import turn_record
 from confir.studies.comparison.run_groups import RunGroups, group_letters
 from confir.studies.comparison.topic_differences import TopicDifferences
+from confir.studies.comparison.verdict_words import unjoined_sentence
 from confir.studies.comparison.verdicts import (
     BETTER,
     EQUIVALENT,
@@ -38,7 +40,6 @@ from confir.studies.comparison.verdicts import (
     OPPOSITE,
     WORSE,
 )
-from confir.studies.comparison.wording import interval_name, unjoined_sentence
 
 # Up to this many runs: the size of a cell of the matrix.
 _CELLS = ((12, 30), (24, 22), (math.inf, 16))
@@ -69,7 +70,7 @@ def difference_chart(comparison: Comparison) -> Any:
     tooltip = [
         *tooltips("run:N", "against:N", "measure:N"),
         *tooltips("difference:Q", "low:Q", "high:Q", numbers="+.4f"),
-        alt.Tooltip("p_adjusted:Q", format=".4f", title="adjusted p"),
+        alt.Tooltip("p_text:N", title="adjusted p"),
         alt.Tooltip("topics:Q"),
         alt.Tooltip("verdict:N"),
     ]
@@ -164,7 +165,7 @@ def _matrix(alt: Any, cells: list[Record], order: tuple[str, ...]) -> Any:
             alt.Tooltip("row:N", title="run"),
             alt.Tooltip("column:N", title="against"),
             alt.Tooltip("difference:Q", format="+.4f"),
-            alt.Tooltip("p_adjusted:Q", format=".4f", title="adjusted p"),
+            alt.Tooltip("p_text:N", title="adjusted p"),
             alt.Tooltip("verdict:N"),
         ],
     )
@@ -311,6 +312,7 @@ def _records(comparison: Comparison) -> list[Record]:
             if comparison.baseline is not None
             else f"{record['run']} - {record['against']}",
             "zero": 0,
+            "p_text": p_text(record["p_adjusted"]),
             "open_at": None if record["open"] is None else 0,
             "below": None if margin is None else -margin,
             "above": margin,
@@ -331,6 +333,7 @@ def _matrix_records(comparison: Comparison, measure: str) -> list[Record]:
         {
             "measure": measure,
             "p_adjusted": side["p_adjusted"],
+            "p_text": p_text(side["p_adjusted"]),
             "significant": side["verdict"] in OPPOSITE,
             "row": side["run"],
             "column": side["against"],

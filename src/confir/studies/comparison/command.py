@@ -14,20 +14,19 @@ from confir.cli.parameters import Option, PathRole, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.defaults import BEST, ROWS
 from confir.errors import InvalidValueError, TopicWarning
-from confir.studies.history.command import GATE_PANEL, GateRecords, require_option
+from confir.studies.gate.command import GATE_OPTIONS, GATE_PANEL, GateRecords, require_option
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
     from confir.data.scores import Scores
     from confir.measures.score_summary import ScoreSummary
     from confir.studies.comparison.comparison import Comparison
-    from confir.studies.comparison.gate import Gate
+    from confir.studies.gate.gate import Gate
 
-# Options of intervals and verdicts on pairs, of the tests, of the gate, and of pairs at all.
+# Options of intervals and verdicts on pairs, of the tests, and of pairs at all.
 _INTERVALS = ("level", "replicates", "seed", "method", "margin")
 _TESTS = ("family", "test", "correction")
-_GATE = ("fail_if_worse", "require", "history", "looks", "commit", "junit")
-_PAIRS = ("baseline", "method", "margin", *_TESTS, *_GATE)
+_PAIRS = ("baseline", "method", "margin", *_TESTS, *GATE_OPTIONS)
 
 VIEWS = Views(
     View("best", "which runs may be the best", "best", lacks=("teams", *_PAIRS)),
@@ -153,8 +152,8 @@ def compare_command(
     """
     from confir.data.tables.team_files import read_teams
     from confir.studies.comparison.compare import check_options, compare_runs
-    from confir.studies.comparison.gate import GateRule
     from confir.studies.comparison.pairs import check_differences
+    from confir.studies.gate.gate import GateRule
 
     out.prepare()
     inputs.check_human()

@@ -33,6 +33,7 @@ from confir.studies.comparison.families import (
     Correction,
     Families,
     PermutedRanges,
+    check_collections,
     choose_family,
     find_correction,
     form_families,
@@ -90,7 +91,7 @@ def compare_runs(
     ----------
     scores
         Scores of two runs or more, or what `as_scores` makes them of, or a `ScoreSummary`. A pair is
-        compared on the topics that both have. Of `JudgedScores`, differences are those by people,
+        compared on the topics that both have. Of `JudgedScores`, differences are those by human judgements,
         each corrected with the model's weight for the pair (PPI++). `Votes` and `Strengths` are
         compared by strength. Of what `resample_documents` returns, intervals and verdicts are over
         similar collections, on the same topics.
@@ -141,6 +142,7 @@ def compare_runs(
     resampled = scores if asked.method.resamples else None
     replicates = sample.replicates_used(default_replicates(resampled, replicates))
     check_replicates(replicates)
+    check_collections(sample, level)
     pairs = pair_runs(sample, baseline)
     generator = as_generator(rng)
     seed = own_seed(generator)

@@ -29,7 +29,7 @@ from confir.intervals.interval import Limits
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.measures.score_sources import as_scores
 from confir.measures.score_summary import ScoreSummary
-from confir.studies.comparison.decisions import Decision, explain
+from confir.studies.comparison.decisions import Decision
 from confir.studies.comparison.families import (
     Adjustment,
     Correction,
@@ -48,6 +48,7 @@ from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.pairs import LEAST_TOPICS, MeanDifferences, limits_at
 from confir.studies.comparison.run_groups import RunGroups, group_runs
 from confir.studies.comparison.topic_differences import TopicDifferences
+from confir.studies.comparison.verdict_words import decision_sentence, explain
 from confir.studies.comparison.verdicts import (
     NOT_COMPARED,
     OPPOSITE,
@@ -92,8 +93,8 @@ class Comparison(PairResult):
         Numbers of the two runs of each pair: baseline and run.
     difference, se, df, low, high
         Mean difference over the topics that both runs have, its standard error with its degrees of
-        freedom, and the pair's own interval. By a model's judgements and a few of people: the
-        difference by people, estimated from both.
+        freedom, and the pair's own interval. By a model's judgements and a few human ones: the
+        difference by human judgements, estimated from both.
     family, families
         all-pairs, baseline or none, and the family of each measure, whose intervals and p-values
         hold all at once; None for single tests.
@@ -127,7 +128,7 @@ class Comparison(PairResult):
     level, method, replicates
         Of the intervals; replicates also of the tests.
     weight
-        Of the model, where people judged some topics beside it; else None.
+        Of the model, where some topics have human judgements, too; else None.
     """
 
     scores: Scores | ScoreSummary
@@ -249,7 +250,7 @@ class Comparison(PairResult):
 
     @property
     def effect_size(self) -> Floats:
-        """Cohen's d_z: mean over standard deviation of the differences (people's); NaN without any."""
+        """Cohen's d_z: mean over standard deviation of the differences (by human judgements); NaN without any."""
         spread = self.scores.difference_spread(
             self.first, self.second, self.difference, self.se, self.topics
         )
@@ -404,7 +405,9 @@ class Comparison(PairResult):
         """Return a sentence for each difference, in the order of the records."""
         turned = self.order.turned
         return [
-            self.decision(place, turned=bool(turned[place[1:]])).in_words(self.measure_name(place))
+            decision_sentence(
+                self.decision(place, turned=bool(turned[place[1:]])), self.measure_name(place)
+            )
             for place in self.places()
         ]
 

@@ -6,6 +6,7 @@ with a correction, beside intervals of each pair alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ import numpy as np
 from confir.arguments import as_choice
 from confir.arrays import Floats, Integers
 from confir.defaults import ALL_PAIRS, BASELINE, BEST, FAMILIES, NO_FAMILY
-from confir.errors import InvalidValueError
+from confir.errors import InvalidValueError, counted
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method
 from confir.intervals.simultaneous import (
@@ -26,6 +27,7 @@ from confir.intervals.simultaneous import (
 )
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
 from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
+from confir.resampling.sample import Sample
 from confir.resampling.studentised_maxima import largest_statistics
 from confir.studies.comparison.paired_tests import PairedTest
 from confir.studies.comparison.pairs import MeanDifferences, Pairs
@@ -234,6 +236,21 @@ def _is_borderline(family: ComparisonFamily, own: MeanDifferences, level: float)
     """Whether a decision of one measure might change with other replicates."""
     t = own.difference / family.standard_errors(own.difference, own.se, own.units, own.df)
     return bool(family.borderline(t, own.df, level, own.self_normalised).any())
+
+
+def check_collections(sample: Sample, level: float) -> None:
+    """Raise where collections were resampled too rarely for decisions on differences.
+
+    With too few replicates of topics, Bonferroni's bound on their standard errors decides. Standard
+    errors over collections are those of the replicates: of two, they are as good as nothing.
+    """
+    drawn = sample.replicates_used(0) if sample.over == "documents" else math.inf
+    least = math.ceil(round(level / (1.0 - level), 9))  # or the largest t* has no quantile
+    if drawn < least:
+        raise InvalidValueError(
+            f"there {'is' if drawn == 1 else 'are'} {counted(int(drawn), 'replicate')} of the collection; "
+            f"differences at level {level:g} need at least {least:,}"
+        )
 
 
 def simultaneous_limits(

@@ -12,7 +12,6 @@ from confir.errors import InvalidValueError, counted, enumerate_names
 from confir.number_text import (
     bracketed,
     p_text,
-    p_words,
     percent,
     score_words,
     signed,
@@ -23,28 +22,23 @@ from confir.report.names import isolated, sentence_case
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Cell, Table
+from confir.studies.best.table import excluded_sentence
 from confir.studies.comparison.chart import difference_chart, matrix_chart
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.comparison import Comparison, Place
+from confir.studies.comparison.comparison_notes import how_compared
 from confir.studies.comparison.paired_tests import find_test
-from confir.studies.comparison.pairs import LEAST_TOPICS
 from confir.studies.comparison.run_groups import group_letters
-from confir.studies.comparison.verdicts import (
-    BETTER,
-    EQUIVALENT,
-    IDENTICAL,
-    INCONCLUSIVE,
-    NOT_COMPARED,
-    OPPOSITE,
-    VERDICTS,
-    WORSE,
-)
-from confir.studies.comparison.wording import (
-    excluded_sentence,
-    how_compared,
+from confir.studies.comparison.verdict_words import (
+    baseline_headline,
+    decision_sentence,
+    p_phrase,
     pairs_sentence,
+    sentence_forms,
+    short_counts,
     unjoined_sentence,
 )
+from confir.studies.comparison.verdicts import INCONCLUSIVE, NOT_COMPARED, OPPOSITE, VERDICTS
 from confir.studies.ranks.ranking import Ranking
 
 # A matrix of more runs cannot be read; the best are shown.
@@ -61,22 +55,6 @@ _TOPICS = 3
 
 # In place of a number that there is not.
 _NO_NUMBER = "–"
-
-# The verdicts on runs, and what is said of them against the baseline.
-_AGAINST_BASELINE = {
-    BETTER: "significantly better than {}",
-    WORSE: "significantly worse",
-    INCONCLUSIVE: "inconclusive",
-    EQUIVALENT: "equivalent to it",
-    IDENTICAL: "identical to it",
-    NOT_COMPARED: "not compared with it, for lack of common topics",
-}
-
-_ALL_AGAINST_BASELINE = {
-    BETTER: "All {} are significantly better than {}",
-    WORSE: "All {} are significantly worse than {}",
-    INCONCLUSIVE: "All {} are inconclusive against {}",
-}
 
 
 def _gather(scope: Scope) -> dict[float, Comparison]:
@@ -122,6 +100,7 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
     kept = np.flatnonzero(among)
     return {
         "verdicts": list(_WORDS),
+        "said": sentence_forms(),
         "baseline": None if first.baseline is None else reference,
         "held": held,
         "pairs": f"{len(first.first):,}",
@@ -131,6 +110,12 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
         "difference": list(map(signed, first.difference[kept, 0].tolist())),
         "p_adjusted": shown(first.p_adjusted[0, kept, 0]),
         "p_text": [p_text(p) for p in first.p_adjusted[0, kept, 0].tolist()],
+        "p_phrase": [
+            p_phrase(*both, int(first.tested[0]))
+            for both in zip(
+                first.p[0, kept, 0].tolist(), first.p_adjusted[0, kept, 0].tolist(), strict=True
+            )
+        ],
         "wins": first.wins[kept, 0].tolist(),
         "ties": first.ties[kept, 0].tolist(),
         "losses": first.losses[kept, 0].tolist(),
@@ -230,83 +215,41 @@ def _why(contents: Contents) -> str:
     return f"{said}." if said else ""
 
 
-# What is said of a run against another.
-_SAID = {
-    BETTER: "{} is significantly better than {}",
-    WORSE: "{} is significantly worse than {}",
-    INCONCLUSIVE: "The difference between {} and {} is inconclusive",
-    EQUIVALENT: "{} is equivalent to {}",
-    IDENTICAL: "{} is identical to {}",
-    NOT_COMPARED: "{} is not compared with {}, for lack of common topics",
-}
-
-
-def _pair_words(comparison: Comparison, pair: int, *, turned: bool = False) -> str:
-    """Return a pair as a sentence: verdict, difference, interval and p-value."""
-    one = comparison.decision(Place(0, pair, 0), turned=turned)
-    word = NOT_COMPARED if one.topics < LEAST_TOPICS else one.verdict
-    text = f"{_SAID[word].format(isolated(one.run), isolated(one.baseline))} in {comparison.measures[0]}"
-    if word in (NOT_COMPARED, IDENTICAL):
-        return text
-    parts = [signed_words(one.difference)]
-    if not np.isnan(one.low):
-        limits = bracketed(signed_words(one.low), signed_words(one.high), one.open)
-        parts.append(f"{percent(comparison.level)} CI {limits}")
-    if not np.isnan(one.p_adjusted):
-        adjusted = "adjusted " if comparison.is_simultaneous else ""
-        parts.append(f"{adjusted}{p_words(one.p_adjusted)}")
-    return f"{text} ({', '.join(parts)})"
-
-
 def _one_pair(comparison: Comparison) -> str:
     """Return how the two runs of a page differ, the better one first."""
-    return _pair_words(comparison, 0, turned=float(comparison.difference[0, 0]) < 0.0)
+    return _pair(comparison, 0, turned=float(comparison.difference[0, 0]) < 0.0)
+
+
+def _pair(comparison: Comparison, pair: int, *, turned: bool = False) -> str:
+    one = comparison.decision(Place(0, pair, 0), turned=turned).named(isolated)
+    return decision_sentence(one, comparison.measures[0], brief=True)
+
+
+def _against_baseline(comparison: Comparison) -> str:
+    return f"{baseline_headline(comparison, isolated(str(comparison.baseline)))}."
 
 
 def _baseline_answer(contents: Contents, comparison: Comparison) -> Iterator[Sentence]:
     """Yield how many runs beat the baseline, which one most and where, and what other measures say."""
     first = contents.measures[0]
-    words = np.array(comparison.pair_verdicts())
     best = int(
         np.argsort(-np.nan_to_num(comparison.difference[:, 0], nan=-np.inf), kind="stable")[0]
     )
-    if len(words) > 1:
-        yield Sentence(1, f"{_counts_sentence(comparison, words)}.")
-    told = f"{_pair_words(comparison, best)}{_both_means(first, comparison, best)}."
-    yield Sentence(4 if len(words) > 1 else 1, told)
+    several = len(comparison.first) > 1
+    if several:
+        yield Sentence(1, _against_baseline(comparison))
+    told = f"{_pair(comparison, best)}{_both_means(first, comparison, best)}."
+    yield Sentence(4 if several else 1, told)
     moved = _moved_topics(comparison, best)
     if moved:
         yield Sentence(5, moved)
     others = [part for part in contents.measures[1:] if part["comparison"] is not None]
     if others:
         said = [
-            f"{_short_counts(part['comparison'][contents.settings.level])} in {part.measure}"
+            f"{short_counts(part['comparison'][contents.settings.level].pair_verdicts())} in {part.measure}"
             for part in others
         ]
         yield Sentence(40, f"By other measures, {'; '.join(said)}.")
-
-
-def _counts_sentence(comparison: Comparison, words: Any) -> str:
-    """Return how many runs are better than the baseline, and what is said of the others."""
-    name = isolated(str(comparison.baseline))
-    counts = {word: int(np.sum(words == word)) for word in _AGAINST_BASELINE}
-    said = [
-        f"{counts[word] or 'none'} {'is' if counts[word] == 1 else 'are'} {text.format(name)}"
-        for word, text in _AGAINST_BASELINE.items()
-        if counts[word] or word == BETTER
-    ]
-    others = counted(len(words), "other run")
-    (alike, *more) = (word for word, count in counts.items() if count)
-    if not more and alike in _ALL_AGAINST_BASELINE:
-        return f"{_ALL_AGAINST_BASELINE[alike].format(others, name)} by {comparison.measures[0]}"
-    listed = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
-    return f"Of {others}, {listed} by {comparison.measures[0]}"
-
-
-def _short_counts(comparison: Comparison) -> str:
-    words = np.array(comparison.pair_verdicts())
-    better, worse = (counted(int(np.sum(words == word)), "run") for word in (BETTER, WORSE))
-    return f"{better} better and {worse.split()[0]} worse"
 
 
 def _both_means(contents: MeasureContents, comparison: Comparison, pair: int) -> str:
@@ -339,7 +282,7 @@ def _conclusion(contents: Contents) -> str:
         return f"left out by {first.measure}: {first.left_out['comparison']}."
     comparison: Comparison = first["comparison"][level]
     if comparison.baseline is not None:
-        return f"{_counts_sentence(comparison, np.array(comparison.pair_verdicts()))}."
+        return _against_baseline(comparison)
     if len(comparison.first) == 1:
         return f"{_one_pair(comparison)}."
     return f"{_pairs(comparison).partition(';')[0]}."

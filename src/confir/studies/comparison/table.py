@@ -7,34 +7,33 @@ from dataclasses import replace
 
 from confir.data.table_columns import Role, TableColumn
 from confir.errors import InvalidValueError
-from confir.number_text import difference_text, level_text, score_words, signed
+from confir.number_text import score_words, signed
 from confir.report.answer_parts import AnswerPart
+from confir.report.names import isolated
 from confir.report.result_table import records_table, result_table
 from confir.report.tables import Cell, Mark, Table
 from confir.studies.best.best_runs import BestRuns
 from confir.studies.best.table import (
     best_sentence,
     board_note,
+    excluded_sentence,
     team_sentence,
 )
 from confir.studies.best.teams import TeamBoard
-from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.gate import Gate
+from confir.studies.comparison.comparison import Comparison, Place
+from confir.studies.comparison.comparison_notes import comparison_note, mark_note, sampling_notes
 from confir.studies.comparison.run_groups import RunGroups, group_letters
-from confir.studies.comparison.verdicts import BETTER, WORSE
-from confir.studies.comparison.wording import (
+from confir.studies.comparison.verdict_words import (
     baseline_sentence,
-    comparison_note,
-    difference_sentence,
-    excluded_sentence,
-    mark_note,
-    means_text,
-    named_pairs_sentence,
+    decision_sentence,
+    means_sentence,
     pairs_sentence,
-    sampling_notes,
     team_pairs_sentence,
     unjoined_sentence,
 )
+from confir.studies.comparison.verdicts import BETTER, WORSE
+from confir.studies.gate.gate import Gate
+from confir.studies.gate.table import gate_table
 
 _MARKS: dict[str, Mark] = {BETTER: "▲", WORSE: "▼"}
 
@@ -146,28 +145,6 @@ def group_table(
     return Table((what, *measures), rows, "; ".join([*parts, note] if note else parts))
 
 
-def gate_table(gate: Gate, comparison: Comparison) -> Table:
-    """Return a table of the candidates at a gate, those that fail in bold: means, then differences."""
-    rows = tuple(
-        tuple(
-            Cell(text, not candidate.passes)
-            for text in (
-                candidate.run,
-                "passes" if candidate.passes else "fails",
-                means_text(comparison, pair, gate.measure),
-                difference_text(
-                    *candidate.decision.estimates[:3], open_end=candidate.decision.open
-                ),
-            )
-        )
-        for pair, candidate in enumerate(gate.candidates)
-    )
-    note = f"{gate.sentence()}\n{gate.about}" if gate.about else gate.sentence()
-    level = level_text(gate.candidates[0].decision.level)
-    means = f"{gate.measure}: {gate.baseline} → candidate"
-    return Table(("candidate", "gate", means, f"difference, {level} interval"), rows, note, 2)
-
-
 # Of more differences, no sentences are written.
 MOST_DIFFERENCES_IN_WORDS = 12
 
@@ -258,10 +235,26 @@ def _differences(
     rest = comparison.select(measure=ungated) if gates and ungated else comparison
     table = comparison_table(rest, seed) if ungated else None
     if not in_words:
-        count = named_pairs_sentence if comparison.baseline is None else baseline_sentence
-        said = [count(chosen, m) for m in range(len(chosen.measures))]
+        said = [_counted(chosen, m) for m in range(len(chosen.measures))]
     elif comparison.baseline is None:
         said = chosen.sentences()
     else:
-        said = [difference_sentence(chosen, place) for place in chosen.places()]
+        said = [_from_baseline(chosen, place) for place in chosen.places()]
     return [AnswerPart("Differences", tuple(said), table)]
+
+
+def _counted(comparison: Comparison, measure: int) -> str:
+    """Return how many pairs differ, after the measure where there are several; or from the baseline."""
+    if comparison.baseline is not None:
+        return baseline_sentence(comparison, measure, isolated(comparison.baseline))
+    said = pairs_sentence(comparison, measure)
+    return f"{comparison.measures[measure]}: {said}" if len(comparison.measures) > 1 else said
+
+
+def _from_baseline(comparison: Comparison, place: Place) -> str:
+    """Return what is said of a run and its baseline: both means, then difference and verdict."""
+    decision, means = comparison.decision(place), comparison.pair_means(place.pair)
+    measure = comparison.measure_name(place)
+    if means is None:
+        return decision_sentence(decision, measure)
+    return means_sentence(decision.named(isolated), measure, means[:, place.measure])

@@ -143,7 +143,7 @@ def correct_judgements(
     runs, measures, progress, **rules
         As in `evaluate`.
     human
-        People's judgements of some of the topics, three or more.
+        Human judgements of some of the topics, three or more.
     human_sample
         How these topics were sampled: "random-topics", or "all" of the model's, whose means are then
         human judgements alone. Topics that were "chosen" are refused.
@@ -184,7 +184,7 @@ def correct_scores(
     replicates: int = REPLICATES,
     rng: Rng = SEED,
 ) -> CorrectedMeans:
-    """Return what `correct_judgements` does, of scores by human judgements and by the model.
+    """Return what `correct_judgements` does, of scores by human and by model judgements.
 
     Parameters
     ----------

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from confir.data.sampling.judged_scores import as_judged, as_sampled
+from confir.data.sampling.judged_scores import as_judged
+from confir.data.sampling.sampled_document_scores import as_sampled
 from confir.errors import counted
 from confir.number_text import score_words
-from confir.order import is_best
+from confir.order import TIE, is_best
 from confir.report.contents import Contents
 from confir.report.names import isolated
 from confir.report.sections import Figure, Scope, Section, Sentence, own_table
@@ -90,7 +91,10 @@ def _by_the_model(means: CorrectedMeans, measure: int) -> str:
 
 def _off(bias: float) -> str:
     """Return how far means are off on average."""
-    return f"{score_words(abs(bias))} too {'high' if bias > 0 else 'low'} on average over the runs"
+    off = "neither too high nor too low"
+    if abs(bias) >= TIE:
+        off = f"{score_words(abs(bias))} too {'high' if bias > 0 else 'low'}"
+    return f"{off} on average over the runs"
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:

@@ -12,16 +12,16 @@ from confir.arrays import Floats, Integers
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import MEASURE_AND_RUN, Role, TableColumn, TableColumns
-from confir.errors import ConfirWarning, counted
+from confir.errors import ConfirWarning, collect_warnings, counted
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import DEFAULT_METHOD, METHODS, confidence_interval
-from confir.intervals.simultaneous import ComparisonFamily
 from confir.number_text import NumberText, percent, signed
 from confir.order import best_first
-from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.statistics import STATISTICS
 from confir.resampling.topic_bootstrap import TopicSample
 from confir.resampling.variance_components import estimate_components
+from confir.studies.comparison.compare import compare_runs
+from confir.studies.comparison.families import simultaneous_limits
 from confir.studies.comparison.verdicts import INCONCLUSIVE, Words
 from confir.studies.judgements.grade_agreement import PAIR_PARTS, pair_note
 from confir.studies.judgements.judges import Judges
@@ -205,44 +205,6 @@ def split_variance(
     return JudgeVariance(runs, measures, parts.topics, parts.documents, parts.interaction, judges)
 
 
-def simultaneous_limits(values: Floats, weights: Floats, level: float) -> tuple[Floats, Limits]:
-    """Return means over topics with limits that hold for all columns at once.
-
-    The largest of the studentised deviations of a replicate bounds all columns; where few topics
-    make that bound useless, Bonferroni's takes its place.
-
-    Parameters
-    ----------
-    values
-        Topics × columns.
-    weights
-        Replicate weights of the topics.
-    level
-        Confidence level.
-    """
-    found = _distribution(values, weights)
-    se = found.require("se")
-    varying = se > 0
-    columns = int(varying.sum())
-    if not columns:
-        nothing = np.full(len(se), np.nan)
-        return found.estimate, Limits(nothing, nothing)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        replicate_se = found.require("replicate_se")[:, varying]
-        deviation = np.abs(found.require("replicates") - found.estimate)[:, varying]
-        t = np.where(deviation > 0, deviation / replicate_se, 0.0)
-    family = ComparisonFamily.of(columns, t.max(axis=1))
-    known = np.where(varying, se, np.nan)
-    return found.estimate, family.limits(found.estimate, known, found.count, level).limits
-
-
-def _distribution(values: Floats, weights: Floats | None) -> SamplingDistribution:
-    labels = tuple((str(place), "gain") for place in range(values.shape[1]))
-    support = np.zeros(len(labels), np.bool_)
-    sample = TopicSample(labels, (len(labels),), (values,), STATISTICS["mean"], support)
-    return sample.distribution(slice(None), weights, ("replicates", "replicate_se"))
-
-
 class Drawn(NamedTuple):
     """How replicates are drawn: weights of the topics; number, seed and level."""
 
@@ -265,7 +227,11 @@ def mean_biases(
         The pairs of judges, and the confidence level.
     """
     differences = np.stack([means[b] - means[a] for a, b in pairs], axis=1)
-    found = _distribution(differences.reshape(len(differences), -1), None)
+    values = differences.reshape(len(differences), -1)
+    labels = tuple((str(place), "bias") for place in range(values.shape[1]))
+    support = np.zeros(len(labels), np.bool_)
+    sample = TopicSample(labels, (len(labels),), (values,), STATISTICS["mean"], support)
+    found = sample.distribution(slice(None), None, ("se",))
     limits = METHODS[DEFAULT_METHOD].compute(found, level)
     own = (np.where(found.degenerate, np.nan, limit) for limit in limits)
     estimate, low, high = (one.reshape(differences.shape[1:]) for one in (found.estimate, *own))
@@ -282,7 +248,8 @@ def judged_runs(
         means = [confidence_interval(one, level=drawn.level, rng=drawn.seed) for one in scores]
     biases = mean_biases(values.reshape(*values.shape[:2], -1), judges.pairs, drawn.level)
     shape = len(judges.pairs), len(first.runs), len(first.measures)
-    gains = [_gains(values[b] - values[a], drawn) for a, b in judges.pairs]
+    found = [gain_limits(values[b] - values[a], *drawn[1:]) for a, b in judges.pairs]
+    gains = [(gain, *limits) for gain, limits in found]
     gain, low, high = (np.stack(part) for part in zip(*gains, strict=True))
     sides: Integers = np.where(low > 0, 1, np.where(high < 0, 2, 0))
     arrays: dict[str, Any] = {}
@@ -304,13 +271,33 @@ def judged_runs(
     )
 
 
-def _gains(differences: Floats, drawn: Drawn) -> tuple[Floats, Floats, Floats]:
-    """Return what each run gains from a judge beyond all runs, with simultaneous limits."""
-    beyond = differences - differences.mean(axis=1, keepdims=True)
-    columns = [
-        simultaneous_limits(beyond[:, :, m], drawn.weights, drawn.level)
-        for m in range(beyond.shape[2])
-    ]
-    parts = zip(*((gain, *limits) for gain, limits in columns), strict=True)
-    gain, low, high = (np.stack(part, axis=1) for part in parts)
-    return gain, low, high
+def gain_limits(
+    differences: Floats, replicates: int, seed: int, level: float
+) -> tuple[Floats, Limits]:
+    """Return what each run gains from a judge beyond all runs, with simultaneous limits.
+
+    All runs are compared with their mean as with a baseline: the limits are those of a family, with the
+    variance that differences borrow from each other. (On samples of 10 to 50 topics of TREC DL 2021,
+    95% limits covered the gains of all 42 runs in .94 to .99 of the cases; by the largest t* without
+    that variance, in .89 to .96.) The bound for symmetric differences, which may end an interval at 0
+    and exclude it, is left out: a run gains where d ± c·se excludes 0.
+
+    Parameters
+    ----------
+    differences
+        Scores by the judge less those by the reference: topics × runs × measures.
+    replicates, seed, level
+        Number of replicates, their seed, and the confidence level.
+    """
+    # names that sort as the topics do
+    topics, runs, measures = (
+        tuple(f"{place:09}" for place in range(size)) for size in differences.shape
+    )
+    everyone = differences.mean(axis=1, keepdims=True)
+    scores = Scores(
+        topics, ("all", *runs), measures, np.concatenate([everyone, differences], axis=1)
+    )
+    with collect_warnings():  # of equal differences, which have no limits
+        found = compare_runs(scores, baseline="all", level=level, replicates=replicates, rng=seed)
+    alone = found.means._replace(self_normalised=np.zeros(found.means.se.shape))
+    return found.difference, simultaneous_limits(found.adjustment, alone, level).limits

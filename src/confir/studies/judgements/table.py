@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from confir.data.result import Record
 from confir.errors import counted, enumerate_names
 from confir.number_text import difference_text, interval_text, percent, share_text, signed
+from confir.order import TIE
 from confir.report.tables import Cell, Table
 from confir.studies.judgements.grade_agreement import GradeAgreement, pair_note
 from confir.studies.judgements.judge_effects import GAINS, LOSES
@@ -114,11 +116,13 @@ def judges_sentence(comparison: JudgementComparison, place: int, measure: int) -
         getattr(comparison, name)[place, measure].item()
         for name in ("bias", "bias_low", "bias_high", "significant", "kept", "lost", "reversed")
     )
-    text = (
-        f"{comparison.measures[measure]} is {abs(bias):.4f} {'lower' if bias < 0 else 'higher'} by "
-        f"{judge} than by {reference}, on average over the runs ({percent(comparison.level)} interval "
-        f"of the difference [{signed(low)}, {signed(high)}])"
-    )
+    by = f"the same by {judge} as by {reference}"
+    if abs(bias) >= TIE:
+        side = "lower" if bias < 0 else "higher"
+        by = f"{abs(bias):.4f} {side} by {judge} than by {reference}"
+    text = f"{comparison.measures[measure]} is {by}, on average over the runs"
+    if not math.isnan(low):  # there is none where all topics show the same difference
+        text += f" ({percent(comparison.level)} interval of the difference [{signed(low)}, {signed(high)}])"
     if found:
         text += (
             f"; of {counted(found, 'significant difference')} between runs, {judge} keeps "

@@ -10,13 +10,8 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats
 from confir.data.sampling.design import Design
-from confir.data.sampling.judged_scores import (
-    RANDOM_TOPICS,
-    JudgedScores,
-    SampledScores,
-    as_judged,
-    as_sampled,
-)
+from confir.data.sampling.judged_scores import RANDOM_TOPICS, JudgedScores, as_judged
+from confir.data.sampling.sampled_document_scores import SampledScores, as_sampled
 from confir.data.scores import Scores
 from confir.errors import (
     FormatError,

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.long_tables.pair_totals import PairTotals
+from confir.data.long_tables.block_statistics import PairTotals
 from confir.data.scores import Scores
 from confir.errors import (
     InvalidValueError,

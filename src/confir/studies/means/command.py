@@ -13,13 +13,17 @@ from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, counted
-from confir.studies.unjudged.command import DOUBT_OPTIONS, DOUBT_TREATMENTS, Beside, Doubts
+from confir.studies.ties.command import Ties
+from confir.studies.unjudged.command import DOUBT_OPTIONS, Beside, Doubts, Unjudged
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
     from confir.data.result import Record
     from confir.data.scores import Scores
     from confir.measures.score_summary import ScoreSummary
+
+# The views that show other means beside the means.
+_DOUBTS: dict[str, type[Doubts]] = {one.view: one for one in (Unjudged, Ties)}
 
 VIEWS = Views(
     View(
@@ -81,7 +85,7 @@ def evaluate_command(
             "(bounds, the default); the mean without unjudged documents (condensed); the expected mean "
             "with judgements drawn for them (resample); the expected mean over all orders of tied "
             "documents (expected).",
-            choices=tuple(dict.fromkeys(way for ways in DOUBT_TREATMENTS.values() for way in ways)),
+            choices=tuple(dict.fromkeys(way for one in _DOUBTS.values() for way in one.treatments)),
         ),
     ] = None,
     pool_depth: Annotated[
@@ -118,7 +122,7 @@ def evaluate_command(
 
     out.prepare()
     view = VIEWS.choose(inputs.context, show, topics=topics).name
-    doubts = Doubts.of(inputs, view, treatment, pool_depth)
+    doubts = _DOUBTS[view].of(inputs, treatment, pool_depth) if view in _DOUBTS else None
     methods = [find_method(name) for name in method or ()]
     if out.output is not None:
         _check_chart(out.output, method or [], baseline)
@@ -203,11 +207,11 @@ def _check_chart(output: str, methods: Sequence[str], baseline: str | None) -> N
 
 
 def _check_judged(inputs: JudgedInputs, view: str, methods: Sequence[str]) -> None:
-    """Raise if options do not apply to means by model and human judgements."""
+    """Raise if options do not apply to means by human and model judgements."""
     from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS
 
     by_document = inputs.human_sample == RANDOM_DOCUMENTS
-    if view in DOUBT_TREATMENTS or (view == TOPICS and not by_document):
+    if view in _DOUBTS or (view == TOPICS and not by_document):
         raise InvalidValueError(
             f"--show {view} cannot be combined with --human, which corrects means, not single topics"
         )

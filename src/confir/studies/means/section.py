@@ -31,8 +31,8 @@ from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Cell, Mark, Table, rounded, to_markdown, topics_column
 from confir.studies.best.best_runs import BestRuns
 from confir.studies.comparison.comparison import Comparison, Place
+from confir.studies.comparison.comparison_notes import how_compared
 from confir.studies.comparison.verdicts import OPPOSITE
-from confir.studies.comparison.wording import how_compared
 from confir.studies.means.board import first_board
 from confir.studies.means.chart import interval_chart
 from confir.studies.means.table import bounds_note, design_note, means_note

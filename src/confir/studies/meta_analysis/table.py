@@ -8,12 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from confir.data.result import Record
+from confir.data.table_columns import Role, TableColumn
 from confir.data.tables.effect_files import Group
 from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.errors import counted
 from confir.intervals.simultaneous import is_significant
-from confir.number_text import difference_text, p_text, percent, share_text, signed
-from confir.report.tables import Cell, Table
+from confir.number_text import difference_text, p_text, p_words, percent, share_text, signed
+from confir.report.result_table import records_table
+from confir.report.tables import Table
 from confir.studies.comparison.verdicts import Estimates, significant_directions
 from confir.studies.meta_analysis.meta_analysis import PooledEffect, PooledModels
 from confir.studies.meta_analysis.models import FIXED, HARTUNG_KNAPP, STOUFFER
@@ -33,41 +35,19 @@ def pooled_table(pooled: PooledEffect | PooledModels, note: str = "") -> Table:
     models = as_models(pooled)
     main = models.main
     shown = models if len(main.groups) <= MOST_IN_FULL else PooledModels((main,))
-    adjusted = is_simultaneous(main)
     same_count = bool((main.count == main.count.flat[0]).all())
-    names = [
-        name
-        for name in ("collection", "measure", "run", "baseline")
-        if any(getattr(group, name) is not None for group in main.groups)
-    ]
-    rows = tuple(
-        (
-            *(Cell(record[name] or "–") for name in names),
-            Cell(record["model"]),
-            Cell(_effect_text(record), effect_sign(record) != 0),
-            Cell(p_text(record["p"])),
-            *([Cell(p_text(record["p_adjusted"]))] if adjusted else []),
-            Cell(difference_text(math.nan, record["predicted_low"], record["predicted_high"])),
-            Cell("–" if math.isnan(record["tau2"]) else f"{record['tau2']:.3g}"),
-            Cell(share_text(record["i2"], 0)),
-            Cell(_heterogeneity_text(record)),
-            *([] if same_count else [Cell(f"{record['studies']:,}")]),
-        )
-        for record in shown.to_records()
-    )
-    numbers = [
-        "effect",
-        "p",
-        *(["adj. p"] if adjusted else []),
-        "further study",
-        "τ²",
-        "I²",
-        "Q (p)",
-    ]
-    numbers += [] if same_count else ["studies"]
+    known = {
+        name for group in main.groups for name, one in group._asdict().items() if one is not None
+    }
+    left_out = {
+        *({*Group._fields} - known),
+        *(() if is_simultaneous(main) else ["p_adjusted"]),
+        *(["studies"] if same_count else ()),
+    }
+    columns = {name: column for name, column in _COLUMNS.items() if name not in left_out}
     over = f" over {_studies(int(main.count.flat[0]))}" if same_count else ""
     note = "; ".join(filter(None, (_note(models, shown, over), note)))
-    return Table((*names, "model", *numbers), rows, note, names=len(names) + 1)
+    return records_table(shown.to_records(), columns, note)
 
 
 def pooled_sentences(pooled: PooledEffect) -> list[str]:
@@ -132,10 +112,29 @@ def _direction_text(record: Record) -> str:
     return "above 0" if record["p_greater"] <= 0.5 else "below 0"
 
 
+def _predicted_text(record: Record) -> str:
+    return difference_text(math.nan, record["predicted_low"], record["predicted_high"])
+
+
 def _heterogeneity_text(record: Record) -> str:
     if math.isnan(record["q_p"]):
         return "–"
     return f"{record['q']:.1f} ({p_text(record['q_p'])})"
+
+
+_COLUMNS = {
+    **dict.fromkeys(("collection", "measure", "run", "baseline", "model"), TableColumn(Role.NAME)),
+    "effect": TableColumn(
+        Role.DIFFERENCE, text=_effect_text, bold=lambda one: effect_sign(one) != 0
+    ),
+    "p": TableColumn(Role.P),
+    "p_adjusted": TableColumn(Role.P, "adj. p"),
+    "predicted_low": TableColumn(Role.DIFFERENCE, "further study", text=_predicted_text),
+    "tau2": TableColumn(Role.NUMBER, "τ²", format=".3g"),
+    "i2": TableColumn(Role.SHARE, "I²", text=lambda one: share_text(one["i2"], 0)),
+    "q": TableColumn(Role.NUMBER, "Q (p)", text=_heterogeneity_text),
+    "studies": TableColumn(Role.COUNT),
+}
 
 
 def _note(models: PooledModels, shown: PooledModels, over: str) -> str:
@@ -172,17 +171,14 @@ def _sentence(
     if record["studies"] > 1:
         parts.append(_heterogeneity_words(record))
     if not math.isnan(record["predicted_low"]):
-        parts.append(
-            "a further study's true effect is expected in "
-            + difference_text(math.nan, record["predicted_low"], record["predicted_high"])
-        )
+        parts.append(f"a further study's true effect is expected in {_predicted_text(record)}")
     return (f"{group}: " if str(group) else "") + "; ".join(parts)
 
 
 def _effect_words(record: Record, pooled: PooledEffect, together: str) -> str:
     if pooled.model.kind == STOUFFER:
         adjusted = "adjusted " if together else ""
-        return f"effect {_direction_text(record)}, {adjusted}p {p_text(record['p_adjusted'])}"
+        return f"effect {_direction_text(record)}, {adjusted}{p_words(record['p_adjusted'])}"
     if math.isnan(record["effect"]):
         return "no pooled effect"
     low, high = shown_limits(record)
@@ -197,7 +193,7 @@ def _effect_words(record: Record, pooled: PooledEffect, together: str) -> str:
 
 
 def _heterogeneity_words(record: Record) -> str:
-    numbers = f"I² {share_text(record['i2'], 0)}, p {p_text(record['q_p'])} by Q"
+    numbers = f"I² {share_text(record['i2'], 0)}, {p_words(record['q_p'])} by Q"
     if is_significant(record["q_p"], record["level"]):
         return f"significant heterogeneity between the studies ({numbers})"
     return f"no significant heterogeneity between the studies ({numbers})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from confir.cli.terminal import Answer
 
 _GOAL = Panel("Goal")
+
+# Goals that a plan of human judgements takes, too.
+_OF_HUMAN_TOPICS = ("half_width", "topics", "judgements_per_topic", "family")
 
 # Measures of which a sentence says what the topics at hand can detect.
 _MOST_SENTENCES = 3
@@ -112,7 +115,7 @@ class HumanGoal:
     human_cost: Annotated[
         float | None,
         options.HUMAN_PANEL(
-            "With --human-topics: cost of a judgement by people (of a topic, without "
+            "With --human-topics: cost of a human judgement (of a topic, without "
             "--judgements-per-topic, unless documents were drawn); with --model-cost, the cheapest mix "
             "is planned."
         ),
@@ -210,7 +213,7 @@ def _plan_judgements(
 ) -> Answer:
     """Return how many topics, or documents of each, people must judge."""
     from confir.cli.terminal import Answer, result_answer
-    from confir.data.sampling.judged_scores import as_sampled
+    from confir.data.sampling.sampled_document_scores import as_sampled
     from confir.report.result_table import result_table
     from confir.studies.planning.human_documents import plan_human_documents
     from confir.studies.planning.human_topics import plan_human_topics
@@ -260,45 +263,37 @@ def _plan_votes(
     from confir.cli.terminal import result_answer
     from confir.studies.preferences.vote_plan import plan_votes
 
-    known = {
-        *(
-            "votes",
-            "half_width",
-            "baseline",
-            "power",
-            "level",
-            "cluster",
-            "output",
-            "kind",
-            "width",
-        ),
-        *("intervals", "decimals", "figure_width", "quiet", "provenance", "scheduler"),
+    asked: dict[str, Any] = {
+        "votes": votes,
+        "half_width": goal.half_width,
+        "baseline": baseline,
+        "power": goal.power,
+        "level": level,
+        "cluster": inputs.cluster,
     }
-    others = [name for name in inputs.context.params if name not in known]
+    used = {*asked, *_names(Output), "scheduler"}  # the last works around any command
+    others = [name for name in inputs.context.params if name not in used]
     refuse_options(inputs.context, others, "cannot be combined with --votes")
-    plan = plan_votes(
-        votes,
-        half_width=goal.half_width,
-        baseline=baseline,
-        power=goal.power,
-        level=level,
-        cluster=inputs.cluster,
-    )
-    out.deliver(result_answer(plan))
+    out.deliver(result_answer(plan_votes(**asked)))
 
 
 def _check_labels(inputs: JudgedInputs, goal: Goal, people: HumanGoal) -> None:
     """Raise where options are for planning human judgements, or not for it."""
     judged = inputs.check_human()
     if not people.human_topics:
-        own = ("model_topics", "human_cost", "model_cost")
+        own = [name for name in _names(HumanGoal) if name != "human_topics"]
         refuse_options(inputs.context, own, "is for --human-topics")
         return
     if not judged:
         raise InvalidValueError(
-            "--human-topics needs a pilot: --human QRELS, judged by people, and --human-sample"
+            "--human-topics needs a pilot: --human QRELS, human judgements, and --human-sample"
         )
     if goal.half_width is None:
         raise InvalidValueError("--human-topics needs --half-width, the goal")
-    names = ("difference", "judgements", "power", "assurance")
-    refuse_options(inputs.context, names, "cannot be combined with --human-topics")
+    others = [name for name in _names(Goal) if name not in _OF_HUMAN_TOPICS]
+    refuse_options(inputs.context, others, "cannot be combined with --human-topics")
+
+
+def _names(group: type) -> list[str]:
+    """Return the names of the options that a group declares."""
+    return [field.name for field in fields(group)]

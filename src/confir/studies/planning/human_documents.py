@@ -10,7 +10,7 @@ import numpy as np
 from confir.arguments import as_choice, as_integer, as_level, as_real
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
-from confir.data.sampling.judged_scores import SampledScores, as_sampled
+from confir.data.sampling.sampled_document_scores import SampledScores, as_sampled
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import BEST, LEVEL, NO_FAMILY
@@ -43,7 +43,7 @@ class DocumentPlan(Result):
     topics_alone
         Topics that are needed if people judge all documents.
     cost, cost_alone
-        What the judgements cost, with the model and by people alone; NaN without costs.
+        What the judgements cost, with the model and by human judgements alone; NaN without costs.
     between, within
         Standard deviation in the pilot: between topics, and of the draw within a topic.
     model_documents
@@ -140,7 +140,7 @@ def plan_human_documents(
     documents
         Documents of a topic that people judge; by default as many as in the pilot.
     human_cost, model_cost
-        Cost of a judgement, by people and by the model, which judges all: the cheapest mix is returned.
+        Cost of a human judgement, and of the model's, which judges all: the cheapest mix is returned.
 
     Examples
     --------

@@ -10,7 +10,8 @@ import numpy as np
 from confir.arguments import as_integer, as_level, as_real
 from confir.arrays import Floats
 from confir.data.result import Result, Variable, axis, constant, over, result
-from confir.data.sampling.judged_scores import as_judged, centre
+from confir.data.sampling.judged_scores import as_judged
+from confir.data.sampling.prediction_powered import centre
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import BEST, LEVEL, NO_FAMILY
@@ -44,7 +45,7 @@ class HumanPlan(Result):
     human_topics
         Topics that people must judge; NaN where even all of the model's are too few.
     model_topics
-        Topics that the model judges, those of people among them.
+        Topics that the model judges, human-judged ones among them.
     human_alone
         Topics that people would have to judge without a model.
     cost, cost_alone
@@ -99,7 +100,7 @@ class HumanPlan(Result):
         note = (
             f"topics that people must judge for {human_goal(self)}, from a pilot of "
             f"{counted(self.pilot, 'human topic')}; model topics: all that the model judges; without a "
-            "model: what people alone would need; weight of the model; agreement: correlation of the two "
+            "model: what human judgements alone would need; weight of the model; agreement: correlation of the two "
             "over topics"
         )
         if np.isnan(self.human_topics).any():
@@ -108,7 +109,7 @@ class HumanPlan(Result):
 
 
 def cost_columns() -> dict[str, TableColumn]:
-    """Return how the costs of a plan read, with the model and by people alone."""
+    """Return how the costs of a plan read, with the model and by human judgements alone."""
     cost = TableColumn(Role.NUMBER, format=",.6g")
     return {"cost": cost, "cost_alone": cost._replace(title="cost without")}
 
@@ -129,19 +130,19 @@ def plan_human_topics(
     A model judges cheaply, but with a bias that only human judgements reveal. The more the two agree
     over topics, the fewer topics people need to judge for an interval of the same width.
 
-    The variances and the covariance of people's and the model's scores are those of the pilot.
+    The variances and the covariance of scores by human and model judgements are those of the pilot.
 
     Parameters
     ----------
     scores
-        The pilot, by people and by the model: what `evaluate` returns with ``human``.
+        The pilot, by human and model judgements: what `evaluate` returns with ``human``.
     half_width, baseline, family, level
         As in `plan_topics`.
     model_topics
-        Topics that the model judges, those of people among them; by default those of the pilot.
+        Topics that the model judges, human-judged ones among them; by default those of the pilot.
         With costs it is chosen, too.
     human_cost, model_cost
-        Cost of judging a topic, by people and by the model: the cheapest mix is returned.
+        Cost of human and of model judgements of a topic: the cheapest mix is returned.
 
     Examples
     --------
@@ -198,19 +199,21 @@ def plan_human_topics(
 
 
 def check_costs(human: float | None, model: float | None) -> tuple[float, float] | None:
-    """Return the costs of a judgement by people and by the model, None where none is given."""
+    """Return the costs of a human judgement and of the model's, None where none is given."""
     if human is None and model is None:
         return None
     named = {"human_cost": human, "model_cost": model}
     costs = [as_real(name, cost, above=0.0) for name, cost in named.items() if cost is not None]
     if len(costs) == 1:
-        raise InvalidValueError("one cost is given; expected that of people and that of the model")
+        raise InvalidValueError(
+            "one cost is given; expected that of human judgements and that of the model"
+        )
     return costs[0], costs[1]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Agreement:
-    """Variances and covariance of scores by people and by the model, of each column of a pilot."""
+    """Variances and covariance of scores by human and by model judgements, of each column of a pilot."""
 
     people: Floats
     model: Floats
@@ -231,7 +234,7 @@ class _Agreement:
 
     @property
     def sd(self) -> Floats:
-        """Standard deviation of people's scores."""
+        """Standard deviation of scores by human judgements."""
         return np.where(self.people > 0, np.sqrt(self.people), np.nan)
 
     @property

@@ -129,7 +129,7 @@ def pair_spreads(sample: Sample) -> tuple[Integers, Integers, Floats]:
 def measure_pilot(sample: Sample, level: float) -> Pilot:
     """Return the standard deviations over topics with their limits; warn where there are none.
 
-    By a model's judgements and people's: that of people's topics which would have as large a
+    By human and model judgements: that of human-judged topics which would have as large a
     standard error by themselves.
     """
     distribution = sample.distribution(slice(None), None, ("se",))

@@ -14,7 +14,7 @@ from confir.cli.parameters import Argument, Option, Panel, PathRole, refuse_opti
 from confir.cli.views import View, Views
 from confir.defaults import DEFAULT_POWER
 from confir.errors import ConfirWarning, InvalidValueError
-from confir.studies.history.command import GATE_PANEL, GateRecords, require_option
+from confir.studies.gate.command import GATE_OPTIONS, GATE_PANEL, GateRecords, require_option
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _VOTES_PANEL = Panel("Votes")
 _PLAN_PANEL = Panel("Plan")
-_GATE = ("fail_if_worse", "require", "margin", "history", "looks", "commit", "junit")
+_GATE = ("margin", *GATE_OPTIONS)
 _PLAN = ("half_width", "power")
 _RESAMPLING = ("replicates", "seed")
 
@@ -121,8 +121,8 @@ def preferences_command(
     """
     from confir.cli.terminal import result_answer
     from confir.measures.strengths import STRENGTH
-    from confir.studies.comparison.gate import GateRule
     from confir.studies.comparison.table import comparison_parts
+    from confir.studies.gate.gate import GateRule
     from confir.studies.preferences.early_looks import share_sequence
     from confir.studies.preferences.preferences import rate_preferences
     from confir.studies.preferences.vote_plan import plan_votes

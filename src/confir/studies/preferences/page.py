@@ -19,10 +19,11 @@ from confir.report.report_page import Origin, page_environment, unbroken
 from confir.report.result_table import result_table
 from confir.report.tables import to_html
 from confir.studies.best.section import best_gaps
-from confir.studies.comparison.gate import Gate
+from confir.studies.best.table import excluded_sentence
 from confir.studies.comparison.section import baseline_gaps
 from confir.studies.comparison.table import group_table
-from confir.studies.comparison.wording import baseline_sentence, excluded_sentence, pairs_sentence
+from confir.studies.comparison.verdict_words import baseline_sentence, pairs_sentence
+from confir.studies.gate.gate import Gate
 from confir.studies.means.board import Board, first_board
 from confir.studies.preferences.preferences import Preferences
 from confir.studies.preferences.table import (
@@ -94,8 +95,10 @@ def preferences_page(
 
 def _pairs_said(found: Preferences) -> str:
     """Return how many pairs differ, or how many systems differ from the baseline."""
-    say = pairs_sentence if found.comparison.baseline is None else baseline_sentence
-    return f"{sentence_case(say(found.comparison, 0, _SYSTEM))}."
+    baseline = found.comparison.baseline
+    if baseline is None:
+        return f"{sentence_case(pairs_sentence(found.comparison, 0, _SYSTEM))}."
+    return f"{baseline_sentence(found.comparison, 0, isolated(baseline), _SYSTEM)}."
 
 
 def _lead(found: Preferences) -> str:

@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from confir.data.table_columns import Role, TableColumn
 from confir.errors import counted
-from confir.number_text import SENTENCE_DECIMALS, NumberText, p_text, percent
+from confir.number_text import SENTENCE_DECIMALS, NumberText, p_words, percent
 from confir.report.names import isolated
 from confir.report.result_table import records_table, result_table
 from confir.report.tables import Table
@@ -46,9 +46,9 @@ def fit_sentence(found: Preferences) -> str:
     alone = "" if found.cluster == "vote" else ", both as if votes were independent"
     return (
         f"One strength per system {verdict} the shares of all pairs (deviance {fit.deviance:.1f} "
-        f"with {fit.df} df, p = {p_text(fit.p)} by simulation); {counted(fit.cycles, 'triple')} of systems "
-        f"beat each other in a circle, {fit.expected_cycles:.1f} expected by chance (p = "
-        f"{p_text(fit.cycles_p)}){alone}"
+        f"with {fit.df} df, {p_words(fit.p)} by simulation); {counted(fit.cycles, 'triple')} of systems "
+        f"beat each other in a circle, {fit.expected_cycles:.1f} expected by chance "
+        f"({p_words(fit.cycles_p)}){alone}"
     )
 
 

@@ -22,7 +22,7 @@ from confir.cli.parameters import (
 )
 from confir.defaults import OVERLAP_DEPTH, PERSISTENCE
 from confir.errors import InvalidValueError
-from confir.studies.history.command import GATE_PANEL, check_junit
+from confir.studies.gate.command import GATE_PANEL, check_junit
 
 if TYPE_CHECKING:
     from confir.studies.reproduction.reproduction import ReproductionCheck

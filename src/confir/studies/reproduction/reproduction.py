@@ -32,6 +32,7 @@ from confir.measures.evaluation import evaluate
 from confir.number_text import bracketed, number_text, percent, share_text, signed, topics_text
 from confir.parallel import Progress
 from confir.resampling.topic_bootstrap import Rng
+from confir.studies.comparison.pair_results import open_words
 from confir.studies.comparison.verdicts import EQUIVALENT, IDENTICAL, INCONCLUSIVE, OPPOSITE, Words
 from confir.studies.reproduction.list_overlap import (
     TIE_VARIANTS,
@@ -128,8 +129,7 @@ class Reproduction(Result):
         if self.differences is not None:
             for name, values in self.differences._asdict().items():
                 yield Variable(name, by_measure, values)
-            ends = np.array([None, "low", "high"], object)  # high for -1
-            yield Variable("open", by_measure, ends[self.differences.open_end])
+            yield Variable("open", by_measure, open_words(self.differences.open_end))
         if self.effects is not None:
             names = ("effect_ratio", "effect_ratio_low", "effect_ratio_high", "delta_ri")
             for name, values in zip(names, self.effects, strict=True):

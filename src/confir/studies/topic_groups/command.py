@@ -13,6 +13,7 @@ from confir.cli.output import Output
 from confir.cli.parameters import refuse_options
 from confir.defaults import CHART_ENDINGS
 from confir.errors import InvalidValueError, SmallSampleWarning, counted, warn_caller
+from confir.studies.gate.command import GATE_OPTIONS
 from confir.studies.unjudged.command import DOUBT_OPTIONS
 
 if TYPE_CHECKING:
@@ -40,8 +41,7 @@ def compare_by(
     from confir.studies.topic_groups.table import group_difference_table
 
     views = ("family", "show", "topics", "teams", "rows")
-    gate = ("fail_if_worse", "require", "history", "looks", "commit", "junit")
-    refuse_options(inputs.context, (*views, *gate, *_TESTED), _BESIDE)
+    refuse_options(inputs.context, (*views, *GATE_OPTIONS, *_TESTED), _BESIDE)
     example = "confir compare qrels.txt a.run b.run --baseline a --design topics.csv --by length"
     scores, groups = _load(inputs, by, baseline, out, example)
     found = compare_groups(

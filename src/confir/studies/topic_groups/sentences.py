@@ -8,15 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from confir.errors import counted, enumerate_names
-from confir.number_text import SENTENCE_DECIMALS, bracketed, signed
+from confir.number_text import SENTENCE_DECIMALS, NumberText, p_words, signed
 from confir.studies.comparison.verdicts import BETTER, NOT_COMPARED, OPPOSITE, WORSE
 from confir.studies.topic_groups.group_differences import GroupComparison
 
 # The most groups that a sentence names.
 _MOST_NAMED = 6
-
-# Smaller p-values would round to 0.
-_SMALLEST_P = 0.00005
 
 
 def group_sentence(comparison: GroupComparison, pair: int, measure: int) -> str:
@@ -42,10 +39,9 @@ def _dependence(comparison: GroupComparison, pair: int, measure: int) -> str:
     if math.isnan(p):
         reason = comparison.untested or "too few of its groups vary or have five topics"
         return f"Whether {what} depends on {comparison.column} was not tested: {reason}"
-    adjusted = "adjusted p" if len(comparison.first) > 1 else "p"
+    adjusted = "adjusted " if len(comparison.first) > 1 else ""
     unclear = ", borderline" if comparison.groups_borderline[pair, measure] else ""
-    value = "< 0.0001" if p < _SMALLEST_P else f"= {p:.4f}"
-    said = f"{adjusted} {value}{unclear}"
+    said = f"{adjusted}{p_words(p)}{unclear}"
     if comparison.significant[pair, measure]:
         return f"{what[:1].upper()}{what[1:]} depends on {comparison.column} ({said})"
     return f"Whether {what} depends on {comparison.column} is inconclusive ({said})"
@@ -114,14 +110,11 @@ def _named(comparison: GroupComparison, places: Sequence[int], pair: int, measur
 
 
 def _with_interval(comparison: GroupComparison, place: int, pair: int, measure: int) -> str:
-    cell = place, pair, measure
-    difference = signed(float(comparison.difference[cell]), SENTENCE_DECIMALS)
-    low, high = float(comparison.low[cell]), float(comparison.high[cell])
-    if math.isnan(low) or math.isnan(high):
-        return f"{comparison.groups[place]} ({difference})"
-    limits = bracketed(
-        signed(low, SENTENCE_DECIMALS),
-        signed(high, SENTENCE_DECIMALS),
-        int(comparison.open_end[cell]),
+    arrays = comparison.difference, comparison.low, comparison.high
+    text = NumberText.of(
+        *(float(array[place, pair, measure]) for array in arrays),
+        is_signed=True,
+        open_end=int(comparison.open_end[place, pair, measure]),
+        decimals=SENTENCE_DECIMALS,
     )
-    return f"{comparison.groups[place]} ({difference} {limits})"
+    return f"{comparison.groups[place]} ({text})"

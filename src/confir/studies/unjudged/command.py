@@ -1,10 +1,11 @@
-"""``confir evaluate --show unjudged`` and ``ties``: bounds and estimates beside the means."""
+"""``confir evaluate --show unjudged``, and what it shares with ties: other means beside the means."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from confir.cli import options
 from confir.cli.output import Output
@@ -20,23 +21,8 @@ if TYPE_CHECKING:
     from confir.report.tables import RowBeside
     from confir.studies.unjudged.compared_means import ComparedMeans
 
-# The options of these views, and how each bounds or estimates means, the default first.
+# The options of these views.
 DOUBT_OPTIONS = ("treatment", "pool_depth")
-DOUBT_TREATMENTS = {"unjudged": ("bounds", "condensed", "resample"), "ties": ("bounds", "expected")}
-
-# Under which names numbers are added to the records of means.
-_COLUMNS = {
-    ("unjudged", "bounds"): {"lowest": "lowest", "highest": "highest", "judged": "judged"},
-    ("unjudged", "condensed"): {"estimate": "condensed", "judged": "judged"},
-    ("unjudged", "resample"): {
-        "estimate": "expected",
-        "low": "expected_low",
-        "high": "expected_high",
-        "judged": "judged",
-    },
-    ("ties", "bounds"): {"lowest": "tie_lowest", "highest": "tie_highest"},
-    ("ties", "expected"): {"expected": "tie_expected"},
-}
 
 
 class Beside(NamedTuple):
@@ -60,30 +46,40 @@ class Beside(NamedTuple):
     draw: Callable[[Interval], Any] | None
 
 
-class Doubts(NamedTuple):
-    """How --show unjudged or ties bounds or estimates means."""
+@dataclass(frozen=True, slots=True)
+class Doubts:
+    """A view that bounds or estimates what means would be, were the lists judged or ordered otherwise.
 
-    view: str
+    Attributes
+    ----------
+    view
+        Its name, as --show has it.
+    treatments
+        The ways to bound or estimate, the default first: each with the numbers of its result, and their
+        names in the records of means.
+    treatment, pool_depth
+        The way that was chosen, and the depth above which documents count; by default the measure's.
+    """
+
+    view: ClassVar[str]
+    treatments: ClassVar[Mapping[str, Mapping[str, str]]]
+
     treatment: str
     pool_depth: int | None
 
     @classmethod
-    def of(
-        cls, inputs: Inputs, view: str, treatment: str | None, pool_depth: int | None
-    ) -> Doubts | None:
-        """Return what a view asks for, None if it is another one; raise where it knows no such way."""
-        ways = DOUBT_TREATMENTS.get(view)
-        if ways is None:
-            return None
-        if treatment is not None and treatment not in ways:
-            raise UnknownNameError(f"value of --treatment with --show {view}", treatment, ways)
+    def of(cls, inputs: Inputs, treatment: str | None, pool_depth: int | None) -> Self:
+        """Return what the options ask for; raise where the view knows no such way."""
+        if treatment is not None and treatment not in cls.treatments:
+            name = f"value of --treatment with --show {cls.view}"
+            raise UnknownNameError(name, treatment, cls.treatments)
         if pool_depth is not None and treatment == "condensed":
             raise InvalidValueError("--pool-depth is for --treatment bounds and resample")
         if inputs.scores:
             raise InvalidValueError(
-                f"--show {view} needs the documents; expected QRELS RUN..., not --scores"
+                f"--show {cls.view} needs the documents; expected QRELS RUN..., not --scores"
             )
-        return cls(view, treatment or ways[0], pool_depth)
+        return cls(treatment or next(iter(cls.treatments)), pool_depth)
 
     def gather(
         self, inputs: Inputs, statistics: options.Statistics, output: Output, example: str
@@ -95,56 +91,86 @@ class Doubts(NamedTuple):
         from confir.measures.lists_and_scores import join_scores, usable_measures
         from confir.measures.parsing import parse_measures
         from confir.studies import find_function
-        from confir.studies.ties.tie_bounds import TIE_NOTES
         from confir.studies.unjudged.table import rows_beside
 
         experiment = inputs.experiment(example=example)
         wanted = parse_measures(chosen_measures(experiment, None), experiment.rules.rel)
-        usable_measures(wanted, self._objection)
+        usable_measures(wanted, self.objection)
         with Progress("reading runs", total=inputs.run_count, quiet=output.quiet) as progress:
             scores = inputs.state_bound(evaluate_lists(experiment, progress))
-        lists = experiment.lists_by_topic()
-        found = self._result(
-            join_scores(lists, scores, experiment.rules, self._objection), statistics
-        )
+        scored = join_scores(experiment.lists_by_topic(), scores, experiment.rules, self.objection)
+        found = self.result(scored, statistics)
         draw = find_function(found, "chart")
         is_chart = output.output is not None and Path(output.output).suffix.lower() in CHART_ENDINGS
-        names = _COLUMNS[self.view, self.treatment]
+        names = self.treatments[self.treatment]
+        columns = {
+            (record["run"], record["measure"]): {new: record[old] for old, new in names.items()}
+            for record in found.to_records()
+        }
+        drawn = (lambda interval: draw(found, interval)) if draw and is_chart else None
         return scores, Beside(
-            rows_beside(found, self.treatment),
-            TIE_NOTES[self.treatment] if self.view == "ties" else found.note(),
-            {
-                (record["run"], record["measure"]): {new: record[old] for old, new in names.items()}
-                for record in found.to_records()
-            },
-            (lambda interval: draw(found, interval)) if draw and is_chart else None,
+            rows_beside(self.label, found, names), self.note(found), columns, drawn
         )
 
-    def _objection(self, measure: Measure) -> str | None:
+    def objection(self, measure: Measure) -> str | None:
         """Return why a measure does not go with the options; None where it does."""
-        from confir.studies.ties.tie_bounds import no_order
+        raise NotImplementedError
+
+    def result(self, scored: ListsAndScores, statistics: options.Statistics) -> ComparedMeans:
+        """Return the bounds or estimates."""
+        raise NotImplementedError
+
+    @property
+    def label(self) -> str:
+        """What the row of bounds or estimates is called."""
+        return self.view
+
+    def note(self, found: ComparedMeans) -> str:
+        """Return what the rows are."""
+        return found.note()
+
+
+class Unjudged(Doubts):
+    """What unjudged documents could do to the means."""
+
+    __slots__ = ()
+
+    view = "unjudged"
+    treatments: ClassVar = {
+        "bounds": {"lowest": "lowest", "highest": "highest", "judged": "judged"},
+        "condensed": {"estimate": "condensed", "judged": "judged"},
+        "resample": {
+            "estimate": "expected",
+            "low": "expected_low",
+            "high": "expected_high",
+            "judged": "judged",
+        },
+    }
+
+    def objection(self, measure: Measure) -> str | None:
+        """Return why a measure does not go with the treatment; None where it does."""
         from confir.studies.unjudged.unjudged_bounds import no_rule
         from confir.studies.unjudged.unjudged_estimates import sees_judged
 
-        if self.view == "ties":
-            return no_order(measure)
         reasons = {"bounds": no_rule, "resample": sees_judged}
         return reasons[self.treatment](measure) if self.treatment in reasons else None
 
-    def _result(self, scored: ListsAndScores, statistics: options.Statistics) -> ComparedMeans:
-        """Return the bounds or estimates."""
+    def result(self, scored: ListsAndScores, statistics: options.Statistics) -> ComparedMeans:
+        """Return the bounds over all judgements, or an estimate."""
         import numpy as np
 
         from confir.defaults import COMPLETIONS
-        from confir.studies.ties.tie_bounds import bound_scored_ties
         from confir.studies.unjudged.unjudged_bounds import bound_scored_lists
         from confir.studies.unjudged.unjudged_estimates import condense, resample
 
-        if self.view == "ties":
-            return bound_scored_ties(scored)
         if self.treatment == "bounds":
             return bound_scored_lists(scored, self.pool_depth)
         if self.treatment == "condensed":
             return condense(scored, statistics.level)
         generator = np.random.default_rng(statistics.seed)
         return resample(scored, statistics.level, COMPLETIONS, generator, self.pool_depth)
+
+    @property
+    def label(self) -> str:
+        """What the row of bounds or estimates is called."""
+        return self.view if self.treatment == "bounds" else self.treatment

@@ -2,42 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
 
-from confir.arrays import Floats
 from confir.number_text import interval_text, limits_text, number_text, share_text
 from confir.report.tables import RowBeside
-from confir.studies.ties.tie_bounds import TieBounds
+
+# How as many numbers are written: a mean, its bounds, or an estimate with its limits.
+_WRITTEN: dict[int, Callable[..., str]] = {1: number_text, 2: limits_text, 3: interval_text}
 
 
-def rows_beside(result: Any, treatment: str) -> list[RowBeside]:
+def rows_beside(label: str, result: Any, names: Collection[str]) -> list[RowBeside]:
     """Return rows to stand below each run's means: bounds or estimate, and the share judged.
 
     Parameters
     ----------
+    label
+        What the bounds or the estimate are called.
     result
         What `bound_ties`, `bound_unjudged` or `estimate_unjudged` returns.
-    treatment
-        What is shown of it: bounds, or an estimate.
+    names
+        What is shown of it, the share ``judged`` in a row of its own.
     """
-    if treatment == "bounds":
-        shown = _texts(limits_text, result.lowest, result.highest)
-    elif treatment == "expected":
-        shown = _texts(number_text, result.expected)
-    elif treatment == "resample":
-        shown = _texts(interval_text, result.estimate, result.low, result.high)
-    else:
-        shown = _texts(number_text, result.estimate)
-    if isinstance(result, TieBounds):
-        return [RowBeside("ties", result.runs, shown)]
-    label = "unjudged" if treatment == "bounds" else treatment
-    judged = _texts(share_text, result.judged)
-    return [RowBeside(label, result.runs, shown), RowBeside("judged", result.runs, judged)]
+    shown = [name for name in names if name != "judged"]
+    rows = [RowBeside(label, result.runs, _texts(_WRITTEN[len(shown)], result, *shown))]
+    if "judged" in names:
+        rows.append(RowBeside("judged", result.runs, _texts(share_text, result, "judged")))
+    return rows
 
 
-def _texts(write: Callable[..., str], *numbers: Floats) -> list[list[str]]:
-    """Return numbers as texts, runs × measures."""
-    return [[write(*values) for values in row] for row in np.stack(numbers, axis=2).tolist()]
+def _texts(write: Callable[..., str], result: Any, *names: str) -> list[list[str]]:
+    """Return numbers of a result as texts, runs × measures."""
+    numbers = np.stack([getattr(result, name) for name in names], axis=2).tolist()
+    return [[write(*values) for values in row] for row in numbers]

@@ -23,6 +23,7 @@ function pairAt(place, turned) {
     limits: low === none ? none : `${open > 0 ? "(" : "["}${low}, ${high}${open < 0 ? ")" : "]"}`,
     p: pairs.p_adjusted[place],
     p_text: pairs.p_text[place],
+    p_phrase: pairs.p_phrase[place],
     wins: turned ? pairs.losses[place] : pairs.wins[place],
     ties: pairs.ties[place],
     losses: turned ? pairs.wins[place] : pairs.losses[place],
@@ -43,29 +44,22 @@ function verdict() {
     target.textContent = "";
     return;
   }
-  const { name } = measure();
-  const said = {
-    better: `${a} is significantly better than ${b} in ${name}`,
-    worse: `${a} is significantly worse than ${b} in ${name}`,
-    equivalent: `${a} and ${b} are equivalent in ${name}`,
-    identical: `${a} and ${b} are identical in ${name}`,
-    inconclusive: `The difference between ${a} and ${b} in ${name} is inconclusive`,
-    "not compared": `${a} and ${b} are not compared in ${name}, with fewer than 2 topics in common`,
-  };
+  const names = { run: a, other: b, measure: measure().name };
+  const said = (found) => measure().comparison.said[found].replace(/\{(\w+)\}/g, (_, key) => names[key]);
   const pair = findPair(state.a, state.b);
   if (!pair) {
     const found = word(state.a, state.b);
     const compared = planned() === null ? "the best runs" : `runs with ${isolated(data.runs[planned()])}`;
     target.textContent = found
-      ? `${said[found]}; confir compare has the interval of this pair.`
-      : `This page compares ${compared} by ${measure().name}, not ${a} with ${b}; confir compare lists all pairs.`;
+      ? `${said(found)}; confir compare has the interval of this pair.`
+      : `This page compares ${compared} by ${names.measure}, not ${a} with ${b}; confir compare lists all pairs.`;
     return;
   }
   const limits = pair.limits === none ? "no interval" : `${measure().comparison.interval}${levelText()} CI ${pair.limits}`;
   const reason = pair.reason ? `, ${pair.reason}` : "";
-  const numbers = `${pair.difference}, ${limits}, adjusted p ${pair.p_text}${reason}`.replaceAll("-0.", "−0.");
+  const numbers = `${pair.difference}, ${limits}, ${pair.p_phrase}${reason}`.replaceAll("-0.", "−0.");
   target.textContent =
-    `${said[pair.verdict]}${pair.borderline} (${numbers}); ` +
+    `${said(pair.verdict)}${pair.borderline} (${numbers}); ` +
     `${measure().means.unit}s won ${pair.wins}, tied ${pair.ties}, lost ${pair.losses}.`;
 }
 function pairTable() {

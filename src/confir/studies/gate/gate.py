@@ -12,6 +12,7 @@ from confir.errors import InvalidValueError
 from confir.intervals.simultaneous import SimultaneousLimits
 from confir.studies.comparison.comparison import Comparison, Place
 from confir.studies.comparison.decisions import Decision
+from confir.studies.comparison.verdict_words import difference_phrase, reason
 from confir.studies.comparison.verdicts import EQUIVALENT, IDENTICAL, WORSE, sides_of_bound
 
 Requirement = Literal["not-worse", "non-inferior", "superior"]
@@ -92,9 +93,9 @@ class Gate:
         bound = f"-{margin:g}" if margin else "0"
         side = "significantly below" if self.require == "not-worse" else "not significantly above"
         # the verdict's reason is about 0, and about a margin only where all topics agree
-        applies = decision.reason and (decision.constant or not margin)
-        reason = f" ({decision.reason})" if applies else ""
-        return f"{decision.interval_text}, is {side} {bound}{reason}"
+        why = reason(decision) if decision.constant or not margin else ""
+        because = f" ({why})" if why else ""
+        return f"{difference_phrase(decision)}, is {side} {bound}{because}"
 
 
 def judge_gate(

@@ -1,28 +1,19 @@
-"""What is said of comparisons: who is better, and how that was found."""
+"""Notes on comparisons: by which intervals and tests verdicts are given, on which topics."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from confir.errors import counted
 from confir.intervals.method_list import METHODS
-from confir.number_text import number_text, percent, score_words, topics_text
-from confir.report.names import isolated, joined_names
-from confir.studies.best.best_runs import BestRuns
-from confir.studies.best.teams import TeamBoard
-from confir.studies.comparison.comparison import Comparison, Place
+from confir.number_text import percent, topics_text
+from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.families import CORRECTION_NAMES
 from confir.studies.comparison.paired_tests import find_test
-from confir.studies.comparison.verdicts import BETTER, OPPOSITE, WORSE
 from confir.studies.corrected_means.sentences import model_notes
 
 # What an end that is 0 and excluded means, and a verdict that is called borderline.
 OPEN_END = "only the sign of the difference is significant, by the bound for symmetric differences"
 
 BORDERLINE = "other replicates might change the verdict"
-
-# More runs than this are counted in a sentence.
-_MOST_NAMED = 3
 
 
 def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
@@ -67,7 +58,7 @@ def sampling_notes(comparison: Comparison, seed: int | None) -> list[str]:
         notes.append(f"standard errors by the design, {scores.design_words}")
     notes += filter(None, [scores.sampling_note(seed)])
     if comparison.weight is not None:
-        notes.append("by people's judgements, estimated from theirs and the model's (PPI++)")
+        notes.append("by human judgements, estimated from these and the model's (PPI++)")
         more = comparison.scores.model_topics
         notes += model_notes(comparison.measures, comparison.weight == 0, more, "differences")
     return notes
@@ -113,111 +104,6 @@ def mark_note(comparison: Comparison) -> str:
     if comparison.is_adjusted and not comparison.is_simultaneous:
         parts.insert(1, _adjusted_by(comparison))
     return f"▲ ▼ significantly better, worse than {comparison.baseline}: {', '.join(parts)}"
-
-
-def unjoined_sentence(pairs: int, what: str) -> str:
-    """Return how many pairs lack a common group or bar without a significant difference."""
-    does = "does" if pairs == 1 else "do"
-    return (
-        f"{counted(pairs, 'pair')} without a common {what} {does} not differ significantly, either"
-    )
-
-
-def means_text(comparison: Comparison, pair: int, measure: str) -> str:
-    """Return the means of baseline and run: ``0.3202 → 0.1781``; a dash where there are none."""
-    means = comparison.pair_means(pair)
-    if means is None:
-        return "–"
-    before, after = means[:, comparison.measures.index(measure)].tolist()
-    return f"{number_text(before)} → {number_text(after)}"
-
-
-def team_pairs_sentence(teams: TeamBoard, comparison: Comparison, measure: int) -> str:
-    """Return how many pairs of teams differ significantly by their best runs."""
-    best = {runs[measure] for runs in teams.best_runs}
-    words = zip(comparison.pairs, comparison.pair_verdicts(measure), strict=True)
-    verdicts = [word for pair, word in words if best.issuperset(pair)]
-    found = sum(word in OPPOSITE for word in verdicts)
-    verb = "differs" if found == 1 else "differ"
-    return (
-        f"{found:,} of {counted(len(verdicts), 'pair')} of teams {verb} significantly by their best runs, "
-        f"adjusted for all {counted(len(comparison.pairs), 'pair')} of runs"
-    )
-
-
-def pairs_sentence(comparison: Comparison, measure: int, what: str = "run") -> str:
-    """Return how many pairs differ significantly by a measure, and the smallest such difference."""
-    verdicts = comparison.verdict[0, :, measure]
-    significant = np.isin(verdicts, list(OPPOSITE))
-    pairs, found = len(verdicts), int(significant.sum())
-    if not found:
-        which = (
-            f"the two {what}s do not differ" if pairs == 1 else f"none of {pairs:,} pairs differs"
-        )
-        return f"{which} significantly"
-    smallest = float(np.abs(comparison.difference[significant, measure]).min())
-    said = score_words(smallest)
-    if pairs == 1:
-        return f"the two {what}s differ significantly, by {said}"
-    verb = "differs" if found == 1 else "differ"
-    share = round(100 * found / pairs)
-    return (
-        f"{found:,} of {pairs:,} pairs {verb} significantly ({share}%); the smallest observed difference "
-        f"that is significant is {said}"
-    )
-
-
-def excluded_sentence(
-    best: BestRuns, comparison: Comparison, measure: int, what: str = "run"
-) -> str:
-    """Return why runs are ruled out though their pair with the best is inconclusive, if any are."""
-    top = best.order(measure)[0]
-    inconclusive = {
-        run
-        for run, word in comparison.verdicts_against(top, measure).items()
-        if word not in OPPOSITE and not best.in_set[run, measure]
-    }
-    left = [best.runs[run] for run in best.order(measure) if run in inconclusive]
-    if not left:
-        return ""
-    names = joined_names(left) if len(left) <= _MOST_NAMED else counted(len(left), what)
-    return (
-        f"{names} {'is' if len(left) == 1 else 'are'} ruled out as the best by fewer, one-sided comparisons, "
-        f"though inconclusive against {isolated(best.runs[top])} among all pairs"
-    )
-
-
-def difference_sentence(comparison: Comparison, place: Place) -> str:
-    """Return what is said of a run and its baseline: both means, then difference and verdict."""
-    decision = comparison.decision(place)
-    measure = comparison.measure_name(place)
-    means = comparison.pair_means(place.pair)
-    if means is None:
-        return decision.in_words(measure)
-    baseline, run = (
-        f"{isolated(name)} {score_words(mean)}"
-        for name, mean in zip(comparison.names(place.pair), means[:, place.measure], strict=True)
-    )
-    return f"{baseline} → {run} in {measure}: {decision.words} ({decision.evidence})"
-
-
-def named_pairs_sentence(comparison: Comparison, measure: int) -> str:
-    """Return how many pairs differ, after the measure where there are several."""
-    said = pairs_sentence(comparison, measure)
-    return f"{comparison.measures[measure]}: {said}" if len(comparison.measures) > 1 else said
-
-
-def baseline_sentence(comparison: Comparison, measure: int, what: str = "run") -> str:
-    """Return how many runs differ significantly from the baseline by a measure."""
-    verdicts = comparison.verdict[0, :, measure].tolist()
-    better, worse = verdicts.count(BETTER), verdicts.count(WORSE)
-    rest = len(verdicts) - better - worse
-    others = "" if not rest else f", and {rest:,} do not differ significantly"
-    return (
-        f"{better:,} of {counted(len(verdicts), what)} {'is' if better == 1 else 'are'} significantly "
-        f"better than {isolated(str(comparison.baseline))} in {comparison.measures[measure]}, {worse:,} "
-        f"significantly worse{others}"
-    )
 
 
 def _family_text(comparison: Comparison) -> str:

@@ -22,9 +22,9 @@ from confir.resampling.sample import Knowledge
 from confir.resampling.topic_bootstrap import Rng
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.decisions import Decision
-from confir.studies.comparison.gate import Candidate, Gate, Requirement, check_gate, passes
 from confir.studies.comparison.paired_tests import DEFAULT_TEST
 from confir.studies.comparison.verdicts import BETTER, IDENTICAL, INCONCLUSIVE, WORSE
+from confir.studies.gate.gate import Candidate, Gate, Requirement, check_gate, passes
 
 # The differences of a run by topic, in order of arrival.
 Arrived = Mapping[str, float]

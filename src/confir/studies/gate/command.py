@@ -1,0 +1,193 @@
+"""Options of a gate, for every command that has one, and what is kept of its outcome."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import click
+
+from confir.cli.parameters import Panel, PathRole
+from confir.cli.start import build_seconds
+from confir.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from confir.report.junit_xml import Suite
+    from confir.studies.comparison.comparison import Comparison
+    from confir.studies.gate.gate import Gate, GateRule
+    from confir.studies.history.history_file import OpenHistory
+
+GATE_PANEL = Panel("Gate")
+
+
+def require_option() -> Any:
+    """Return the option --require: what a candidate must show to pass a stricter gate."""
+    return GATE_PANEL(
+        "A stricter gate: exit with 1 unless the difference is significantly above -MARGIN, or "
+        "above 0.",
+        choices=("non-inferior", "superior"),
+    )
+
+
+# Where continuous integration says which commit it builds.
+_COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT")
+
+
+def check_junit(path: str) -> None:
+    """Raise before any work where a gate could not be written as JUnit XML."""
+    from confir.cli.terminal import check_folder
+
+    if not path.lower().endswith(".xml"):
+        raise InvalidValueError(
+            f"{path}: the gate is written as JUnit XML; expected a name such as gate.xml"
+        )
+    check_folder(path)
+
+
+@dataclass(frozen=True, slots=True)
+class GateRecords:
+    """What is kept of a gate: the history of its looks, and the outcome as JUnit XML."""
+
+    history: Annotated[
+        str | None,
+        GATE_PANEL(
+            "Append this look to a history (JSON Lines), and control the error rate over all of its "
+            "looks. confir history shows it.",
+            "FILE",
+            path=PathRole.APPEND,
+        ),
+    ] = None
+    looks: Annotated[
+        str,
+        GATE_PANEL(
+            "What is new at each look of --history: candidates on the same topics, or topics for the "
+            "same candidates.",
+            choices=("candidates", "topics"),
+        ),
+    ] = "candidates"
+    commit: Annotated[
+        str | None,
+        GATE_PANEL(
+            "The commit for --history; by default what GITHUB_SHA, CI_COMMIT_SHA or GIT_COMMIT says.",
+            "ID",
+        ),
+    ] = None
+    junit: Annotated[
+        str | None, GATE_PANEL("Write the gate as JUnit XML.", "FILE", path=PathRole.WRITE)
+    ] = None
+
+    def check(self, gates: Sequence[str]) -> None:
+        """Raise before any work where there is nothing to keep, or it could not be written."""
+        from confir.cli.terminal import check_folder
+
+        for option in ("history", "commit", "junit"):
+            if getattr(self, option) is not None and not gates:
+                raise InvalidValueError(f"--{option} needs --fail-if-worse: it belongs to a gate")
+        if self.history is None and (self.commit is not None or self.looks != "candidates"):
+            raise InvalidValueError(
+                "--commit and --looks need --history FILE, which records the looks"
+            )
+        if self.junit is not None:
+            check_junit(self.junit)
+        if self.history is not None:
+            check_folder(self.history)
+
+    def judge(
+        self,
+        context: click.Context,
+        comparison: Comparison,
+        measures: Sequence[str],
+        rule: GateRule,
+        seed: int,
+    ) -> list[Gate]:
+        """Return the gates, by the history where there is one.
+
+        What is to be kept of them is written after all else that the command writes.
+        """
+        from confir.cli.output_guard import run_last
+        from confir.studies.gate.gate import judge_gate
+        from confir.studies.history.looks import Look, begin_look
+
+        if self.history is None:
+            waiting = None
+            gates = [judge_gate(comparison, name, **rule._asdict()) for name in measures]
+        else:
+            look = Look(self.commit or _commit_being_built(), _now(), self.looks)
+            gates, waiting = begin_look(self.history, comparison, measures, rule, look, seed=seed)
+        run_last(context, _keeping(gates, self.junit, waiting))
+        return gates
+
+    def announce(self, gates: Sequence[Gate], *, shown: bool) -> None:
+        """Say how gates decided, unless that is shown; exit with 1 where one is closed."""
+        from confir.cli.streams import print_message
+
+        for gate in () if shown else gates:
+            print_message(f"confir: {gate.sentence()}")
+        if any(gate.closed for gate in gates):
+            raise click.exceptions.Exit(1)
+
+
+# The options of a gate, but for the margin, which comparisons without a gate have, too.
+GATE_OPTIONS = ("fail_if_worse", "require", *(field.name for field in fields(GateRecords)))
+
+
+@contextmanager
+def _keeping(
+    gates: Sequence[Gate], junit: str | None, waiting: OpenHistory | None
+) -> Iterator[None]:
+    """Keep gates at the end of a command that did all it should: JUnit first, then the look."""
+    try:
+        try:
+            yield
+        except click.exceptions.Exit:
+            _keep(gates, junit, waiting)
+            raise
+        _keep(gates, junit, waiting)
+    finally:
+        if waiting is not None:
+            waiting.close()
+
+
+def _suite(gate: Gate) -> Suite:
+    """Return a gate as a suite of tests, one per candidate."""
+    from confir.report.junit_xml import Check, Suite
+    from confir.studies.comparison.verdict_words import difference_and_verdict as said
+
+    checks = [
+        Check(one.run, said(one.decision), one.passes, gate.require, gate.failure(one))
+        for one in gate.candidates
+    ]
+    return Suite(f"{gate.measure} against {gate.baseline}", gate.measure, checks)
+
+
+def _keep(gates: Sequence[Gate], junit: str | None, waiting: OpenHistory | None) -> None:
+    from confir.data.files import write_whole
+    from confir.report.junit_xml import suites_to_junit
+
+    sys.stdout.flush()  # or a full disk would show only after the look is spent
+    if junit is not None:
+        write_whole(junit, suites_to_junit([_suite(gate) for gate in gates]))
+    if waiting is not None:
+        try:
+            waiting.append()
+        except BaseException:
+            if junit is not None:  # it would tell of a look that never was
+                with suppress(OSError):
+                    os.unlink(junit)
+            raise
+
+
+def _commit_being_built() -> str | None:
+    return next((os.environ[name] for name in _COMMITS if os.environ.get(name)), None)
+
+
+def _now() -> str:
+    """Return the time, or that of the build, in ISO 8601."""
+    seconds = build_seconds()
+    time = datetime.now(UTC) if seconds is None else datetime.fromtimestamp(seconds, UTC)
+    return time.isoformat(timespec="seconds")

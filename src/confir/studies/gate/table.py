@@ -1,0 +1,38 @@
+"""The table of the candidates at a gate."""
+
+from __future__ import annotations
+
+from confir.number_text import difference_text, level_text, number_text
+from confir.report.tables import Cell, Table
+from confir.studies.comparison.comparison import Comparison
+from confir.studies.gate.gate import Gate
+
+
+def gate_table(gate: Gate, comparison: Comparison) -> Table:
+    """Return a table of the candidates at a gate, those that fail in bold: means, then differences."""
+    rows = tuple(
+        tuple(
+            Cell(text, not candidate.passes)
+            for text in (
+                candidate.run,
+                "passes" if candidate.passes else "fails",
+                _means_text(comparison, pair, gate.measure),
+                difference_text(
+                    *candidate.decision.estimates[:3], open_end=candidate.decision.open
+                ),
+            )
+        )
+        for pair, candidate in enumerate(gate.candidates)
+    )
+    note = f"{gate.sentence()}\n{gate.about}" if gate.about else gate.sentence()
+    level = level_text(gate.candidates[0].decision.level)
+    means = f"{gate.measure}: {gate.baseline} → candidate"
+    return Table(("candidate", "gate", means, f"difference, {level} interval"), rows, note, 2)
+
+
+def _means_text(comparison: Comparison, pair: int, measure: str) -> str:
+    """Return the means of baseline and run: ``0.3202 → 0.1781``; a dash where there are none."""
+    means = comparison.pair_means(pair)
+    if means is None:
+        return "–"
+    return " → ".join(map(number_text, means[:, comparison.measures.index(measure)].tolist()))
