@@ -85,8 +85,8 @@ def run_in_threads(function: Callable[[Task], Result], tasks: Sequence[Task]) ->
 def _threaded(function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
     reuse_memory()
     with single_products:
-        threads = min(_cores.free(usable_cores()), len(tasks) if isinstance(tasks, Sequence) else 1)
-        if threads < 2:
+        count = len(tasks) if isinstance(tasks, Sequence) else 1
+        if count < 2 or (threads := min(_cores.free(usable_cores()), count)) < 2:
             yield from map(function, tasks)
             return
         from concurrent.futures import ThreadPoolExecutor
@@ -142,6 +142,8 @@ def run_blocks(
     Progress is called with 1 after each task.
     For functions without side effects, as their work may be done in other processes.
     """
+    if progress is None and scheduler_in_use() is None:
+        return run_in_threads(function, tasks)
     return list(in_order(iterate_blocks(function, tasks, progress)))
 
 

@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from functools import cache
 from typing import NamedTuple
 
 import pytest
@@ -22,9 +23,9 @@ class Outcome(NamedTuple):
 @pytest.fixture(scope="session")
 def built_once():
     """Commands whose options are read from their functions once, not for each call."""
-    built = confir.cli.start.build_app()
+    built = cache(confir.cli.start.build_command)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("confir.cli.start.build_app", lambda: built)
+        patch.setattr("confir.cli.start.build_command", built)
         yield
 
 

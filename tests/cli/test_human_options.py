@@ -138,7 +138,7 @@ def test_a_score_table_takes_no_qrels_by_people(confir_command, files, tmp_path)
         assert outcome.code == 2
         assert f"{files['people']}: this looks like qrels; expected columns run" in outcome.err
     outcome = confir_command("evaluate", files["model"], files["runs"][0], *RANDOM)
-    assert "--human-sample is for people's judgements: expected --human QRELS" in outcome.err
+    assert "--human-sample is for human judgements: expected --human QRELS" in outcome.err
 
 
 def test_people_who_judged_all_topics_stand_for_themselves(command):
@@ -174,7 +174,7 @@ def test_a_report_says_whose_judgements_it_is_by(command, files, tmp_path):
     assert "prediction-powered estimates (PPI++, Angelopoulos et al. 2023)" in text
     assert "@misc{Angelopoulos2023" in text
     assert "@book{Cochran1977" in text
-    assert "which people&#39;s judgements of some topics or documents do not correct" in text
+    assert "which human judgements of some topics or documents do not correct" in text
     refused = command("report", *RANDOM, *arguments, "--method", "gaffke")
     assert refused.code == 2
     assert "method 'gaffke' does not fit" in refused.err

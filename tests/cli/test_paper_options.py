@@ -10,7 +10,7 @@ import warnings
 import pytest
 
 from confir.cli import terminal
-from confir.cli.start import COMMANDS, WarningSummary
+from confir.cli.start import COMMANDS, warnings_at_the_end
 from confir.errors import DegenerateSampleWarning, InputWarning, TopicWarning
 from confir.report.merged_warnings import merge_warnings
 from requirements import ON_LINUX, missing_requirement
@@ -132,10 +132,8 @@ def test_an_unknown_shell_is_named(confir_command):
 
 
 def test_warnings_come_most_important_first_and_each_once(capsys):
-    summary = WarningSummary()
-    with warnings.catch_warnings(), summary:
+    with warnings_at_the_end():
         warnings.simplefilter("always")
-        warnings.showwarning = summary.show
         warnings.warn("no interval", DegenerateSampleWarning, stacklevel=1)
         for run in ("a", "b", "c", "d", "e"):
             warnings.warn(f"run '{run}' lacks 2 topics", TopicWarning, stacklevel=1)

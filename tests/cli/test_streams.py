@@ -200,7 +200,7 @@ def test_an_import_that_ctrl_c_cut_short_counts_as_interrupted(confir_command, m
     def fail(*_):
         raise ImportError("a part of the package is missing") from KeyboardInterrupt()
 
-    monkeypatch.setattr("confir.cli.start.build_app", fail)
+    monkeypatch.setattr("confir.cli.start._invoke", fail)
     outcome = confir_command("methods")
     assert outcome.code == 130
     assert outcome.err == "confir: error: interrupted\n"
@@ -258,7 +258,7 @@ def memory_error_in(modules: str):
     ],
 )
 def test_advice_on_memory_fits_the_command(confir_command, monkeypatch, command, module, advice):
-    monkeypatch.setattr("confir.cli.start.build_app", memory_error_in(module))
+    monkeypatch.setattr("confir.cli.start._invoke", memory_error_in(module))
     outcome = confir_command(command)
     assert outcome.code == 2
     assert outcome.err.startswith(f"confir: error: there is not enough memory for this; {advice}")

@@ -110,7 +110,7 @@ def test_an_interrupted_command_says_so(confir_command, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("confir.cli.start.build_app", interrupt)
+    monkeypatch.setattr("confir.cli.start._invoke", interrupt)
     outcome = confir_command("methods")
     assert outcome.code == 130
     assert outcome.err == "confir: error: interrupted\n"
@@ -120,7 +120,7 @@ def test_too_little_memory_is_said(confir_command, monkeypatch):
     def fail(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("confir.cli.start.build_app", fail)
+    monkeypatch.setattr("confir.cli.start._invoke", fail)
     outcome = confir_command("methods")
     assert outcome.code == 2
     assert "not enough memory" in outcome.err

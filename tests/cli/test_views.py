@@ -2,11 +2,13 @@
 
 import json
 import re
+from typing import Annotated
 
 import click
 import pytest
 
-from confir.cli.parameters import RENAMED
+from confir.cli.parameters import click_parameter
+from confir.cli.renamed_options import RENAMED
 from confir.cli.schema import declared_views
 from confir.cli.start import COMMANDS, build_command
 from confir.cli.views import View, Views
@@ -175,7 +177,8 @@ def test_a_history_of_the_version_before_is_read_and_continued(
 
 def test_an_unknown_view_of_the_library_is_named():
     views = Views(View("means", "means", "mean"), View("topics", "topics", "score"))
-    check, show = views.option().callback, click.Option(["--show"])
-    assert check(None, show, "topics") == "topics"
+    show = click_parameter("show", Annotated[str | None, views.option()], None)
+    context = click.Context(click.Command("evaluate"))
+    assert show.type_cast_value(context, "topics") == "topics"
     with pytest.raises(UnknownNameError, match=r"value of --show.*did you mean topics"):
-        check(None, show, "topic")
+        show.type_cast_value(context, "topic")

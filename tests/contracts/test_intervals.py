@@ -88,7 +88,7 @@ def assert_close(one, other, tolerance=1e-12):
 
 def test_methods_say_what_they_serve():
     assert list(methods_over("documents")) == ["linear", "logit", "percentile", "bca"]
-    both = [method.name for method in confir.METHODS.values() if len(method.over) > 1]
+    both = [method.name for method in confir.METHODS.values() if len(method.uses) > 1]
     assert both == ["percentile", "bca"]
 
 

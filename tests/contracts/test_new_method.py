@@ -8,7 +8,7 @@ import pytest
 
 import confir
 from confir.cli.lists import methods_command
-from confir.cli.options import Output
+from confir.cli.output import Output
 from confir.data.scores import Scores
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method, Use

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+import warnings
 import zlib
 from dataclasses import replace
 from email.message import Message
@@ -15,7 +16,7 @@ from scipy import stats
 
 import confir
 from confir import errors, parallel
-from confir.cli.start import WarningSummary
+from confir.cli.start import warnings_at_the_end
 from confir.data import experiment as experiment_module
 from confir.data.experiment import Experiment
 from confir.data.lists import topic_lists
@@ -471,9 +472,9 @@ def test_warnings_have_one_order_on_the_page_and_on_the_command_line(capsys):
     assert [text[0] for text in found["warnings"]] == list("zyxwvus")
     assert found["warnings"][0] == "z scored 0: check that the runs are complete"
     assert "u left out: check that the qrels are complete" in found["warnings"]
-    with WarningSummary() as summary:
+    with warnings_at_the_end():
         for warning in reversed(IN_ORDER):
-            summary.show(warning, type(warning))
+            warnings.warn(warning, stacklevel=1)
     expected = [f"confir: warning: {warning}" for warning in IN_ORDER]
     assert capsys.readouterr().err.splitlines() == expected
 
@@ -616,12 +617,12 @@ def test_the_title_of_datasets_counts_them(several):
 
 def test_the_documentation_is_linked_where_the_package_names_its_site(monkeypatch):
     site = Message()
-    assert find_documentation("intervals.md#ranks") == ""
+    assert find_documentation("intervals.md#ranks") == [""]
     site["Project-URL"] = "Documentation, https://docs.example/confir/"
     monkeypatch.setattr(page_module, "metadata", lambda _: site)
-    assert find_documentation("intervals.md#ranks") == (
+    assert find_documentation("intervals.md#ranks") == [
         "https://docs.example/confir/intervals.html#ranks"
-    )
+    ]
     assert '<a href="https://docs.example/confir/coverage.html">Documentation</a>' in rendered(
         table()
     )

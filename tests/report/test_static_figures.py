@@ -95,7 +95,7 @@ def test_what_is_unknown_is_left_to_the_script():
 
 def test_ticks_are_round_and_inside():
     scale = Scale("", 0.013, 0.987)
-    assert scale.ticks() == pytest.approx([0.2, 0.4, 0.6, 0.8])
+    assert scale.labelled == pytest.approx([0.2, 0.4, 0.6, 0.8])
 
 
 def test_every_chart_of_a_report_is_drawn_and_has_the_names_of_its_runs():

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import click
 
 from confir.cli import FAILED
-from confir.cli.parameters import Argument, among
+from confir.cli.parameters import Argument
 from confir.errors import UnknownNameError
 
 # The variable in which a shell asks for completions.
@@ -25,7 +25,7 @@ def completion_command(
         Argument(
             metavar="|".join(SHELLS),
             help="The shell.",
-            complete=among(lambda: SHELLS),
+            complete=lambda: SHELLS,
         ),
     ],
 ) -> None:

@@ -9,7 +9,8 @@ import sys
 from typing import TYPE_CHECKING, Annotated
 
 from confir.cli import options
-from confir.cli.parameters import Option, Without
+from confir.cli.output import Output
+from confir.cli.parameters import Option, PathRole, Without
 from confir.defaults import SEED
 
 if TYPE_CHECKING:
@@ -27,15 +28,19 @@ def demo_command(
     write: Annotated[
         str | None,
         Option(
-            metavar="FOLDER", help="Also write the sample's qrels and runs, to try commands on."
+            metavar="FOLDER",
+            help="Also write the sample's qrels and runs, to try commands on.",
+            path=PathRole.FOLDER,
         ),
     ] = None,
     report: Annotated[
         str | None,
-        Option(metavar="FILE", help="Also write an HTML page about the sample."),
+        Option(
+            metavar="FILE", help="Also write an HTML page about the sample.", path=PathRole.WRITE
+        ),
     ] = None,
     seed: options.SeedOption = SEED,
-    out: Annotated[options.Output, Without("quiet")],
+    out: Annotated[Output, Without("quiet")],
 ) -> None:
     """Evaluate the built-in sample collection.
 

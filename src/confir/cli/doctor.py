@@ -12,8 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, NamedTuple, TypeVar
 
-from confir.cli import options
 from confir.cli.lists import deliver_list, prepare_list
+from confir.cli.output import Output
 from confir.cli.parameters import Without
 from confir.defaults import REPLICATES
 
@@ -40,7 +40,7 @@ class Finding(NamedTuple):
     meaning: str
 
 
-def doctor_command(*, out: Annotated[options.Output, Without("quiet")]) -> None:
+def doctor_command(*, out: Annotated[Output, Without("quiet")]) -> None:
     """Say what is installed, what is missing, which data are found, and time a tiny job."""
     prepare_list(out)
     found = [*_programs(), *_packages(), _engine(), _data(), *_jobs()]

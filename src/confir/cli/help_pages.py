@@ -1,7 +1,7 @@
 """Help pages: the options that most people need, and with --help-all every option.
 
-Both pages are made of the same declarations: the short one has the options of `COMMON`, those that only
-this command has, and the first sentence of what is said of each.
+Both pages are made of the same declarations: the short one has the options that are declared for it, those
+of this command before those of most, and the first sentence of what is said of each.
 """
 
 from __future__ import annotations
@@ -11,30 +11,11 @@ from typing import Any, NamedTuple
 
 import click
 
-from confir.cli.parameters import DeclaredArgument, DeclaredOption
+from confir.cli.parameters import DeclaredArgument, DeclaredOption, SharedPanel
 
 # Narrower pages would be a column of letters; in wider ones, this is the most that names take.
 _NARROWEST, _WIDEST_NAMES = 40, 36
 ARGUMENTS, OPTIONS = "Arguments", "Options"
-
-# Shared options on the short page, by parameter, in its order; what only a command has comes first.
-COMMON = ("scores", "measure", "select", "level", "rows", "output", "kind", "help", "help_all")
-# Options in panels of their own that the short page of a command has, too.
-_OF_COMMAND = {
-    "compare": ("fail_if_worse", "margin"),
-    "chance": ("documents", "relevant"),
-    "judges": ("judge",),
-    "leaderboard": ("means",),
-    "report": ("output", "title", "baseline", "figures"),
-}
-# Options of one command that few people need: on the long page only.
-_RARE = {
-    "compare": ("family", "topics", "rows"),
-    "evaluate": ("topics",),
-    "collection": ("topics",),
-    "chance": ("topics",),
-    "topics": ("topics",),
-}
 
 
 class Entry(NamedTuple):
@@ -42,8 +23,6 @@ class Entry(NamedTuple):
 
     Attributes
     ----------
-    name
-        The name of the parameter or command.
     spelt
         How it is given.
     about
@@ -52,13 +31,16 @@ class Entry(NamedTuple):
         The panel that it is listed in.
     default
         What holds without it.
+    short, last
+        Whether the short page has it, and whether it comes last there.
     """
 
-    name: str
     spelt: str
     about: str
     panel: str
     default: str = ""
+    short: bool = True
+    last: bool = False
 
 
 class HelpedCommand(click.Command):
@@ -70,7 +52,7 @@ class HelpedCommand(click.Command):
 
     def get_help(self, ctx: click.Context) -> str:
         """Return the short page."""
-        return help_page(ctx, _short_page(str(self.name), entries(ctx)))
+        return help_page(ctx, _short_page(entries(ctx)))
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         """Return what the line of usage lists; what can be left out is in brackets."""
@@ -169,42 +151,36 @@ def entries(context: click.Context) -> list[Entry]:
 
 def _entry(parameter: Any) -> Entry:
     """Return the entry of an argument or option."""
-    about = parameter.help or ""
     if isinstance(parameter, DeclaredArgument):
-        return Entry(str(parameter.name), str(parameter.metavar), about, ARGUMENTS)
-    names = sorted(parameter.opts, key=len, reverse=True)
-    spelt = " / ".join([", ".join(names), *parameter.secondary_opts])
+        return Entry(parameter.declared.metavar, parameter.declared.help, ARGUMENTS)
+    names = ", ".join(sorted(parameter.opts, key=len, reverse=True))
+    if not isinstance(parameter, DeclaredOption):  # of the help pages themselves, and the version
+        return Entry(names, parameter.help or "", OPTIONS, last=True)
+    spelt = " / ".join([names, *parameter.secondary_opts])
     metavar = "" if parameter.is_flag else f" {parameter.metavar}"
-    declared = isinstance(parameter, DeclaredOption)
-    name = str(parameter.name) if declared else names[0].strip("-").replace("-", "_")
-    panel = getattr(parameter, "panel", None) or OPTIONS
-    return Entry(name, spelt + metavar, about, panel, _default_text(parameter))
+    declared = parameter.declared
+    panel, default = declared.panel or OPTIONS, _default_text(parameter)
+    return Entry(spelt + metavar, declared.help, panel, default, declared.short)
 
 
-def _default_text(option: click.Option) -> str:
+def _default_text(option: DeclaredOption) -> str:
     """Return what help says holds without an option; nothing of a flag that is off."""
-    if not isinstance(option, DeclaredOption) or option.default_shown is False:
+    shown = option.declared.show_default
+    if not isinstance(shown, bool):
+        return shown
+    if not shown or option.default is None:
         return ""
-    if isinstance(option.default_shown, str):
-        return option.default_shown
     if not option.is_flag:
-        return "" if option.default is None else str(option.default)
+        return str(option.default)
     names = option.opts if option.default else option.secondary_opts
-    return names[0].lstrip("-") if option.secondary_opts and option.default is not None else ""
+    return names[0].lstrip("-") if option.secondary_opts else ""
 
 
-def _short_page(command: str, entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries of the short page: arguments, then options that this command has alone."""
-    own, rare = _OF_COMMAND.get(command, ()), _RARE.get(command, ())
-    arguments = [one for one in entries if one.panel == ARGUMENTS]
-    options = [one for one in entries if one.panel != ARGUMENTS and one.name not in rare]
-    special = [
-        one
-        for one in options
-        if one.name in own or (one.panel == OPTIONS and one.name not in COMMON)
-    ]
-    shared = [one for name in COMMON for one in options if one.name == name]
-    return [*map(_brief, dict.fromkeys([*arguments, *special, *shared]))]
+def _short_page(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries of the short page: arguments, options of this command, and of most."""
+    kept = [one for one in entries if one.short]
+    kept.sort(key=lambda one: (one.last, isinstance(one.panel, SharedPanel)))
+    return [*map(_brief, kept)]
 
 
 def _brief(entry: Entry) -> Entry:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from confir.cli import options
 from confir.cli.input_options import DESIGN, InputOptions
 from confir.cli.parameters import is_given, refuse_options
+from confir.defaults import SEED
 from confir.errors import (
     ConfirWarning,
     InvalidValueError,
@@ -35,6 +36,11 @@ AnyScores = TypeVar("AnyScores", "Scores", "ScoreSummary")
 
 class Inputs(InputOptions):
     """What a command reads: scores, or an experiment to evaluate."""
+
+    # Options of `JudgedInputs`; without them, a command has neither human judgements nor repeats.
+    human: str | None = None
+    human_sample: str | None = None
+    repeats: str | None = None
 
     @cached_property
     def sources(self) -> list[Run | RunSource]:
@@ -89,12 +95,37 @@ class Inputs(InputOptions):
             raise InvalidValueError(
                 f"expected QRELS and at least one RUN{instead}; for example: {example}"
             )
+        judged: dict[str, Any] = {}
+        if self.check_human():
+            judged = {"human": self.human, "human_sample": self.human_sample}
+            judged["rng"] = self.context.params.get("seed", SEED)
         return {
             "qrels": self.qrels,
             "runs": [source for _, source in self._choice.chosen(baseline)],
             "measures": list(measures or self.measure or []) or None,
             **{name: getattr(self, name) for name in reading_options()},
+            **judged,
         }
+
+    def check_human(self) -> bool:
+        """Return whether human judgements are given; raise where it is not said how."""
+        if self.human is None and self.human_sample is None:
+            return False
+        from confir.data.sampling.judged_scores import HUMAN_SAMPLES, RANDOM_DOCUMENTS, check_sample
+
+        if self.human is None:
+            raise InvalidValueError(
+                "--human-sample is for human judgements: expected --human QRELS"
+            )
+        if self.human_sample is None:
+            raise InvalidValueError(
+                "--human needs --human-sample: how the human-judged topics were sampled; expected "
+                f"{enumerate_names(HUMAN_SAMPLES)}"
+            )
+        if check_sample(self.human_sample) == RANDOM_DOCUMENTS:
+            reason = f"cannot be combined with --human-sample {RANDOM_DOCUMENTS}"
+            refuse_options(self.context, ["scores"], reason)
+        return True
 
     def load_scores(
         self,
@@ -106,8 +137,24 @@ class Inputs(InputOptions):
     ) -> Scores:
         """Return the scores to work with: read from tables, or computed from runs.
 
-        The parameters are those of `experiment`.
+        With --human, those by human judgements with the model's; of repeats, those of systems. The
+        parameters are those of `experiment`.
         """
+        run = baseline if self.repeats is None else None  # it names a system
+        scores = self._scores_of_runs(measures, run, quiet=quiet, example=example)
+        if self.scores and self.check_human():
+            from confir.data.tables.score_files import read_scores
+
+            human = read_scores(str(self.human), columns=self.columns)
+            scores = scores.with_human(human, str(self.human_sample))
+        if self.repeats is not None:
+            scores = scores.with_repeats(options.pattern_of(self.repeats))
+        return scores
+
+    def _scores_of_runs(
+        self, measures: Sequence[str] | None, baseline: str | None, *, quiet: bool, example: str
+    ) -> Scores:
+        """Return the scores of runs, by one judge where they are read from tables."""
         if self.scores:
             return self._choose_scores(measures, baseline, self._read_all())
         from confir.cli.terminal import Progress
@@ -147,23 +194,26 @@ class Inputs(InputOptions):
     @property
     def _holds_every_score(self) -> bool:
         """Whether a long table is held in memory, where a summary would not do."""
-        return False
+        return self.human is not None or self.repeats is not None
 
     def _summarise_datasets(
         self, measures: Sequence[str] | None, baseline: str | None, *, quiet: bool, example: str
     ) -> Scores | ScoreSummary | None:
         """Return the scores of runs in Parquet datasets, or their summary; None of other runs."""
+        from confir.data.formats.objects import find_run_datasets
+
+        if not find_run_datasets([source for _, source in self._choice.chosen(baseline)]):
+            return None
+        from confir.cli.terminal import Progress
         from confir.data.experiment import Experiment
         from confir.measures.evaluation import chosen_measures
         from confir.measures.parsing import parse_measures
+        from confir.measures.partitioned_evaluation import evaluate_partitions
+        from confir.measures.score_summary import MOST_HELD_SCORES
 
         experiment = Experiment(**self._given(measures, baseline, example, ", or --scores FILE"))
         if not experiment.is_partitioned:
             return None
-        from confir.cli.terminal import Progress
-        from confir.measures.partitioned_evaluation import evaluate_partitions
-        from confir.measures.score_summary import MOST_HELD_SCORES
-
         wanted = parse_measures(chosen_measures(experiment, None), self.rel)
         parted = evaluate_partitions(experiment, wanted)
         with Progress("evaluating parts", total=parted.parts, quiet=quiet) as progress:
@@ -223,7 +273,8 @@ class Inputs(InputOptions):
     def files(self) -> list[str]:
         """Return what is read, as it was named."""
         qrels = [] if self.qrels is None else [self.qrels]
-        return [*qrels, *(self.runs or ()), *(self.scores or ())]
+        human = [] if self.human is None else [self.human]
+        return [*qrels, *(self.runs or ()), *(self.scores or ()), *human]
 
     def _check_tables(self) -> None:
         """Raise where options do not go with score tables."""

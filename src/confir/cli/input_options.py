@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import click
 
 from confir.cli import options
-from confir.cli.parameters import Argument
+from confir.cli.parameters import Argument, PathRole
 from confir.errors import ConfirError, InvalidValueError, UnreadableError
 
 # Options that say how topics were drawn, of files and of score tables alike.
@@ -28,7 +28,11 @@ class InputOptions:
     context: click.Context
     qrels: Annotated[
         str | None,
-        Argument(metavar="QRELS", help="Qrels file, or irds:DATASET; - is standard input."),
+        Argument(
+            metavar="QRELS",
+            help="Qrels file, or irds:DATASET; - is standard input.",
+            path=PathRole.READ,
+        ),
     ] = None
     runs: Annotated[
         list[str] | None,
@@ -36,6 +40,7 @@ class InputOptions:
             metavar="RUN...",
             help="Runs: files, globs, directories, or NAME=PATH, which names a run. May be compressed (gz, "
             "bz2, xz, zst).",
+            path=PathRole.READ,
         ),
     ] = None
     scores: Annotated[
@@ -44,6 +49,8 @@ class InputOptions:
             "A score table instead of QRELS RUN...: output of trec_eval -q or ir_measures, CSV, "
             "JSON, Parquet, results of nuggetizer or AutoJudge, or a folder of these (repeatable).",
             "FILE",
+            path=PathRole.READ,
+            short=True,
         ),
     ] = None
     columns: Annotated[
@@ -63,7 +70,7 @@ class InputOptions:
         options.INPUT_PANEL(
             "Lowest relevance grade that counts as relevant.",
             names=("-l", "--rel"),
-            callback=options.at_least(1),
+            least=1,
         ),
     ] = 1
     depth: Annotated[
@@ -71,38 +78,33 @@ class InputOptions:
         options.INPUT_PANEL(
             "Use only the first documents of each list, up to this rank.",
             names=("-M", "--depth"),
-            callback=options.at_least(1),
+            least=1,
         ),
     ] = None
     missing: Annotated[
         str,
-        options.choice(
-            *("zero", "drop", "error"),
-            help="A topic that a run lacks scores 0, is left out of the run's mean, or is an error.",
-            panel=options.INPUT_PANEL,
+        options.INPUT_PANEL(
+            "A topic that a run lacks scores 0, is left out of the run's mean, or is an error.",
+            choices=("zero", "drop", "error"),
         ),
     ] = "zero"
     intents: Annotated[
         str | None,
         options.INPUT_PANEL(
-            "Intent probabilities, for measures of diversity: topic subtopic probability.", "FILE"
+            "Intent probabilities, for measures of diversity: topic subtopic probability.",
+            "FILE",
+            path=PathRole.READ,
         ),
     ] = None
     name_by: Annotated[
         str,
-        options.choice(
-            "file",
-            "tag",
-            help="Name runs by their file or by their tag.",
-            panel=options.INPUT_PANEL,
-        ),
+        options.INPUT_PANEL("Name runs by their file or by their tag.", choices=("file", "tag")),
     ] = "file"
     tie_precision: Annotated[
         str,
-        options.choice(
-            *("double", "single"),
-            help="Precision in which retrieval scores tie: single as in trec_eval 9 and pytrec_eval.",
-            panel=options.INPUT_PANEL,
+        options.INPUT_PANEL(
+            "Precision in which retrieval scores tie: single as in trec_eval 9 and pytrec_eval.",
+            choices=("double", "single"),
         ),
     ] = "double"
     subset: Annotated[
@@ -128,6 +130,7 @@ class InputOptions:
             "Documents that do not count, taken from runs and qrels: topic docid, qrels, or JSON "
             "of topic and docids.",
             "FILE",
+            path=PathRole.READ,
         ),
     ] = None
     exclude_identical: Annotated[
@@ -145,6 +148,7 @@ class InputOptions:
             "How topics were drawn: a table with a column topic and any of dataset, stratum, "
             "cluster, weight.",
             "FILE",
+            path=PathRole.READ,
         ),
     ] = None
     dataset: options.DesignColumn = None
@@ -153,8 +157,10 @@ class InputOptions:
     weight: options.DesignColumn = None
     datasets: Annotated[
         str,
-        options.generalise_to(
-            help="Whether conclusions are about these datasets, or about similar ones."
+        options.DESIGN_PANEL(
+            "Whether conclusions are about these datasets, or about similar ones.",
+            names=("--generalise-to",),
+            choices=options.GENERALISE_TO,
         ),
     ] = "fixed"
     bounded: Annotated[

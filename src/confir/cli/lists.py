@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from confir.cli import options
+from confir.cli.output import Output
 from confir.cli.parameters import Without
 from confir.defaults import CHART_ENDINGS, ENDINGS
 from confir.errors import InvalidValueError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _OVER: tuple[Resampled, ...] = ("topics", "documents")
 
 
-def deliver_measures(out: options.Output) -> None:
+def deliver_measures(out: Output) -> None:
     """Print or write the measures: name, parameters, aliases, and definition."""
     from confir.measures.measure_list import MEASURES
 
@@ -37,7 +37,7 @@ def deliver_measures(out: options.Output) -> None:
     )
 
 
-def methods_command(*, out: Annotated[options.Output, Without("quiet")]) -> None:
+def methods_command(*, out: Annotated[Output, Without("quiet")]) -> None:
     """List the interval methods: assumptions, source, cost, and when they fail."""
     from confir.intervals.method_list import (
         DEFAULT_BOUNDED_METHOD,
@@ -75,7 +75,7 @@ def _purpose(method: Method, over: Resampled) -> str:
     return "means in [0, 1]" if method.bounded else "any mean"
 
 
-def prepare_list(out: options.Output) -> None:
+def prepare_list(out: Output) -> None:
     """Raise where a list could not be written or printed; there is no chart of it."""
     out.prepare()
     if out.output is not None and Path(out.output).suffix.lower() in CHART_ENDINGS:
@@ -84,7 +84,7 @@ def prepare_list(out: options.Output) -> None:
         )
 
 
-def deliver_list(out: options.Output, records: Sequence[dict[str, str]], note: str = "") -> None:
+def deliver_list(out: Output, records: Sequence[dict[str, str]], note: str = "") -> None:
     """Print or write a list of texts: one row per record."""
     from confir.cli.terminal import Answer
     from confir.report.tables import Cell, Table

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import click
 
 from confir.cli.completion import measure_names, method_names
-from confir.cli.parameters import Callback, Option, Panel, among, is_given, one_of
+from confir.cli.parameters import Panel, PathRole, SharedPanel, is_given
 from confir.defaults import (
     CHART_ENDINGS,
     DOCUMENT_REPLICATES,
@@ -24,67 +24,21 @@ from confir.defaults import (
 )
 from confir.errors import InvalidValueError
 
-if TYPE_CHECKING:
-    from confir.cli.terminal import Answer
-
-INPUT_PANEL = Panel("Input")
+INPUT_PANEL = SharedPanel("Input")
 DESIGN_PANEL = Panel("Topics that are not a simple random sample")
-STATISTICS_PANEL = Panel("Statistics")
+STATISTICS_PANEL = SharedPanel("Statistics")
 HUMAN_PANEL = Panel("Human judgements")
 JUDGEMENTS_PANEL = Panel("Judgements")
-_OUTPUT_PANEL = Panel("Output")
+_OUTPUT_PANEL = SharedPanel("Output")
 _PAPER_PANEL = Panel("For papers")
 # What --rows takes for no limit.
 ALL_ROWS = "all"
-# Longer lists of words would be broken within one, in help pages of 80 columns.
-_LONGEST_LIST = 21
 
-
-def at_least(least: int) -> Callback:
-    """Return what checks a count as soon as it is read."""
-
-    def check(_: click.Context, parameter: click.Parameter, value: int | None) -> int | None:
-        if value is not None and value < least:
-            option = max(parameter.opts, key=len)
-            raise InvalidValueError(f"{option} is {value}; expected {least} or more")
-        return value
-
-    return check
-
-
-def choice(*choices: str, help: str, panel: str) -> Any:  # noqa: A002
-    """Return an option whose value is one of some words, checked as soon as it is read."""
-    listed = "|".join(choices)
-    is_short = len(listed) <= _LONGEST_LIST
-    return Option(
-        metavar=listed if is_short else "WORD",
-        help=help if is_short else f"{help} WORD: {', '.join(choices)}.",
-        callback=one_of(*choices),
-        complete=among(lambda: choices),
-        panel=panel,
-    )
-
+# The option that may be given without a value, which then stands for the usual names of repeats.
+_REPEATS, _USUAL_NAMES = "--repeats", "usual"
 
 # What conclusions are about, by the word of the option: `Design.datasets`.
-_GENERALISE_TO = {"these": "fixed", "similar": "random"}
-
-
-def generalise_to(*, help: str, default: str | None = "these") -> Any:  # noqa: A002
-    """Return the option that says whether conclusions are about these datasets or similar ones."""
-
-    def check(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-        if value is None or not is_given(context, str(parameter.name)):
-            return value
-        return _GENERALISE_TO[one_of(*_GENERALISE_TO)(context, parameter, value)]
-
-    return DESIGN_PANEL(
-        help,
-        "|".join(_GENERALISE_TO),
-        names=("--generalise-to",),
-        callback=check,
-        complete=among(lambda: _GENERALISE_TO),
-        show_default=default or False,
-    )
+GENERALISE_TO = {"these": "fixed", "similar": "random"}
 
 
 def split_measures(
@@ -153,13 +107,16 @@ MeasuresOption = Annotated[
         "NAME",
         names=("-m", "--measure"),
         callback=split_measures,
-        complete=among(measure_names),
+        complete=measure_names,
+        short=True,
     ),
 ]
 SelectOption = Annotated[
     list[str] | None,
     INPUT_PANEL(
-        "Use only the runs with these names: 'bm25*' (repeatable; a baseline is kept).", "PATTERN"
+        "Use only the runs with these names: 'bm25*' (repeatable; a baseline is kept).",
+        "PATTERN",
+        short=True,
     ),
 ]
 TopOption = Annotated[
@@ -167,7 +124,16 @@ TopOption = Annotated[
     INPUT_PANEL(
         "Use only the runs with the N highest means by the first measure (a baseline is kept).",
         "N",
-        callback=at_least(1),
+        least=1,
+    ),
+]
+RepeatsOption = Annotated[
+    str | None,
+    INPUT_PANEL(
+        "Runs are repeats of systems, such as several seeds of one model: results are of the systems, "
+        "and count that repeats vary. Names such as system@1, system_seed1 and system-s1 are known; "
+        "PATTERN describes others: '{system}-v{repeat}'.",
+        "[PATTERN]",
     ),
 ]
 DesignColumn = Annotated[
@@ -190,14 +156,16 @@ def _between_0_and_1(_: click.Context, __: click.Parameter, value: float) -> flo
     return as_level(value)
 
 
-LevelOption = Annotated[float, STATISTICS_PANEL("Confidence level.", callback=_between_0_and_1)]
+LevelOption = Annotated[
+    float, STATISTICS_PANEL("Confidence level.", callback=_between_0_and_1, short=True)
+]
 MethodsOption = Annotated[
     list[str] | None,
     STATISTICS_PANEL(
         "Interval method (repeatable, to see several side by side; confir methods lists them).",
         "NAME",
         names=("--method",),
-        complete=among(method_names),
+        complete=method_names,
     ),
 ]
 MethodOption = Annotated[
@@ -206,20 +174,16 @@ MethodOption = Annotated[
         "Interval method (confir methods lists them).",
         "NAME",
         names=("--method",),
-        complete=among(method_names),
+        complete=method_names,
     ),
 ]
-ReplicatesOption = Annotated[
-    int, STATISTICS_PANEL("Number of bootstrap replicates.", callback=at_least(1))
-]
-SeedOption = Annotated[
-    int, STATISTICS_PANEL("Seed of the random number generator.", callback=at_least(0))
-]
+ReplicatesOption = Annotated[int, STATISTICS_PANEL("Number of bootstrap replicates.", least=1)]
+SeedOption = Annotated[int, STATISTICS_PANEL("Seed of the random number generator.", least=0)]
 JobsOption = Annotated[
     int | None,
     STATISTICS_PANEL(
         "Number of threads; by default all cores. The results do not depend on it.",
-        callback=at_least(1),
+        least=1,
     ),
 ]
 SchedulerOption = Annotated[
@@ -233,7 +197,9 @@ SchedulerOption = Annotated[
 ResumeOption = Annotated[
     str | None,
     STATISTICS_PANEL(
-        "Save partial results there, and resume from them after an interruption.", "DIR"
+        "Save partial results there, and resume from them after an interruption.",
+        "DIR",
+        path=PathRole.RESUME,
     ),
 ]
 OutputOption = Annotated[
@@ -243,6 +209,8 @@ OutputOption = Annotated[
         "FILE",
         names=("-o", "--output"),
         callback=_print_or_write,
+        path=PathRole.WRITE,
+        short=True,
     ),
 ]
 FormatOption = Annotated[
@@ -251,8 +219,9 @@ FormatOption = Annotated[
         f"What to print: {formats_text()}.",
         "FORMAT",
         names=("--format",),
-        complete=among(lambda: OUTPUT_FORMATS),
+        complete=lambda: OUTPUT_FORMATS,
         callback=_print_or_write,
+        short=True,
     ),
 ]
 QuietOption = Annotated[bool, _OUTPUT_PANEL("Show neither progress nor warnings.")]
@@ -274,7 +243,9 @@ def _count_or_all(_: click.Context, __: click.Parameter, value: str) -> str:
 RowsOption = Annotated[
     str,
     _OUTPUT_PANEL(
-        "Rows of a table in the terminal; files have all of them.", "N|all", callback=_count_or_all
+        "Rows of a table in the terminal; files have all of them.",
+        "N|all",
+        callback=_count_or_all,
     ),
 ]
 
@@ -286,24 +257,22 @@ def most_rows(rows: str) -> int | None:
 
 WidthOption = Annotated[
     str | None,
-    choice(
-        *TABLE_WIDTHS,
-        help="Make a LaTeX table fit a column or a page: fewer decimals, stacked intervals, wrapped names "
+    _PAPER_PANEL(
+        "Make a LaTeX table fit a column or a page: fewer decimals, stacked intervals, wrapped names "
         "and measures.",
-        panel=_PAPER_PANEL,
+        choices=TABLE_WIDTHS,
     ),
 ]
 IntervalsOption = Annotated[
     str | None,
-    choice(
-        *INTERVAL_STYLES,
-        help="How a LaTeX table shows intervals: 0.41 [0.38, 0.45], below the mean, or 0.41 ± 0.03.",
-        panel=_PAPER_PANEL,
+    _PAPER_PANEL(
+        "How a LaTeX table shows intervals: 0.41 [0.38, 0.45], below the mean, or 0.41 ± 0.03.",
+        choices=INTERVAL_STYLES,
     ),
 ]
 DecimalsOption = Annotated[
     int | None,
-    _PAPER_PANEL("Decimals of scores in tables; by default 4.", "N", callback=at_least(1)),
+    _PAPER_PANEL("Decimals of scores in tables; by default 4.", "N", least=1),
 ]
 FigureWidthOption = Annotated[
     float | None,
@@ -344,72 +313,19 @@ class DocumentStatistics:
     seed: SeedOption = SEED
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Output:
-    """Where a result is written, with its provenance, and whether progress is shown."""
+def with_patterns(arguments: Sequence[str]) -> list[str]:
+    """Return the words of a command line with a value for each --repeats that has none.
 
-    output: OutputOption = None
-    kind: FormatOption = "table"
-    width: WidthOption = None
-    intervals: IntervalsOption = None
-    decimals: DecimalsOption = None
-    figure_width: FigureWidthOption = None
-    figure_height: FigureHeightOption = None
-    figure_title: FigureTitleOption = False
-    quiet: QuietOption = False
-    provenance: ProvenanceOption = False
+    A pattern holds {system}, which tells it from the name of a file.
+    """
+    words = list(arguments)
+    for place, word in enumerate(words):
+        following = words[place + 1] if place + 1 < len(words) else ""
+        if word == _REPEATS and "{system}" not in following:
+            words[place] = f"{_REPEATS}={_USUAL_NAMES}"
+    return words
 
-    @property
-    def in_parts(self) -> bool:
-        """Whether the answer is read as tables with sentences: in the terminal, or as Markdown."""
-        if self.output is None:
-            return self.kind in ("table", "md")
-        return Path(self.output).suffix.lower() == ".md"
 
-    def prepare(self) -> None:
-        """Raise before any work where a result could not be written; be quiet where asked to."""
-        from confir.cli.terminal import be_quiet, check_output
-
-        check_output(self.output, self.kind)
-        self._check_paper()
-        if self.quiet:
-            be_quiet()
-
-    def _check_paper(self) -> None:
-        """Raise where options are for LaTeX or charts, and none is written."""
-        ending = "" if self.output is None else Path(self.output).suffix.lower()
-        for option, value in (("--width", self.width), ("--intervals", self.intervals)):
-            if value is not None and (self.kind, ending) != ("tex", "") and ending != ".tex":
-                raise InvalidValueError(
-                    f"{option} is for LaTeX; expected -o FILE.tex or --format tex with it"
-                )
-        if self.decimals is not None and ending in CHART_ENDINGS:
-            raise InvalidValueError("--decimals is for tables; a chart has axes")
-        sizes = {"width": self.figure_width, "height": self.figure_height}
-        for option, given in (*sizes.items(), ("title", self.figure_title or None)):
-            if given is None:
-                continue
-            if ending not in CHART_ENDINGS:
-                raise InvalidValueError(
-                    f"--figure-{option} is for charts; expected -o FILE with {' '.join(CHART_ENDINGS)}"
-                )
-            if option in sizes:
-                from confir.report.charts import check_width
-
-                check_width(given, option)
-
-    def deliver(self, answer: Answer) -> None:
-        """Write an answer to the file that is named, else print it."""
-        from confir.cli.terminal import deliver
-
-        paper = None
-        if (self.width, self.intervals, self.decimals) != (None, None, None):
-            from confir.report.latex import Paper
-
-            paper = Paper(self.width, self.intervals, self.decimals)
-        figure = {
-            "width": self.figure_width,
-            "height": self.figure_height,
-            "title": self.figure_title,
-        }
-        deliver(answer, output=self.output, kind=self.kind, paper=paper, **figure)
+def pattern_of(repeats: str | None) -> str | None:
+    """Return the pattern that --repeats gives; None for the usual names."""
+    return None if repeats == _USUAL_NAMES else repeats

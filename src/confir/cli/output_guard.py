@@ -16,20 +16,8 @@ from typing import Any
 import click
 
 from confir.cli.help_pages import HelpedCommand
-from confir.cli.parameters import new_name
+from confir.cli.parameters import PathRole, paths_with
 from confir.errors import InvalidValueError
-
-# Parameters of commands that name what is read, and what is written.
-INPUTS = (
-    *("qrels", "runs", "file", "files", "scores", "intents", "exclude", "baseline", "run", "judge"),
-    *("human", "design", "sources", "means", "teams", "contributors", "original", "baseline_runs"),
-    *("cost", "votes"),
-)
-# Of the former, those that may be names of runs in place of files.
-RUN_NAMES = ("baseline", "run")
-OUTPUT_FILES = ("output", "truth", "report", "page", "junit", "history")
-OUTPUT_FOLDERS = ("collection", "write", "figures")
-KEPT_FOLDERS = ("resume",)
 
 # Endings of files that are read with a package of an extra, which has the name of the module.
 _READ_WITH = {".parquet": ("pyarrow", "parquet"), ".zst": ("zstandard", "zst")}
@@ -41,16 +29,6 @@ _LAST = "confir.last"
 
 class GuardedCommand(HelpedCommand):
     """A command that starts only if it destroys nothing."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments; an option that was renamed is answered by its new name."""
-        try:
-            return super().parse_args(ctx, args)
-        except click.ClickException as error:
-            renamed = new_name(str(ctx.info_name), str(getattr(error, "option_name", "")))
-            if renamed is None:
-                raise
-            raise InvalidValueError(renamed) from None
 
     def invoke(self, ctx: Any) -> Any:
         """Check the inputs and outputs that the arguments name, then run the command.
@@ -97,9 +75,9 @@ def _check_packages(context: click.Context) -> None:
 
 def _guard(context: click.Context, *further: str) -> None:
     """Raise where an output would replace an input, or mix with what others wrote."""
-    outputs = [*_named(context, OUTPUT_FILES), *further]
-    folders = list(_named(context, OUTPUT_FOLDERS))
-    kept = list(_named(context, KEPT_FOLDERS))
+    outputs = [*paths_with(context, PathRole.WRITE, PathRole.APPEND), *further]
+    folders = paths_with(context, PathRole.FOLDER)
+    kept = paths_with(context, PathRole.RESUME)
     if not (outputs or folders or kept):
         return
     for output in filter(os.path.isfile, outputs):
@@ -133,19 +111,11 @@ def may_be_read(context: click.Context, file: str) -> bool:
     return any(_is_same(file, one) for folder in folders for one in _files_below(folder))
 
 
-def _named(context: click.Context, names: tuple[str, ...]) -> Iterator[str]:
-    """Yield what the user gave for some parameters."""
-    for name in names:
-        value = context.params.get(name)
-        given = value if isinstance(value, list | tuple) else [value]
-        yield from (text for text in given if isinstance(text, str) and text)  # a number names none
-
-
 def _read_files(context: click.Context) -> Iterator[str]:
     """Yield the files that a command may read; a name that is no file may be one all the same."""
     from confir.data.formats.run_sources import find_files
 
-    for source in _named(context, INPUTS):
+    for source in paths_with(context, PathRole.READ, PathRole.RUN):
         yield from find_files(source)
 
 
@@ -153,7 +123,7 @@ def _read_folders(context: click.Context) -> Iterator[str]:
     """Yield the folders that a command reads: which of the files there, their content decides."""
     from confir.data.formats.run_sources import expand_pattern
 
-    for source in _named(context, INPUTS):
+    for source in paths_with(context, PathRole.READ, PathRole.RUN):
         paths = (*expand_pattern(source), source.partition("=")[2])
         yield from filter(os.path.isdir, paths)
 
@@ -162,9 +132,9 @@ def _inputs(context: click.Context) -> list[str]:
     """Return what a command reads: files, standard input, addresses and datasets."""
     from confir.data.formats.run_sources import find_files
 
-    names = (name for name in INPUTS if name not in RUN_NAMES)
-    read = [path for source in _named(context, tuple(names)) for path in find_files(source)]
-    return [*read, *filter(os.path.isfile, _named(context, (*RUN_NAMES, "history")))]
+    read = [path for source in paths_with(context, PathRole.READ) for path in find_files(source)]
+    possible = paths_with(context, PathRole.RUN, PathRole.APPEND)
+    return [*read, *filter(os.path.isfile, possible)]
 
 
 def _is_below(file: str, folder: str) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Panel
+from confir.cli.parameters import Panel, PathRole
 from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:
@@ -26,11 +26,24 @@ def report_command(
     *,
     inputs: JudgedInputs,
     output: Annotated[
-        str, _PAGE("The HTML file to write.", "FILE", names=("-o", "--output"))
+        str,
+        _PAGE(
+            "The HTML file to write.",
+            "FILE",
+            names=("-o", "--output"),
+            path=PathRole.WRITE,
+            short=True,
+        ),
     ] = "report.html",
-    title: Annotated[str | None, _PAGE("Heading of the page.", "TEXT")] = None,
+    title: Annotated[str | None, _PAGE("Heading of the page.", "TEXT", short=True)] = None,
     figures: Annotated[
-        str | None, _PAGE("Also write every chart to this folder, as SVG and PDF.", "DIR")
+        str | None,
+        _PAGE(
+            "Also write every chart to this folder, as SVG and PDF.",
+            "DIR",
+            path=PathRole.FOLDER,
+            short=True,
+        ),
     ] = None,
     figure_width: Annotated[
         float | None,
@@ -42,7 +55,7 @@ def report_command(
             "Number of documents in the collection, for the random baseline; by default "
             "those that occur in qrels and runs.",
             "N",
-            callback=options.at_least(1),
+            least=1,
         ),
     ] = None,
     baseline: Annotated[
@@ -51,12 +64,16 @@ def report_command(
             "Baseline, by its name or file: which runs beat it, by how much and on which topics; by "
             "default all pairs are compared.",
             "RUN",
+            path=PathRole.RUN,
+            short=True,
         ),
     ] = None,
     judge: Annotated[
         list[str] | None,
         _PAGE(
-            "Qrels of another judge to compare with, as a path or NAME=PATH (repeatable).", "QRELS"
+            "Qrels of another judge to compare with, as a path or NAME=PATH (repeatable).",
+            "QRELS",
+            path=PathRole.READ,
         ),
     ] = None,
     grades: Annotated[
@@ -64,7 +81,8 @@ def report_command(
         _PAGE("The common scale, if judges use different grades, as for confir judges.", "SCALE"),
     ] = None,
     cost: Annotated[
-        list[str] | None, _PAGE("What runs cost, as for confir tradeoff (repeatable).", "FILE")
+        list[str] | None,
+        _PAGE("What runs cost, as for confir tradeoff (repeatable).", "FILE", path=PathRole.READ),
     ] = None,
     by: options.ByOption = None,
     method: options.MethodOption = None,

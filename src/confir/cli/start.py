@@ -8,18 +8,20 @@ import os
 import re
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from confir.cli import FAILED, INTERRUPTED
 from confir.cli.completion import COMPLETE, complete
 from confir.cli.help_pages import Entry, entries, help_page
+from confir.cli.options import with_patterns
 from confir.cli.output_guard import GuardedCommand
 from confir.cli.parameters import Command, read_parameters
-from confir.cli.repeat_option import with_patterns
 from confir.cli.streams import prepare_streams, print_message
 from confir.cores import Products
 from confir.errors import (
@@ -29,7 +31,6 @@ from confir.errors import (
     nearest_names,
     place_by_importance,
 )
-from confir.report.merged_warnings import merge_warnings
 from confir.studies import DAILY, LISTS, STUDIES
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ Runs and qrels in, intervals and verdicts out: `confir evaluate qrels.txt runs/`
 intervals, `confir compare qrels.txt runs/` says which runs are better, `confir report qrels.txt
 runs/ -o page.html` writes it all on a page. `confir demo` needs no files."""
 
+_HELP_NAMES = {"help_option_names": ["-h", "--help"]}
+
 # The exit code of a command whose output nobody reads, as of one that SIGPIPE ended.
 UNREAD = 141
 
@@ -71,14 +74,29 @@ _DRAWING = ("confir.resampling", "confir.intervals", "confir.studies", "confir.d
 
 
 def run() -> int:
-    """Run the command that the arguments name, and return the exit code."""
+    """Run the command that the arguments name, and return the exit code.
+
+    An error is one sentence on stderr.
+    """
     _start_fast()
     prepare_streams()
-    summary = WarningSummary()
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", ConfirWarning)
-        warnings.showwarning = summary.show
-        return _run([word for word in sys.argv[1:2] if word in COMMANDS], summary)
+    named = [word for word in sys.argv[1:2] if word in COMMANDS]
+    try:
+        with warnings_at_the_end():
+            build_seconds()  # before numpy reads it
+            code = _invoke(named, with_patterns(sys.argv[1:]))
+            sys.stdout.flush()
+    except ConfirError as error:
+        code = _fail(str(error))
+    except click.ClickException as error:
+        code = _fail(_usage_sentence(error, named))
+    except (BrokenPipeError, SystemExit):  # rich makes the second of the first, with the code 1
+        code = UNREAD
+    except MemoryError as error:
+        code = _fail(_memory_advice(named, error.__traceback__))
+    except Exception as error:  # noqa: BLE001 - Python would exit with 1, the code of a gate
+        code = _fail_unexpectedly(error)
+    return code
 
 
 class Commands(click.Group):
@@ -106,7 +124,7 @@ class Commands(click.Group):
 
     def get_help(self, ctx: click.Context) -> str:
         """Return the page that lists all commands."""
-        listed = (Entry(name, name, _summary(name), panel) for name, (_, panel) in COMMANDS.items())
+        listed = (Entry(name, _summary(name), panel) for name, (_, panel) in COMMANDS.items())
         return help_page(ctx, [*entries(ctx), *listed])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -135,7 +153,7 @@ def build_app() -> Commands:
         callback=_print_help,
         invoke_without_command=True,
         subcommand_metavar="COMMAND [ARGS]...",
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings=_HELP_NAMES,
     )
 
 
@@ -143,7 +161,13 @@ def build_command(name: str) -> click.Command:
     """Return a command with its arguments and options."""
     command = find_command(name)
     parameters, called = read_parameters(command)
-    return GuardedCommand(name, params=parameters, callback=called, help=command.__doc__)
+    return GuardedCommand(
+        name,
+        params=parameters,
+        callback=called,
+        help=command.__doc__,
+        context_settings=_HELP_NAMES,
+    )
 
 
 def _summary(name: str) -> str:
@@ -203,76 +227,59 @@ def build_seconds() -> int | None:
     return int(given)
 
 
-class WarningSummary:
-    """Collects the warnings of a command, and prints them when it ends; none before an error."""
+@contextmanager
+def warnings_at_the_end() -> Iterator[None]:
+    """Collect the warnings of a command, and print them when it ends; none before an error.
 
-    def __init__(self) -> None:
-        self._found: list[tuple[int, str]] = []
-
-    def show(self, message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        """Keep a warning of confir; those of other packages are for developers."""
-        if issubclass(category, ConfirWarning):
-            self._found.append((place_by_importance(category), str(message)))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is None:  # an error says what is wrong, and warnings would only hide it
-            for line in merge_warnings(self._found):
-                print_message(f"confir: warning: {line}")
-        self._found.clear()
-
-
-def _run(named: list[str], summary: WarningSummary) -> int:
-    """Run the named command, and return the exit code; an error is one sentence on stderr."""
-    try:
-        with summary:
-            build_seconds()  # before numpy reads it
-            code = _invoke()
-            sys.stdout.flush()
-    except ConfirError as error:
-        code = _fail(str(error))
-    except click.ClickException as error:
-        page = " ".join(["confir", *named, "--help"])
-        code = _fail(f"{_usage_sentence(error)} (see {page})")
-    except (BrokenPipeError, SystemExit):  # rich makes the second of the first, with the code 1
-        code = UNREAD
-    except MemoryError as error:
-        code = _fail(_memory_advice(named, error.__traceback__))
-    except Exception as error:  # noqa: BLE001 - Python would exit with 1, the code of a gate
-        code = _fail_unexpectedly(error)
-    return code
-
-
-def _invoke() -> int:
-    """Run the command that the arguments name, and return its exit code.
-
-    Not by the app's own ``main``, which exits with 1, the code of a gate, when nobody reads.
+    An error says what is wrong, and warnings would only hide it. Those of other packages are for
+    developers.
     """
-    app = build_app()
+    found: list[tuple[int, str]] = []
+
+    def keep(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        if issubclass(category, ConfirWarning):
+            found.append((place_by_importance(category), str(message)))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", ConfirWarning)
+        warnings.showwarning = keep
+        yield
+    if found:
+        from confir.report.merged_warnings import merge_warnings
+
+        for line in merge_warnings(found):
+            print_message(f"confir: warning: {line}")
+
+
+def _invoke(named: list[str], words: list[str]) -> int:
+    """Run a command, or the list of all where none is named, and return the exit code.
+
+    Not by click's own ``main``, which exits with 1, the code of a gate, when nobody reads.
+    """
     if COMPLETE in os.environ:
-        return complete(app)
+        return complete(build_app())
+    command = build_command(named[0]) if named else build_app()
     try:
-        with app.make_context("confir", with_patterns(sys.argv[1:])) as context:
-            app.invoke(context)
+        with command.make_context(" ".join(["confir", *named]), words[len(named) :]) as context:
+            command.invoke(context)
     except click.exceptions.Exit as stop:
         return stop.exit_code
     return 0
 
 
-def _usage_sentence(error: click.ClickException) -> str:
+def _usage_sentence(error: click.ClickException, named: list[str]) -> str:
     """Return what is wrong with the arguments; versions of click word unknown options differently."""
-    if not isinstance(error, click.NoSuchOption):
-        return error.format_message()
-    possible = ", ".join(sorted(error.possibilities or ()))
-    listed = f" (Possible options: {possible})" if possible else ""
-    return f"No such option: {error.option_name}{listed}"
+    from confir.cli.renamed_options import new_name
+
+    option = str(getattr(error, "option_name", ""))
+    renamed = new_name(named[0], option) if named else None
+    if renamed is not None:
+        return renamed
+    said = error.format_message()
+    if isinstance(error, click.NoSuchOption):
+        possible = ", ".join(sorted(error.possibilities or ()))
+        said = f"No such option: {option}{f' (Possible options: {possible})' if possible else ''}"
+    return f"{said} (see {' '.join(['confir', *named, '--help'])})"
 
 
 def _fail(message: str) -> int:

@@ -1,21 +1,19 @@
-"""What reaches the terminal: results on stdout, progress on stderr."""
+"""Answers of commands, checks of where they go before any work, and progress on stderr."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import threading
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from confir.cli.streams import print_message, print_text
-from confir.data.files import write_whole
+from confir.cli.streams import print_message
 from confir.data.result import Record
 from confir.defaults import CHART_ENDINGS, ENDINGS, OUTPUT_FORMATS
 from confir.errors import (
@@ -25,17 +23,10 @@ from confir.errors import (
     UnknownNameError,
     UnreadableError,
 )
-from confir.report.answer_parts import (
-    AnswerPart,
-    cut_table,
-    parts_to_markdown,
-    parts_to_text,
-    parts_with_decimals,
-)
-from confir.report.tables import Table
 
 if TYPE_CHECKING:
-    from confir.report.latex import Paper
+    from confir.report.answer_parts import AnswerPart
+    from confir.report.tables import Table
 
 # Work that is over sooner needs no progress bar.
 _PATIENCE = 1.0
@@ -55,7 +46,7 @@ class Answer(NamedTuple):
     Attributes
     ----------
     records
-        For CSV, JSON and Parquet.
+        For CSV, JSON and Parquet; they may be made only when they are written.
     table
         For the terminal, Markdown, LaTeX and HTML.
     result
@@ -66,7 +57,7 @@ class Answer(NamedTuple):
         How many rows of a table are printed in the terminal; None for all.
     """
 
-    records: Sequence[Record]
+    records: Iterable[Record]
     table: Table
     result: Any = None
     parts: Sequence[AnswerPart] = ()
@@ -78,55 +69,6 @@ def result_answer(result: Any) -> Answer:
     from confir.report.result_table import table_of
 
     return Answer(result.to_records(), table_of(result), result)
-
-
-def deliver(
-    answer: Answer,
-    *,
-    output: str | None,
-    kind: str,
-    paper: Paper | None = None,
-    **figure: Any,
-) -> None:
-    """Write an answer to a file where one is named, else print it.
-
-    ``paper`` says how a table is written for a paper, ``figure`` has options of `save_chart`.
-    """
-    ending = "" if output is None else Path(output).suffix.lower()
-    decimals = None if paper is None else paper.decimals
-    if output is not None and ending in CHART_ENDINGS:
-        from confir.report.charts import save_chart
-
-        save_chart(answer.result, output, **figure)
-    elif output is not None and ending == ".md" and answer.parts:
-        text = parts_to_markdown(parts_with_decimals(answer.parts, decimals))
-        write_whole(output, text.encode())
-    elif output is not None:
-        from confir.report.records import write_result
-
-        write_result(output, answer.records, answer.table, paper)
-    elif kind == "table":
-        _print_parts(answer, decimals)
-    elif kind == "md" and answer.parts:
-        print_text(parts_to_markdown(parts_with_decimals(answer.parts, decimals)))
-    else:
-        from confir.report.records import format_result
-
-        print_text(format_result(kind, answer.records, answer.table, paper))
-
-
-def _print_parts(answer: Answer, decimals: int | None) -> None:
-    """Print an answer as tables, cut to the rows that are asked for."""
-    parts = parts_with_decimals(answer.parts or [AnswerPart("", (), answer.table)], decimals)
-    cut = [
-        part if part.table is None else part._replace(table=cut_table(part.table, answer.rows))
-        for part in parts
-    ]
-    if sys.stdout.isatty():
-        width = shutil.get_terminal_size().columns
-        sys.stdout.write(parts_to_text(cut, colour=True, width=width))
-    else:
-        print_text(parts_to_text(cut))
 
 
 def check_output(output: str | None, kind: str = "table") -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 
 import click
 
-from confir.cli.parameters import Option, among, is_given, one_of, refuse_options
+from confir.cli.parameters import Option, is_given, refuse_options
 from confir.errors import InvalidValueError, enumerate_names
 
 # The view that -q stands for.
@@ -74,23 +74,13 @@ class Views:
 
     def option(self) -> Any:
         """Return the option --show, for the annotation of a parameter."""
-        names = tuple(self.by_name)
-        listed = "; ".join(f"{view.name}: {view.about}" for view in self.by_name.values())
-        return Option(
-            "--show",
-            metavar="VIEW",
-            help=f"What to print: {self._listed()}. {listed}.",
-            callback=one_of(*names),
-            complete=among(lambda: names),
-        )
-
-    def _listed(self) -> str:
-        """Return the names of the views, and which is the default."""
-        others = [name for name in self.by_name if name not in (self._default, self._paired)]
-        if self._paired == self._default:
-            return ", ".join([f"{self._default} (default)", *others])
-        usual = [f"{self._default} (default)", f"{self._paired} (default with --baseline)"]
-        return ", ".join([*usual, *others])
+        usual = {self._paired: f"{self._paired} (default with --baseline)"}
+        usual[self._default] = f"{self._default} (default)"
+        names = dict.fromkeys((self._default, self._paired, *self.by_name))
+        listed = ", ".join(usual.get(name, name) for name in names)
+        views = "; ".join(f"{view.name}: {view.about}" for view in self.by_name.values())
+        about = f"What to print: {listed}. {views}."
+        return Option("--show", metavar="VIEW", help=about, choices=tuple(self.by_name))
 
     def choose(
         self, context: click.Context, show: str | None, *, topics: bool = False, default: str = ""
@@ -116,18 +106,15 @@ class Views:
                 raise InvalidValueError(f"--show {view.name} needs --{name.replace('_', '-')}")
         kept = self._gated if self._gate and is_given(context, self._gate) else frozenset()
         for name in view.lacks:
-            if name not in kept:
-                refuse_options(context, [name], self._no_effect(view, name))
+            if name not in kept and is_given(context, name):
+                other = [one.name for one in self.by_name.values() if name not in one.lacks]
+                views = f"; it is for --show {enumerate_names(other)}" if other else ""
+                reason = f"has no effect on --show {view.name} ({view.about}){views}"
+                refuse_options(context, [name], reason)
         return view
 
-    def _no_effect(self, view: View, name: str) -> str:
-        """Return why a parameter is refused, and the views that it is for."""
-        other = [one.name for one in self.by_name.values() if name not in one.lacks]
-        views = f"; it is for --show {enumerate_names(other)}" if other else ""
-        return f"has no effect on --show {view.name} ({view.about}){views}"
 
-
-TopicsOption = Annotated[bool, Option("-q", help=f"The same as --show {TOPICS}.")]
+TopicsOption = Annotated[bool, Option("-q", help=f"The same as --show {TOPICS}.", short=False)]
 
 
 def schema_views(declared: Iterable[tuple[str, Views]]) -> dict[str, dict[str, list[str]]]:

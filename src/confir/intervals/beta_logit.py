@@ -122,6 +122,12 @@ def sample_skewness(distribution: SamplingDistribution) -> Floats:
     return skewness
 
 
+def remove_skewness(t: Floats, bend: Floats, b: Floats) -> Floats:
+    """Return ``U = T + aT² + a²T³/3 + b``, Hall's cubic, of T and its bend ``aT``."""
+    u: Floats = t * (1.0 + bend * (1.0 + bend / 3.0)) + b
+    return u
+
+
 def solve_cubic(a: Floats, value: Floats) -> Floats:
     """Return the T with ``T + aT² + a²T³/3 = value``: ``(c-1)/a`` with ``c = ∛(1 + 3a·value)``.
 

@@ -6,10 +6,14 @@ On the score's own scale `bootstrap-t` and `symmetric-t`; on the logit scale `bo
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from confir.arguments import as_level
 from confir.arrays import Floats, Integers
-from confir.intervals.interval import Limits, check_level, tail_probabilities
+from confir.intervals.beta_logit import remove_skewness
+from confir.intervals.interval import Limits, tail_probabilities
 from confir.intervals.method import Method, Use
 from confir.intervals.probe import Probe, mirrored, side_of_quantiles
 from confir.measures.summary import inverse_logit, logit
@@ -41,7 +45,7 @@ def bootstrap_t_side(probe: Probe, level: float) -> Integers:
 
 def symmetric_t_interval(distribution: SamplingDistribution, level: float) -> Limits:
     """``m ± q·se`` with the level-quantile of ``|m*-m|/se*`` (Hall 1988)."""
-    check_level(level)
+    as_level(level)
     (reach,) = _quantiles(distribution.ascending(_absolute_t), (level,))
     half = reach * _se_of_three(distribution)
     return Limits(distribution.estimate - half, distribution.estimate + half)
@@ -55,7 +59,7 @@ def bootstrap_t_logit_interval(distribution: SamplingDistribution, level: float)
 
 def symmetric_t_logit_interval(distribution: SamplingDistribution, level: float) -> Limits:
     """Bootstrap-t on the logit scale with the level-quantile of |T*| on both sides."""
-    check_level(level)
+    as_level(level)
     (reach,) = _quantiles(distribution.ascending(_absolute_logit_t), (level,))
     return _from_logit_t(distribution, -reach, reach)
 
@@ -93,24 +97,14 @@ def _se_of_three(distribution: SamplingDistribution) -> Floats:
 
 
 def _hall_replicates(distribution: SamplingDistribution) -> Floats:
-    """Return U of each replicate, with the replicate's own a and b."""
+    """Return U of each replicate, with the replicate's own a and b; infinite T stay as they are."""
     n = distribution.count.astype(np.float64)
     replicates, se = distribution.require("replicates"), distribution.require("replicate_se")
     a, b = _hall_constants(replicates, se, distribution.require("replicate_skewness"), n)
-    return _skewness_removed(distribution.logit_t, a, b)
-
-
-def _skewness_removed(t: Floats, a: Floats, b: Floats) -> Floats:
-    """Return ``U(T) = T + aT² + a²T³/3 + b``; infinite T stay as they are."""
+    t = distribution.logit_t
     with np.errstate(invalid="ignore"):
-        u = a * t
-        u *= 1.0 + u / 3.0
-        u += 1.0
-        u *= t
-        u += b
-    infinite = np.isinf(t)
-    u[infinite] = t[infinite]
-    return u
+        u = remove_skewness(t, a * t, b)
+    return np.where(np.isinf(t), t, u)
 
 
 def _hall_constants(mean: Floats, se: Floats, skewness: Floats, n: Floats) -> tuple[Floats, Floats]:
@@ -143,10 +137,23 @@ def _quantiles(ordered: Floats, probabilities: tuple[float, ...]) -> list[Floats
     return [quantile_of_sorted(ordered, probability, count) for probability in probabilities]
 
 
+_STUDENTISED = ("se", "replicates", "replicate_se")
+_SYMMETRIC = Use(
+    source="Hall 1988",
+    cites=("Hall1988",),
+    cost="two products, a sort",
+    fails="skewed scores: right on average, not in each tail",
+)
+_ON_LOGITS = Use(
+    source="confir",
+    cost="two products, a sort",
+    fails="nearly constant scores: up to the whole of [0, 1]",
+)
+
 BOOTSTRAP_T = Method(
     "bootstrap-t",
     bootstrap_t_interval,
-    needs=("se", "replicates", "replicate_se"),
+    needs=_STUDENTISED,
     count_side=bootstrap_t_side,
     topics=Use(
         assumes="(m*-m)/se* spreads as (m-μ)/se does",
@@ -160,56 +167,40 @@ BOOTSTRAP_T = Method(
 SYMMETRIC_T = Method(
     "symmetric-t",
     symmetric_t_interval,
-    needs=("se", "replicates", "replicate_se"),
-    topics=Use(
-        assumes="as bootstrap-t, for the two tails together",
-        source="Hall 1988",
-        cites=("Hall1988",),
-        cost="two products, a sort",
-        fails="skewed scores: right on average, not in each tail",
-    ),
+    needs=_STUDENTISED,
+    topics=replace(_SYMMETRIC, assumes="as bootstrap-t, for the two tails together"),
 )
 
 BOOTSTRAP_T_LOGIT = Method(
     "bootstrap-t-logit",
     bootstrap_t_logit_interval,
-    needs=("se", "replicates", "replicate_se"),
+    needs=_STUDENTISED,
     bounded=True,
     logit_scale=True,
-    topics=Use(
-        assumes="as bootstrap-t, on the logit scale",
-        source="confir",
-        cost="two products, a sort",
-        fails="nearly constant scores: up to the whole of [0, 1]",
-    ),
+    topics=replace(_ON_LOGITS, assumes="as bootstrap-t, on the logit scale"),
 )
 
-SYMMETRIC_T_LOGIT = Method(
-    "symmetric-t-logit",
-    symmetric_t_logit_interval,
-    needs=("se", "replicates", "replicate_se"),
-    bounded=True,
-    logit_scale=True,
-    topics=Use(
+SYMMETRIC_T_LOGIT = replace(
+    BOOTSTRAP_T_LOGIT,
+    name="symmetric-t-logit",
+    compute=symmetric_t_logit_interval,
+    topics=replace(
+        _SYMMETRIC,
         assumes="as bootstrap-t-logit, for the two tails together",
         source="confir, after Hall 1988",
-        cites=("Hall1988",),
-        cost="two products, a sort",
-        fails="skewed scores: right on average, not in each tail",
     ),
 )
 
-HALL_LOGIT = Method(
-    "hall-logit",
-    hall_logit_interval,
+HALL_LOGIT = replace(
+    BOOTSTRAP_T_LOGIT,
+    name="hall-logit",
+    compute=hall_logit_interval,
     needs=("se", "acceleration", "replicates", "replicate_se", "replicate_skewness"),
-    bounded=True,
-    logit_scale=True,
-    topics=Use(
+    topics=replace(
+        _ON_LOGITS,
         assumes="as bootstrap-t-logit, after a correction of skewness",
         source="confir, after Hall 1992",
         cites=("Hall1992",),
         cost="three products, a sort",
-        fails="nearly constant scores: up to the whole of [0, 1]",
     ),
 )

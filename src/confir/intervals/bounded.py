@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from confir.arguments import as_level
 from confir.arrays import Booleans, Floats
-from confir.intervals.interval import Limits, check_level, tail_probabilities
+from confir.intervals.interval import Limits, tail_probabilities
 from confir.intervals.method import Method, Use
 from confir.resampling.distribution import SamplingDistribution, quantile_of_sorted
 
@@ -37,7 +38,7 @@ def betting_interval(distribution: SamplingDistribution, level: float) -> Limits
     (Waudby-Smith & Ramdas 2023, hedged capital.) The bets depend on the order of the topics,
     which may not depend on their scores: that of their ids, permuted by the seed.
     """
-    check_level(level)
+    as_level(level)
     scores = _shuffled(distribution)
     topics = np.maximum(np.sum(~np.isnan(scores), axis=0), 1)
     return hedged_limits(scores, bets(scores, topics, _TUNED_ERROR), level)
@@ -199,7 +200,7 @@ def confidence_sequence(scores: Floats, level: float) -> SequenceLimits:
     level
         Confidence level, of all looks together.
     """
-    check_level(level)
+    as_level(level)
     error = 1.0 - level
     time = np.maximum(np.cumsum(~np.isnan(scores), axis=0), 1)
     stakes = bets(scores, time * np.log1p(time), error)

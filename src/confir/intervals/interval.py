@@ -92,11 +92,6 @@ def name_methods(intervals: Sequence[Interval]) -> str:
     )
 
 
-def check_level(level: float) -> None:
-    """Raise where a level is not between 0 and 1."""
-    as_level(level)
-
-
 def tail_probabilities(level: float) -> tuple[float, float]:
     """Return the probabilities at which the limits of a two-sided interval stand.
 

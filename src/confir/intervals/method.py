@@ -84,14 +84,9 @@ class Method:
 
     @property
     def uses(self) -> dict[Resampled, Use]:
-        """What it rests on, by what is resampled."""
+        """What it rests on, by what is resampled: topics, documents or both."""
         both: dict[Resampled, Use | None] = {"topics": self.topics, "documents": self.documents}
         return {over: use for over, use in both.items() if use is not None}
-
-    @property
-    def over(self) -> frozenset[Resampled]:
-        """What it serves: topics, documents or both."""
-        return frozenset(self.uses)
 
     @property
     def resamples(self) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from confir.arguments import as_choice, as_levels, as_texts, check_rng
+from confir.arguments import as_choice, as_level, as_levels, as_texts, check_rng
 from confir.data.experiment import on_its_scheduler
 from confir.data.run_scores import RunScores
 from confir.defaults import LEVEL, SEED
@@ -37,7 +37,7 @@ from confir.intervals.bounded import BETTING, GAFFKE
 from confir.intervals.calibrated_beta import CALIBRATED_BETA
 from confir.intervals.columns import Choice, Source, find_intervals
 from confir.intervals.document_intervals import LINEAR, LOGIT
-from confir.intervals.interval import Interval, check_level
+from confir.intervals.interval import Interval
 from confir.intervals.percentile import BCA, PERCENTILE, STUDENTISED_LOGIT
 from confir.intervals.standard import LOGIT_T, T
 from confir.measures.bounded_measures import assumed_bounded
@@ -87,7 +87,7 @@ DEFAULT_SCORE_METHOD = LOGIT.name  # over documents, for a topic's score in [0, 
 
 def methods_over(over: Resampled) -> dict[str, Method]:
     """Return the methods that serve resampled topics, or documents, by name."""
-    return {name: method for name, method in METHODS.items() if over in method.over}
+    return {name: method for name, method in METHODS.items() if over in method.uses}
 
 
 def find_method(name: str, over: Resampled = "topics") -> Method:
@@ -106,7 +106,7 @@ def fits(method: Method, source: Source) -> bool:
     provided = all(source.provides(need) for need in method.needs)
     inside = not method.bounded or bool(source.support.all())
     sampled = source.independent or not method.one_sample
-    return source.over in method.over and provided and inside and sampled
+    return source.over in method.uses and provided and inside and sampled
 
 
 def check_fit(method: Method, source: Source) -> None:
@@ -231,7 +231,7 @@ def confidence_interval(
 
 def means_alone(scores: Scores | ScoreSummary, level: float) -> Interval:
     """Return the means of scores with limits that are not known, as for a single topic."""
-    check_level(level)
+    as_level(level)
     mean = scores.mean()
     return Interval(
         labels=tuple((run, measure) for run in scores.runs for measure in scores.measures),

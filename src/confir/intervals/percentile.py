@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from confir.arrays import Floats, Integers
@@ -92,17 +94,19 @@ def corrected_probabilities(
         )
 
 
+_OF_MEANS = Use(cost="one product, a sort", fails="few topics: too narrow")
+_CORRECTED = "as percentile, corrected for bias and skewness"
+
 PERCENTILE = Method(
     "percentile",
     percentile_interval,
     needs=("replicates",),
     count_side=percentile_side,
-    topics=Use(
+    topics=replace(
+        _OF_MEANS,
         assumes="bootstrap means vary around m as m varies around the true mean",
         source="Efron 1979; Park 2011, Soboroff 2014",
         cites=("Efron1979", "Park2011", "Soboroff2014"),
-        cost="one product, a sort",
-        fails="few topics: too narrow",
     ),
     documents=Use(
         assumes="replicates vary around the score as it varies around its true value",
@@ -118,15 +122,14 @@ BCA = Method(
     bca_interval,
     needs=("se", "acceleration", "replicates"),
     count_side=bca_side,
-    topics=Use(
-        assumes="as percentile, corrected for bias and skewness",
+    topics=replace(
+        _OF_MEANS,
+        assumes=_CORRECTED,
         source="Efron 1987; Park 2011, Soboroff 2014",
         cites=("Efron1987", "Park2011", "Soboroff2014"),
-        cost="one product, a sort",
-        fails="few topics: too narrow",
     ),
     documents=Use(
-        assumes="as percentile, corrected for bias and skewness",
+        assumes=_CORRECTED,
         source="Efron 1987; Cormack & Lynam 2006",
         cites=("Efron1987", "Cormack2006"),
         cost="a sort, and a replicate for every document left out",
@@ -140,11 +143,10 @@ STUDENTISED_LOGIT = Method(
     needs=("replicates",),
     bounded=True,
     logit_scale=True,
-    topics=Use(
+    topics=replace(
+        _OF_MEANS,
         assumes="the logit of the mean is nearly normal",
         source="Park 2011",
         cites=("Park2011",),
-        cost="one product, a sort",
-        fails="few topics: too narrow",
     ),
 )

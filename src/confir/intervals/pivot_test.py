@@ -14,7 +14,7 @@ from typing import Self
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.intervals.beta_logit import skewness_terms, solve_cubic
+from confir.intervals.beta_logit import remove_skewness, skewness_terms, solve_cubic
 from confir.intervals.pivot_quantiles import (
     PIVOT_SCALE,
     compress,
@@ -88,7 +88,7 @@ class PivotTest:
         """Return U, and the root of its derivative by T, ``1 + aT``: U is flat where that is 0."""
         t = (self.centre - candidate) * self.scale
         bend = self.a * t
-        return t * (1.0 + bend * (1.0 + bend / 3.0)) + self.b, 1.0 + bend
+        return remove_skewness(t, bend, self.b), 1.0 + bend
 
     def solve(self, quantile: Floats) -> Floats:
         """Return the logit at which the pivot has a value; -∞ or ∞ where the value is infinite."""

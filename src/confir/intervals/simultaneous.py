@@ -100,10 +100,9 @@ class ComparisonFamily:
 
         tail = (1.0 - level) / self.sides
         bonferroni = -stdtrit(df, tail / max(self.size, 1))
-        place = math.ceil(round((len(self.maxima) + 1) * level, 9))
-        if self.size < 2 or place > len(self.maxima):
+        if self.size < 2:
             return bonferroni
-        return np.clip(self.maxima[place - 1], -stdtrit(df, tail), bonferroni)
+        return np.clip(order_statistic(self.maxima, level), -stdtrit(df, tail), bonferroni)
 
     def standard_errors(self, difference: Any, se: Floats, units: Any, df: Any) -> Floats:
         """Return standard errors with the borrowed variance; NaN where there is none at all.
@@ -190,6 +189,12 @@ class ComparisonFamily:
         reached = len(self.maxima) - np.searchsorted(self.maxima, size, side="left")
         share = np.asarray((1.0 + reached) / (len(self.maxima) + 1.0), np.float64)
         return share + errors * monte_carlo_error(share, len(self.maxima))
+
+
+def order_statistic(ascending: Floats, level: float) -> Any:
+    """Return the ⌈(B+1)·level⌉-th smallest of B values, by column; ∞ where there are too few."""
+    place = math.ceil(round((len(ascending) + 1) * level, 9))
+    return ascending[place - 1] if place <= len(ascending) else math.inf
 
 
 def monte_carlo_error(p: Floats, replicates: int) -> Floats:

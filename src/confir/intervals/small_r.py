@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from confir.arguments import as_level
 from confir.arrays import Booleans, Floats, Integers
-from confir.intervals.interval import Limits, check_level
+from confir.intervals.interval import Limits
 
 
 class Corrected(NamedTuple):
@@ -46,7 +47,7 @@ def silver_bullet_limit(relevant: Integers, depth: Integers, level: float) -> Fl
 
 def lead_balloon_limit(relevant: Integers, level: float) -> Floats:
     """Return the lower limit of AP where all R relevant documents stand on top: ``α^{1/R}``."""
-    check_level(level)
+    as_level(level)
     with np.errstate(divide="ignore"):
         limit: Floats = (1.0 - level) ** (1.0 / np.asarray(relevant, np.float64))
     return limit

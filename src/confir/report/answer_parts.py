@@ -31,38 +31,37 @@ class AnswerPart(NamedTuple):
 
 
 def parts_to_text(
-    parts: Sequence[AnswerPart], *, colour: bool = False, width: int | None = None
+    parts: Sequence[AnswerPart],
+    decimals: int | None = None,
+    rows: int | None = None,
+    *,
+    colour: bool = False,
+    width: int | None = None,
 ) -> str:
-    """Return the parts one below the other, for the terminal."""
-    return "\n".join(_part_text(part, colour=colour, width=width) for part in parts)
+    """Return the parts one below the other, for the terminal.
+
+    ``decimals`` and ``rows`` are those of the tables, where they are not to be as they are.
+    """
+    texts = []
+    for part in parts:
+        said = [line for one in part.sentences for line in wrap_words(without_controls(one), width)]
+        text = "".join(f"{line}\n" for line in said)
+        if part.table is not None:
+            table = cut_table(rounded(part.table, decimals), rows)
+            text = f"{text}\n{to_text(table, colour=colour, width=width)}".lstrip("\n")
+        texts.append(text)
+    return "\n".join(texts)
 
 
-def _part_text(part: AnswerPart, *, colour: bool, width: int | None) -> str:
-    said = [line for one in part.sentences for line in wrap_words(without_controls(one), width)]
-    above = "".join(f"{line}\n" for line in said)
-    if part.table is None:
-        return above
-    return f"{above}\n{to_text(part.table, colour=colour, width=width)}".lstrip("\n")
-
-
-def parts_to_markdown(parts: Sequence[AnswerPart]) -> str:
+def parts_to_markdown(parts: Sequence[AnswerPart], decimals: int | None = None) -> str:
     """Return the parts with their headings in Markdown, fit for the summary of a CI job."""
-    return "\n".join(_part_markdown(part) for part in parts)
-
-
-def _part_markdown(part: AnswerPart) -> str:
-    heading = [f"### {escape_markdown(part.heading)}\n"] if part.heading else []
-    said = [f"{escape_markdown(one)}\n" for one in part.sentences]
-    table = [] if part.table is None else [to_markdown(part.table)]
-    return "\n".join([*heading, *said, *table])
-
-
-def parts_with_decimals(parts: Sequence[AnswerPart], decimals: int | None) -> list[AnswerPart]:
-    """Return the parts with other decimals in their tables; None keeps them."""
-    return [
-        part if part.table is None else part._replace(table=rounded(part.table, decimals))
-        for part in parts
-    ]
+    texts = []
+    for part in parts:
+        heading = [f"### {escape_markdown(part.heading)}\n"] if part.heading else []
+        said = [f"{escape_markdown(one)}\n" for one in part.sentences]
+        table = [] if part.table is None else [to_markdown(rounded(part.table, decimals))]
+        texts.append("\n".join([*heading, *said, *table]))
+    return "\n".join(texts)
 
 
 def cut_table(table: Table, rows: int | None = ROWS, hint: str = "--rows all") -> Table:

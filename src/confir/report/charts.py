@@ -93,30 +93,26 @@ def chart(result: Any) -> Any:
         raise UnsupportedMethodError(
             f"there is no chart of a {type(result).__name__}; expected a result of a study"
         )
-    return _clean(draw(result))
+    return clean_chart(draw(result))
 
 
-def clean_specification(specification: dict[str, Any]) -> dict[str, Any]:
-    """Return the specification of a chart without control characters, of which Vega would die.
+def clean_chart(part: Any, *, keep_blanks: bool = False) -> Any:
+    """Return a chart, its specification or a part of it without control characters: Vega would die.
 
     Line breaks stay in data and in expressions; in titles, from which Vega-Lite makes expressions,
-    they would be syntax errors.
+    they would be syntax errors. Objects of altair are changed.
     """
-    cleaned: dict[str, Any] = _clean(specification)
-    return cleaned
-
-
-def _clean(part: Any, *, keep_blanks: bool = False) -> Any:
-    """Return a part of a chart without control characters; objects of altair are changed."""
     if isinstance(part, str):
         return without_controls(part, keep_blanks=keep_blanks)
     if isinstance(part, list | tuple):
-        return type(part)(_clean(one, keep_blanks=keep_blanks) for one in part)
+        return type(part)(clean_chart(one, keep_blanks=keep_blanks) for one in part)
     held = part if isinstance(part, dict) else getattr(part, "_kwds", None)
     if held is None:
         return part
     cleaned = {
-        key: _clean_data(value) if key in _DATA else _clean(value, keep_blanks=key in _EXPRESSIONS)
+        key: _clean_data(value)
+        if key in _DATA
+        else clean_chart(value, keep_blanks=key in _EXPRESSIONS)
         for key, value in held.items()
     }
     if isinstance(part, dict):
@@ -334,7 +330,7 @@ def chart_bytes(
     import_converter()
     with import_altair().data_transformers.disable_max_rows():
         # Not validated, which would take longer than all else here; tests validate every chart.
-        specification = clean_specification(drawing.to_dict(validate=False))
+        specification = clean_chart(drawing.to_dict(validate=False))
     if not title:
         specification.pop("title", None)
     if width is not None:

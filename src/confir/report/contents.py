@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from confir.arguments import as_choice, as_integer, invalid
+from confir.arguments import as_choice, as_integer, as_level, invalid
 from confir.arrays import Floats, Integers
 from confir.data.formats.run_metadata import RunMetadata
 from confir.data.lists.held_lists import HeldLists
@@ -35,7 +35,6 @@ from confir.errors import (
     enumerate_names,
     place_by_importance,
 )
-from confir.intervals.interval import check_level
 from confir.intervals.method_list import find_method
 from confir.measures.random_rankings import MOST_DOCUMENTS
 from confir.measures.score_summary import ScoreSummary
@@ -262,7 +261,11 @@ def gather_contents(
         raise InvalidValueError(f"a score is {largest:g}; expected at most {_LARGEST_SCORE:g}")
     with collected_warnings(shown=False) as messages, shared_draws():
         lists = _lists(scores, qrels, runs, chosen.rules)
-        known = _count_documents(qrels, lists)
+        known = None  # how many documents occur: a lower bound on the size of the collection
+        if lists is not None:
+            known = lists.mentioned
+        elif qrels is not None:
+            known = len(set(qrels.documents))
         documents = known if chosen.documents is None else chosen.documents
         if known is not None and documents is not None and documents < known:
             raise InvalidValueError(
@@ -291,7 +294,7 @@ def gather_contents(
 
 def check_settings(settings: Settings) -> None:
     """Raise if a setting is invalid."""
-    check_level(settings.level)
+    as_level(settings.level)
     check_replicates(settings.replicates)
     if not isinstance(settings.rules, ReadingRules):
         raise invalid("rules", settings.rules, "ReadingRules")
@@ -369,13 +372,6 @@ def _lists(
             f"{enumerate_names(lists.runs, 3)}; expected the reading rules used for the scores"
         )
     return lists
-
-
-def _count_documents(qrels: Qrels | None, lists: TopicLists | None) -> int | None:
-    """Return the number of documents in qrels and runs, a lower bound on the collection size."""
-    if lists is not None:
-        return lists.mentioned
-    return None if qrels is None else len(set(qrels.documents))
 
 
 @contextmanager

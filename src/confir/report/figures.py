@@ -30,27 +30,22 @@ def report_figures(
     """
     kinds = ("figures", "paper") if paper else ("figures",)
     for measured in contents.measures:
-        yield from measure_figures(measured, levels, kinds)
+        yield from section_figures(measured, levels, kinds)
         if progress is not None:
             progress(1)
-    yield from _figures_of(contents, levels, kinds)
+    yield from section_figures(contents, levels, kinds)
 
 
-def measure_figures(
-    measured: MeasureContents, levels: tuple[float, ...], kinds: Sequence[str] = ("paper",)
+def section_figures(
+    contents: Contents | MeasureContents,
+    levels: tuple[float, ...],
+    kinds: Sequence[str] = ("paper",),
 ) -> Iterator[Figure]:
-    """Yield the charts of a measure: by default, those that are for papers alone."""
-    for figure in _figures_of(measured, levels, kinds):
-        yield figure._replace(measure=measured.measure)
-
-
-def _figures_of(
-    contents: Contents | MeasureContents, levels: tuple[float, ...], kinds: Sequence[str]
-) -> Iterator[Figure]:
-    """Yield the charts of all sections: their ``figures``, and what is for a ``paper``."""
+    """Yield the charts of all sections, of a measure or of all: by default, those for papers alone."""
+    measure = contents.measure if isinstance(contents, MeasureContents) else None
     for section in present_sections(contents).values():
         for draw in filter(None, (getattr(section, kind) for kind in kinds)):
-            yield from draw(contents, levels)
+            yield from (figure._replace(measure=measure) for figure in draw(contents, levels))
 
 
 def write_figures(

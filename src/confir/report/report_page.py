@@ -36,7 +36,7 @@ from confir.measures.evaluation import evaluate_lists
 from confir.measures.score_sources import as_run_scores
 from confir.number_text import percent
 from confir.parallel import Progress, name_stage, run_in_threads
-from confir.report.charts import check_width, clean_specification
+from confir.report.charts import check_width, clean_chart
 from confir.report.contents import (
     Contents,
     MeasureContents,
@@ -46,7 +46,7 @@ from confir.report.contents import (
     gather_contents,
     present_sections,
 )
-from confir.report.figures import measure_figures, report_figures, write_figures
+from confir.report.figures import report_figures, section_figures, write_figures
 from confir.report.list_excerpts import list_excerpts
 from confir.report.methods_text import methods_text
 from confir.report.page_data import level_key, page_data, table_data
@@ -238,10 +238,11 @@ def render_page(
         "charts": _json(charts),
     }
     parts = {study: one for study, one in find_sections().items() if one.anchor}
+    glossary, *pages = find_documentation("glossary.md", *(study.source[1] for study in STUDIES))
     page = environment.get_template("page.html").render(
         title=default_title(contents, source) if title is None else title,
         titled=title is not None,
-        glossary=find_documentation("glossary.md"),
+        glossary=glossary,
         unit=contents.scores.unit_name,
         origin=source,
         contents=contents,
@@ -254,7 +255,7 @@ def render_page(
         ],
         answer=answers[0][level_key(contents.settings.level)],
         data=data,
-        documentation={study.folder: find_documentation(study.source[1]) for study in STUDIES},
+        documentation=dict(zip((study.folder for study in STUDIES), pages, strict=True)),
         methods=methods_text(contents),
         warnings=contents.warnings,
         remarks=contents.remarks,
@@ -300,13 +301,13 @@ def _answer(contents: Contents) -> dict[str, Any]:
     return {"lead": lead, "findings": findings, "conclusions": found}
 
 
-def find_documentation(page: str) -> str:
-    """Return the address of a page of the documentation; "" where the package names no site."""
+def find_documentation(*pages: str) -> list[str]:
+    """Return the addresses of pages of the documentation; "" where the package names no site."""
     for line in metadata("confir").get_all("Project-URL") or ():
         name, _, address = line.partition(", ")
         if name.lower() == "documentation":
-            return f"{address.rstrip('/')}/{page.replace('.md', '.html')}"
-    return ""
+            return [f"{address.rstrip('/')}/{page.replace('.md', '.html')}" for page in pages]
+    return [""] * len(pages)
 
 
 def _first_charts(contents: Contents, charts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -317,7 +318,7 @@ def _first_charts(contents: Contents, charts: Sequence[dict[str, Any]]) -> list[
         for chart in charts
         if chart["measure"] in (None, first.measure) and chart["level"] in (None, level_key(level))
     ]
-    return [*shown, *(_page_chart(figure) for figure in measure_figures(first, (level,)))]
+    return [*shown, *(_page_chart(figure) for figure in section_figures(first, (level,)))]
 
 
 def page_script() -> str:
@@ -371,7 +372,7 @@ def _page_chart(figure: Figure) -> dict[str, Any]:
     """Return a chart for the page, with its title as the caption."""
     drawn = figure.drawing.to_dict(validate=False)
     datasets = {name: _rounded(records) for name, records in drawn.pop("datasets").items()}
-    spec = clean_specification(drawn)
+    spec = clean_chart(drawn)
     title = spec.pop("title", "")
     spec = single_panel(spec)
     if "data" in spec:

@@ -115,14 +115,14 @@ class Scope:
     def require_lists(self, *, human: bool = False) -> TopicLists:
         """Return qrels and runs; raise if only the scores are known.
 
-        Lists are by the qrels: where people judged some topics beside a model, they raise unless
-        ``human`` says that the part is about the qrels themselves.
+        Lists are by the qrels: with human judgements of some topics, they raise unless ``human``
+        says that the part is about the qrels themselves.
         """
         if self.lists is None:
             raise InvalidValueError("this part needs qrels and runs, not scores alone")
         if not self.scores.by_one_judge and not human:
             raise InvalidValueError(
-                "this part is about documents by one judge's qrels, which people's judgements of "
+                "this part is about documents by one judge's qrels, which human judgements of "
                 "some topics or documents do not correct"
             )
         return self.lists

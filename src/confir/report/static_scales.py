@@ -34,7 +34,21 @@ class NotDrawable(Exception):  # noqa: N818 - not an error: the script draws the
 
 @dataclass(slots=True, eq=False)
 class Scale:
-    """Where values lie along an axis: numbers from ``low`` to ``high``, or names in their order."""
+    """Where values lie along an axis: numbers from ``low`` to ``high``, or names in their order.
+
+    Attributes
+    ----------
+    title
+        Of the axis.
+    low, high, names
+        The numbers at its ends; or its names.
+    shown, labelled
+        The texts along it, and the values at which they stand: round numbers, or names.
+    upright
+        Whether the texts are turned.
+    length, flipped
+        In pixels; and whether low numbers are at the far end.
+    """
 
     title: str
     low: float = 0.0
@@ -44,15 +58,16 @@ class Scale:
     upright: bool = False
     length: float = 1.0
     flipped: bool = False
+    labelled: list[Any] = field(init=False)
     _places: dict[Any, int] = field(init=False)
 
     def __post_init__(self) -> None:
         self._places = {name: place for place, name in enumerate(self.names or ())}
-
-    def place(self, length: float, *, flipped: bool) -> float:
-        """Set the length in pixels, and whether low values are at the far end; return the length."""
-        self.length, self.flipped = length, flipped
-        return length
+        if self.names is None:
+            self.labelled = round_ticks(self.low, self.high, _TICKS)
+            self.shown = [f"{tick:.6g}" if tick else "0" for tick in self.labelled]
+        else:
+            self.labelled = self.names[: len(self.shown)]
 
     @property
     def band(self) -> float:
@@ -73,22 +88,6 @@ class Scale:
         if channel is None:
             return math.nan
         return self(channel["datum"] if "datum" in channel else record.get(_field(channel)))
-
-    def ticks(self) -> list[float]:
-        """Return round numbers along the axis."""
-        return round_ticks(self.low, self.high, _TICKS)
-
-    def labels(self) -> list[str]:
-        """Return the texts along the axis."""
-        if self.names is not None:
-            return self.shown
-        return [f"{tick:.6g}" if tick else "0" for tick in self.ticks()]
-
-    def positions(self) -> list[float]:
-        """Return where the texts stand."""
-        if self.names is None:
-            return [self(tick) for tick in self.ticks()]
-        return [self(name) for name in self.names[: len(self.shown)]]
 
 
 def round_ticks(low: float, high: float, about: int) -> list[float]:
@@ -125,7 +124,9 @@ def channel_scale(layers: Sequence[tuple[Spec, list[Record], Spec]], axis: str) 
     known = [value for value in values if value is not None]
     if typed[0]["type"] in ("nominal", "ordinal"):
         order = main.get("sort", "ascending")
-        names = list(dict.fromkeys(known)) if order is None else sorted(set(known), key=_sortable)
+        names = list(dict.fromkeys(known))
+        if order is not None:
+            names.sort(key=lambda value: (isinstance(value, str), value))
         if isinstance(order, list):
             present = set(names)
             names = [name for name in order if name in present]
@@ -169,10 +170,6 @@ def _stack_sums(layers: Sequence[tuple[Spec, list[Record], Spec]], axis: str) ->
         length = record[encoding[axis]["field"]] or 0.0
         sums[record[other]] = sums.get(record[other], 0.0) + length
     return list(sums.values())
-
-
-def _sortable(value: Any) -> tuple[bool, Any]:
-    return isinstance(value, str), value
 
 
 def condition(expression: str) -> Test:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Panel, Without
+from confir.cli.output import Output
+from confir.cli.parameters import Panel, PathRole, Without
 from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:
@@ -28,10 +29,9 @@ def bias_variance_command(
     ] = "perfect",
     variable: Annotated[
         str,
-        options.choice(
-            *("score", "rho"),
-            help="Decompose the score, or rho, the difference from the target on each topic.",
-            panel=_TARGET,
+        _TARGET(
+            "Decompose the score, or rho, the difference from the target on each topic.",
+            choices=("score", "rho"),
         ),
     ] = "score",
     baseline: Annotated[
@@ -40,6 +40,7 @@ def bias_variance_command(
             "Compare with this run, its name or its file: adds robustness index and proportion "
             "of topics hurt (<Init).",
             "RUN",
+            path=PathRole.RUN,
         ),
     ] = None,
     loss_depth: Annotated[
@@ -47,7 +48,7 @@ def bias_variance_command(
         _TARGET(
             "Add R-Loss@K: relevant documents lost among the first K, relative to the baseline.",
             "K",
-            callback=options.at_least(1),
+            least=1,
         ),
     ] = None,
     parameter: Annotated[
@@ -63,7 +64,7 @@ def bias_variance_command(
         str, options.STATISTICS_PANEL("Interval method (confir methods lists them).", "NAME")
     ] = "bootstrap-t",
     statistics: options.Statistics,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Split the error of runs into bias (effectiveness) and variance (stability over topics).
 

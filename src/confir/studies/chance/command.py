@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
+from confir.cli.output import Output
 from confir.cli.parameters import Panel, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.defaults import DRAWS, SEED
@@ -29,25 +30,28 @@ def chance_command(
     inputs: Annotated[Inputs, Without("scores", "columns", "intents", "bounded")],
     documents: Annotated[
         int | None,
-        _CHANCE("Number of documents in the collection.", "N", callback=options.at_least(1)),
+        _CHANCE("Number of documents in the collection.", "N", least=1, short=True),
     ] = None,
     relevant: Annotated[
         int | None,
         _CHANCE(
-            "Number of relevant documents, instead of QRELS.", "R", callback=options.at_least(0)
+            "Number of relevant documents, instead of QRELS.",
+            "R",
+            least=0,
+            short=True,
         ),
     ] = None,
     draws: Annotated[
         int,
         _CHANCE(
             "Random rankings per topic, for the p-value of a run's AP; 0 for none.",
-            callback=options.at_least(0),
+            least=0,
         ),
     ] = DRAWS,
     show: Annotated[str | None, VIEWS.option()] = None,
     topics: TopicsOption = False,
     seed: options.SeedOption = SEED,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Compare runs with the expected score of a random ranking.
 

@@ -9,7 +9,8 @@ import click
 
 from confir.cli import options
 from confir.cli.input import Inputs
-from confir.cli.parameters import Instead, Option, Without, refuse_options
+from confir.cli.output import Output
+from confir.cli.parameters import Instead, Option, PathRole, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, SmallSampleWarning, counted, warn_caller
 
@@ -33,6 +34,7 @@ MeasuresOption = Annotated[
         "NAME",
         names=("-m", "--measure"),
         callback=options.split_measures,
+        short=True,
     ),
 ]
 SmallROption = Annotated[
@@ -91,14 +93,14 @@ def collection_command(
         Option(
             metavar="RUN",
             help="Compare the other runs with this one: its name or its file.",
+            path=PathRole.RUN,
         ),
     ] = None,
     pairing: Annotated[
         str,
-        options.choice(
-            *("paired", "independent", "both"),
-            help="With --baseline: both runs on the same collections, or each on its own.",
-            panel=options.STATISTICS_PANEL,
+        options.STATISTICS_PANEL(
+            "With --baseline: both runs on the same collections, or each on its own.",
+            choices=("paired", "independent", "both"),
         ),
     ] = "paired",
     method: Annotated[
@@ -111,7 +113,7 @@ def collection_command(
     ] = None,
     small_r: SmallROption = True,
     statistics: options.DocumentStatistics,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Estimate how much scores would vary over similar collections (Cormack & Lynam 2006).
 
@@ -259,7 +261,7 @@ def _runs(
     view: str,
     sample: DocumentReplicates,
     statistics: options.DocumentStatistics,
-    out: options.Output,
+    out: Output,
 ) -> Answer:
     """Return a view of all runs, whose notes say what was resampled."""
     from confir.studies.comparison.command import show_runs

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from confir.cli import options
 from confir.cli.input import Inputs
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Option, Without, refuse_options
+from confir.cli.output import Output
+from confir.cli.parameters import Option, PathRole, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.defaults import BEST, ROWS
 from confir.errors import InvalidValueError, TopicWarning
@@ -74,7 +75,11 @@ def compare_command(
     inputs: Annotated[JudgedInputs, Without("bounded")],
     baseline: Annotated[
         str | None,
-        Option(metavar="RUN", help="Compare the other runs with this one: its name or its file."),
+        Option(
+            metavar="RUN",
+            help="Compare the other runs with this one: its name or its file.",
+            path=PathRole.RUN,
+        ),
     ] = None,
     family: Annotated[
         str | None,
@@ -82,6 +87,7 @@ def compare_command(
             metavar="NAME",
             help="Family for which the error rate is controlled: the pairs with the baseline or, without "
             "one, all pairs; none adjusts nothing. NAME: all-pairs, baseline, none.",
+            short=False,
         ),
     ] = None,
     show: Annotated[str | None, VIEWS.option()] = None,
@@ -92,6 +98,7 @@ def compare_command(
             "Lines of run and team: print the best run of each team, and which teams may have the "
             "best; with --show pairs, the pairs of these runs by the first measure.",
             "FILE",
+            path=PathRole.READ,
         ),
     ] = None,
     fail_if_worse: Annotated[
@@ -101,13 +108,15 @@ def compare_command(
             "MARGIN; several as AP,nDCG@10 (repeatable).",
             "MEASURE",
             callback=options.split_measures,
+            short=True,
         ),
     ] = None,
     require: Annotated[str | None, require_option()] = None,
     margin: Annotated[
         float | None,
         GATE_PANEL(
-            "Equivalence margin: smaller differences do not matter; also tests for equivalence."
+            "Equivalence margin: smaller differences do not matter; also tests for equivalence.",
+            short=True,
         ),
     ] = None,
     records: GateRecords,
@@ -131,7 +140,7 @@ def compare_command(
     ] = None,
     statistics: options.Statistics,
     rows: options.RowsOption = str(ROWS),
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Compare runs: difference, interval, test, and a verdict in words.
 

@@ -19,7 +19,12 @@ from confir.defaults import ALL_PAIRS, BASELINE, BEST, FAMILIES, NO_FAMILY
 from confir.errors import InvalidValueError, counted
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method
-from confir.intervals.simultaneous import ComparisonFamily, SimultaneousLimits, positive
+from confir.intervals.simultaneous import (
+    ComparisonFamily,
+    SimultaneousLimits,
+    order_statistic,
+    positive,
+)
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
 from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.sample import Sample
@@ -133,19 +138,13 @@ class PermutedRanges(NamedTuple):
 
     def limits(self, means: MeanDifferences, _: Limits, level: float) -> SimultaneousLimits:
         """Return the limits that a verdict rests on: differences that are not significant."""
-        half = np.array([_order_statistic(ranges, level) for ranges in self.by_measure])
+        half = np.array([order_statistic(ranges, level) for ranges in self.by_measure])
         nowhere = np.zeros(means.difference.shape, np.int64)
         return SimultaneousLimits(means.difference - half, means.difference + half, nowhere)
 
     def adjust(self, p: Floats, means: MeanDifferences, **how: Any) -> Floats:
         """Return the p-values of the test, which is adjusted for all pairs by itself."""
         return Correction(None).adjust(p, means, **how)
-
-
-def _order_statistic(ordered: Floats, level: float) -> float:
-    """Return the ⌈(B+1)·level⌉-th smallest value; ∞ where there are too few."""
-    place = math.ceil(round((len(ordered) + 1) * level, 9))
-    return float(ordered[place - 1]) if place <= len(ordered) else math.inf
 
 
 Adjustment = Families | Correction | PermutedRanges

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Option, Without, refuse_options
-from confir.cli.repeat_option import pattern_of
+from confir.cli.output import Output
+from confir.cli.parameters import Option, PathRole, Without, refuse_options
 from confir.cli.views import View, Views
 from confir.defaults import LEVEL, SEED
 
@@ -24,7 +24,9 @@ def components_command(
     judge: Annotated[
         list[str] | None,
         Option(
-            metavar="QRELS", help="Judgements of the same topics by another judge (repeatable)."
+            metavar="QRELS",
+            help="Judgements of the same topics by another judge (repeatable).",
+            path=PathRole.READ,
         ),
     ] = None,
     topics: Annotated[
@@ -47,7 +49,7 @@ def components_command(
     show: Annotated[str | None, VIEWS.option()] = None,
     level: options.LevelOption = LEVEL,
     seed: options.SeedOption = SEED,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Split the variance of scores into systems, topics, judges and repeats: how reliable are they?
 
@@ -84,7 +86,7 @@ def components_command(
         others = {path: evaluate(path, given.sources, scores.measures, **rules) for path in judge}
     found = decompose_scores(
         scores,
-        repeats=pattern_of(inputs.repeats) or inputs.repeats is not None,
+        repeats=options.pattern_of(inputs.repeats) or inputs.repeats is not None,
         judges=others,
         topics=topics,
         levels=levels,

@@ -9,6 +9,7 @@ import click
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
+from confir.cli.output import Output
 from confir.cli.parameters import Instead, Option
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.errors import counted
@@ -21,14 +22,12 @@ if TYPE_CHECKING:
 class Sampling:
     """Number of samples and replicates, seed, threads, and where parts are stored."""
 
-    samples: Annotated[
-        int, options.STATISTICS_PANEL("Number of samples of topics.", callback=options.at_least(1))
-    ] = SAMPLES
+    samples: Annotated[int, options.STATISTICS_PANEL("Number of samples of topics.", least=1)] = (
+        SAMPLES
+    )
     replicates: Annotated[
         int,
-        options.STATISTICS_PANEL(
-            "Number of bootstrap replicates per sample.", callback=options.at_least(1)
-        ),
+        options.STATISTICS_PANEL("Number of bootstrap replicates per sample.", least=1),
     ] = SAMPLE_REPLICATES
     seed: options.SeedOption = SEED
     jobs: options.JobsOption = None
@@ -77,6 +76,7 @@ MeasureOption = Annotated[
         "NAME",
         names=("-m", "--measure"),
         callback=options.split_measures,
+        short=True,
     ),
 ]
 
@@ -88,15 +88,13 @@ def coverage_command(
     method: StudiedMethodsOption = None,
     per_tail: Annotated[
         str,
-        options.choice(
-            *("half", "published"),
-            help="published adds the bootstrap-t of Soboroff 2014, with α instead of α/2 in each "
-            "tail.",
-            panel=options.STATISTICS_PANEL,
+        options.STATISTICS_PANEL(
+            "published adds the bootstrap-t of Soboroff 2014, with α instead of α/2 in each tail.",
+            choices=("half", "published"),
         ),
     ] = "half",
     sampled: Sampling,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Estimate the coverage of intervals on these scores (Soboroff 2014).
 
@@ -147,22 +145,22 @@ def type_one_command(
             "Confidence level (repeatable; default 0.95, 0.90, … 0.50).",
             "LEVEL",
             callback=_check_levels,
+            short=True,
         ),
     ] = None,
     method: StudiedMethodsOption = None,
     sampling: Annotated[
         str,
-        options.choice(
-            *("without", "with"),
-            help="Draw topics without replacement, as Park 2011 did, or with.",
-            panel=options.STATISTICS_PANEL,
+        options.STATISTICS_PANEL(
+            "Draw topics without replacement, as Park 2011 did, or with.",
+            choices=("without", "with"),
         ),
     ] = "without",
     per_run: Annotated[
         bool, Option(help="Print each run's skewness, bias and errors, not the mean.")
     ] = False,
     sampled: Sampling,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Estimate how often intervals from few topics miss the mean over all topics (Park 2011).
 

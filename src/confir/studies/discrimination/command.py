@@ -7,6 +7,7 @@ from typing import Annotated
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
 from confir.cli.lists import deliver_measures
+from confir.cli.output import Output
 from confir.cli.parameters import Option, Without
 from confir.errors import InvalidValueError
 
@@ -22,7 +23,7 @@ def measures_command(
         ),
     ] = False,
     statistics: options.Statistics,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """List the measures; with --power, show which of them separates runs best.
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from confir.cli import options
-from confir.cli.parameters import Panel
+from confir.cli.parameters import Panel, PathRole
 from confir.cli.start import build_seconds
 from confir.errors import InvalidValueError
 
@@ -28,11 +27,10 @@ GATE_PANEL = Panel("Gate")
 
 def require_option() -> Any:
     """Return the option --require: what a candidate must show to pass a stricter gate."""
-    return options.choice(
-        *("non-inferior", "superior"),
-        help="A stricter gate: exit with 1 unless the difference is significantly above -MARGIN, or "
+    return GATE_PANEL(
+        "A stricter gate: exit with 1 unless the difference is significantly above -MARGIN, or "
         "above 0.",
-        panel=GATE_PANEL,
+        choices=("non-inferior", "superior"),
     )
 
 
@@ -61,15 +59,15 @@ class GateRecords:
             "Append this look to a history (JSON Lines), and control the error rate over all of its "
             "looks. confir history shows it.",
             "FILE",
+            path=PathRole.APPEND,
         ),
     ] = None
     looks: Annotated[
         str,
-        options.choice(
-            *("candidates", "topics"),
-            help="What is new at each look of --history: candidates on the same topics, or topics for the "
+        GATE_PANEL(
+            "What is new at each look of --history: candidates on the same topics, or topics for the "
             "same candidates.",
-            panel=GATE_PANEL,
+            choices=("candidates", "topics"),
         ),
     ] = "candidates"
     commit: Annotated[
@@ -79,7 +77,9 @@ class GateRecords:
             "ID",
         ),
     ] = None
-    junit: Annotated[str | None, GATE_PANEL("Write the gate as JUnit XML.", "FILE")] = None
+    junit: Annotated[
+        str | None, GATE_PANEL("Write the gate as JUnit XML.", "FILE", path=PathRole.WRITE)
+    ] = None
 
     def check(self, gates: Sequence[str]) -> None:
         """Raise before any work where there is nothing to keep, or it could not be written."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from confir.cli import options
-from confir.cli.parameters import Argument, Option
+from confir.cli.output import Output
+from confir.cli.parameters import Argument, Option, PathRole
 from confir.errors import InvalidValueError
 
 
@@ -14,7 +15,9 @@ def history_command(
     file: Annotated[
         str | None,
         Argument(
-            metavar="FILE", help="What --history of confir compare or confir preferences wrote."
+            metavar="FILE",
+            help="What --history of confir compare or confir preferences wrote.",
+            path=PathRole.READ,
         ),
     ] = None,
     measure: Annotated[
@@ -28,9 +31,12 @@ def history_command(
         ),
     ] = None,
     run: Annotated[
-        list[str] | None, Option("--run", metavar="NAME", help="Only this candidate (repeatable).")
+        list[str] | None,
+        Option(
+            "--run", metavar="NAME", help="Only this candidate (repeatable).", path=PathRole.RUN
+        ),
     ] = None,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Show how a gate decided over time: table, or chart of differences with intervals.
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import CHOOSING
-from confir.cli.parameters import Argument, Panel, Without, refuse_options
+from confir.cli.output import Output
+from confir.cli.parameters import Argument, Panel, PathRole, Without, refuse_options
 from confir.cli.views import View, Views
 from confir.errors import InvalidValueError, counted
 
@@ -45,6 +46,7 @@ def judges_command(
             metavar="QRELS QRELS... RUN...",
             help="Qrels of two judges or more, and runs: files, directories, or NAME=PATH. Files "
             "of four columns are qrels; the first judge is the reference of the others.",
+            path=PathRole.READ,
         ),
     ] = None,
     inputs: Annotated[Inputs, Without("qrels", "runs", "scores", "bounded")],
@@ -54,6 +56,8 @@ def judges_command(
             "The qrels of a judge, as a path or NAME=PATH (repeatable); all other files are "
             "then runs. For JSON and pipes, which are not recognised.",
             "QRELS",
+            path=PathRole.READ,
+            short=True,
         ),
     ] = None,
     grades: Annotated[
@@ -66,7 +70,7 @@ def judges_command(
     ] = None,
     show: Annotated[str | None, VIEWS.option()] = None,
     statistics: options.Statistics,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Compare judges: agreement on grades, bias of means, leaderboards, and verdicts on runs.
 

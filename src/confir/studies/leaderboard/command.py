@@ -12,8 +12,16 @@ from confir.cli.completion import measure_names
 from confir.cli.input import reading_options
 from confir.cli.input_options import DESIGN
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Argument, Instead, Option, Panel, Without, among, refuse_options
-from confir.cli.repeat_option import pattern_of
+from confir.cli.output import Output
+from confir.cli.parameters import (
+    Argument,
+    Instead,
+    Option,
+    Panel,
+    PathRole,
+    Without,
+    refuse_options,
+)
 from confir.cli.views import View, Views
 from confir.defaults import ROWS
 from confir.errors import InvalidValueError, UnreadableError, counted
@@ -36,7 +44,8 @@ _MeasureOption = Annotated[
         "NAME",
         names=("-m", "--measure"),
         callback=options.split_measures,
-        complete=among(measure_names),
+        complete=measure_names,
+        short=True,
     ),
 ]
 
@@ -46,6 +55,7 @@ _HumanOption = Annotated[
         "Name of human qrels of some topics in each folder, whose qrels are a model's (or a path with "
         "{dataset}): each dataset is corrected by itself. With tables, a table by human judgements with a column dataset.",
         "NAME",
+        path=PathRole.READ,
     ),
 ]
 
@@ -63,6 +73,7 @@ def leaderboard_command(
             metavar="DIR...",
             help="One folder per dataset, with a qrels file (qrels*) and runs, or with score tables; or "
             "one table with a column dataset.",
+            path=PathRole.READ,
         ),
     ] = None,
     scores: Annotated[
@@ -70,6 +81,8 @@ def leaderboard_command(
         options.INPUT_PANEL(
             "Score tables with a column dataset instead: dataset, topic, run, score (repeatable).",
             "FILE",
+            path=PathRole.READ,
+            short=True,
         ),
     ] = None,
     means: Annotated[
@@ -78,6 +91,8 @@ def leaderboard_command(
             "A table of means instead: one row per dataset, one column per run; or results of "
             "MTEB, also a folder of them (repeatable). -m names their measure.",
             "FILE",
+            path=PathRole.READ,
+            short=True,
         ),
     ] = None,
     qrels_name: Annotated[
@@ -100,6 +115,7 @@ def leaderboard_command(
             "How topics were sampled within datasets: a table with columns dataset and topic, and any "
             "of stratum, cluster, weight.",
             "FILE",
+            path=PathRole.READ,
         ),
     ] = None,
     dataset: Annotated[
@@ -111,19 +127,19 @@ def leaderboard_command(
     weight: options.DesignColumn = None,
     datasets: Annotated[
         str | None,
-        options.generalise_to(
-            help="Whether conclusions are about these datasets (default for scores by topic), or about "
+        options.DESIGN_PANEL(
+            "Whether conclusions are about these datasets (default for scores by topic), or about "
             "similar ones (default for means).",
-            default=None,
+            names=("--generalise-to",),
+            choices=options.GENERALISE_TO,
         ),
     ] = None,
     incomplete: Annotated[
         str,
-        options.choice(
-            *("error", "drop-runs", "drop-datasets", "model"),
-            help="If a run lacks a dataset: an error; leave out such runs, or such datasets; or rank all "
+        options.INPUT_PANEL(
+            "If a run lacks a dataset: an error; leave out such runs, or such datasets; or rank all "
             "runs by an additive model of run and dataset.",
-            panel=options.INPUT_PANEL,
+            choices=("error", "drop-runs", "drop-datasets", "model"),
         ),
     ] = "error",
     standardise: Annotated[
@@ -150,12 +166,16 @@ def leaderboard_command(
     ] = None,
     page: Annotated[
         str | None,
-        Option(metavar="FILE", help="Also write a report of all datasets together: an HTML page."),
+        Option(
+            metavar="FILE",
+            help="Also write a report of all datasets together: an HTML page.",
+            path=PathRole.WRITE,
+        ),
     ] = None,
     show: Annotated[str | None, VIEWS.option()] = None,
     statistics: options.Statistics,
     rows: options.RowsOption = str(ROWS),
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Rank runs over many datasets: macro means, which run may be the best, and Borda counts.
 
@@ -207,7 +227,7 @@ def leaderboard_command(
     if summaries:
         reason = "needs the score of every topic; a long table is only summarised"
         refuse_options(inputs.context, ("page", "repeats"), reason)
-    grouped = pattern_of(inputs.repeats) or inputs.repeats is not None
+    grouped = options.pattern_of(inputs.repeats) or inputs.repeats is not None
     every: Any = summaries or board_scores(found, measure, datasets, incomplete, grouped)
     if page is not None and incomplete == "model":
         raise InvalidValueError("--page needs all runs on all datasets, not --incomplete model")
@@ -247,7 +267,7 @@ def leaderboard_command(
 
 
 def _show_wins(
-    votes: Votes, prior: float | None, statistics: options.Statistics, out: options.Output
+    votes: Votes, prior: float | None, statistics: options.Statistics, out: Output
 ) -> None:
     """Write or print the strengths of runs by the datasets that they win."""
     from confir.studies.preferences.command import preferences_answer

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Option, refuse_options
+from confir.cli.output import Output
+from confir.cli.parameters import Option, PathRole, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, counted
 from confir.studies.ties.command import Ties
@@ -17,6 +18,7 @@ from confir.studies.unjudged.command import DOUBT_OPTIONS, Beside, Doubts, Unjud
 
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
+    from confir.data.result import Record
     from confir.data.scores import Scores
     from confir.measures.score_summary import ScoreSummary
 
@@ -73,17 +75,17 @@ def evaluate_command(
             metavar="RUN",
             help="Mark the runs that are significantly better (▲) or worse (▼) than this one: its "
             "name or its file.",
+            path=PathRole.RUN,
         ),
     ] = None,
     treatment: Annotated[
         str | None,
-        options.choice(
-            *dict.fromkeys(way for one in _DOUBTS.values() for way in one.treatments),
-            help="How --show unjudged and ties bound or estimate means: the lowest and highest mean "
+        options.JUDGEMENTS_PANEL(
+            "How --show unjudged and ties bound or estimate means: the lowest and highest mean "
             "(bounds, the default); the mean without unjudged documents (condensed); the expected mean "
             "with judgements drawn for them (resample); the expected mean over all orders of tied "
             "documents (expected).",
-            panel=options.JUDGEMENTS_PANEL,
+            choices=tuple(dict.fromkeys(way for one in _DOUBTS.values() for way in one.treatments)),
         ),
     ] = None,
     pool_depth: Annotated[
@@ -91,7 +93,7 @@ def evaluate_command(
         options.JUDGEMENTS_PANEL(
             "With --show unjudged, consider documents ranked above this depth by at least one run; "
             "by default the measure's cutoff, or whole lists.",
-            callback=options.at_least(1),
+            least=1,
         ),
     ] = None,
     by: options.ByOption = None,
@@ -104,7 +106,7 @@ def evaluate_command(
     ] = 1.0,
     method: options.MethodsOption = None,
     statistics: options.Statistics,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Evaluate runs: mean scores with confidence intervals.
 
@@ -159,7 +161,8 @@ def evaluate_command(
             else:
                 against = inputs.find_baseline(baseline, scores.runs)
                 answer = mean_answer(scores, statistics, methods=method, baseline=against)
-                answer = _with_nuggets(answer, inputs.scores or (), scores)
+                if inputs.scores:
+                    answer = _with_nuggets(answer, inputs.scores, scores)
     out.deliver(answer)
 
 
@@ -167,7 +170,7 @@ def _with_nuggets(answer: Answer, files: Sequence[str], scores: Scores | ScoreSu
     """Return an answer whose note also says what the choice of nuggets contributes, if files have some."""
     from confir.studies.nuggets.nugget_variance import find_nugget_variance
 
-    found = find_nugget_variance(files) if files else None
+    found = find_nugget_variance(files)
     note = "" if found is None else found.sentence(scores.runs, scores.measures)
     if not note:
         return answer
@@ -257,7 +260,7 @@ def mean_answer(
         intervals = confidence_interval(
             scores, level=[level], method=methods or None, replicates=replicates, rng=seed
         )
-    records = [record for interval in intervals for record in interval.to_records()]
+    records: Iterable[Record] = (one for interval in intervals for one in interval.to_records())
     notes = [means_note(intervals, intervals[0].topics)]
     drawn = max(interval.replicates for interval in intervals)
     notes += [f"{counted(drawn, 'replicate')}, seed {seed}"] if drawn else []

@@ -32,7 +32,7 @@ def interval_table(
     if isinstance(intervals, Interval):
         intervals = [intervals]
     first = intervals[0]
-    runs, measures = _axes(first.labels)
+    runs, measures = (list(dict.fromkeys(names)) for names in zip(*first.labels, strict=True))
     shape = (len(runs), len(measures))
     mean = first.estimate.reshape(shape)
     topics = first.topics.reshape(shape)
@@ -145,9 +145,3 @@ def topic_table(scores: Scores, note: str = "") -> Table:
         for t, topic in enumerate(scores.topics)
     )
     return Table(("run", "topic", *scores.measures), rows, note, names=2)
-
-
-def _axes(labels: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
-    """Return runs and measures of labels, each in order of appearance."""
-    runs = list(dict.fromkeys(run for run, _ in labels))
-    return runs, list(dict.fromkeys(measure for _, measure in labels))

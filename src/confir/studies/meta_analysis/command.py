@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import CHOOSING
-from confir.cli.parameters import Argument, Instead, Panel, Without, refuse_options
+from confir.cli.output import Output
+from confir.cli.parameters import Argument, Instead, Panel, PathRole, Without, refuse_options
 from confir.defaults import ALL_PAIRS, BASELINE, NO_FAMILY
 from confir.errors import FormatError, InvalidValueError, counted
 from confir.studies.collection.command import SmallROption
@@ -32,6 +33,7 @@ MeasuresOption = Annotated[
         "NAME",
         names=("-m", "--measure"),
         callback=options.split_measures,
+        short=True,
     ),
 ]
 
@@ -45,6 +47,7 @@ def meta_command(
             help="Tables of effects: CSV, TSV, JSON, JSONL or Parquet. Of several files, each is a "
             "collection, named by its file or as NAME=FILE. With -m: QRELS RUN..., whose topics "
             "are pooled.",
+            path=PathRole.READ,
         ),
     ] = None,
     inputs: Annotated[
@@ -63,7 +66,11 @@ def meta_command(
     ] = None,
     baseline: Annotated[
         str | None,
-        _POOLING("The run that --effect refers to: its name or, with -m, its file.", "RUN"),
+        _POOLING(
+            "The run that --effect refers to: its name or, with -m, its file.",
+            "RUN",
+            path=PathRole.RUN,
+        ),
     ] = None,
     model: Annotated[
         list[str] | None,
@@ -75,25 +82,23 @@ def meta_command(
     ] = None,
     family: Annotated[
         str | None,
-        options.choice(
-            *(BASELINE, ALL_PAIRS, NO_FAMILY),
-            help="Family of effects for which the error rate is controlled, within a measure: those of "
+        _POOLING(
+            "Family of effects for which the error rate is controlled, within a measure: those of "
             "several runs against one baseline (then the default), those of pairs of runs, or none.",
-            panel=_POOLING,
+            choices=(BASELINE, ALL_PAIRS, NO_FAMILY),
         ),
     ] = None,
     pairing: Annotated[
         str,
-        options.choice(
-            *("paired", "independent"),
-            help="Errors of differences: both runs on the same resampled collections, or each on "
+        options.STATISTICS_PANEL(
+            "Errors of differences: both runs on the same resampled collections, or each on "
             "its own.",
-            panel=options.STATISTICS_PANEL,
+            choices=("paired", "independent"),
         ),
     ] = "paired",
     small_r: SmallROption = True,
     statistics: options.DocumentStatistics,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Pool the effects of several topics or collections, and estimate their heterogeneity.
 

@@ -9,7 +9,8 @@ import click
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Option, Panel, Without, refuse_options
+from confir.cli.output import Output
+from confir.cli.parameters import Option, Panel, PathRole, Without, refuse_options
 from confir.defaults import DEFAULT_POWER, FAMILIES, LEVEL, OBSERVED, SEED
 from confir.errors import InvalidValueError
 
@@ -60,17 +61,17 @@ class Goal:
         _GOAL(
             "What this many topics give: the smallest difference that they detect, the power at "
             "--difference or, without a baseline, the half width.",
-            callback=options.at_least(2),
+            least=2,
         ),
     ] = None
     judgements: Annotated[
-        int | None, _GOAL("As --topics, for a budget of judgements.", callback=options.at_least(1))
+        int | None, _GOAL("As --topics, for a budget of judgements.", least=1)
     ] = None
     judgements_per_topic: Annotated[
         int | None,
         _GOAL(
             "Number of judgements per topic; the plan then also counts judgements.",
-            callback=options.at_least(1),
+            least=1,
         ),
     ] = None
     power: Annotated[float, _GOAL("Power of the paired t test.")] = DEFAULT_POWER
@@ -84,12 +85,11 @@ class Goal:
     ] = None
     family: Annotated[
         str | None,
-        options.choice(
-            *FAMILIES,
-            help="Family of differences for which the error rate is controlled: all pairs, those from the "
+        _GOAL(
+            "Family of differences for which the error rate is controlled: all pairs, those from the "
             "baseline (the default for several runs with one), or the confidence set of the best run "
             "(with --half-width: no run in it lies further below the best).",
-            panel=_GOAL,
+            choices=FAMILIES,
         ),
     ] = None
 
@@ -109,7 +109,7 @@ class HumanGoal:
         int | None,
         options.HUMAN_PANEL(
             "With --human-topics: topics that the model judges; by default those of QRELS.",
-            callback=options.at_least(5),
+            least=5,
         ),
     ] = None
     human_cost: Annotated[
@@ -130,7 +130,11 @@ def plan_command(
     inputs: Annotated[JudgedInputs, Without("bounded")],
     baseline: Annotated[
         str | None,
-        Option(metavar="RUN", help="Plan for differences from this run: its name or its file."),
+        Option(
+            metavar="RUN",
+            help="Plan for differences from this run: its name or its file.",
+            path=PathRole.RUN,
+        ),
     ] = None,
     goal: Goal,
     people: HumanGoal,
@@ -141,10 +145,11 @@ def plan_command(
             "How many more votes, from votes as of confir preferences: for --half-width, or to "
             "separate neighbours; and which pairs to ask about. See also confir preferences --show plan.",
             "FILE",
+            path=PathRole.READ,
         ),
     ] = None,
     level: options.LevelOption = LEVEL,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Estimate how many topics an experiment needs, from the scores of a pilot.
 
@@ -252,7 +257,7 @@ def _plan_votes(
     goal: Goal,
     baseline: str | None,
     level: float,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Write or print how many more votes are needed."""
     from confir.cli.terminal import result_answer
@@ -266,7 +271,7 @@ def _plan_votes(
         "level": level,
         "cluster": inputs.cluster,
     }
-    used = {*asked, *_names(options.Output), "scheduler"}  # the last works around any command
+    used = {*asked, *_names(Output), "scheduler"}  # the last works around any command
     others = [name for name in inputs.context.params if name not in used]
     refuse_options(inputs.context, others, "cannot be combined with --votes")
     out.deliver(result_answer(plan_votes(**asked)))

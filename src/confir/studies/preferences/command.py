@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from confir.cli import options
-from confir.cli.parameters import Argument, Option, Panel, refuse_options
+from confir.cli.output import Output
+from confir.cli.parameters import Argument, Option, Panel, PathRole, refuse_options
 from confir.cli.views import View, Views
 from confir.defaults import DEFAULT_POWER
 from confir.errors import ConfirWarning, InvalidValueError
@@ -56,27 +57,26 @@ def preferences_command(
             metavar="VOTES",
             help="CSV, TSV, JSON, JSON Lines or Parquet with the columns left, right and winner, or "
             "model_a, model_b and winner; also topic and judge where known.",
+            path=PathRole.READ,
         ),
     ] = None,
     show: Annotated[str | None, VIEWS.option()] = None,
     baseline: Annotated[
-        str | None, Option(metavar="SYSTEM", help="Compare the other systems with this one.")
+        str | None,
+        Option(
+            metavar="SYSTEM", help="Compare the other systems with this one.", path=PathRole.RUN
+        ),
     ] = None,
     cluster: Annotated[
         str | None,
-        options.choice(
-            *("judge", "topic"),
-            help="Votes of one judge, or on one topic, may depend on each other.",
-            panel=_VOTES_PANEL,
+        _VOTES_PANEL(
+            "Votes of one judge, or on one topic, may depend on each other.",
+            choices=("judge", "topic"),
         ),
     ] = None,
     ties: Annotated[
         str,
-        options.choice(
-            *("half", "drop"),
-            help="A tie is half a win for each, or is left out.",
-            panel=_VOTES_PANEL,
-        ),
+        _VOTES_PANEL("A tie is half a win for each, or is left out.", choices=("half", "drop")),
     ] = "half",
     prior: Annotated[
         float | None,
@@ -109,7 +109,7 @@ def preferences_command(
         float, _PLAN_PANEL("With --show plan: power of the test of neighbours.")
     ] = DEFAULT_POWER,
     statistics: options.Statistics,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Rate systems by votes between two of them: Bradley-Terry strengths, best set, ranks, pairs.
 
@@ -159,7 +159,7 @@ def preferences_command(
     records.announce(judged, shown=out.in_parts and out.output is None)
 
 
-def _page_warnings(out: options.Output) -> AbstractContextManager[list[ConfirWarning]]:
+def _page_warnings(out: Output) -> AbstractContextManager[list[ConfirWarning]]:
     """Return what collects warnings for the page; raise where its charts could not be drawn."""
     from confir.cli.terminal import check_drawing
     from confir.report.contents import collected_warnings
@@ -168,9 +168,7 @@ def _page_warnings(out: options.Output) -> AbstractContextManager[list[ConfirWar
     return collected_warnings(shown=not out.quiet)
 
 
-def _write_page(
-    out: options.Output, votes: str, warned: Sequence[ConfirWarning], **contents: Any
-) -> None:
+def _write_page(out: Output, votes: str, warned: Sequence[ConfirWarning], **contents: Any) -> None:
     """Write the page about votes; further arguments are those of `preferences_page`."""
     from confir.cli.report import command_line_with_seed
     from confir.data.files import write_whole

@@ -9,7 +9,7 @@ from typing import overload
 
 import numpy as np
 
-from confir.arguments import as_levels
+from confir.arguments import as_level, as_levels
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, axis, constant, over, result
@@ -17,7 +17,6 @@ from confir.data.scores import Scores
 from confir.data.table_columns import MEASURE_AND_RUN, Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
-from confir.intervals.interval import check_level
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.number_text import percent, topics_text
@@ -123,7 +122,7 @@ class Ranking(Result):
 
     def at(self, level: float) -> Ranking:
         """Return the ranking with intervals of another level; nothing is drawn again."""
-        check_level(level)
+        as_level(level)
         low, high = rank_limits(self.p, level)
         simultaneous_low, simultaneous_high = rank_limits(self.simultaneous_p, level)
         return replace(

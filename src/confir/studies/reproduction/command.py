@@ -10,7 +10,16 @@ import click
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import DESIGN
-from confir.cli.parameters import Argument, Instead, Option, Panel, Without, refuse_options
+from confir.cli.output import Output
+from confir.cli.parameters import (
+    Argument,
+    Instead,
+    Option,
+    Panel,
+    PathRole,
+    Without,
+    refuse_options,
+)
 from confir.defaults import OVERLAP_DEPTH, PERSISTENCE
 from confir.errors import InvalidValueError
 from confir.studies.gate.command import GATE_PANEL, check_junit
@@ -29,6 +38,7 @@ QrelsOption = Annotated[
         "--qrels",
         metavar="QRELS",
         help="Qrels file, or irds:DATASET; without it, only the lists are compared.",
+        path=PathRole.READ,
     ),
 ]
 
@@ -36,7 +46,8 @@ QrelsOption = Annotated[
 def reproduce_command(
     *,
     original: Annotated[
-        str | None, Argument(metavar="ORIGINAL", help="The run to be reproduced: a file.")
+        str | None,
+        Argument(metavar="ORIGINAL", help="The run to be reproduced: a file.", path=PathRole.READ),
     ] = None,
     inputs: Annotated[
         Inputs, Without("scores", "columns", "bounded", "select", "top"), Instead(qrels=QrelsOption)
@@ -46,6 +57,7 @@ def reproduce_command(
         Option(
             metavar="A A'",
             help="The baseline of the original and its reproduction: prints effect ratio and ΔRI.",
+            path=PathRole.READ,
         ),
     ] = None,
     fail_if_different: Annotated[
@@ -58,28 +70,26 @@ def reproduce_command(
     margin: Annotated[
         float | None, GATE_PANEL("Equivalence margin: smaller differences do not matter.")
     ] = None,
-    junit: Annotated[str | None, GATE_PANEL("Write the gate as JUnit XML.", "FILE")] = None,
+    junit: Annotated[
+        str | None, GATE_PANEL("Write the gate as JUnit XML.", "FILE", path=PathRole.WRITE)
+    ] = None,
     overlap_depth: Annotated[
         int,
-        _LISTS_PANEL(
-            "Print the overlap of the first K documents.", "K", callback=options.at_least(1)
-        ),
+        _LISTS_PANEL("Print the overlap of the first K documents.", "K", least=1),
     ] = OVERLAP_DEPTH,
     persistence: Annotated[
         float, _LISTS_PANEL("Persistence p of rank-biased overlap.")
     ] = PERSISTENCE,
     ties: Annotated[
         str | None,
-        options.choice(
-            "a",
-            "b",
-            help="Tied documents in rank-biased overlap: averaged over their orders (a), or corrected "
+        _LISTS_PANEL(
+            "Tied documents in rank-biased overlap: averaged over their orders (a), or corrected "
             "for them (b). By default ties are broken as trec_eval does.",
-            panel=_LISTS_PANEL,
+            choices=("a", "b"),
         ),
     ] = None,
     statistics: options.Statistics,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Compare runs with the run that they reproduce: lists, scores, and a verdict.
 

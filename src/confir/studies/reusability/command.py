@@ -6,7 +6,8 @@ from typing import Annotated
 
 from confir.cli import options
 from confir.cli.input import Inputs
-from confir.cli.parameters import Panel, Without
+from confir.cli.output import Output
+from confir.cli.parameters import Panel, PathRole, Without
 from confir.defaults import LEVEL, POOL_DEPTH
 from confir.errors import InvalidValueError
 
@@ -18,14 +19,15 @@ def reusability_command(
     *,
     inputs: Annotated[Inputs, Without("scores", "columns", "bounded", "top")],
     teams: Annotated[
-        str | None, _POOL_PANEL("The team of each run: lines of run and team.", "FILE")
+        str | None,
+        _POOL_PANEL("The team of each run: lines of run and team.", "FILE", path=PathRole.READ),
     ] = None,
     pool_depth: Annotated[
         int,
         _POOL_PANEL(
             "Depth of the pool: a team contributes the documents that its runs have down to this "
             "rank.",
-            callback=options.at_least(1),
+            least=1,
         ),
     ] = POOL_DEPTH,
     contributors: Annotated[
@@ -34,19 +36,19 @@ def reusability_command(
             "The teams that contributed each document, instead of the pool of these runs: lines of "
             "topic, 0, docid, gain, number of teams, and their names.",
             "FILE",
+            path=PathRole.READ,
         ),
     ] = None,
     unjudged: Annotated[
         str | None,
-        options.choice(
-            "bounds",
-            help="Also print the lowest and highest left-out mean that judging unjudged documents "
+        options.JUDGEMENTS_PANEL(
+            "Also print the lowest and highest left-out mean that judging unjudged documents "
             "could give.",
-            panel=options.JUDGEMENTS_PANEL,
+            choices=("bounds",),
         ),
     ] = None,
     level: options.LevelOption = LEVEL,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Leave each team out of the pool in turn: what would its runs lose?
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from confir.cli import options
-from confir.cli.parameters import Option, Panel, refuse_options
+from confir.cli.parameters import Option, Panel, PathRole, refuse_options
 from confir.defaults import ENDINGS, SEED
 from confir.errors import InvalidValueError, UnknownNameError, counted
 
@@ -24,7 +24,12 @@ def simulate_command(
     context: click.Context,
     scores: Annotated[
         list[str] | None,
-        _SCORES("A score table from which a population of topics is fitted (repeatable).", "FILE"),
+        _SCORES(
+            "A score table from which a population of topics is fitted (repeatable).",
+            "FILE",
+            path=PathRole.READ,
+            short=True,
+        ),
     ] = None,
     measure: options.MeasuresOption = None,
     output: Annotated[
@@ -33,38 +38,46 @@ def simulate_command(
             "File for the simulated scores: .csv .tsv .json .jsonl .parquet",
             "FILE",
             names=("-o", "--output"),
+            path=PathRole.WRITE,
+            short=True,
         ),
     ] = None,
     truth: Annotated[
         str | None,
-        _SCORES("File for the true means (.csv .json .md …); by default they are printed.", "FILE"),
+        _SCORES(
+            "File for the true means (.csv .json .md …); by default they are printed.",
+            "FILE",
+            path=PathRole.WRITE,
+        ),
     ] = None,
     collection: Annotated[
         str | None,
         _COLLECTION(
             "Write a simulated collection to this folder: qrels.txt, and the runs in runs/.",
             "FOLDER",
+            path=PathRole.FOLDER,
         ),
     ] = None,
-    runs: Annotated[
-        int | None, _COLLECTION("Number of runs; by default 8.", callback=options.at_least(1))
-    ] = None,
+    runs: Annotated[int | None, _COLLECTION("Number of runs; by default 8.", least=1)] = None,
     depth: Annotated[
         int | None,
-        _COLLECTION("Documents per list; by default 1000.", callback=options.at_least(1)),
+        _COLLECTION("Documents per list; by default 1000.", least=1),
     ] = None,
     topics: Annotated[
         int | None,
         Option(
             help="Number of topics; by default as many as the score table has, else 50.",
-            callback=options.at_least(1),
+            least=1,
         ),
     ] = None,
     seed: options.SeedOption = SEED,
     kind: Annotated[
         str,
         _SCORES(
-            f"How to print the true means: {options.formats_text()}.", "FORMAT", names=("--format",)
+            f"How to print the true means: {options.formats_text()}.",
+            "FORMAT",
+            names=("--format",),
+            short=True,
         ),
     ] = "table",
     quiet: options.QuietOption = False,
@@ -114,7 +127,8 @@ def _simulate_scores(
     kind: str,
 ) -> None:
     from confir.cli.input import select_measures
-    from confir.cli.terminal import Answer, deliver
+    from confir.cli.output import Output
+    from confir.cli.terminal import Answer
     from confir.data.tables.score_files import read_scores
     from confir.data.tables.score_writers import write_scores
     from confir.number_text import number_text
@@ -137,7 +151,8 @@ def _simulate_scores(
     ]
     order = sorted(range(len(real.runs)), key=lambda r: -known[r][0])
     rows = tuple((Cell(real.runs[r]), *(Cell(number_text(one)) for one in known[r])) for r in order)
-    deliver(Answer(records, Table(("run", *real.measures), rows, note)), output=truth, kind=kind)
+    table = Table(("run", *real.measures), rows, note)
+    Output(output=truth, kind=kind).deliver(Answer(records, table))
 
 
 def _simulate_collection(

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from confir.cli import options
 from confir.cli.input import Inputs
+from confir.cli.output import Output
 from confir.cli.parameters import Without
 from confir.defaults import SPLITS
 from confir.errors import counted
@@ -17,7 +18,10 @@ def split_half_command(
     measure: Annotated[
         str,
         options.INPUT_PANEL(
-            "A measure in [0, 1] (confir measures lists them).", "NAME", names=("-m", "--measure")
+            "A measure in [0, 1] (confir measures lists them).",
+            "NAME",
+            names=("-m", "--measure"),
+            short=True,
         ),
     ] = "AP",
     method: Annotated[
@@ -31,11 +35,11 @@ def split_half_command(
         options.STATISTICS_PANEL(
             "Ways to halve the documents, over which shares are averaged; 1 is the split of "
             "Cormack 2006 alone.",
-            callback=options.at_least(1),
+            least=1,
         ),
     ] = SPLITS,
     statistics: options.DocumentStatistics,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Predict each half of the documents from the other, to validate intervals (Cormack 2006).
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Option, Without, is_given
+from confir.cli.output import Output
+from confir.cli.parameters import Option, PathRole, Without, is_given
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 
 VIEWS = Views(
@@ -25,6 +25,7 @@ def topics_command(
             metavar="RUN",
             help="The run to examine: its name or its file. By default the one with the best mean "
             "by the first measure.",
+            path=PathRole.RUN,
         ),
     ] = None,
     show: Annotated[str | None, VIEWS.option()] = None,
@@ -33,10 +34,10 @@ def topics_command(
         int,
         Option(
             help="Topics in each list: hardest, easiest, discriminating, where the run fails.",
-            callback=options.at_least(1),
+            least=1,
         ),
     ] = 5,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Show which topics are hard, which discriminate between the runs, and where a run fails.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
+from confir.cli.output import Output
 from confir.cli.parameters import refuse_options
 from confir.defaults import CHART_ENDINGS
 from confir.errors import InvalidValueError, SmallSampleWarning, counted, warn_caller
@@ -31,7 +32,7 @@ def compare_by(
     by: str,
     baseline: str | None,
     statistics: options.Statistics,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Write or print the differences between runs in each group of topics."""
     from confir.cli.terminal import Answer
@@ -56,7 +57,7 @@ def compare_by(
 
 
 def evaluate_by(
-    inputs: JudgedInputs, by: str, answer: Callable[[Scores], Answer], out: options.Output
+    inputs: JudgedInputs, by: str, answer: Callable[[Scores], Answer], out: Output
 ) -> None:
     """Write or print the means of runs in each group of topics."""
     names = ("show", "topics", "repeats", "baseline", "human", "threshold", *DOUBT_OPTIONS)
@@ -72,7 +73,7 @@ def plan_by(
     by: str,
     baseline: str | None,
     answer: Callable[[Scores], Answer],
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Write or print how many topics each group needs."""
     refuse_options(inputs.context, ("human", "human_topics"), _BESIDE)
@@ -89,7 +90,7 @@ def plan_by(
 
 
 def _load(
-    inputs: JudgedInputs, by: str, baseline: str | None, out: options.Output, example: str
+    inputs: JudgedInputs, by: str, baseline: str | None, out: Output, example: str
 ) -> tuple[Scores, TopicGroups]:
     """Return the scores, and the groups of their topics, which are read first."""
     reading, groups = inputs.grouped(by)

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Option, Without
+from confir.cli.output import Output
+from confir.cli.parameters import Option, PathRole, Without
 from confir.errors import InvalidValueError
 
 
@@ -19,10 +20,11 @@ def tradeoff_command(
             metavar="FILE",
             help="What runs cost: a table with columns run, topic (if costs vary by topic), and one per "
             "cost, such as latency or tokens; lower is better (repeatable).",
+            path=PathRole.READ,
         ),
     ] = None,
     statistics: options.Statistics,
-    out: options.Output,
+    out: Output,
 ) -> None:
     """Show which runs are worth their cost: on the frontier, dominated, or undecided.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from confir.cli import options
+from confir.cli.output import Output
 from confir.errors import InvalidValueError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class Doubts:
         return cls(treatment or next(iter(cls.treatments)), pool_depth)
 
     def gather(
-        self, inputs: Inputs, statistics: options.Statistics, output: options.Output, example: str
+        self, inputs: Inputs, statistics: options.Statistics, output: Output, example: str
     ) -> tuple[Scores, Beside]:
         """Return the scores, and what stands beside their means."""
         from confir.cli.terminal import Progress

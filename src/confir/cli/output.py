@@ -1,0 +1,116 @@
+"""The output of a command: the options that say where an answer goes, and writing or printing it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from confir.cli import options
+from confir.cli.streams import print_text
+from confir.defaults import CHART_ENDINGS
+from confir.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from confir.cli.terminal import Answer
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Output:
+    """Where a result is written, with its provenance, and whether progress is shown."""
+
+    output: options.OutputOption = None
+    kind: options.FormatOption = "table"
+    width: options.WidthOption = None
+    intervals: options.IntervalsOption = None
+    decimals: options.DecimalsOption = None
+    figure_width: options.FigureWidthOption = None
+    figure_height: options.FigureHeightOption = None
+    figure_title: options.FigureTitleOption = False
+    quiet: options.QuietOption = False
+    provenance: options.ProvenanceOption = False
+
+    @property
+    def ending(self) -> str:
+        """The ending of the file that is written; empty where the answer is printed."""
+        return "" if self.output is None else Path(self.output).suffix.lower()
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether the answer is read as tables with sentences: in the terminal, or as Markdown."""
+        return self.kind in ("table", "md") if self.output is None else self.ending == ".md"
+
+    def prepare(self) -> None:
+        """Raise before any work where a result could not be written; be quiet where asked to."""
+        from confir.cli.terminal import be_quiet, check_output
+
+        check_output(self.output, self.kind)
+        self._check_paper()
+        if self.quiet:
+            be_quiet()
+
+    def _check_paper(self) -> None:
+        """Raise where options are for LaTeX or charts, and none is written."""
+        ending = self.ending
+        for option, value in (("--width", self.width), ("--intervals", self.intervals)):
+            if value is not None and (self.kind, ending) != ("tex", "") and ending != ".tex":
+                raise InvalidValueError(
+                    f"{option} is for LaTeX; expected -o FILE.tex or --format tex with it"
+                )
+        if self.decimals is not None and ending in CHART_ENDINGS:
+            raise InvalidValueError("--decimals is for tables; a chart has axes")
+        sizes = {"width": self.figure_width, "height": self.figure_height}
+        for option, given in (*sizes.items(), ("title", self.figure_title or None)):
+            if given is None:
+                continue
+            if ending not in CHART_ENDINGS:
+                raise InvalidValueError(
+                    f"--figure-{option} is for charts; expected -o FILE with {' '.join(CHART_ENDINGS)}"
+                )
+            if option in sizes:
+                from confir.report.charts import check_width
+
+                check_width(given, option)
+
+    def deliver(self, answer: Answer) -> None:
+        """Write an answer to the file that is named, else print it."""
+        if self.output is not None and self.ending in CHART_ENDINGS:
+            from confir.report.charts import save_chart
+
+            size = {"width": self.figure_width, "height": self.figure_height}
+            save_chart(answer.result, self.output, title=self.figure_title, **size)
+        elif self.output is None and self.kind == "table":
+            self._print_table(answer)
+        elif self.in_parts and answer.parts:
+            from confir.data.files import write_whole
+            from confir.report.answer_parts import parts_to_markdown
+
+            text = parts_to_markdown(answer.parts, self.decimals)
+            if self.output is None:
+                print_text(text)
+            else:
+                write_whole(self.output, text.encode())
+        else:
+            from confir.report.latex import Paper
+            from confir.report.records import format_result, write_result
+
+            paper = Paper(self.width, self.intervals, self.decimals)
+            records = list(answer.records)
+            if self.output is not None:
+                write_result(self.output, records, answer.table, paper)
+            else:
+                print_text(format_result(self.kind, records, answer.table, paper))
+
+    def _print_table(self, answer: Answer) -> None:
+        """Print the tables of an answer, cut to the rows that are asked for."""
+        from confir.report.answer_parts import AnswerPart, parts_to_text
+
+        parts = answer.parts or [AnswerPart("", (), answer.table)]
+        if sys.stdout.isatty():
+            width = shutil.get_terminal_size().columns
+            terminal: dict[str, Any] = {"colour": True, "width": width}
+            sys.stdout.write(parts_to_text(parts, self.decimals, answer.rows, **terminal))
+        else:
+            print_text(parts_to_text(parts, self.decimals, answer.rows))
