@@ -105,7 +105,8 @@ def test_asymmetric_limits_are_told(tmp_path):
 def test_tables_of_scores_are_no_means():
     assert are_means(["Run", "mean", "SE", "topics"])
     assert not are_means(["topic", "mean", "se"])
-    assert not are_means(["run", "mean", "topics"])
+    assert are_means(["run", "mean", "topics"])  # without an error, which reading misses
+    assert not are_means(["mean", "topics"])
     assert not are_means(["run", "measure", "topic", "score"])
 
 
@@ -116,7 +117,7 @@ def test_verbs_know_the_table_and_refuse_what_means_do_not_say(tmp_path):
     half = stats.t.ppf(0.975, 49) * 0.02
     np.testing.assert_allclose(interval.high - interval.estimate, half)
     for verb in (confir.compare_runs, confir.rank_runs, confir.find_best, confir.plan_topics):
-        with pytest.raises(UnsupportedMethodError, match="correlated, and no table of means says"):
+        with pytest.raises(UnsupportedMethodError, match="a table of means says nothing of single"):
             verb(path)
     with pytest.raises(UnsupportedMethodError, match="the score on each topic, which published"):
         confir.describe_topics(path)
@@ -126,3 +127,23 @@ def test_verbs_know_the_table_and_refuse_what_means_do_not_say(tmp_path):
         confir.read_scores(path)
     with pytest.raises(UnsupportedMethodError, match="a table of means takes no design"):
         confir.read_published_means(path).with_design({"topic": ["1"], "cluster": ["a"]})
+
+
+def test_means_without_an_error_say_which_column_is_missing(tmp_path):
+    path = written(tmp_path, "run,mean,topics", ["bm25,0.45,50"])
+    with pytest.raises(
+        FormatError, match=r"published.csv:1: no column of errors; expected columns run"
+    ):
+        confir.confidence_interval(path)
+
+
+def test_a_standard_error_that_contradicts_the_deviation_is_taken_with_a_warning(tmp_path):
+    path = written(tmp_path, "run,mean,se,sd,topics", ["bm25,0.45,0.1,0.2,50"])
+    with pytest.warns(InputWarning, match=r"line 2: the standard error is 0.1, but 0.028 by the"):
+        found = confir.read_published_means(path)
+    assert found.se[0, 0] == 0.1
+
+
+def test_rounded_errors_and_deviations_agree(tmp_path):
+    path = written(tmp_path, "run,mean,se,sd,topics", ["bm25,0.45,0.03,0.19,50"])
+    assert confir.read_published_means(path).se[0, 0] == 0.03

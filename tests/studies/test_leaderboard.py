@@ -22,6 +22,7 @@ from confir.studies.leaderboard.leaderboard import (
     _neighbours,
     make_leaderboard,
 )
+from confir.studies.leaderboard.table import board_part, leaderboard_table
 from requirements import required
 
 RUNS = ("a", "b", "<script>", "constructor")
@@ -276,3 +277,24 @@ def test_mteb_models_on_fifteen_datasets(real_data):
     assert board.macro[board.order[0]] == pytest.approx(scores.mean().max())
     assert (board.rank_low <= board.rank).all()
     assert (board.rank <= board.rank_high).all()
+
+
+def test_a_run_ruled_out_by_one_sided_comparisons_alone_is_named_with_the_reason():
+    """Two runs whose difference is significant at one-sided .05 and not at two-sided .05."""
+    rng = np.random.default_rng(3)
+    base = rng.uniform(0.2, 0.8, 20)
+    apart = rng.normal(0, 0.05, 20)
+    apart += 1.85 * apart.std(ddof=1) / np.sqrt(40) - apart.mean()  # t = 1.85 of two datasets
+    close = confir.as_scores({"a": (base + apart / 2).tolist(), "b": (base - apart / 2).tolist()})
+    board = confir.make_leaderboard({"x": close, "y": close}, replicates=999)
+    assert board.may_be_best.tolist() == [True, False]
+    assert board.ruled_out == ("b",)
+    said = board_part(board, leaderboard_table(board)).sentences
+    assert said[-1] == (
+        "b is ruled out as the best by fewer, one-sided comparisons, though inconclusive against a "
+        "among all pairs"
+    )
+    clear = confir.as_scores({"a": (base + 0.1).tolist(), "b": base.tolist()})
+    other = confir.make_leaderboard({"x": clear, "y": clear}, replicates=999)
+    assert other.ruled_out == ()
+    assert len(board_part(other, leaderboard_table(other)).sentences) == 2

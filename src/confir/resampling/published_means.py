@@ -34,7 +34,9 @@ class PublishedSample(Sample):
 
     knowledge: ClassVar[frozenset[Knowledge]] = frozenset()
     kind: ClassVar = "published means"
-    reason: ClassVar = "runs on the same topics are correlated, and no table of means says how much"
+    reason: ClassVar = (
+        "a table of means says nothing of single topics, by which runs are correlated"
+    )
 
     @classmethod
     def of(cls, given: PublishedMeans) -> Self:

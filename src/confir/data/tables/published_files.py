@@ -44,6 +44,9 @@ _MEANS = TableKind(
 # Where the mean is further from the middle of its limits, as a share of their half width, a warning says it.
 _ASYMMETRIC = 0.1
 
+# Where a standard error and a standard deviation say so different things, as a log ratio; both are rounded.
+_CONTRADICTION = 0.3
+
 
 @result
 class PublishedMeans(RunScores, Result):
@@ -133,10 +136,15 @@ def read_published_means(source: PathLike | Any, *, level: float = LEVEL) -> Pub
 
 
 def are_means(header: Sequence[str]) -> bool:
-    """Whether columns are those of published means: a mean with its error, and no single topics."""
+    """Whether columns are those of published means, one per run: no scores of single topics.
+
+    Where the error is missing, reading says so.
+    """
     names = {fold(name) for name in header}
     has_error = any(not names.isdisjoint(known) for known in _SPREADS.values())
-    return "mean" in names and has_error and names.isdisjoint({*TOPIC_NAMES, "score", "value"})
+    counted = all(not names.isdisjoint(_MEANS.roles[role]) for role in ("run", "topic"))
+    alone = names.isdisjoint({*TOPIC_NAMES, "score", "value"})
+    return "mean" in names and (has_error or counted) and alone
 
 
 def means_from_table(table: InputTable, level: float = LEVEL) -> PublishedMeans:
@@ -190,7 +198,22 @@ def _standard_errors(table: InputTable, mean: Floats, topics: Floats, level: flo
         return _errors_of_limits(table, mean, topics, level)
     found = _numbers(table, spread)
     _check(table, found > 0, found, spread, "a number above 0")
-    return found if spread == "se" else found / np.sqrt(topics)
+    if spread == "sd":
+        return found / np.sqrt(topics)
+    if table.find("sd") is not None:
+        _compare_errors(table, found, _numbers(table, "sd") / np.sqrt(topics))
+    return found
+
+
+def _compare_errors(table: InputTable, se: Floats, by_deviation: Floats) -> None:
+    """Warn where a standard error is far from what the standard deviation gives."""
+    apart = np.abs(np.log(by_deviation / se)) > _CONTRADICTION
+    for row in np.flatnonzero(apart)[:1].tolist():
+        warn_caller(
+            f"{table.source}, {table.place(row)}: the standard error is {se[row]:g}, but {by_deviation[row]:.2g} by the "
+            "standard deviation and the number of topics; the standard error is taken",
+            InputWarning,
+        )
 
 
 def _errors_of_limits(table: InputTable, mean: Floats, topics: Floats, level: float) -> Floats:

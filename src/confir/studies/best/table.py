@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -87,12 +88,17 @@ def excluded_sentence(
         if word not in OPPOSITE and not best.in_set[run, measure]
     }
     left = [best.runs[run] for run in best.order(measure) if run in inconclusive]
+    return ruled_out_sentence(left, best.runs[top], what)
+
+
+def ruled_out_sentence(left: Sequence[str], best: str, what: str = "run") -> str:
+    """Return why runs are ruled out as the best, though not significantly worse than it; nothing of none."""
     if not left:
         return ""
     names = joined_names(left) if len(left) <= _MOST_NAMED else counted(len(left), what)
     return (
         f"{names} {'is' if len(left) == 1 else 'are'} ruled out as the best by fewer, one-sided comparisons, "
-        f"though inconclusive against {isolated(best.runs[top])} among all pairs"
+        f"though inconclusive against {isolated(best)} among all pairs"
     )
 
 

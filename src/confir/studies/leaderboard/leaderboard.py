@@ -26,7 +26,7 @@ from confir.measures.score_summary import ScoreSummary
 from confir.number_text import NumberText
 from confir.resampling.sample import Sample
 from confir.resampling.topic_bootstrap import Rng, check_replicates
-from confir.studies.best.best_runs import best_of_pairs
+from confir.studies.best.best_runs import BestRuns, best_of_pairs
 from confir.studies.best.run_pairs import RunPairs, compare_all_runs, pairs_by_measure
 from confir.studies.leaderboard.additive_model import (
     Datasets,
@@ -90,6 +90,9 @@ class Leaderboard(Result):
     pairs, significant, smallest
         Pairs of runs, those that differ significantly in the family of all pairs, and the smallest
         difference among these; NaN if there is none.
+    ruled_out
+        Runs that are not the best, though their pair with the best run is inconclusive: which run is best
+        takes fewer comparisons, one-sided.
     p_next, separable
         p-value that the run's macro mean is that of the next run in the ranking, adjusted for all
         pairs of runs, and whether it is significantly higher; NaN and False for the last run.
@@ -137,6 +140,7 @@ class Leaderboard(Result):
     pairs: int
     significant: int
     smallest: float
+    ruled_out: tuple[str, ...] = ()
     cells: Integers | None = over("run", default=None)
     complete_rank: Integers | None = over("run", default=None)
     complete_rank_low: Integers | None = over("run", default=None)
@@ -430,6 +434,7 @@ def _leaderboard(
         share_first=best.share_first[:, 0],
         pairs=len(every[0]),
         significant=len(differing),
+        ruled_out=_ruled_out(pairs, best, level),
         smallest=float(differing.min(initial=np.inf)) if len(differing) else np.nan,
         p_next=p_next,
         separable=separable,
@@ -447,6 +452,15 @@ def _topic_counts(scores: Scores, names: tuple[str, ...]) -> tuple[Integers, Int
         return np.zeros_like(counts) if (counts == 1).all() else counts, None
     by_model = np.array([scores.on_dataset(name).model_topics for name in names])
     return counts - by_model, by_model
+
+
+def _ruled_out(pairs: RunPairs, best: BestRuns, level: float) -> tuple[str, ...]:
+    """Return the runs outside of the set of the best whose pair with the best run is inconclusive."""
+    top, *others = best.order(0)
+    significant = is_significant(pairs.pair_p[top], level)
+    return tuple(
+        best.runs[run] for run in others if not (best.in_set[run, 0] or bool(significant[run]))
+    )
 
 
 def _neighbours(pairs: RunPairs, level: float) -> tuple[Floats, Booleans, Booleans]:

@@ -10,7 +10,7 @@ from confir.number_text import NumberText, difference_text, interval_text, numbe
 from confir.order import is_best
 from confir.report.answer_parts import AnswerPart
 from confir.report.tables import Cell, Table
-from confir.studies.best.table import BORDERLINE_SET, set_text
+from confir.studies.best.table import BORDERLINE_SET, ruled_out_sentence, set_text
 from confir.studies.leaderboard.leaderboard import Leaderboard
 
 # Decimals of numbers in sentences.
@@ -98,7 +98,13 @@ def _next_text(board: Leaderboard, run: int) -> str:
 
 def board_part(board: Leaderboard, table: Table) -> AnswerPart:
     """Return a leaderboard in words, and its table below."""
-    return AnswerPart("Leaderboard", (board.sentence(), pairs_sentence(board)), table)
+    sentences = board.sentence(), pairs_sentence(board), _why(board)
+    return AnswerPart("Leaderboard", tuple(filter(None, sentences)), table)
+
+
+def _why(board: Leaderboard) -> str:
+    """Return why runs are ruled out as the best whose pair with it is inconclusive, if any are."""
+    return ruled_out_sentence(board.ruled_out, board.runs[board.order[0]])
 
 
 def pairs_sentence(board: Leaderboard) -> str:
