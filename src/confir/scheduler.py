@@ -277,7 +277,7 @@ def _interrupt_plugin(distributed: Any) -> Any:
     """Return what lets workers ignore Ctrl-C, which a terminal sends to all: they are told to end."""
 
     # distributed is imported late, so that its classes have no type here
-    class IgnoreInterrupts(distributed.WorkerPlugin):  # type: ignore[misc]
+    class IgnoreInterrupts(distributed.WorkerPlugin):  # type: ignore[misc]  # Dask has no types
         name = "confir-ignore-interrupts"
 
         def setup(self, worker: Any) -> None:  # noqa: ARG002 - Dask passes it

@@ -210,7 +210,7 @@ def paths_with(context: click.Context, *roles: PathRole) -> list[str]:
     return [path for path in found if path]
 
 
-class _Number(click.ParamType):  # type: ignore[type-arg]
+class _Number(click.ParamType):  # type: ignore[type-arg]  # generic for checkers alone
     """A number in text; what is none is named with its option."""
 
     def __init__(self, value: type, metavar: str) -> None:

@@ -35,7 +35,7 @@ def prepare_streams() -> None:
     if sys.stdout is None:
         sys.stdout = _ClosedOutput()
     if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - it stays open
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # what an encoding lacks is shown as a question mark
@@ -57,7 +57,7 @@ def print_message(message: str) -> None:
     with suppress(OSError):
         if sys.stderr.isatty():
             message = _wrapped(message)
-        print(message, file=sys.stderr)  # noqa: T201
+        print(message, file=sys.stderr)  # noqa: T201 - where warnings go
 
 
 def _wrapped(message: str) -> str:

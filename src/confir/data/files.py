@@ -167,7 +167,7 @@ def _open_raw(name: str, download: bool) -> Iterator[IO[bytes]]:
         _read_through.add(stdin)
         return
     try:
-        stream = open(name, "rb")  # noqa: SIM115
+        stream = open(name, "rb")  # noqa: SIM115 - closed below
     except ValueError as error:
         raise UnreadableError(f"{name!r}: no such file ({error})") from None
     with stream:

@@ -244,7 +244,8 @@ def _find_measures(
         return []
     if inputs.scores:
         # either kind of scores is selected from; the type variable allows no union of them
-        return list(select_measures(scores, gates).measures)  # type: ignore[type-var]
+        known: Any = scores
+        return list(select_measures(known, gates).measures)
     return [str(measure) for measure in parse_measures(gates, inputs.rel)]
 
 

@@ -24,7 +24,7 @@ from confir.whole_files import append_content
 try:
     import fcntl
 except ImportError:  # Windows has no such locks
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # Windows has none
 
 _NUMBER = (int, float)
 # What every line has; further fields are kept. Numbers that do not exist are null.
