@@ -74,7 +74,7 @@ class _Table:
         self.kept: dict[tuple[Any, ...], Any] = {}
 
     def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
-        """Return what is known of all blocks, in one pass."""
+        """Return the merged statistics of all blocks, in one pass."""
         return self.held.gather(describe)
 
 
@@ -219,7 +219,7 @@ class ScoreSummary(RunScores, Result):
         return replace(self, _warns=True)
 
     def pair_totals(self, first: Integers, second: Integers) -> PairTotals:
-        """Return what is known of pairs of runs, by their numbers; one pass at most."""
+        """Return summary statistics of pairs of runs, by their numbers; one pass at most."""
         from confir.data.long_tables.block_statistics import PairTotals
 
         by_run = self._by_run
@@ -261,7 +261,7 @@ class ScoreSummary(RunScores, Result):
         return self.pair_totals(np.zeros(1, np.int64), last).runs
 
     def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
-        """Return what is known of all blocks, whose columns are these runs × measures."""
+        """Return the merged statistics of all blocks, whose columns are these runs × measures."""
         view = self._view()
         return self._table.gather(lambda block: describe(view(block)))
 

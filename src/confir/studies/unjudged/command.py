@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +48,7 @@ class Beside(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Doubts:
+class Doubts(ABC):
     """A view that bounds or estimates what means would be, were the lists judged or ordered otherwise.
 
     Attributes
@@ -112,13 +113,13 @@ class Doubts:
             rows_beside(self.label, found, names), self.note(found), columns, drawn
         )
 
+    @abstractmethod
     def objection(self, measure: Measure) -> str | None:
         """Return why a measure does not go with the options; None where it does."""
-        raise NotImplementedError
 
+    @abstractmethod
     def result(self, scored: ListsAndScores, statistics: options.Statistics) -> ComparedMeans:
         """Return the bounds or estimates."""
-        raise NotImplementedError
 
     @property
     def label(self) -> str:
