@@ -6,7 +6,7 @@ from scipy import stats
 
 import confir
 from confir.data.tables.published_files import PublishedMeans, are_means
-from confir.errors import FormatError, InputWarning, UnsupportedMethodError
+from confir.errors import FormatError, InputWarning, InvalidValueError, UnsupportedMethodError
 
 ROWS = {"bm25": (0.45, 0.02), "dense": (0.51, 0.025)}
 
@@ -147,3 +147,11 @@ def test_a_standard_error_that_contradicts_the_deviation_is_taken_with_a_warning
 def test_rounded_errors_and_deviations_agree(tmp_path):
     path = written(tmp_path, "run,mean,se,sd,topics", ["bm25,0.45,0.03,0.19,50"])
     assert confir.read_published_means(path).se[0, 0] == 0.03
+
+
+def test_a_mean_that_its_measure_cannot_have_is_an_error(tmp_path):
+    path = written(tmp_path, "run,measure,mean,se,topics", ["a,AP,1.2,0.01,50"])
+    with pytest.raises(InvalidValueError, match=r"mean of run 'a' by AP is 1.2; expected a mean in"):
+        confir.confidence_interval(path)
+    path = written(tmp_path, "run,measure,mean,se,topics", ["a,gain,1.2,0.01,50"])
+    assert confir.confidence_interval(path).estimate[0, 0] == 1.2

@@ -298,3 +298,17 @@ def test_a_run_ruled_out_by_one_sided_comparisons_alone_is_named_with_the_reason
     other = confir.make_leaderboard({"x": clear, "y": clear}, replicates=999)
     assert other.ruled_out == ()
     assert len(board_part(other, leaderboard_table(other)).sentences) == 2
+
+
+def test_runs_that_share_the_highest_mean_are_all_named():
+    same = confir.as_scores(
+        {"a": [0.3, 0.5, 0.4, 0.7], "b": [0.3, 0.5, 0.4, 0.7], "c": [0.2, 0.5, 0.4, 0.6]}
+    )
+    board = confir.make_leaderboard({"x": same, "y": same}, replicates=99)
+    assert board.sentence().startswith("a and b have the highest mean score over 2 datasets")
+
+
+def test_a_run_alone_has_no_sentence_about_pairs():
+    alone = confir.as_scores({"a": [0.3, 0.5, 0.4, 0.7]})
+    board = confir.make_leaderboard({"x": alone, "y": alone}, replicates=99)
+    assert len(board_part(board, leaderboard_table(board)).sentences) == 1

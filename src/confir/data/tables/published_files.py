@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from confir.arguments import as_level, as_path
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, Integers
 from confir.data.files import PathLike
 from confir.data.result import Result, axis, over, result
 from confir.data.run_scores import RunScores
@@ -105,6 +105,16 @@ class PublishedMeans(RunScores, Result):
     def mean(self) -> Floats:
         """Return the means: runs × measures."""
         return self.means
+
+    def clipped(self, find_bounded: Callable[[], Booleans]) -> Self:
+        """Return the means; raise where one by a measure in [0, 1] lies elsewhere."""
+        outside = (self.means < 0.0) | (self.means > 1.0)
+        for run, measure in np.argwhere(outside & find_bounded())[:1].tolist():
+            raise InvalidValueError(
+                f"the mean of run {self.runs[run]!r} by {self.measures[measure]} is "
+                f"{self.means[run, measure]:g}; expected a mean in [0, 1]"
+            )
+        return self
 
     def warning_of_missing_topics(self) -> Self:
         """Return the means: which topics they are over is not known."""

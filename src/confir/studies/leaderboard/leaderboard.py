@@ -17,7 +17,7 @@ from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.defaults import LEVEL, REPLICATES, SEED
-from confir.errors import UnsupportedMethodError, counted
+from confir.errors import UnsupportedMethodError, counted, enumerate_names
 from confir.intervals.interval import Interval, Limits
 from confir.intervals.method_list import confidence_interval
 from confir.intervals.simultaneous import is_significant
@@ -189,9 +189,12 @@ class Leaderboard(Result):
         three = self.macro[first], self.macro_low[first], self.macro_high[first]
         mean = NumberText.of(*map(float, three), decimals=_SAID_DECIMALS)
         which = "each" if members == len(self.runs) else f"{members:,}"
+        leaders = [self.runs[run] for run in self.order if self.rank[run] == 1]
+        named = " and ".join(leaders) if len(leaders) < 3 else enumerate_names(leaders, 3)
+        have = "has" if len(leaders) == 1 else "have"
         return (
-            f"{self.runs[first]} has the highest mean {self.measure} over {datasets}, {mean}; {which} of "
-            f"the {runs} may be the best {about}"
+            f"{named} {have} the highest mean {self.measure} over {datasets}, {mean}; "
+            f"{which} of the {runs} may be the best {about}"
         )
 
 

@@ -108,7 +108,9 @@ def _why(board: Leaderboard) -> str:
 
 
 def pairs_sentence(board: Leaderboard) -> str:
-    """Return how many pairs of runs differ significantly over the datasets."""
+    """Return how many pairs of runs differ significantly over the datasets; nothing of one run."""
+    if not board.pairs:
+        return ""
     if not board.significant and board.pairs == 1:
         return f"the two runs do not differ significantly on {board.about}"
     if not board.significant:
