@@ -151,7 +151,9 @@ def test_rounded_errors_and_deviations_agree(tmp_path):
 
 def test_a_mean_that_its_measure_cannot_have_is_an_error(tmp_path):
     path = written(tmp_path, "run,measure,mean,se,topics", ["a,AP,1.2,0.01,50"])
-    with pytest.raises(InvalidValueError, match=r"mean of run 'a' by AP is 1.2; expected a mean in"):
+    with pytest.raises(
+        InvalidValueError, match=r"mean of run 'a' by AP is 1.2; expected a mean in"
+    ):
         confir.confidence_interval(path)
     path = written(tmp_path, "run,measure,mean,se,topics", ["a,gain,1.2,0.01,50"])
     assert confir.confidence_interval(path).estimate[0, 0] == 1.2
