@@ -19,7 +19,8 @@
 # make decisions  search for limits that jump, and for unmarked decisions that change with the seed
 # make mutate     break lines of the statistics, and count which the tests notice: SECONDS=…
 # make bench      compare the speed with that of similar tools; ARGS=--quick tries confir alone
-#                 (benchmarks/earlier_commit.py COMMIT compares with an earlier confir)
+#                 (benchmarks/earlier_commit.py COMMIT compares with an earlier confir, and
+#                 hardening/earlier_outputs.py COMMIT what both print)
 # make tables     simulate the quantiles that calibrated-beta ships with
 # make packages   build wheel and sdist, and try both in empty environments
 # make data       say where the collections are published, and verify the copy in CONFIR_DATA

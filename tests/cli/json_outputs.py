@@ -1,5 +1,15 @@
 """Every kind of record that a command prints as JSON: its name in the schema, and the command."""
 
+import json
+import warnings
+from pathlib import Path
+
+import confir
+from confir.cli.schema import schema_text
+from confir.errors import TopicWarning
+from judge_files import noisy_judge
+from samples import short_sample
+
 # {name} stands for a file of the sample: qrels, people's and other judges' qrels, runs, score tables.
 RUNS = ("{qrels}", "{bm25}", "{dense}")
 PAIR = (*RUNS, "-m", "AP,P@10", "--baseline", "bm25")
@@ -195,3 +205,65 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ),
     ],
 }
+
+TABLES = {
+    "one_topic": "run,measure,topic,score\na,AP,1,.5\nb,AP,1,.6\n",
+    "equal": "run,measure,topic,score\na,AP,1,.5\nb,AP,1,.5\na,AP,2,.5\nb,AP,2,.5\n",
+    "gaps": "run,measure,topic,score\na,AP,1,.5\nb,AP,1,\na,AP,2,.5\nb,AP,2,.5\n",
+    "votes": "left,right,winner\n" + "a,b,a\nb,a,b\nb,c,left\nc,b,c\na,c,tie\n" * 4,
+    "clicks": "left,right,winner\n" + "a,b,a\nb,a,b\n" * 4,
+    "effects": "study,effect,se\nx,0.1,0.05\ny,0.2,0.1\nz,0.05,0.1\n",
+    "datasets": "dataset,run,measure,topic,score\n"
+    + "".join(
+        f"{d},{r},AP,{t},{(2 * t + r) % 7 / 10}\n"
+        for d in "de"
+        for r in (1, 2, 3)
+        for t in range(6)
+    ),
+    "lengths": "topic,length\n"
+    + "".join(f"{t},{['long', 'short'][t % 2] if t < 150 else 'other'}\n" for t in range(101, 151)),
+    "prices": "run,price,seconds\nbm25,1,0.5\ndense,2,0.25\n",
+    "gappy": "topic,a,b,c\nd,0.1,0.2,0.3\ne,0.2,,0.4\nf,0.3,0.2,0.5\n",
+    "means": "topic,a,b,c\nd,0.1,0.2,0.3\ne,0.2,0.1,0.4\nf,0.3,0.2,0.5\n",
+}
+
+
+def write_files(folder: Path, sample_files: Path) -> dict[str, Path]:
+    """Write the files that the commands read, and return them by name."""
+    sample = short_sample()
+    for name, seed in (("human", 1), ("other", 2)):
+        confir.write_qrels(noisy_judge(sample.qrels, seed=seed), folder / f"{name}.txt")
+    lines = (folder / "human.txt").read_text().splitlines(keepends=True)
+    (folder / "people.txt").write_text("".join(line for line in lines if line < "120"))
+    for name, text in TABLES.items():
+        (folder / f"{name}.csv").write_text(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TopicWarning)  # of a run that lacks a topic
+        scores = confir.evaluate(sample.qrels, sample.runs[:3], ["AP"])
+    confir.write_scores(scores, folder / "scores.csv")
+    (folder / "teams.txt").write_text("bm25 a\ndense b\ntfidf a\n")
+    judged = (sample_files / "qrels.txt").read_text().splitlines()
+    (folder / "contributors.txt").write_text(
+        "".join(f"{line} {('1 a', '1 b', '2 a b')[n % 3]}\n" for n, line in enumerate(judged))
+    )
+    (folder / "drawn.txt").write_text("".join(f"{line} 0.5\n" for line in judged[::2]))
+    (folder / "repeats").mkdir()
+    for number in (1, 2):
+        confir.write_run(sample.runs[number], folder / f"k={number}.txt")
+        confir.write_run(sample.runs[2 * number - 2], folder / "repeats" / f"system@{number}.txt")
+    look = dict.fromkeys(json.loads(schema_text())["$defs"]["look"]["required"], 0.5)
+    look |= {"look": 1, "date": "2026-01-01", "commit": None, "measure": "AP", "against": "a"}
+    look |= {"run": "b", "decision": "fails", "require": "superior", "looks": "topics"}
+    look |= {"topics": 9, "arrived": {"7": 0.25}}
+    (folder / "history.jsonl").write_text(json.dumps(look) + "\n")
+    return {
+        **{name: folder / f"{name}.csv" for name in (*TABLES, "scores", "made")},
+        **{name: folder / f"{name}.txt" for name in ("human", "other", "people", "teams", "drawn")},
+        "contributors": folder / "contributors.txt",
+        **{name: sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense", "tfidf")},
+        "k1": folder / "k=1.txt",
+        "k2": folder / "k=2.txt",
+        "qrels": sample_files / "qrels.txt",
+        "history": folder / "history.jsonl",
+        "repeats": folder / "repeats",
+    }
