@@ -16,7 +16,7 @@ from confir.errors import (
     UnknownNameError,
     UnsupportedMethodError,
 )
-from confir.measures.measure_list import parse_measure
+from confir.measures.parsing import parse_measure
 from confir.measures.summary import clipped_logit
 from confir.resampling import prepared_lists, topic_documents
 from confir.resampling.collection_sample import CollectionSample

@@ -165,8 +165,7 @@ def read_lists_and_scores(
     """
     as_function("progress", progress)
     experiment: Experiment = as_experiment(qrels, runs, rules)
-    parsed = parse_measures(chosen_measures(experiment, measures), experiment.rules.rel)
-    wanted = usable_measures(parsed, objection)
+    wanted = usable_measures(chosen_measures(experiment, measures), objection)
     lists = experiment.lists_by_topic(progress)
     return join_scores(lists, evaluate(experiment, measures=wanted), experiment.rules, objection)
 

@@ -19,7 +19,7 @@ from confir.measures import chance_moments
 from confir.measures.chance_moments import ChanceMoments, RankedCollection
 from confir.measures.long_sums import harmonic
 from confir.measures.measure import Measure
-from confir.measures.measure_list import parse_measure
+from confir.measures.parsing import parse_measure
 
 Counts = int | Sequence[int] | np.ndarray[Any, Any]
 CountsByGain = Counts | Mapping[int, Counts]

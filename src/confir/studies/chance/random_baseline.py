@@ -28,13 +28,8 @@ from confir.errors import (
 from confir.measures.chance_tail import random_ap_tail
 from confir.measures.evaluation import evaluate
 from confir.measures.measure import Measure
-from confir.measures.measure_list import (
-    DEFAULT_MEASURES,
-    canonical_name,
-    measure_name,
-    parse_measure,
-)
-from confir.measures.parsing import parse_measures
+from confir.measures.measure_list import DEFAULT_MEASURES
+from confir.measures.parsing import canonical_name, measure_name, parse_measure, parse_measures
 from confir.measures.random_rankings import (
     MOST_DOCUMENTS,
     CountsByGain,
