@@ -94,7 +94,7 @@ class Doubts(ABC):
         from confir.studies.unjudged.table import rows_beside
 
         experiment = inputs.experiment(example=example)
-        usable_measures(chosen_measures(experiment), self.objection)
+        usable_measures(chosen_measures(experiment), experiment.rules, self.objection)
         with Progress("reading runs", total=inputs.run_count, quiet=output.quiet) as progress:
             scores = inputs.state_bound(evaluate_lists(experiment, progress))
         scored = join_scores(experiment.lists_by_topic(), scores, experiment.rules, self.objection)
