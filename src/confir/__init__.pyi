@@ -25,7 +25,7 @@ from confir.intervals.method_list import METHODS as METHODS
 from confir.intervals.method_list import confidence_interval as confidence_interval
 from confir.measures.evaluation import evaluate as evaluate
 from confir.measures.measure_list import MEASURES as MEASURES
-from confir.measures.measure_list import parse_measure as parse_measure
+from confir.measures.parsing import parse_measure as parse_measure
 from confir.measures.partitioned_evaluation import summarise_runs as summarise_runs
 from confir.measures.random_rankings import expected_random_ap as expected_random_ap
 from confir.measures.random_rankings import expected_random_score as expected_random_score

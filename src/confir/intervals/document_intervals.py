@@ -15,8 +15,8 @@ from confir.intervals.interval import Limits
 from confir.intervals.method import Method, Use
 from confir.intervals.quantiles import t_quantile
 from confir.intervals.standard import t_interval
-from confir.measures.summary import clipped_logit, inverse_logit
 from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.statistics import clipped_logit, inverse_logit
 from confir.resampling.variance_components import spread
 
 

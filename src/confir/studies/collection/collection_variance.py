@@ -11,10 +11,10 @@ from confir.arrays import Floats
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.defaults import LOGIT_EPSILON
 from confir.errors import InvalidValueError
-from confir.measures.summary import SUMMARIES
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.kinds import against
+from confir.resampling.statistics import SUMMARIES
 from confir.studies.collection.collection_topics import check_request
 
 
