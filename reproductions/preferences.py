@@ -161,7 +161,7 @@ def covered(fitted: Strengths, truth: Truth, seed: int) -> tuple[float, ...]:
     low, high = ranking.simultaneous_low[:, 0], ranking.simultaneous_high[:, 0]
     critical = pairs.every.critical_value(pairs.df, LEVEL)
     errors = pairs.every.standard_errors(
-        pairs.difference, pairs.differences.se, pairs.units, pairs.df
+        pairs.difference, pairs.se, pairs.units, pairs.df
     )
     apart = truth.strength - truth.strength[:, None]
     off = np.abs(pairs.difference - apart) > critical * np.nan_to_num(errors)

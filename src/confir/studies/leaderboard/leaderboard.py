@@ -20,7 +20,7 @@ from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import UnsupportedMethodError, counted, enumerate_names
 from confir.intervals.interval import Interval, Limits
 from confir.intervals.method_list import confidence_interval
-from confir.intervals.simultaneous import is_significant
+from confir.intervals.simultaneous import borderline_decisions, is_significant
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_summary import ScoreSummary
 from confir.number_text import NumberText
@@ -408,7 +408,7 @@ def _leaderboard(
     p_next, separable, unclear = _neighbours(pairs, level)
     every, differing = np.triu_indices(pairs.runs, 1), np.array([])
     if len(every[0]):
-        shown = is_significant(pairs.pair_p[every], level)
+        shown = is_significant(pairs.pair_p()[every], level)
         differing = np.abs(pairs.difference[every])[shown]
     return Leaderboard(
         runs=ranking.runs,
@@ -460,7 +460,7 @@ def _topic_counts(scores: Scores, names: tuple[str, ...]) -> tuple[Integers, Int
 def _ruled_out(pairs: RunPairs, best: BestRuns, level: float) -> tuple[str, ...]:
     """Return the runs outside of the set of the best whose pair with the best run is inconclusive."""
     top, *others = best.order(0)
-    significant = is_significant(pairs.pair_p[top], level)
+    significant = is_significant(pairs.pair_p()[top], level)
     return tuple(
         best.runs[run] for run in others if not (best.in_set[run, 0] or bool(significant[run]))
     )
@@ -475,7 +475,7 @@ def _neighbours(pairs: RunPairs, level: float) -> tuple[Floats, Booleans, Boolea
     runs = pairs.runs
     order = np.lexsort((np.arange(runs), -pairs.mean))
     p = np.full(runs, np.nan)
-    p[order[:-1]] = pairs.pair_p[order[:-1], order[1:]]
+    p[order[:-1]] = pairs.pair_p()[order[:-1], order[1:]]
     unclear = np.zeros(runs, bool)
-    unclear[order[:-1]] = pairs.borderline_pairs(level)[order[:-1], order[1:]]
+    unclear[order[:-1]] = borderline_decisions(pairs.pair_p, level)[order[:-1], order[1:]]
     return p, is_significant(p, level), unclear
