@@ -62,7 +62,7 @@ from confir.studies.gate.gate import judge_gate as judge_gate
 from confir.studies.history.history import read_history as read_history
 from confir.studies.judgements.grade_agreement import measure_agreement as measure_agreement
 from confir.studies.judgements.judgement_comparison import compare_judgements as compare_judgements
-from confir.studies.leaderboard.leaderboard import make_leaderboard as make_leaderboard
+from confir.studies.leaderboard.board_making import make_leaderboard as make_leaderboard
 from confir.studies.meta_analysis.meta_analysis import pool_effects as pool_effects
 from confir.studies.meta_analysis.topic_effects import collection_effects as collection_effects
 from confir.studies.nuggets.nugget_variance import (
