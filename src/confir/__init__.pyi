@@ -86,8 +86,8 @@ from confir.studies.ties.tie_bounds import bound_ties as bound_ties
 from confir.studies.topic_difficulty.topic_difficulty import describe_topics as describe_topics
 from confir.studies.topic_groups.group_differences import compare_groups as compare_groups
 from confir.studies.tradeoff.cost_comparison import compare_costs as compare_costs
-from confir.studies.unjudged.unjudged_bounds import bound_differences as bound_differences
 from confir.studies.unjudged.unjudged_bounds import bound_unjudged as bound_unjudged
+from confir.studies.unjudged.unjudged_differences import bound_differences as bound_differences
 from confir.studies.unjudged.unjudged_estimates import estimate_unjudged as estimate_unjudged
 
 __version__: str
