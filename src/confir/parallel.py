@@ -29,7 +29,7 @@ from confir.scheduler import scheduler_in_use
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from confir.stored_results import Arrays, StoredResults
+    from confir.stored_results import Arrays
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
