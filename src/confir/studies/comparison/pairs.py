@@ -291,7 +291,7 @@ def mean_differences(
 
 def model_weights(pairs: Pairs) -> Floats | None:
     """Return the weight of a model in each difference; None where there is one judge."""
-    found = [pairs.contrast(columns).model_weight() for columns in pairs.blocks()]
+    found = [pairs.contrast(columns).model_weight for columns in pairs.blocks()]
     known = [part for part in found if part is not None]
     return np.concatenate(known).reshape(pairs.shape) if known else None
 
