@@ -40,7 +40,8 @@ from confir.errors import (
 from confir.measures.evaluation import chosen_measures, evaluate, measure_rankings
 from confir.measures.measure import AnyMeasure, ForeignMeasure
 from confir.measures.run_checks import tell_of_topics, warn_of_nothing_relevant
-from confir.measures.score_summary import ScoreSummary, summarise_scores, summary_of
+from confir.measures.score_sources import summarise_scores
+from confir.measures.score_summary import ScoreSummary, summary_of
 from confir.parallel import Progress, in_order, iterate_blocks
 
 
