@@ -28,7 +28,7 @@ from confir.errors import (
 )
 from confir.measures.measure_list import DEFAULT_MEASURES
 from confir.measures.parsing import parse_measures
-from confir.measures.partitioned_evaluation import TopicCounts, TopicScorer, check_parted
+from confir.measures.partitioned_evaluation import TopicCounts, TopicScorer, check_partitioned
 from confir.measures.score_summary import ScoreSummary, summary_of
 from confir.parallel import single_products
 
@@ -70,7 +70,7 @@ def evaluate(
     reading = ReadingRules(**rules)
     refuse_design(reading.design, "a summary of runs in Spark")
     wanted = parse_measures(measures, reading.rel)
-    check_parted(wanted, reading)
+    check_partitioned(wanted, reading)
     retrieved, judged = _rows(runs_df, RUN, "runs_df"), _rows(qrels_df, QRELS, "qrels_df")
     names = [row["label"] for row in retrieved.select("label").distinct().collect()]
     if None in names:

@@ -39,7 +39,7 @@ from confir.errors import (
 )
 from confir.measures.evaluation import chosen_measures, evaluate, measure_rankings
 from confir.measures.measure import AnyMeasure, ForeignMeasure
-from confir.measures.run_checks import tell_of_topics, warn_of_nothing_relevant
+from confir.measures.run_checks import report_topics, warn_of_nothing_relevant
 from confir.measures.score_sources import summarise_scores
 from confir.measures.score_summary import ScoreSummary, summary_of
 from confir.parallel import Progress, in_order, iterate_blocks
@@ -142,17 +142,17 @@ class TopicScorer:
 
     def check(self, counts: TopicCounts) -> None:
         """Raise or warn where runs and qrels have different topics, as `evaluate` does."""
-        apart = [
+        without = [
             run for run, n in zip(self.runs, counts.lacking, strict=True) if n == counts.topics
         ]
-        if apart:
-            raise TopicMismatchError(f"run {apart[0]!r} and the qrels have no topic in common")
+        if without:
+            raise TopicMismatchError(f"run {without[0]!r} and the qrels have no topic in common")
         lacking = self._name(counts.lacking, "lacks")
         if lacking and self.rules.missing == "drop":
             warn_caller(f"{lacking} of the qrels, left out of the means", MissingTopicWarning)
-        tell_of_topics(lacking, self._name(counts.unknown, "has"), self.rules.missing)
-        without = f"{counts.without:,} of {counts.topics:,} topics" if counts.without else ""
-        warn_of_nothing_relevant(without, counts.highest, self.measures)
+        report_topics(lacking, self._name(counts.unknown, "has"), self.rules.missing)
+        empty = f"{counts.without:,} of {counts.topics:,} topics" if counts.without else ""
+        warn_of_nothing_relevant(empty, counts.highest, self.measures)
         found = dict(zip(self.runs, counts.identical.tolist(), strict=True))
         warn_of_identical(found, counts.topics)
         own = counts.own_relevant
@@ -240,7 +240,7 @@ def _held(stored: StoredScores, names: Sequence[Any]) -> Scores:
     )
 
 
-def check_parted(measures: Sequence[AnyMeasure], rules: ReadingRules) -> None:
+def check_partitioned(measures: Sequence[AnyMeasure], rules: ReadingRules) -> None:
     """Raise where measures or rules need more than the rows of a part of the topics."""
     foreign = [measure for measure in measures if isinstance(measure, ForeignMeasure)]
     if foreign:
@@ -256,7 +256,7 @@ def evaluate_partitions(
     experiment: Experiment, measures: Sequence[AnyMeasure]
 ) -> PartitionedEvaluation:
     """Return the evaluation of an experiment whose runs are Parquet datasets."""
-    check_parted(measures, experiment.rules)
+    check_partitioned(measures, experiment.rules)
     runs = [ParquetRows(file.path, RUN, file.name) for file in experiment.run_datasets]
     check_names((name, rows.source, True) for rows in runs for name in rows.runs)
     folder = experiment.judgement_dataset
@@ -276,13 +276,13 @@ def summarise_runs(
 ) -> ScoreSummary:
     """Return a summary of the scores of runs that are too many to be read whole.
 
-    Rows are parted by topic in a temporary folder, which is then evaluated part by part. Memory holds
+    Rows are partitioned by topic in a temporary folder, then evaluated part by part. Memory holds
     one part of about half a million rows, and more only beyond 67 million rows in all.
 
     Parameters
     ----------
     qrels
-        As in `evaluate`; a folder of Parquet files is parted, too.
+        As in `evaluate`; a folder of Parquet files is partitioned, too.
     runs
         Parquet files, or folders of them, which may be partitioned by run, by topic or in any other
         way (``run=bm25/part-0.parquet``). A topic may be split over files. Runs in anything else,

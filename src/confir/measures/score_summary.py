@@ -300,8 +300,8 @@ class ScoreSummary(RunScores, Result):
         what = f"{self.measures[measure]} of run {self.runs[run]!r} is {value:.10g} on a topic"
         if distance[worst] > RANGE_TOLERANCE:
             raise FormatError(f"{what}; expected a score in [0, 1]", path=self._table.held.source)
-        if distance[worst] > TIE and ("told",) not in self._table.kept:
-            self._table.kept["told",] = True
+        if distance[worst] > TIE and ("warned",) not in self._table.kept:
+            self._table.kept["warned",] = True
             warn_caller(f"scores outside [0, 1] by rounding are clipped: {what}", ReadingWarning)
         outside = (distance > 0.0).reshape(len(self.runs), -1).any(axis=0)
         return tuple(np.flatnonzero(outside).tolist())

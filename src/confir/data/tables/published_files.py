@@ -66,6 +66,7 @@ class PublishedMeans(RunScores, Result):
 
     in_memory: ClassVar[bool] = False
     title: ClassVar[str] = "a table of means"
+    design: ClassVar[None] = None  # whatever it was, the standard errors allow for it
 
     runs: tuple[str, ...] = axis("run")
     measures: tuple[str, ...] = axis("measure")
@@ -81,11 +82,6 @@ class PublishedMeans(RunScores, Result):
                 "a published mean is no number, or has no standard error above 0, or fewer than 2 "
                 "topics; expected all three of each run"
             )
-
-    @property
-    def design(self) -> None:
-        """How topics were drawn: whatever the standard errors allow for."""
-        return
 
     @property
     def topics(self) -> range:
