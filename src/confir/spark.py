@@ -135,7 +135,7 @@ class _Scoring:
             columns = RowColumns(kind, Shape("topic", "docid", "value"), "label", source)
             own = rows.filter(pc.equal(rows.column("is_run"), kind is RUN)).combine_chunks()
             parts.append(pa.Table.from_batches(map(columns.rows, own.to_batches()), row_schema()))
-        scored = self._scorer.score(*parts)
+        scored = self._scorer.score(parts)
         values = np.ascontiguousarray(scored.block.values.T)
         ends = np.arange(len(values) + 1, dtype=np.int32) * values.shape[1]
         yield _scored_rows(

@@ -163,8 +163,8 @@ def score_rankings(
     ranked: Sequence[Ranked],
     measures: Sequence[AnyMeasure],
     *,
-    depth: int | None = None,
-    missing: Missing = "zero",
+    depth: int | None,
+    missing: Missing,
     runs: Sequence[Run | RunSource] = (),
 ) -> Scores:
     """Return the scores of runs whose judged documents are known.

@@ -313,7 +313,7 @@ def _running_sums(values: Values, offsets: Integers) -> Values:
     return sums
 
 
-def ideal_gains(rankings: Rankings, gains: str | None, deepest: int | None = None) -> Floats:
+def ideal_gains(rankings: Rankings, gains: str | None, deepest: int | None) -> Floats:
     """Return the gain of the ideal lists' first 0, 1, … documents, up to the last relevant one.
 
     Topics × ranks × replicates, for levels in ascending order of gain, down to ``deepest``. Time

@@ -20,12 +20,12 @@ Made = TypeVar("Made")
 
 
 def evaluate_human_judged(
-    experiment: Experiment, measures: Any, progress: Progress | None = None
+    experiment: Experiment, measures: Any, progress: Progress | None
 ) -> Scores:
     """Return the scores by a model's judgements, and by human ones of some topics or documents."""
     source, sample = cast("tuple[Any, str]", experiment.human)
     if sample == RANDOM_DOCUMENTS:
-        from confir.measures.sampled_documents import evaluate_sampled
+        from confir.measures.sampled_evaluation import evaluate_sampled
 
         return evaluate_sampled(experiment, source, measures, progress)
     reading, judged = experiment.rules, experiment.qrels

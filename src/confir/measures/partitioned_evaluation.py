@@ -106,8 +106,9 @@ class TopicScorer:
     sources: tuple[str, str]
     warned: bool = False
 
-    def score(self, judged: Any, retrieved: Any) -> ScoredTopics:
-        """Return the scores on the topics of qrels and runs, given as rows."""
+    def score(self, part: Sequence[Any]) -> ScoredTopics:
+        """Return the scores on the topics of a part: rows of qrels, and of runs."""
+        judged, retrieved = part
         rules, excluded = self.rules, self.rules.exclusions
         judged = counting_rows(judged, excluded, retrieved=False)
         retrieved = counting_rows(retrieved, excluded, retrieved=True)
@@ -135,10 +136,6 @@ class TopicScorer:
         return ScoredTopics(
             text_array(qrels.topics), TopicBlock(hash_names(qrels.topics), values), known
         )
-
-    def score_part(self, part: tuple[Any, Any]) -> ScoredTopics:
-        """Return the scores on the topics of a part: rows of qrels, and of runs."""
-        return self.score(*part)
 
     def check(self, counts: TopicCounts) -> None:
         """Raise or warn where runs and qrels have different topics, as `evaluate` does."""
@@ -187,7 +184,7 @@ class PartitionedEvaluation:
         """Number of parts."""
         return len(self._rows)
 
-    def hold(self, progress: Progress | None = None) -> Scores:
+    def hold(self, progress: Progress | None) -> Scores:
         """Return the scores in memory."""
         return _held(*self._store(math.inf, progress))
 
@@ -217,7 +214,7 @@ class PartitionedEvaluation:
     def _score(self, progress: Progress | None) -> Iterator[ScoredTopics]:
         """Yield the topics of all parts; warn at the end."""
         counts: TopicCounts | None = None
-        found = iterate_blocks(self._scorer.score_part, self._rows.parts(), progress)
+        found = iterate_blocks(self._scorer.score, self._rows.parts(), progress)
         for scored in in_order(found):
             counts = scored.counts if counts is None else counts.merge(scored.counts)
             if len(scored.ids):

@@ -1,4 +1,4 @@
-"""Scores by human judgements of documents drawn at random, and by a model's judgements of all."""
+"""Evaluation by human judgements of documents drawn at random, and a model's judgements of all."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_DEVIATIONS = 6.0
 
 
 def evaluate_sampled(
-    experiment: Experiment, source: Any, measures: Any, progress: Progress | None = None
+    experiment: Experiment, source: Any, measures: Any, progress: Progress | None
 ) -> SampledScores:
     """Return scores by human judgements, from a model's and a sample of human ones."""
     wanted = [_usable(one) for one in measures]
