@@ -22,6 +22,7 @@ from confir.intervals.method_list import confidence_interval
 from confir.intervals.simultaneous import borderline_decisions, is_significant
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_summary import ScoreSummary
+from confir.order import best_first
 from confir.resampling.sample import Sample
 from confir.resampling.topic_bootstrap import Rng, check_replicates
 from confir.studies.best.best_runs import BestRuns, best_of_pairs
@@ -319,7 +320,7 @@ def _neighbours(pairs: RunPairs, pair_p: Floats, level: float) -> tuple[Floats, 
     are chosen by the same scores: the family of all pairs allows for that choice.
     """
     runs = pairs.runs
-    order = np.lexsort((np.arange(runs), -pairs.mean))
+    order = np.array(best_first(pairs.mean))
     p = np.full(runs, np.nan)
     p[order[:-1]] = pair_p[order[:-1], order[1:]]
     unclear = np.zeros(runs, bool)
