@@ -28,7 +28,7 @@ except ImportError:  # Windows has no such locks
 
 _NUMBER = (int, float)
 # What every line has; further fields are kept. Numbers that do not exist are null.
-FIELDS: dict[str, tuple[type, ...]] = {
+LOOK_FIELDS: dict[str, tuple[type, ...]] = {
     "look": (int,),
     "date": (str,),
     "commit": (str, type(None)),
@@ -249,7 +249,7 @@ def _problem(record: Any) -> str:
     for old, new in _RENAMED.items():
         if old in record and new not in record:
             record[new] = record.pop(old)
-    for field, kinds in (FIELDS | dict.fromkeys(MEANS, (*_NUMBER, type(None)))).items():
+    for field, kinds in (LOOK_FIELDS | dict.fromkeys(MEANS, (*_NUMBER, type(None)))).items():
         value = record.get(field)
         if field not in record and field not in MEANS:
             return f"{field} is missing"
