@@ -176,7 +176,7 @@ def _keep(gates: Sequence[Gate], junit: str | None, waiting: OpenHistory | None)
         try:
             waiting.append()
         except BaseException:
-            if junit is not None:  # it would tell of a look that never was
+            if junit is not None:  # it would report a look that is not in the history
                 with suppress(OSError):
                     os.unlink(junit)
             raise

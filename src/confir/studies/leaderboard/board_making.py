@@ -71,7 +71,7 @@ def make_leaderboard(
     ----------
     sources
         Scores with a design of datasets; or a mapping dataset → scores, or what `as_scores` takes,
-        or a `ScoreSummary`: then covariances and normal means stand for resampled topics.
+        or a `ScoreSummary`: then normal means with the same covariances replace resampled topics.
         Scores without a design are means: their topics are the datasets. Of scores by a model and by
         people (`evaluate` or `Experiment` with ``human``), each dataset is corrected by itself.
     measure
@@ -139,7 +139,7 @@ def make_leaderboard(
 def _summarised(
     parts: Mapping[str, ScoreSummary], level: float, replicates: int, rng: np.random.Generator
 ) -> Leaderboard:
-    """Return the leaderboard of datasets of which summaries are known."""
+    """Return the leaderboard of datasets whose scores are summarised."""
     board, first = SummarisedBoard.of(parts), next(iter(parts.values()))
     seeds = rng.spawn(2)
     drawn = board.draw(replicates, seeds[1])
@@ -159,7 +159,7 @@ def _summarised(
 def _rank_with_gaps(
     scores: Scores, level: float, replicates: int, rng: np.random.Generator
 ) -> Leaderboard:
-    """Return the leaderboard of runs some of which miss datasets, by the additive model."""
+    """Return the leaderboard where runs miss datasets, by the additive model."""
     datasets = DatasetCells.of(scores)
     fit = fit_additive(datasets)
     sample = additive_sample(scores, datasets, fit)

@@ -1,7 +1,7 @@
-"""A leaderboard over datasets of which summaries are known, not the score of every topic.
+"""A leaderboard over datasets whose scores are summarised, without the score of every topic.
 
 Datasets are fixed and independent: the covariances of macro means are those of the datasets' means,
-added up. They have the degrees of freedom that the datasets' sizes leave: a small dataset beside a large
+added up. They have the degrees of freedom that the datasets' sizes leave: a small dataset with a large
 one has most of the variance. Where these are thousands, means are taken as normal.
 """
 
@@ -68,14 +68,14 @@ def find_summaries(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SummarisedBoard(BoardSample):
-    """Macro means of runs over fixed datasets of which summaries are known, or their differences.
+    """Macro means of runs over fixed, summarised datasets, or their differences.
 
     Attributes
     ----------
     labels, shape, support
         As in `Sample`.
     totals
-        Of each dataset, what is known of all pairs of runs, by their numbers in ``first`` and
+        Of each dataset, summary statistics of all pairs of runs, by their numbers in ``first`` and
         ``second``.
     mean
         Of each dataset: columns × datasets.

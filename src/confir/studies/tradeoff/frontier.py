@@ -219,7 +219,7 @@ def _drawn_directions(
 
 
 def _as_matrix(values: Integers, runs: int) -> Integers:
-    """Return what is known of pairs as runs × runs: the row's run less the column's."""
+    """Return values of pairs as runs × runs: the row's run less the column's."""
     first, second = np.triu_indices(runs, 1)
     matrix = np.zeros((runs, runs), np.int64)
     matrix[second, first], matrix[first, second] = values, -values
