@@ -235,9 +235,7 @@ def leaderboard_command(
         every.source,
         incomplete=incomplete,
         standardise=standardise,
-        level=statistics.level,
-        replicates=statistics.replicates,
-        rng=statistics.seed,
+        **statistics.arguments,
     )
     answer = _answer(board, every, view.name, statistics.seed, designed=designed)
     out.deliver(answer._replace(rows=options.most_rows(rows)))
@@ -292,9 +290,7 @@ def _write_page(
         path,
         scores,
         title=on_datasets if len(files) > 1 else None,
-        level=statistics.level,
-        replicates=statistics.replicates,
-        rng=statistics.seed,
+        **statistics.arguments,
         origin=Origin(tuple(files), command_line_with_seed(statistics.seed)),
     )
 
@@ -310,9 +306,7 @@ def _show_wins(
         votes,
         cluster="topic",
         prior=prior,
-        level=statistics.level,
-        replicates=statistics.replicates,
-        rng=statistics.seed,
+        **statistics.arguments,
     )
     out.deliver(preferences_answer(found, "strengths", statistics.seed))
 
