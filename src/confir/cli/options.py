@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import click
 
@@ -296,6 +296,11 @@ class Statistics:
     level: LevelOption = LEVEL
     replicates: ReplicatesOption = REPLICATES
     seed: SeedOption = SEED
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of verbs that these options are."""
+        return {"level": self.level, "replicates": self.replicates, "rng": self.seed}
 
 
 EpsilonOption = Annotated[
