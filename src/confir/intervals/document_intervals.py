@@ -17,11 +17,11 @@ from confir.intervals.method import Method, Use
 from confir.intervals.quantiles import t_quantile
 from confir.intervals.standard import t_interval
 from confir.measures.bounded_measures import bounded_measures
-from confir.measures.summary import clipped_logit, inverse_logit
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.kinds import require_knowledge
 from confir.resampling.sample import Knowledge
+from confir.resampling.statistics import clipped_logit, inverse_logit
 from confir.resampling.variance_components import spread
 
 

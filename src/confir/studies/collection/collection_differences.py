@@ -24,12 +24,12 @@ from confir.defaults import LEVEL, LOGIT_EPSILON
 from confir.errors import UnknownNameError, counted
 from confir.intervals.document_intervals import check_document_replicates
 from confir.intervals.quantiles import t_quantile
-from confir.measures.summary import SUMMARIES
 from confir.number_text import percent, topics_text
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.kinds import against
+from confir.resampling.statistics import SUMMARIES
 from confir.resampling.variance_components import spread
 from confir.studies.collection.collection_means import summary_name
 from confir.studies.comparison.families import adjust_p_values

@@ -22,10 +22,10 @@ from confir.intervals.document_intervals import (
 )
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import DEFAULT_SCORE_METHOD
-from confir.measures.summary import SUMMARIES
 from confir.number_text import percent, topics_text
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_replicates import DocumentReplicates
+from confir.resampling.statistics import SUMMARIES
 from confir.resampling.variance_components import mean_over_topics
 from confir.studies.collection.collection_topics import topic_intervals
 

@@ -25,10 +25,11 @@ from confir.intervals.document_intervals import (
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import DEFAULT_SCORE_METHOD, confidence_interval
 from confir.intervals.small_r import correct_small_r
-from confir.measures.measure_list import MEASURES, parse_measure
-from confir.measures.summary import clipped_logit
+from confir.measures.measure_list import MEASURES
+from confir.measures.parsing import parse_measure
 from confir.number_text import percent
 from confir.resampling.document_replicates import DocumentReplicates
+from confir.resampling.statistics import clipped_logit
 
 
 @result
