@@ -176,10 +176,10 @@ def planned_criterion(
     which is no smaller, and the median variance is that of the differences planned for. So it is for
     all pairs of very many runs.
     """
+    if family == NO_FAMILY:
+        return Criterion(level, freedom=pilot.freedom, fixed=pilot.fixed)
     runs, measures = names(sample)
     bound = family_level(level, family, len(runs))
-    if family == NO_FAMILY:
-        return Criterion(bound, freedom=pilot.freedom, fixed=pilot.fixed)
     comparisons = family_size(family, len(runs))
     sides = 1 if family == BEST else 2
     signs = sample.sums_signs and comparisons > 1
