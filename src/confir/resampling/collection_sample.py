@@ -134,9 +134,9 @@ class CollectionSample(Sample):
         """Numbers held per column."""
         return self.topics + self.drawn.replicates
 
-    def replicates_used(self, asked: int) -> int:
-        """Return the number of replicates: those that are drawn."""
-        del asked
+    @property
+    def replicates_drawn(self) -> int:
+        """Number of replicates, which are drawn already."""
         return self.drawn.replicates
 
     def draw(self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()) -> None:

@@ -158,8 +158,9 @@ class JudgedSample(Sample):
         """Return differences by human judgements of a contrast as whole multiples of a step."""
         return np.rint(self.values.human / self.tie)
 
+    @property
     def model_weight(self) -> Floats | None:
-        """Return the weight of the model in each column."""
+        """The weight of the model in each column."""
         return self.values.corrected().weight
 
     def simple_columns(self) -> Booleans:

@@ -266,11 +266,6 @@ def against(sample: AnySample, baseline: str) -> AnySample:
     return sample.contrast(plus, minus)
 
 
-def default_replicates(scores: object, replicates: int | None) -> int:
-    """Return the number of replicates: the one given, else the default, fewer for a summary."""
-    return getattr(scores, "default_replicates", REPLICATES) if replicates is None else replicates
-
-
 def bootstrap_topics(
     scores: ScoresLike,
     *,

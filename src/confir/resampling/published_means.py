@@ -34,6 +34,7 @@ class PublishedSample(Sample):
 
     knowledge: ClassVar[frozenset[Knowledge]] = frozenset()
     kind: ClassVar = "published means"
+    provided: ClassVar = frozenset({"se"})
     reason: ClassVar = (
         "a table of means says nothing of single topics, by which runs are correlated"
     )
@@ -51,10 +52,6 @@ class PublishedSample(Sample):
     def topics(self) -> int:
         """Number of topics, of the mean with most."""
         return int(self.counts.max())
-
-    def provides(self, need: str) -> bool:
-        """Whether the distribution has a field of this name."""
-        return need == "se"
 
     def draw(
         self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()

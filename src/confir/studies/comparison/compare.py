@@ -10,7 +10,7 @@ import numpy as np
 from confir.arguments import as_generator, as_level, as_real, as_texts
 from confir.data.experiment import on_its_scheduler
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import ALL_PAIRS, LEVEL, NO_FAMILY, SEED
+from confir.defaults import ALL_PAIRS, LEVEL, NO_FAMILY, REPLICATES, SEED
 from confir.errors import (
     DegenerateSampleWarning,
     InvalidValueError,
@@ -24,7 +24,7 @@ from confir.errors import (
 from confir.intervals.method import Method
 from confir.resampling.distribution import Resampled
 from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
-from confir.resampling.kinds import as_sample, default_replicates, needs
+from confir.resampling.kinds import as_sample, needs
 from confir.resampling.sample import Knowledge, Sample, names, refuse
 from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
 from confir.studies.comparison.comparison import Comparison
@@ -144,8 +144,9 @@ def compare_runs(
         refuse(f"the {one.title}", one.needs, sample, fitting, "tests")
     if baseline is None:
         check_differences(len(scores.runs), len(scores.measures), len(tests))
-    resampled = scores if asked.method.resamples else None
-    replicates = sample.replicates_used(default_replicates(resampled, replicates))
+    if replicates is None:
+        replicates = scores.default_replicates if asked.method.resamples else REPLICATES
+    replicates = sample.replicates_drawn or replicates
     check_replicates(replicates)
     check_collections(sample, level)
     pairs = pair_runs(sample, baseline)

@@ -286,7 +286,7 @@ def mean_differences(
 
 def model_weights(pairs: Pairs) -> Floats:
     """Return the weight of the model in each difference, by human and model judgements."""
-    found = [cast("Floats", pairs.contrast(block).model_weight()) for block in pairs.blocks()]
+    found = [cast("Floats", pairs.contrast(block).model_weight) for block in pairs.blocks()]
     return np.concatenate(found).reshape(pairs.shape)
 
 

@@ -31,15 +31,12 @@ class BoardSample(Sample):
     __slots__ = ()
 
     knowledge: ClassVar = frozenset({Knowledge.COVARIANCE, Knowledge.DRAWS})
+    provided: ClassVar = frozenset({"se", "replicates"})
 
     @property
     def rows(self) -> int:
         """Numbers held per column: none of single topics."""
         return 0
-
-    def provides(self, need: str) -> bool:
-        """Whether the distribution has a field of this name."""
-        return need in ("se", "replicates")
 
     def by_measure(self, what: str) -> list[MeasureSample]:
         """Return all runs, by the one measure."""
