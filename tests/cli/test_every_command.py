@@ -169,7 +169,7 @@ def test_runs_are_looked_for_once(confir_command, sample_files, monkeypatch, wor
         found.append(original(sources))
         return found[-1]
 
-    for module in ("data.formats.run_sources", "data.formats.objects", "cli.run_choice"):
+    for module in ("data.formats.run_sources", "data.formats.objects"):
         monkeypatch.setattr(f"confir.{module}.find_runs", noted)
     command, *options = words
     runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense")]
