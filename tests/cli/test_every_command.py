@@ -2,9 +2,9 @@
 
 import pytest
 
+from confir.cli.commands import COMMANDS, build_command
 from confir.cli.input import reading_options
 from confir.cli.input_options import DESIGN
-from confir.cli.start import COMMANDS, build_command
 
 READING = reading_options()
 
