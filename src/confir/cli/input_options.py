@@ -186,7 +186,7 @@ class InputOptions:
             raise UnreadableError(f"{given}: no file matches this pattern")
         if given == STDIN or is_address(given) or "=" in given or given in (self.scores or ()):
             return
-        from confir.measures.measure_list import parse_measure
+        from confir.measures.parsing import parse_measure
 
         try:
             parse_measure(given)
