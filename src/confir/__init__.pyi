@@ -20,9 +20,9 @@ from confir.data.tables.published_files import read_published_means as read_publ
 from confir.data.tables.score_files import read_scores as read_scores
 from confir.data.tables.score_writers import write_scores as write_scores
 from confir.data.votes import read_votes as read_votes
+from confir.intervals.confidence_intervals import confidence_interval as confidence_interval
 from confir.intervals.interval import Interval as Interval
 from confir.intervals.method_list import METHODS as METHODS
-from confir.intervals.method_list import confidence_interval as confidence_interval
 from confir.measures.evaluation import evaluate as evaluate
 from confir.measures.measure_list import MEASURES as MEASURES
 from confir.measures.measure_list import parse_measure as parse_measure

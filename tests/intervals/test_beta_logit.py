@@ -14,7 +14,7 @@ from confir.intervals.beta_logit import (
     equal_scores_limits,
     spread_share,
 )
-from confir.intervals.method_list import confidence_interval
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.resampling.kinds import bootstrap_topics
 
 RNG = np.random.default_rng(17)

@@ -21,8 +21,9 @@ from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource, make_scores
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Limits
-from confir.intervals.method_list import confidence_interval, find_method
+from confir.intervals.method_list import find_method
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_sources import as_scores
 from confir.parallel import run_in_threads

@@ -17,14 +17,9 @@ from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, JudgedScores, c
 from confir.data.table_columns import LIMITS, MEASURE_AND_RUN, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError, counted, enumerate_names
-from confir.intervals.columns import find_intervals
+from confir.intervals.confidence_intervals import confidence_interval, find_intervals
 from confir.intervals.interval import Interval
-from confir.intervals.method_list import (
-    DEFAULT_METHOD,
-    METHODS,
-    confidence_interval,
-    find_method,
-)
+from confir.intervals.method_list import DEFAULT_METHOD, METHODS, find_method
 from confir.measures.evaluation import evaluate
 from confir.number_text import percent
 from confir.parallel import Progress

@@ -13,8 +13,9 @@ from confir.data.result import Record, Result, Variable, axis, constant, over, r
 from confir.data.scores import Scores
 from confir.data.table_columns import MEASURE_AND_RUN, Role, TableColumn, TableColumns
 from confir.errors import ConfirWarning, collect_warnings, counted
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Limits
-from confir.intervals.method_list import DEFAULT_METHOD, METHODS, confidence_interval
+from confir.intervals.method_list import DEFAULT_METHOD, METHODS
 from confir.number_text import NumberText, percent, signed
 from confir.order import best_first
 from confir.resampling.statistics import STATISTICS

@@ -18,8 +18,8 @@ from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import UnsupportedMethodError, counted, enumerate_names
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Interval, Limits
-from confir.intervals.method_list import confidence_interval
 from confir.intervals.simultaneous import is_significant
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_summary import ScoreSummary

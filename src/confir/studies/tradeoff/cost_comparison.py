@@ -27,8 +27,8 @@ from confir.errors import (
     counted,
     enumerate_names,
 )
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Limits
-from confir.intervals.method_list import confidence_interval
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.measures.score_sources import as_scores
 from confir.number_text import percent
