@@ -27,8 +27,8 @@ from confir.intervals.interval import Limits, tail_probabilities
 from confir.intervals.method import Method, Use
 from confir.intervals.pivot_quantiles import pivot_quantiles
 from confir.intervals.pivot_test import PivotTest, first_rejected, softly_rejected
-from confir.measures.summary import inverse_logit, logit
 from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.statistics import inverse_logit, logit
 
 # Scores are nearly equal, too, if the standard deviation of their sum is below this, or below as much
 # less as there are more than twenty topics: near 0 or 1, a move of 1e-6 would change U too much.

@@ -14,8 +14,8 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.intervals.quantiles import normal_quantile
-from confir.measures.summary import logit
 from confir.order import distinct
+from confir.resampling.statistics import logit
 
 TABLE = Path(__file__).with_name("pivot_quantiles.npz")
 

@@ -23,8 +23,8 @@ from confir.intervals.pivot_quantiles import (
     interpolate_rows,
     relative_excess,
 )
-from confir.measures.summary import logit
 from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.statistics import logit
 
 # Where U - q, relative to q, rises by less than `flat_slope` per unit of logit μ, a small change of a
 # score would move the first mean rejected far: up to 30 topics by less than 0.09, and of very few, or

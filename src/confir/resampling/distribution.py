@@ -12,8 +12,8 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.defaults import LOGIT_EPSILON, REPLICATES
 from confir.errors import UnsupportedMethodError
-from confir.measures.summary import logit
 from confir.order import TIE
+from confir.resampling.statistics import logit
 
 Resampled = Literal["topics", "documents"]
 

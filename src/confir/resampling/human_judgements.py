@@ -20,7 +20,7 @@ from confir.data.sampling.prediction_powered import (
     centre,
     correct_moments,
 )
-from confir.measures.bounded_measures import bounded_measures, clip_to_range
+from confir.measures.bounded_measures import bounded_measures
 from confir.order import TIE
 from confir.resampling.distribution import Fields, Labels, SamplingDistribution
 from confir.resampling.moments import trimmed_fourth_powers
@@ -262,7 +262,7 @@ def judged_sample(scores: JudgedScores) -> JudgedSample:
 
 def clip_parts(scores: JudgedScores) -> Judged:
     """Return the scores of both, those of bounded measures in [0, 1]."""
-    human, model = clip_to_range(scores.human), clip_to_range(scores.model)
+    human, model = (one.clipped(bounded_measures) for one in (scores.human, scores.model))
     return JudgedScores(
         human.topics, human.runs, human.measures, human.values, human.bounded, model=model
     ).judged()

@@ -15,7 +15,7 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.tables.published_files import PublishedMeans
 from confir.errors import UnsupportedMethodError
-from confir.measures.bounded_measures import bounded_measures, clip_to_range
+from confir.measures.bounded_measures import bounded_measures
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.pair_draws import PairDraws
 from confir.resampling.sample import Knowledge, MeasureSample, Sample
@@ -42,7 +42,7 @@ class PublishedSample(Sample):
     @classmethod
     def of(cls, given: PublishedMeans) -> Self:
         """Return published means as a sample; raise where one is impossible."""
-        given = clip_to_range(given)
+        given = given.clipped(bounded_measures)
         labels = tuple((run, measure) for run in given.runs for measure in given.measures)
         support = np.tile(bounded_measures(given), len(given.runs))
         means, se = (part.reshape(-1) for part in (given.means, given.se))
