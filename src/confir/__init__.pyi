@@ -37,7 +37,7 @@ from confir.report.charts import save_chart as save_chart
 from confir.report.report_page import write_report as write_report
 from confir.resampling.document_bootstrap import bootstrap_documents as bootstrap_documents
 from confir.resampling.document_bootstrap import resample_documents as resample_documents
-from confir.resampling.kinds import bootstrap_topics as bootstrap_topics
+from confir.resampling.topic_bootstrap import bootstrap_topics as bootstrap_topics
 from confir.scheduler import use_scheduler as use_scheduler
 from confir.studies.best.best_runs import find_best as find_best
 from confir.studies.bias_variance.bias_variance import decompose_error as decompose_error

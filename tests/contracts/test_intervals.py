@@ -18,8 +18,8 @@ from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.method_list import METHODS as CATALOGUE
 from confir.intervals.method_list import methods_over
 from confir.intervals.probe import Probe, side_of_limits
-from confir.resampling.kinds import bootstrap_topics
 from confir.resampling.statistics import STATISTICS
+from confir.resampling.topic_bootstrap import bootstrap_topics
 from score_entries import scores_from_entries
 
 METHODS = methods_over("topics")

@@ -15,7 +15,7 @@ from confir.intervals.beta_logit import (
     spread_share,
 )
 from confir.intervals.confidence_intervals import confidence_interval
-from confir.resampling.kinds import bootstrap_topics
+from confir.resampling.topic_bootstrap import bootstrap_topics
 
 RNG = np.random.default_rng(17)
 SAMPLES = {

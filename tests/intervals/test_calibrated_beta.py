@@ -23,8 +23,8 @@ from confir.intervals.pivot_quantiles import (
     interpolate_rows,
     pivot_quantiles,
 )
-from confir.resampling.kinds import bootstrap_topics
 from confir.resampling.statistics import inverse_logit, logit
+from confir.resampling.topic_bootstrap import bootstrap_topics
 
 HIGHEST = 0.999
 RNG = np.random.default_rng(23)

@@ -39,7 +39,8 @@ from confir.order import TIE
 from confir.parallel import run_blocks, run_in_threads
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.kinds import as_sample, as_scores_or_array
-from confir.resampling.topic_bootstrap import Rng, ScoresLike, check_replicates, own_seed
+from confir.resampling.replicates import Rng, check_replicates, own_seed
+from confir.resampling.topic_sample import ScoresLike
 from confir.resampling.topic_weights import DrawnWeights
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ from confir.measures.strengths import Strengths
 from confir.order import best_first, ranks_by_mean
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import as_sample, needs
+from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
-from confir.resampling.topic_bootstrap import Rng
 from confir.studies.best.run_pairs import (
     RunPairs,
     best_p_values,

@@ -28,9 +28,10 @@ from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_sources import as_scores
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import needs
+from confir.resampling.replicates import Rng, check_replicates
 from confir.resampling.sample import Knowledge
 from confir.resampling.statistics import UNIT, Statistic
-from confir.resampling.topic_bootstrap import Rng, TopicSample, check_replicates
+from confir.resampling.topic_sample import TopicSample
 from confir.resampling.topic_weights import TopicWeights, draw_topics
 from confir.resampling.variance_components import mean_over_topics
 from confir.studies.bias_variance.parameter_sweep import Sweep, read_sweeps

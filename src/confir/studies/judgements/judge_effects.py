@@ -19,7 +19,7 @@ from confir.intervals.method_list import DEFAULT_METHOD, METHODS
 from confir.number_text import NumberText, percent, signed
 from confir.order import best_first
 from confir.resampling.statistics import STATISTICS
-from confir.resampling.topic_bootstrap import TopicSample
+from confir.resampling.topic_sample import TopicSample
 from confir.resampling.variance_components import estimate_components
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.verdicts import INCONCLUSIVE, Words

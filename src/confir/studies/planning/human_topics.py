@@ -18,7 +18,7 @@ from confir.defaults import BEST, LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError, counted
 from confir.intervals.quantiles import t_quantile
 from confir.measures.score_sources import as_scores
-from confir.resampling.human_judgements import JudgedSample, judged_sample
+from confir.resampling.judged_sample import JudgedSample
 from confir.studies.planning.goals import planned_family, whole_numbers
 from confir.studies.planning.pilot import planned_differences
 from confir.studies.planning.power import BonferroniFamily, fewest_topics
@@ -165,7 +165,7 @@ def plan_human_topics(
         total = as_integer("model_topics", model_topics, lowest=_FEWEST + 2)
     family = planned_family(family, baseline, len(judged.runs))
     by_partner = baseline is None and family != NO_FAMILY
-    sample = planned_differences(judged_sample(judged), baseline, by_partner=by_partner)
+    sample = planned_differences(JudgedSample.of(judged), baseline, by_partner=by_partner)
     pilot = _Agreement.of(sample)
     single = BonferroniFamily.of(level, family, len(judged.runs), len(judged.measures))
     goal /= 2.0 if family == BEST else 1.0

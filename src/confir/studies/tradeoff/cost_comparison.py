@@ -33,11 +33,10 @@ from confir.measures.score_sources import as_scores
 from confir.number_text import percent
 from confir.order import TIE
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
-from confir.resampling.further_replicates import FURTHER, can_draw_further
 from confir.resampling.kinds import as_sample, needs
+from confir.resampling.replicates import FURTHER, Rng, can_draw_further, check_replicates, own_seed
 from confir.resampling.sample import Knowledge, Sample
 from confir.resampling.studentised_maxima import largest_statistics
-from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
 from confir.studies.comparison.compare import check_topics
 from confir.studies.comparison.families import Families
 from confir.studies.comparison.paired_tests import find_test
