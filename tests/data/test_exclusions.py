@@ -365,9 +365,9 @@ def test_rules_read_the_file_once_and_hand_it_on(tmp_path):
     path.write_text("1 z\n")
     rules = confir.Experiment({"1": {"x": 1}}, {"1": {"x": 1.0}}, exclude=path).rules
     path.unlink()
-    assert rules.exclusions == Exclusions({"1": frozenset({"z"})}, None, str(path))
+    assert rules.reading.exclusions == Exclusions({"1": frozenset({"z"})}, None, str(path))
     again = confir.Experiment({"1": {"x": 1}}, {"1": {"x": 1.0}}, **rules.keywords())
-    assert again.rules.exclusions == rules.exclusions
+    assert again.rules.reading == rules.reading
 
 
 @pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")

@@ -85,7 +85,7 @@ def evaluate(
     array([[1. , 0.5]])
     """
     people = (human, human_sample)
-    experiment = as_experiment(qrels, runs, ReadingRules(**rules), people, rng=rng)
+    experiment = as_experiment(qrels, runs, rules, people, rng=rng)
     wanted = parse_measures(chosen_measures(experiment, measures), experiment.rules.rel)
     as_function("progress", progress)
     if measures is None and "scores" in experiment.kept:
@@ -96,6 +96,8 @@ def evaluate(
         scores = evaluate_by_people(experiment, chosen_measures(experiment, measures), progress)
     else:
         scores = _evaluate(experiment, wanted, progress, whole=experiment is qrels)
+        if experiment.rules.design is not None:
+            scores = experiment.rules.with_design(scores)
         warn_of_gains_above_one(scores)
     if measures is None:
         experiment.kept["scores"] = scores
@@ -112,16 +114,16 @@ def _evaluate(
         from confir.measures.partitioned_evaluation import evaluate_partitions
 
         parted = evaluate_partitions(experiment, wanted)
-        return experiment.rules.with_design(parted.hold(progress))
+        return parted.hold(progress)
     judged = experiment.qrels
     if scheduler_in_use() is not None and not experiment.has_read_lists and experiment.is_in_files:
         from confir.measures.worker_evaluation import evaluate_on_workers
 
-        return experiment.rules.with_design(evaluate_on_workers(experiment, wanted, progress))
+        return evaluate_on_workers(experiment, wanted, progress)
     if whole and experiment.reads_lists_at_once and not experiment.has_read_lists:
         experiment.lists(progress)
     ranked, sources = _rank(experiment, wanted, progress)
-    scores = score_rankings(
+    return score_rankings(
         judged,
         ranked,
         wanted,
@@ -129,7 +131,6 @@ def _evaluate(
         missing=experiment.rules.missing,
         runs=sources,
     )
-    return experiment.rules.with_design(scores)
 
 
 def evaluate_lists(experiment: Experiment, progress: Progress | None = None) -> Scores:
@@ -264,7 +265,7 @@ def rank_sources(
         lowest_gain=None if any(measure.looks_at_judged for measure in measures) else 1,
         name_by=rules.name_by,
         progress=progress,
-        exclusions=rules.exclusions,
+        exclusions=rules.reading.exclusions,
         identical=identical,
     )
     return ranked, sources

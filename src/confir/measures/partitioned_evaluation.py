@@ -108,7 +108,7 @@ class TopicScorer:
 
     def score(self, judged: Any, retrieved: Any) -> ScoredTopics:
         """Return the scores on the topics of qrels and runs, given as rows."""
-        rules, excluded = self.rules, self.rules.exclusions
+        rules, excluded = self.rules, self.rules.reading.exclusions
         judged = counting_rows(judged, excluded, retrieved=False)
         retrieved = counting_rows(retrieved, excluded, retrieved=True)
         qrels = qrels_of_rows(judged, self.sources[0]) if judged.num_rows else _NO_QRELS
@@ -297,9 +297,7 @@ def summarise_runs(
     >>> confir.summarise_runs(qrels, runs, "AP").mean()
     array([[1.]])
     """
-    experiment = as_experiment(
-        qrels, runs, ReadingRules(**rules), without_design="a summary of runs"
-    )
+    experiment = as_experiment(qrels, runs, rules, without_design="a summary of runs")
     wanted = parse_measures(chosen_measures(experiment, measures), experiment.rules.rel)
     if not experiment.run_datasets:
         return summarise_scores(evaluate(experiment, None, measures))

@@ -129,7 +129,7 @@ class ListScanner(BlockScanner):
         kernels: ScanKernels,
         exclusions: Exclusions = Exclusions(),  # noqa: B008 - frozen
     ) -> None:
-        excluded, sizes = exclusions.by_topic(qrels.topics) if exclusions else ([], 0)
+        excluded, sizes = exclusions.by_topic(qrels.topics) if exclusions.drops else ([], 0)
         ends = np.zeros(len(qrels.topics) + 1, np.int64)
         ends[1:] = np.cumsum(sizes)
         dropped = np.ones(len(excluded), bool) if excluded else None

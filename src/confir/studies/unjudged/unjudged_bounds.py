@@ -19,7 +19,7 @@ from confir.data.lists.unjudged_documents import (
     possible_grades,
 )
 from confir.data.qrels import Qrels
-from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
+from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.data.result import axis, constant, over, result
 from confir.data.run import Run
 from confir.data.scores import Scores
@@ -118,7 +118,7 @@ def bound_unjudged(
     """
     if pool_depth is not None:
         as_integer("pool_depth", pool_depth)
-    scored = read_lists_and_scores(qrels, runs, measures, ReadingRules(**rules), no_rule, progress)
+    scored = read_lists_and_scores(qrels, runs, measures, rules, no_rule, progress)
     return bound_scored_lists(scored, pool_depth)
 
 
@@ -271,7 +271,7 @@ def bound_differences(
     """
     if pool_depth is not None:
         as_integer("pool_depth", pool_depth)
-    scored = read_lists_and_scores(qrels, runs, measures, ReadingRules(**rules), no_rule, progress)
+    scored = read_lists_and_scores(qrels, runs, measures, rules, no_rule, progress)
     as_choice("baseline", baseline, scored.scores.runs, "run")
     if len(scored.scores.runs) < 2:
         raise InvalidValueError("there is one run; expected a baseline and at least one more")
