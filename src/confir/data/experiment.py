@@ -6,7 +6,7 @@ import functools
 import os
 from collections.abc import Callable
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack
 
 import numpy as np
 
@@ -133,7 +133,8 @@ class Experiment:
             if reading.exclusions.drops:
                 qrels = reading.exclusions.drop_checked(qrels)
             self.kept["qrels"] = qrels
-        return cast("Qrels", self.kept["qrels"])
+        found: Qrels = self.kept["qrels"]
+        return found
 
     def with_human(self, human: Any, human_sample: str | None, rng: Any) -> Experiment:
         """Return the same experiment with human judgements as well; what was read stays read."""
@@ -150,10 +151,11 @@ class Experiment:
     @property
     def sources(self) -> tuple[Run | RunSource, ...]:
         """The runs, in order: those in files as files."""
-        rules = self.rules
-        return self._keep(
-            "sources", lambda: tuple(as_runs(self._given[1], rules.reading, rules.name_by))
-        )
+        if "sources" not in self.kept:
+            how = self.rules.reading, self.rules.name_by
+            self.kept["sources"] = tuple(as_runs(self._given[1], *how))
+        found: tuple[Run | RunSource, ...] = self.kept["sources"]
+        return found
 
     @property
     def run_metadata(self) -> dict[str, RunMetadata]:
@@ -171,7 +173,10 @@ class Experiment:
         """The runs in Parquet that are too many to be read whole; none where lists were read."""
         if "lists" in self.kept:
             return []
-        return self._keep("run_datasets", lambda: find_run_datasets(self._given[1]))
+        if "run_datasets" not in self.kept:
+            self.kept["run_datasets"] = find_run_datasets(self._given[1])
+        found: list[RunSource] = self.kept["run_datasets"]
+        return found
 
     @property
     def judgement_dataset(self) -> str | None:
@@ -200,8 +205,10 @@ class Experiment:
         from confir.data.scanning.list_scanner import scan_sources
 
         as_function("progress", progress)
-        how = self.rules.name_by, self.rules.tie_precision, progress, self.rules.reading.exclusions
-        return self._keep("lists", lambda: scan_sources(self.qrels, self.sources, *how))
+        if "lists" not in self.kept:
+            self.kept["lists"] = scan_sources(self.qrels, self.sources, *self._list_rules(progress))
+        found: HeldLists = self.kept["lists"]
+        return found
 
     def lists_by_topic(self, progress: Callable[[int], None] | None = None) -> TopicLists:
         """Return the whole lists for work on some topics at a time: from disk where they are long.
@@ -214,14 +221,15 @@ class Experiment:
         from confir.data.scanning.stored_lists import store_lists
 
         shown = _ShownOnce(progress)
-        how = (
-            self.rules.name_by,
-            self.rules.tie_precision,
-            shown.first,
-            self.rules.reading.exclusions,
-        )
-        found = self._keep("stored_lists", lambda: store_lists(self.qrels, self._files, *how))
-        return found or self.lists(shown.again)
+        if "stored_lists" not in self.kept:
+            how = self._list_rules(shown.first)
+            self.kept["stored_lists"] = store_lists(self.qrels, self._files, *how)
+        return self.kept["stored_lists"] or self.lists(shown.again)
+
+    def _list_rules(self, progress: Callable[[int], None] | None) -> tuple[Any, ...]:
+        """Return the arguments of the readers of lists, after qrels and runs."""
+        rules = self.rules
+        return rules.name_by, rules.tie_precision, progress, rules.reading.exclusions
 
     @property
     def reads_lists_at_once(self) -> bool:
@@ -248,12 +256,6 @@ class Experiment:
     def is_in_files(self) -> bool:
         """Whether all runs are files that others can read: neither objects nor standard input."""
         return all(isinstance(source, RunSource) and _is_file(source) for source in self.sources)
-
-    def _keep(self, name: str, make: Callable[[], Part]) -> Part:
-        """Return what is kept under a name; made at the first call."""
-        if name not in self.kept:
-            self.kept[name] = make()
-        return cast("Part", self.kept[name])
 
     def __repr__(self) -> str:
         named = {"measures": self.measures} if self.measures is not None else {}

@@ -162,7 +162,8 @@ def build_qrels(
     if len(topics) == 0:
         raise FormatError("the qrels are empty; expected one line per judgement", path=path)
     names, codes = encode_topics(topics)
-    _check_intents(names, intents, path)
+    if intents is not None:
+        _check_intents(names, intents, path)
     if (codes[1:] < codes[:-1]).any():
         order = np.argsort(codes, kind="stable")
         codes, gains = codes[order], gains[order]
@@ -179,10 +180,8 @@ def build_qrels(
     return _merge_subtopics(names, codes[keep], subtopics, documents, gains[keep], intents)
 
 
-def _check_intents(topics: Sequence[str], intents: Intents | None, path: str) -> None:
+def _check_intents(topics: Sequence[str], intents: Intents, path: str) -> None:
     """Raise where the intent probabilities of a topic are none, or belong to other topics."""
-    if intents is None:
-        return
     for topic, probabilities in intents.items():
         values = list(probabilities.values())
         sound = all(isinstance(value, Real) and 0 <= value < math.inf for value in values)

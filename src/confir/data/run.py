@@ -99,7 +99,9 @@ def build_run(
         )
     names, codes = encode_topics(topics)
     ranked = list(documents)
-    if _is_ranked(codes, scores):
+    next_topic = codes[1:] > codes[:-1]
+    next_score = (codes[1:] == codes[:-1]) & (scores[1:] <= scores[:-1])
+    if (next_topic | next_score).all():  # in order already
         scores = scores.copy()
     else:
         order = np.lexsort((-scores, codes))
@@ -117,13 +119,6 @@ def build_run(
                 path=source,
             )
     return Run(name, names, offsets, tuple(ranked), scores)
-
-
-def _is_ranked(codes: Integers, scores: Floats) -> bool:
-    """Return whether entries stand in the order of topics, and by score within each."""
-    next_topic = codes[1:] > codes[:-1]
-    next_score = (codes[1:] == codes[:-1]) & (scores[1:] <= scores[:-1])
-    return bool((next_topic | next_score).all())
 
 
 def pick(entries: Sequence[str], positions: Integers) -> list[str]:

@@ -150,7 +150,10 @@ def _is_scanned(path: str) -> bool:
 
 
 def find_run_datasets(source: Any) -> list[RunSource]:
-    """Return runs in Parquet that are too many to be read whole; none of other runs, or of fewer."""
+    """Return runs in Parquet that are too many to be read whole; none of other runs, or of fewer.
+
+    Files are looked into by their ending alone: pipes are not read.
+    """
     listed = list(source) if type(source) in (list, tuple) else [source]
     if not all(isinstance(one, str | os.PathLike | RunSource) for one in listed):
         return []
@@ -158,7 +161,13 @@ def find_run_datasets(source: Any) -> list[RunSource]:
         found = [file for one in listed for file in _find_files(one) or ()]
     except UnreadableError:  # raised again where runs are read, after the qrels
         return []
-    return found if hold_many_documents([file.path for file in found]) else []
+    paths = [file.path for file in found]
+    if not all(
+        os.path.isdir(path) or (path.lower().endswith(".parquet") and os.path.isfile(path))
+        for path in paths
+    ):
+        return []
+    return found if hold_many_documents(paths) else []
 
 
 def _to_runs(source: Any, name: str | None, default: str) -> list[Run]:

@@ -95,14 +95,9 @@ def _read_entries(content: bytes, path: str, kind: Kind) -> Entries:
 
 
 def hold_many_documents(paths: Sequence[str]) -> bool:
-    """Whether paths are all Parquet, files or folders, with more documents than are read whole.
-
-    Files are looked into by their ending alone: pipes are not read.
-    """
-    for path in paths:
-        is_file = path.lower().endswith(".parquet") and os.path.isfile(path)
-        if not (is_file or os.path.isdir(path)) or not is_parquet(path):
-            return False
+    """Whether files or folders are all Parquet, with more documents than are read whole."""
+    if not all(map(is_parquet, paths)):
+        return False
     return sum(count_rows(open_parquet([path]), path) for path in paths) > MOST_HELD_DOCUMENTS
 
 
