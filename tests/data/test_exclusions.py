@@ -16,6 +16,7 @@ from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.sampling.sampled_document_scores import SampledScores
 from confir.data.scanning import file_scans
 from confir.data.scanning.scan_kernels import load_kernels
+from confir.data.scanning.stored_lists import StoredLists
 from confir.errors import (
     FormatError,
     InputWarning,
@@ -164,7 +165,9 @@ def test_whole_lists_are_those_of_files_that_never_had_the_documents(
     lists, expected = (
         one.lists_by_topic().of_topics(0, len(one.qrels.topics)) for one in (whole, plain)
     )
-    assert whole.has_stored_lists == (held_size == 0 and load_kernels() is not None)
+    assert isinstance(whole.kept_lists, StoredLists) == (
+        held_size == 0 and load_kernels() is not None
+    )
     assert lists.runs == expected.runs
     for place in range(len(lists.runs)):
         assert lists.run(place).to_dict() == expected.run(place).to_dict()

@@ -186,19 +186,10 @@ class Experiment:
         return os.fspath(given) if is_folder and "qrels" not in self.kept else None
 
     @property
-    def has_lists(self) -> bool:
-        """Whether the lists are held in memory."""
-        return "lists" in self.kept
-
-    @property
-    def has_read_lists(self) -> bool:
-        """Whether the lists have been read, be they held or stored."""
-        return self.has_lists or self.has_stored_lists
-
-    @property
-    def has_stored_lists(self) -> bool:
-        """Whether the lists are stored on disk, to be looked at some topics at a time."""
-        return self.kept.get("stored_lists") is not None
+    def kept_lists(self) -> TopicLists | None:
+        """The whole lists if they have been read, held in memory or stored on disk; else None."""
+        found: TopicLists | None = self.kept.get("lists") or self.kept.get("stored_lists")
+        return found
 
     def lists(self, progress: Callable[[int], None] | None = None) -> HeldLists:
         """Return the whole lists of all runs; ``progress`` is called with 1 after each run."""
@@ -206,7 +197,9 @@ class Experiment:
 
         as_function("progress", progress)
         if "lists" not in self.kept:
-            self.kept["lists"] = scan_sources(self.qrels, self.sources, *self._list_rules(progress))
+            rules = self.rules
+            how = rules.name_by, rules.tie_precision, progress, rules.reading.exclusions
+            self.kept["lists"] = scan_sources(self.qrels, self.sources, *how)
         found: HeldLists = self.kept["lists"]
         return found
 
@@ -216,20 +209,16 @@ class Experiment:
         ``progress`` is called with 1 after each run.
         """
         as_function("progress", progress)
-        if self.has_lists or not self.is_in_files or self._size_of_files <= _HELD_SIZE:
+        if "lists" in self.kept or not self.is_in_files or self._size_of_files <= _HELD_SIZE:
             return self.lists(progress)
         from confir.data.scanning.stored_lists import store_lists
 
         shown = _ShownOnce(progress)
         if "stored_lists" not in self.kept:
-            how = self._list_rules(shown.first)
+            rules = self.rules
+            how = rules.name_by, rules.tie_precision, shown.first, rules.reading.exclusions
             self.kept["stored_lists"] = store_lists(self.qrels, self._files, *how)
         return self.kept["stored_lists"] or self.lists(shown.again)
-
-    def _list_rules(self, progress: Callable[[int], None] | None) -> tuple[Any, ...]:
-        """Return the arguments of the readers of lists, after qrels and runs."""
-        rules = self.rules
-        return rules.name_by, rules.tie_precision, progress, rules.reading.exclusions
 
     @property
     def reads_lists_at_once(self) -> bool:

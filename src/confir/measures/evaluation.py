@@ -15,6 +15,7 @@ from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import RunSource
 from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.rankings import Rankings, stack_rankings
+from confir.data.lists.topic_lists import TopicLists
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import Missing, ReadingOptions, ReadingRules, takes_rules
 from confir.data.run import Run
@@ -86,19 +87,20 @@ def evaluate(
     """
     people = (human, human_sample)
     experiment = as_experiment(qrels, runs, rules, people, rng=rng)
-    wanted = parse_measures(chosen_measures(experiment, measures), experiment.rules.rel)
+    wanted = chosen_measures(experiment, measures)
     as_function("progress", progress)
     if measures is None and "scores" in experiment.kept:
         return cast("Scores", experiment.kept["scores"])
     if experiment.human is not None:
         from confir.measures.judged_evaluation import evaluate_by_people
 
-        scores = evaluate_by_people(experiment, chosen_measures(experiment, measures), progress)
+        scores = evaluate_by_people(experiment, wanted, progress)
     else:
         scores = _evaluate(experiment, wanted, progress, whole=experiment is qrels)
         if experiment.rules.design is not None:
             scores = experiment.rules.with_design(scores)
-        warn_of_gains_above_one(scores)
+        if not all(scores.inside):
+            warn_of_gains_above_one(scores, wanted)
     if measures is None:
         experiment.kept["scores"] = scores
     return scores
@@ -116,20 +118,17 @@ def _evaluate(
         parted = evaluate_partitions(experiment, wanted)
         return parted.hold(progress)
     judged = experiment.qrels
-    if scheduler_in_use() is not None and not experiment.has_read_lists and experiment.is_in_files:
+    if scheduler_in_use() is not None and experiment.kept_lists is None and experiment.is_in_files:
         from confir.measures.worker_evaluation import evaluate_on_workers
 
         return evaluate_on_workers(experiment, wanted, progress)
-    if whole and experiment.reads_lists_at_once and not experiment.has_read_lists:
+    if whole and experiment.reads_lists_at_once and experiment.kept_lists is None:
         experiment.lists(progress)
-    ranked, sources = _rank(experiment, wanted, progress)
+    lists, rules = experiment.kept_lists, experiment.rules
+    held = None if lists is None else _held_rankings(lists, wanted)
+    ranked, runs = held or rank_sources(judged, experiment.sources, wanted, rules, progress)
     return score_rankings(
-        judged,
-        ranked,
-        wanted,
-        depth=experiment.rules.depth,
-        missing=experiment.rules.missing,
-        runs=sources,
+        judged, ranked, wanted, depth=rules.depth, missing=rules.missing, runs=runs
     )
 
 
@@ -138,7 +137,7 @@ def evaluate_lists(experiment: Experiment, progress: Progress | None = None) -> 
 
     They look at some topics at a time, unless there are human judgements, too.
     """
-    parse_measures(chosen_measures(experiment, None), experiment.rules.rel)  # before the reading
+    chosen_measures(experiment)  # whose names are checked before anything is read
     if experiment.human is None:
         experiment.lists_by_topic(progress)
     else:
@@ -154,11 +153,11 @@ def score_lists(lists: HeldLists, measures: Any, rules: ReadingRules) -> Scores:
 
 
 def chosen_measures(
-    experiment: Experiment, measures: Any, default: Sequence[str] = DEFAULT_MEASURES
-) -> Any:
+    experiment: Experiment, measures: Any = None, default: Sequence[str] = DEFAULT_MEASURES
+) -> list[AnyMeasure]:
     """Return the measures that a verb was given, or else those of the experiment, or the default."""
     named = experiment.measures if measures is None else measures
-    return default if named is None else named
+    return parse_measures(default if named is None else named, experiment.rules.rel)
 
 
 def score_rankings(
@@ -226,19 +225,19 @@ def measure_rankings(
     return values
 
 
-def _rank(
-    experiment: Experiment, measures: Sequence[AnyMeasure], progress: Progress | None
-) -> tuple[list[Ranked], Sequence[Run | RunSource]]:
-    """Return the rankings of each run with its topics that the qrels lack, and the runs."""
-    foreign = any(isinstance(measure, ForeignMeasure) for measure in measures)
-    if experiment.has_lists:
-        lists = experiment.lists()
-        runs = [lists.run(place) for place in range(len(lists.runs))] if foreign else ()
-        return list(zip(lists.rankings(), lists.unknown, strict=True)), runs
-    if experiment.has_stored_lists and not foreign:
-        stored = experiment.lists_by_topic()
-        return list(zip(stored.rankings(), stored.unknown, strict=True)), ()
-    return rank_sources(experiment.qrels, experiment.sources, measures, experiment.rules, progress)
+def _held_rankings(
+    lists: TopicLists, measures: Sequence[AnyMeasure]
+) -> tuple[list[Ranked], Sequence[Run]] | None:
+    """Return what `rank_sources` does, from lists that have been read.
+
+    None where ir_measures looks at whole runs, and the lists are stored by topic.
+    """
+    runs: list[Run] = []
+    if any(isinstance(measure, ForeignMeasure) for measure in measures):
+        if not isinstance(lists, HeldLists):
+            return None
+        runs = [lists.run(place) for place in range(len(lists.runs))]
+    return list(zip(lists.rankings(), lists.unknown, strict=True)), runs
 
 
 def rank_sources(

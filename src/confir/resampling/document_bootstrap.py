@@ -150,7 +150,7 @@ def resample_documents(
         experiment.rules.missing,
         jackknife,
     )
-    if scheduler_in_use() is not None and not experiment.has_read_lists and experiment.is_in_files:
+    if scheduler_in_use() is not None and experiment.kept_lists is None and experiment.is_in_files:
         return resample_files(experiment, drawing, progress)
     return resample_prepared(PreparedLists(experiment.lists_by_topic(), drawing), progress)
 
