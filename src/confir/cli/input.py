@@ -326,13 +326,9 @@ class Inputs(InputOptions):
         """Return the keywords of `Experiment` with the runs that --top chooses, read once."""
         from confir.data.experiment import Experiment
         from confir.data.formats.run_readers import read_source
-        from confir.data.run import Run
         from confir.measures.evaluation import evaluate
 
-        runs = [
-            run if isinstance(run, Run) else read_source(run, given["name_by"])
-            for run in given["runs"]
-        ]
+        runs = [read_source(run, given["name_by"]) for run in given["runs"]]
         whole = Experiment(**{**given, "runs": runs})
         judged = whole.qrels  # whose warnings are said here
         with warnings.catch_warnings():

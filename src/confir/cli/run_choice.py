@@ -50,10 +50,7 @@ class RunChoice:
         found = [(file.path, run) for file in files for run in as_runs([file], self.reading)]
         if not self.by_tag:
             return found
-        return [
-            (path, read_source(run, "tag") if isinstance(run, RunSource) and not run.name else run)
-            for path, run in found
-        ]
+        return [(path, run if run.name else read_source(run, "tag")) for path, run in found]
 
     def chosen(self, baseline: str | None = None) -> list[Found]:
         """Return the runs that the patterns fit, and the baseline: a run, or another file."""

@@ -220,14 +220,12 @@ def _decompressor(kind: str) -> tuple[Callable[[], _Part], type[Exception]]:
 
 
 def compress(content: bytes, ending: str) -> bytes:
-    """Return the content as a file of that ending holds it."""
+    """Return the content as a file of that ending, one of a compression, holds it."""
     if ending == ".gz":
         return gzip.compress(content, mtime=0)
     if ending == ".bz2":
         return bz2.compress(content)
     if ending == ".xz":
         return lzma.compress(content)
-    if ending == ".zst":
-        compressed: bytes = _zstandard().ZstdCompressor().compress(content)
-        return compressed
-    return content
+    compressed: bytes = _zstandard().ZstdCompressor().compress(content)
+    return compressed

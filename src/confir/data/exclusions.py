@@ -167,6 +167,9 @@ class Exclusions:
             )
 
 
+NOTHING_EXCLUDED = Exclusions()
+
+
 def _kept(held: Run | Qrels, excluded_of: Callable[[str], frozenset[str]]) -> Booleans:
     """Return which documents of a run or of qrels are not among those that a topic excludes."""
     kept = np.ones(len(held.documents), bool)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack
 import numpy as np
 
 from confir.arguments import as_function, check_rng
-from confir.data.exclusions import Exclusions
+from confir.data.exclusions import NOTHING_EXCLUDED
 from confir.data.files import STDIN
 from confir.data.formats.objects import as_runs, find_run_datasets, qrels_called
 from confir.data.formats.run_sources import RunSource
@@ -127,7 +127,9 @@ class Experiment:
         if "qrels" not in self.kept:
             reading = self.rules.reading
             whole = (
-                reading._replace(exclusions=Exclusions()) if reading.exclusions.drops else reading
+                reading._replace(exclusions=NOTHING_EXCLUDED)
+                if reading.exclusions.drops
+                else reading
             )
             qrels = qrels_called("qrels", self._given[0], self.rules.intents, whole)
             if reading.exclusions.drops:

@@ -110,7 +110,8 @@ def write_whole(path: PathLike, content: bytes) -> None:
     """Write a file so that it is there whole or not at all, compressed as its ending says."""
     name = os.fspath(path)
     check_no_input(name)
-    content = compress(content, os.path.splitext(name)[1].lower())
+    ending = os.path.splitext(name)[1].lower()
+    content = compress(content, ending) if ending in COMPRESSION_ENDINGS else content
     with _writable(name):
         if _is_special(name):
             with open(name, "ab") as stream:

@@ -70,9 +70,12 @@ class Qrels:
         backend
             "pandas", "polars" or "pyarrow"; by default the first of them that is installed.
         """
-        from confir.data.formats.frames import qrels_to_frame
+        from confir.data.formats.entries import JUDGEMENT_COLUMNS, judgements
+        from confir.data.formats.frames import build_frame
 
-        return qrels_to_frame(self, backend)
+        *columns, gains = judgements(self)
+        named = dict(zip(JUDGEMENT_COLUMNS, [*columns, gains.tolist()], strict=True))
+        return build_frame(named, backend)
 
     def to_dict(self) -> dict[str, dict[str, int]]:
         """Return topic → docid → gain, the shape of pytrec_eval and ranx."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypedDict, TypeVar, cast, get_args
 
 from confir.arguments import as_choice, as_flag, as_integer, as_text
-from confir.data.exclusions import Exclusions
+from confir.data.exclusions import NOTHING_EXCLUDED
 from confir.data.files import PathLike
 from confir.data.formats.exclusion_files import ExcludedSource, as_exclusions
 from confir.data.formats.run_sources import NAMINGS, NameBy, Reading
@@ -109,7 +109,7 @@ class ReadingRules:
         reading = Reading(self.subset, self.split, self.download)
         if self.exclude is None and self.exclude_identical is None:
             return reading
-        named = Exclusions() if self.exclude is None else as_exclusions(self.exclude)
+        named = NOTHING_EXCLUDED if self.exclude is None else as_exclusions(self.exclude)
         return reading._replace(exclusions=replace(named, identical=self.exclude_identical))
 
     def with_design(self, scores: Designed) -> Designed:

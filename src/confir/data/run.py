@@ -61,9 +61,17 @@ class Run:
         backend
             "pandas", "polars" or "pyarrow"; by default the first of them that is installed.
         """
-        from confir.data.formats.frames import run_to_frame
+        from confir.data.formats.frames import build_frame
 
-        return run_to_frame(self, backend)
+        sizes = np.diff(self.offsets)
+        first = np.repeat(self.offsets[:-1], sizes)
+        columns = {
+            "topic": np.repeat(np.array(self.topics, object), sizes).tolist(),
+            "docid": list(self.documents),
+            "rank": (np.arange(len(first)) - first + 1).tolist(),
+            "score": self.scores.tolist(),
+        }
+        return build_frame(columns, backend)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return topic → docid → score, the shape of pytrec_eval and ranx."""

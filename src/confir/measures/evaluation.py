@@ -253,10 +253,7 @@ def rank_sources(
     The runs are read whole where ir_measures looks at them. ``identical`` is as in `read_rankings`.
     """
     if any(isinstance(measure, ForeignMeasure) for measure in measures):
-        sources = [
-            source if isinstance(source, Run) else read_source(source, rules.name_by)
-            for source in sources
-        ]
+        sources = [read_source(source, rules.name_by) for source in sources]
     ranked = read_rankings(
         qrels,
         sources,

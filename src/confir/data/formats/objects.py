@@ -205,7 +205,9 @@ def _find_runs(source: Any) -> list[Run | RunSource]:
         items = list(source)
         if not items:
             raise FormatError("no runs; expected at least one", path="runs")
-        if _is_entry(items[0]):
+        first = items[0]  # an entry of a run? A run may be a tuple too, but one of entries
+        is_tuple = isinstance(first, tuple) and not isinstance(first, RunSource)
+        if is_tuple and not any(isinstance(field, tuple) for field in first[:1]):
             given = [(items, None, "run")]
         elif len(items) > 1:
             given = [(item, None, f"run{number}") for number, item in enumerate(items, start=1)]
@@ -225,15 +227,6 @@ def _find_runs(source: Any) -> list[Run | RunSource]:
                 f"{one} stands for {len(files)} files; expected one for the run named {name!r}"
             )
     return runs
-
-
-def _is_entry(item: Any) -> bool:
-    """Whether an object is an entry of a run; a run may be a tuple too, but one of entries."""
-    return (
-        isinstance(item, tuple)
-        and not isinstance(item, RunSource)
-        and not any(isinstance(field, tuple) for field in item[:1])
-    )
 
 
 def _find_files(source: Any) -> list[RunSource] | None:

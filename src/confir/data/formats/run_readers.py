@@ -49,8 +49,10 @@ def read_run(
     return read_source(source, name_by)
 
 
-def read_source(source: RunSource, name_by: NameBy) -> Run:
-    """Return the one run in a file."""
+def read_source(source: Run | RunSource, name_by: NameBy) -> Run:
+    """Return the one run in a file; a run itself, where it was read before."""
+    if isinstance(source, Run):
+        return source
     runs = read_runs(source, name_by)
     if len(runs) == 1:
         return runs[0]

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, get_args
 
 from confir.control_characters import as_unicode
 from confir.data.compression import COMPRESSION_ENDINGS
-from confir.data.exclusions import Exclusions
+from confir.data.exclusions import NOTHING_EXCLUDED, Exclusions
 from confir.data.files import STDIN, PathLike, is_address
 from confir.data.formats.run_metadata import RunMetadata, read_metadata
 from confir.data.tables.parquet_files import is_dataset
@@ -48,7 +48,7 @@ class Reading(NamedTuple):
     subset: str | None = None
     split: str | None = None
     download: bool = False
-    exclusions: Exclusions = Exclusions()
+    exclusions: Exclusions = NOTHING_EXCLUDED
 
 
 class RunSource(NamedTuple):

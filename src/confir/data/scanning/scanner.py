@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confir.arrays import Bytes, Integers
-from confir.data.exclusions import Exclusions, identical_places, warn_of_identical
+from confir.data.exclusions import NOTHING_EXCLUDED, Exclusions, identical_places, warn_of_identical
 from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.lists.rankings import JudgedPositions, Rankings, TiePrecision, empty_rankings
@@ -34,7 +34,7 @@ def read_rankings(
     lowest_gain: int | None = None,
     name_by: NameBy = "file",
     progress: Callable[[int], None] | None = None,
-    exclusions: Exclusions = Exclusions(),  # noqa: B008 - frozen
+    exclusions: Exclusions = NOTHING_EXCLUDED,
     identical: dict[str, int] | None = None,
 ) -> list[Ranked]:
     """Return the rankings of each run, and the topics of the run that the qrels lack.
@@ -80,14 +80,14 @@ class Wanted(NamedTuple):
     tie_precision: TiePrecision = "double"
     lowest_gain: int | None = None
     name_by: NameBy = "file"
-    exclusions: Exclusions = Exclusions()
+    exclusions: Exclusions = NOTHING_EXCLUDED
 
 
 def _rank(
     source: Run | RunSource, positions: JudgedPositions, wanted: Wanted, identical: dict[str, int]
 ) -> Ranked:
     """Return the rankings of a run, or of a file after reading it, and its topics that the qrels lack."""
-    run = source if isinstance(source, Run) else read_source(source, wanted.name_by)
+    run = read_source(source, wanted.name_by)
     rankings, found = positions.rank_and_count(run, wanted.tie_precision)
     if found and wanted.exclusions.watches:
         identical[run.name] = found
