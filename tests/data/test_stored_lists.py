@@ -217,7 +217,8 @@ experiment._HELD_SIZE = 0
 load_kernels()  # which may be put into numba's cache
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), int(sys.argv[3])))
 given = experiment.Experiment(*sys.argv[1:3], ["AP"])
-print(given.kept_lists is not None, evaluate_lists(given).mean().sum(), given.kept_lists is not None)
+before = bool(given.kept.get("stored_lists"))
+print(before, evaluate_lists(given).mean().sum(), bool(given.kept.get("stored_lists")))
 """
 
 
