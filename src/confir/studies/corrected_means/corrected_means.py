@@ -11,7 +11,7 @@ import numpy as np
 from confir.arguments import as_generator, as_level
 from confir.arrays import Floats
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
-from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
+from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, JudgedScores, check_sample
 from confir.data.table_columns import LIMITS, MEASURE_AND_RUN, Role, TableColumn, TableColumns
@@ -166,8 +166,7 @@ def correct_judgements(
         )
     if method is not None:
         find_method(method)
-    rules_given = ReadingRules(**rules)
-    experiment = as_experiment(qrels, runs, rules_given, (human, human_sample))
+    experiment = as_experiment(qrels, runs, rules, (human, human_sample))
     scores = cast("JudgedScores", evaluate(experiment, measures=measures, progress=progress))
     return correct_scores(scores, level=level, method=method, replicates=replicates, rng=rng)
 

@@ -276,7 +276,7 @@ def estimate_reusability(
     as_function("progress", progress)
     level, bounds = as_level(level), as_flag("bounds", bounds)
     as_integer("pool_depth", pool_depth)
-    experiment = as_experiment(qrels, runs, ReadingRules(**rules))
+    experiment = as_experiment(qrels, runs, rules)
     wanted = chosen_measures(experiment, measures)
     known = as_teams(teams)  # before runs are read
     lists = experiment.lists(progress)
