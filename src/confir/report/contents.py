@@ -303,6 +303,10 @@ def check_settings(settings: Settings) -> None:
         find_method(settings.method)
     if settings.documents is not None:
         as_integer("documents", settings.documents, highest=MOST_DOCUMENTS)
+    if settings.grades and not settings.judges:
+        raise InvalidValueError(
+            "grades (--grades) are for the qrels of other judges; expected judges (--judge)"
+        )
 
 
 def _of_measure(
@@ -339,7 +343,12 @@ def _gather(
             continue
         name_stage(progress, (section.heading or study).lower().replace("_", " "))
         try:
-            results[study] = section.gather(scope)
+            if section.setting and not getattr(scope.settings, section.setting):
+                results[study] = None
+            elif section.gather is None:
+                results[study] = scope.own_part(study, by_measure=section.by_measure)
+            else:
+                results[study] = section.gather(scope)
         except ConfirError as error:
             if section.needed:
                 raise

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from confir.data.lists.topic_lists import TopicLists
 from confir.data.qrels import Qrels
@@ -101,16 +101,15 @@ class Scope:
     measures: tuple[MeasureContents, ...] = ()
     of_all: Mapping[str, Any] = field(default_factory=dict)
 
-    def found(self, study: str) -> Any:
-        """Return what a section computed of all measures; raise why it could not."""
+    def own_part(self, study: str, *, by_measure: bool = True) -> Any:
+        """Return what a section computed of all measures, or of it the part of this measure.
+
+        Raise why it could not be computed.
+        """
         found = self.of_all[study]
         if isinstance(found, ConfirError):
             raise found
-        return found
-
-    def own_part(self, study: str) -> Any:
-        """Return this measure's part of what a section computed of all measures."""
-        return self.found(study).select(measure=self.scores.measures)
+        return found.select(measure=self.scores.measures) if by_measure else found
 
     def require_lists(self, *, human: bool = False) -> TopicLists:
         """Return qrels and runs; raise if only the scores are known.
@@ -144,11 +143,13 @@ class Section(Generic[Gathered]):
     gather
         Returns its result, or None if it has nothing to say. If it raises a ConfirError, the
         section is left out and the page says why; if the section is ``needed``, there is no report.
+        By default, the result is what ``gather_all`` returns, or each measure's part.
     gather_all
-        Returns what is computed of all measures at once, beside other sections; ``gather`` takes it,
-        or each measure's part.
+        Returns what is computed of all measures at once, beside other sections.
     gather_blocks
         Returns how that is computed from lists, some topics at a time.
+    setting
+        The field of `Settings` that asks for it; without one, it is always there.
     anchor, heading
         Id and heading; section.html is the body. Without an anchor it is not on the page.
     heading_of
@@ -165,23 +166,29 @@ class Section(Generic[Gathered]):
     context
         Returns variables of section.html, as ``own``, in addition to ``contents``, ``settings``,
         the numbers of ``runs`` and ``topics``, and the functions ``counted`` and ``percent``.
+    part, by_run, zoomable
+        The name of the chart and the table of its result, if these are on the page; and properties
+        of that `Figure`.
     figures
-        Yields its charts, those of intervals at the levels given.
+        Yields other charts in its place, those of intervals at the levels given.
     paper
         Yields charts for papers alone: of what the page shows in another way.
     tables
-        Yields the tables behind its charts, with the part of each.
+        Yields the tables behind its charts, with the part of each, in place of that of its result.
     page_data
         Returns JSON data for the page's script; None if there is none.
-    answer, methods
-        Yield its sentences of the answer and of the methods paragraph.
+    answer
+        Yields its sentences of the answer, or why there is no result.
+    methods
+        Its sentence of the methods paragraph, or yields them; read if there is a result.
     """
 
     by_measure: bool
-    gather: Callable[[Scope], Any]
+    gather: Callable[[Scope], Any] | None = None
     gather_all: Callable[[Scope], Any] | None = None
     gather_blocks: Callable[[Scope], BlockStudy] | None = None
     needed: bool = False
+    setting: str = ""
     anchor: str = ""
     heading: str = ""
     heading_of: Callable[[Contents], str] | None = None
@@ -190,12 +197,32 @@ class Section(Generic[Gathered]):
     conclusion: Callable[[Contents], str] | None = None
     stays: bool = False
     context: Callable[[Contents], dict[str, Any]] | None = None
+    part: str = ""
+    by_run: bool = False
+    zoomable: bool = False
     figures: Callable[[Gathered, tuple[float, ...]], Iterable[Figure]] | None = None
     paper: Callable[[Gathered, tuple[float, ...]], Iterable[Figure]] | None = None
     tables: Callable[[Gathered], Iterable[tuple[str, Table]]] | None = None
     page_data: Callable[[Gathered], dict[str, Any] | None] | None = None
     answer: Callable[[Contents], Iterable[Sentence]] | None = None
-    methods: Callable[[Contents], Iterable[Sentence]] | None = None
+    methods: Sentence | Callable[[Contents], Iterable[Sentence]] | None = None
+
+    def page_figures(
+        self, study: str, contents: Gathered, levels: tuple[float, ...]
+    ) -> Iterable[Figure]:
+        """Return the charts on the page: those of intervals at the levels given."""
+        if self.figures is not None:
+            return self.figures(contents, levels)
+        if not self.part:
+            return ()
+        drawing = chart(contents[study])
+        return [Figure(self.part, drawing, by_run=self.by_run, zoomable=self.zoomable)]
+
+    def own_tables(self, study: str, contents: Gathered) -> Iterable[tuple[str, Table]]:
+        """Return the tables, with the part of each."""
+        if self.tables is not None:
+            return self.tables(contents)
+        return [(self.part, table_of(contents[study]))] if self.part else ()
 
 
 def gather_from_lists(
@@ -225,38 +252,22 @@ def gather_from_lists(
     return gather, gather_blocks
 
 
-def own_chart(
-    study: str, part: str, *, by_run: bool = False, zoomable: bool = False
-) -> Callable[[Any, tuple[float, ...]], Iterator[Figure]]:
-    """Return the ``figures`` of a section that shows the chart of its result and no other."""
-
-    def figures(contents: Any, _: tuple[float, ...]) -> Iterator[Figure]:
-        yield Figure(part, chart(contents[study]), by_run=by_run, zoomable=zoomable)
-
-    return figures
-
-
-def own_table(study: str, part: str) -> Callable[[Any], Iterator[tuple[str, Table]]]:
-    """Return the ``tables`` of a section that shows the table of its result and no other."""
-
-    def tables(contents: Any) -> Iterator[tuple[str, Table]]:
-        yield part, table_of(contents[study])
-
-    return tables
-
-
-def section_sentences(contents: Contents, kind: Literal["answer", "methods"]) -> Iterator[Sentence]:
-    """Yield the sentences of all sections for the answer, or for the methods paragraph."""
-    for section in find_sections().values():
-        write = getattr(section, kind)
-        if write is not None:
-            yield from write(contents)
-
-
 def answer_sentences(contents: Contents) -> list[str]:
     """Return the headline by the first measure, and at most three sentences more."""
-    found = in_order(section_sentences(contents, "answer"))
+    sections = find_sections().values()
+    found = in_order(
+        one for section in sections if section.answer for one in section.answer(contents)
+    )
     return [sentence.text for sentence in found[: 1 + MOST_FINDINGS]]
+
+
+def methods_sentences(contents: Contents) -> Iterator[Sentence]:
+    """Yield the sentences of the methods paragraph of the sections that have a result."""
+    for study, section in find_sections().items():
+        if isinstance(section.methods, Sentence):
+            yield from [section.methods] if contents.has(study) else ()
+        elif section.methods is not None and contents.has(study):
+            yield from section.methods(contents)
 
 
 def conclusions(contents: Contents) -> dict[str, str]:

@@ -67,18 +67,17 @@ def best_gaps(sets: Mapping[float, BestRuns]) -> dict[str, Any]:
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
-    if contents.has("best"):
-        settings = contents.settings
-        yield Sentence(
-            25,
-            f"The {percent(settings.level)} confidence set of the best run is from one-sided "
-            "multiple comparisons with the best (Hsu 1984), with m = K − 1 for K runs in the rule for "
-            "families of comparisons, and M the median over all pairs: a run is left out where the "
-            "largest t of another run above it exceeds the order statistic of that largest t over bootstrap samples of the topics "
-            f"({counted(settings.replicates, 'replicate')}), between the one-sided t quantiles at α and "
-            "at α/(K − 1), or where 3.1787·(K − 1)·Φ(−T) is at most α.",
-            ("Hsu1984", "Bentkus2015"),
-        )
+    settings = contents.settings
+    yield Sentence(
+        25,
+        f"The {percent(settings.level)} confidence set of the best run is from one-sided "
+        "multiple comparisons with the best (Hsu 1984), with m = K − 1 for K runs in the rule for "
+        "families of comparisons, and M the median over all pairs: a run is left out where the "
+        "largest t of another run above it exceeds the order statistic of that largest t over bootstrap samples of the topics "
+        f"({counted(settings.replicates, 'replicate')}), between the one-sided t quantiles at α and "
+        "at α/(K − 1), or where 3.1787·(K − 1)·Φ(−T) is at most α.",
+        ("Hsu1984", "Bentkus2015"),
+    )
 
 
 SECTION: Section[MeasureContents] = Section(
