@@ -1,7 +1,7 @@
 """Do intervals hold where judges differ? Coverage on TREC 2021 Deep Learning.
 
 The 53 topics that people and models judged are the population. Samples of them are drawn with
-replacement: for the leaderboards of two judges, and for means and differences by people's judgements
+replacement: for the leaderboards of two judges, and for means and differences by human judgements
 of n topics and a model's of 400 more. In a simulation, the truth is known and n may be large.
 
     python reproductions/judgements.py --data DATA --output docs/reproductions
@@ -149,9 +149,9 @@ class Corrected(NamedTuple):
 
 
 class Sampled(NamedTuple):
-    """Moments of many samples: by people and by the model on the n topics, by the model on the N.
+    """Moments of many samples: of human and model scores on the n topics, of the model's on the N.
 
-    ``correction`` is what is added to the mean of people, with a weight for each topic that leaves it
+    ``correction`` is what is added to the mean of the human scores, with a weight for each topic that leaves it
     out, and ``left_out`` the variance of the mean of topics that are so corrected.
     """
 
@@ -165,11 +165,11 @@ class Sampled(NamedTuple):
 
     @property
     def gap(self) -> np.ndarray:
-        """The model's mean on its topics less that on people's."""
+        """The model's mean on its topics less that on the human-judged ones."""
         return self.rest.mean - self.model.mean
 
     def corrected(self) -> CorrectedMoments:
-        """Return the corrections of the mean of people with one weight, weights and standard errors."""
+        """Return the corrections of the human mean with one weight, weights and standard errors."""
         variances = (self.people.variance, self.model.variance, self.rest.variance)
         return correct_moments(
             (self.topics, MODEL_TOPICS), *variances, self.covariance, self.gap, self.left_out
@@ -231,7 +231,7 @@ def summarise_limits(
 
 
 def simulate_samples(topics: int, correlation: float, samples: int) -> Sampled:
-    """Return samples of normal scores of mean 0 by people, and by a model that is 0.3 too high."""
+    """Return samples of normal human scores of mean 0, and of a model's that are 0.3 too high."""
     rng = np.random.default_rng([SEED, topics])
     parts = []
     for _ in range(0, samples, AT_ONCE):
@@ -265,7 +265,7 @@ def simulation_rows(samples: int) -> tuple[list[str], str]:
             short.append(coverage[1] - coverage[0])
         rows.append(f"| {topics} | {' | '.join(cells)} |")
     summary = (
-        f"Corrected intervals are at most {max(widths):.2f} times as wide as those of people alone, and "
+        f"Corrected intervals are at most {max(widths):.2f} times as wide as those by human judgements alone, and "
         f"cover at most {max(short):.3f} less often."
     )
     return rows, summary
@@ -301,14 +301,14 @@ def bias_rows(scores: dict[str, dict[str, np.ndarray]], samples: int) -> list[st
                 drawn = draw_samples(by_judge["nist"], by_judge[model], topics, samples)
                 found = drawn.corrected()
                 own = np.where(found.weight > 0, drawn.correction, 0.0)
-                # that of people alone has none: what samples show of it is Monte-Carlo error
+                # that by human judgements alone has none: what samples show of it is Monte-Carlo error
                 cells.append(" / ".join(f"{part.mean():+.4f}" for part in (found.mean, own)))
             rows.append(f"| {measure} | {model} | {' | '.join(cells)} |")
     return rows
 
 
 def correction_chart(found: list[Corrected]) -> Any:
-    """Return width and coverage relative to people alone, against the topics that they judge."""
+    """Return width and coverage relative to human judgements alone, against the number of human-judged topics."""
     alt = import_altair()
     records = [
         {
@@ -323,8 +323,8 @@ def correction_chart(found: list[Corrected]) -> Any:
     panels = sorted({f"{one.what}, {one.measure}" for one in found}, reverse=True)
     rows = []
     for value, title, limit in (
-        ("width", "width relative to people alone", 1.0),
-        ("coverage", "coverage less that of people alone", -0.01),
+        ("width", "width relative to human judgements alone", 1.0),
+        ("coverage", "coverage less that by human judgements alone", -0.01),
     ):
         base = alt.Chart(alt.Data(values=records))
         lines = base.mark_line(point=True).encode(
@@ -336,7 +336,7 @@ def correction_chart(found: list[Corrected]) -> Any:
         layers = alt.layer(lines, rule).properties(width=130, height=140)
         rows.append(layers.facet(column=alt.Column("panel:N", title=None, sort=panels)))
     return styled(
-        alt.vconcat(*rows), "A model's judgements of 400 topics, corrected by people's of a few"
+        alt.vconcat(*rows), "A model's judgements of 400 topics, corrected with human ones of a few"
     )
 
 
@@ -349,7 +349,7 @@ def correction_rows(found: list[Corrected]) -> list[str]:
 
 
 def correction_sentence(found: list[Corrected]) -> str:
-    """Return how far coverage falls short of that of people alone, and the widths."""
+    """Return how far coverage falls short of that by human judgements alone, and the widths."""
     parts = []
     for what in ("means", "differences"):
         own = [one for one in found if one.what == what]
@@ -410,12 +410,12 @@ def main() -> None:
             "[judges](../judges.md#intervals): mostly conservative, .91 at worst."
         ),
         "",
-        "## A model's judgements, corrected by people's",
+        "## A model's judgements, corrected with human ones",
         "",
         (
             f"People judge n topics, the model these and {MODEL_TOPICS} more. Coverage of 95 % intervals "
-            "(corrected / people alone / model alone), and mean width of the corrected ones relative to "
-            "those of people alone: for means by logit-t, and for differences of two runs by t; "
+            "(corrected / human alone / model alone), and mean width of the corrected ones relative to "
+            "those by human judgements alone: for means by logit-t, and for differences of two runs by t; "
             f"{given.corrected:,} samples a row."
         ),
         "",
@@ -427,21 +427,21 @@ def main() -> None:
         "",
         (
             "The variance counts that the weight of the model is estimated: s² (1 + gap²/s²_f)/n, the gap "
-            "being the model's mean on its topics less that on people's. Without this term, means by AP "
-            "with binary-gpt4o at n = 20 were covered more than 0.01 less often than by people alone. Each topic is "
+            "being the model's mean on its topics less that on the human-judged ones. Without this term, means by AP "
+            "with binary-gpt4o at n = 20 were covered more than 0.01 less often than by human judgements alone. Each topic is "
             "corrected with the weight of the others, and s²/n is at least the variance of the mean of topics so "
             "corrected: without this, means by AP at n = 10 were covered 0.03 less often. Intervals that "
-            "would be more than 1.05 times as wide as those of people alone are made so wide."
+            "would be more than 1.05 times as wide as those by human judgements alone are made so wide."
         ),
         "",
-        "![Width and coverage relative to people alone, by model and measure](judgements.svg)",
+        "![Width and coverage relative to human judgements alone, by model and measure](judgements.svg)",
         "",
         "### Bias of the weight",
         "",
         (
             "The bias of corrected means, their mean over runs: with one weight of the model, from the same "
             "topics (PPI++) / with a weight for each topic, from the other topics (confir). It is that of the "
-            f"correction, as the mean of people has none; {given.corrected:,} samples."
+            f"correction, as the mean of human scores has none; {given.corrected:,} samples."
         ),
         "",
         "| measure | model | n = 5 | n = 10 | n = 20 |",
@@ -451,9 +451,9 @@ def main() -> None:
         "## Simulation with known truth",
         "",
         (
-            f"Normal scores of mean 0 by people, and by a model that is 0.3 too high; n human topics and "
+            f"Normal human scores of mean 0, and those of a model that is 0.3 too high; n human topics and "
             f"{MODEL_TOPICS} more of the model. By the correlation of the two over topics: coverage of 95 % "
-            f"intervals by t, corrected / people alone, and mean width relative to people alone; "
+            f"intervals by t, corrected / human alone, and mean width relative to human judgements alone; "
             f"{given.simulated:,} samples (Monte-Carlo error of a share of .95: "
             f"{np.sqrt(0.95 * 0.05 / given.simulated):.4f})."
         ),

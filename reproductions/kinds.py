@@ -111,7 +111,7 @@ def board(datasets: int, topics: int, sampling: Datasets) -> Callable[[np.random
 
 
 def judged(people: int) -> Callable[[np.random.Generator], Made]:
-    """Return a function to scores of 200 topics by a model, some of them by people too."""
+    """Return a function to scores of 200 topics by a model, some of them with human judgements."""
 
     def make(rng: np.random.Generator) -> Made:
         human = 0.1 * rng.normal(size=(200, 1)) + 0.05 * rng.normal(size=(200, RUNS))
@@ -122,7 +122,7 @@ def judged(people: int) -> Callable[[np.random.Generator], Made]:
 
 
 def judged_clusters(rng: np.random.Generator) -> Made:
-    """Return scores of 60 clusters of 5 topics, a quarter of the clusters judged by people."""
+    """Return scores of 60 clusters of 5 topics, a quarter of the clusters with human judgements."""
     cluster = np.repeat(np.arange(60), 5)
     human = 0.1 * shared(rng, cluster, 1, 0.5) + 0.05 * shared(rng, cluster, RUNS, 0.5)
     model = 0.8 * human + 0.1 + 0.05 * shared(rng, cluster, RUNS, 0.5)
@@ -170,7 +170,7 @@ def documents(relevant: int) -> Callable[[np.random.Generator], Made]:
 def judged_board(
     datasets: int, people: int, sampling: Datasets
 ) -> Callable[[np.random.Generator], Made]:
-    """Return a function to scores of 80 topics of each dataset by a model, some of them by people too.
+    """Return a function to scores of 80 topics of each dataset by a model, some of them with human judgements.
 
     The model judges each dataset by a scale of its own. Without the kind, all datasets are one.
     """
@@ -194,7 +194,7 @@ def judged_board(
 
 
 def judged_repeats(rng: np.random.Generator) -> Made:
-    """Return scores of 3 repeats of each system on 200 topics by a model, 20 of them by people too."""
+    """Return scores of 3 repeats of each system on 200 topics by a model, 20 of them with human judgements."""
     base = 0.1 * rng.normal(size=(200, 1, 1)) + 0.05 * rng.normal(size=(200, RUNS, 1))
     human = base + 0.03 * rng.normal(size=(1, RUNS, 3)) + 0.05 * rng.normal(size=(200, RUNS, 3))
     model = 0.8 * human + 0.1 + 0.05 * rng.normal(size=human.shape)
@@ -230,17 +230,19 @@ CASES: dict[str, Callable[[np.random.Generator], Made]] = {
     "2 repeats, sd .05": repeats(2, 0.05),
     "leaderboard, 3 repeats on 5 datasets of 12 topics": board(5, 12, "fixed"),
     "leaderboard, 3 repeats on 10 similar datasets": board(10, 12, "random"),
-    "20 of 200 topics judged by people": judged(20),
-    "10 of 200 topics judged by people": judged(10),
-    "15 of 60 clusters of 5 topics judged by people": judged_clusters,
+    "20 of 200 topics with human judgements": judged(20),
+    "10 of 200 topics with human judgements": judged(10),
+    "15 of 60 clusters of 5 topics with human judgements": judged_clusters,
     "documents resampled, 30 relevant for each of 8 topics": documents(30),
     "documents resampled, 12 relevant": documents(12),
     "documents resampled, 4 relevant": documents(4),
-    "leaderboard, 10 of 80 topics of 5 datasets judged by people": judged_board(5, 10, "fixed"),
-    "leaderboard, 10 of 80 topics of 10 similar datasets judged by people": judged_board(
+    "leaderboard, 10 of 80 topics of 5 datasets with human judgements": judged_board(
+        5, 10, "fixed"
+    ),
+    "leaderboard, 10 of 80 topics of 10 similar datasets with human judgements": judged_board(
         10, 10, "random"
     ),
-    "3 repeats, 20 of 200 topics judged by people": judged_repeats,
+    "3 repeats, 20 of 200 topics with human judgements": judged_repeats,
 }
 
 

@@ -60,7 +60,7 @@ from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty as 
 from confir.studies.topic_groups.group_differences import GroupComparison as GroupComparison
 from confir.studies.tradeoff.cost_comparison import CostComparison as CostComparison
 from confir.studies.unjudged.unjudged_bounds import UnjudgedBounds as UnjudgedBounds
-from confir.studies.unjudged.unjudged_bounds import UnjudgedDifferences as UnjudgedDifferences
+from confir.studies.unjudged.unjudged_differences import UnjudgedDifferences as UnjudgedDifferences
 from confir.studies.unjudged.unjudged_estimates import UnjudgedEstimate as UnjudgedEstimate
 
 __all__: list[str]  # noqa: PYI035 - made of this file

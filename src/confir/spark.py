@@ -120,7 +120,7 @@ class _Scoring:
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Yield scored topics, and after some of them what is known of these, or an error."""
         try:
-            with single_products:
+            with single_products():
                 for rows in _whole_topics(batches):
                     yield from self._score(rows)
         except (FormatError, InvalidValueError) as error:
@@ -158,7 +158,7 @@ class _Describing:
         import pyarrow as pa
         from pyspark import TaskContext
 
-        with single_products:
+        with single_products():
             known = _merge(self._describe(_block(batch)) for batch in batches if batch.num_rows)
         context = TaskContext.get()
         if known is not None and context is not None:

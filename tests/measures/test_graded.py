@@ -10,7 +10,7 @@ import confir
 from confir.errors import InvalidValueError
 from confir.measures import graded
 from confir.measures.graded import parse_gains
-from confir.measures.measure_list import parse_measure
+from confir.measures.parsing import parse_measure
 from reference.plain_measures import plain_score
 from strategies import Collection
 

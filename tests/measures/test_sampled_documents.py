@@ -17,7 +17,7 @@ from confir.errors import (
     UnsupportedMethodError,
 )
 from confir.measures.document_sample import DocumentSample
-from confir.measures.measure_list import parse_measure
+from confir.measures.parsing import parse_measure
 from confir.measures.sampled_scores import Listed, _Spread, precision_sums, score_lists
 from judge_files import noisy_judge
 from samples import short_sample

@@ -9,7 +9,7 @@ from scipy import stats
 import confir
 from confir.errors import InvalidValueError
 from confir.measures.document_sample import DocumentSample
-from confir.measures.measure_list import parse_measure
+from confir.measures.parsing import parse_measure
 from confir.measures.sampled_scores import Listed, score_lists
 from judge_files import noisy_judge
 from samples import short_sample

@@ -207,14 +207,13 @@ class Inputs(InputOptions):
         from confir.cli.terminal import Progress
         from confir.data.experiment import Experiment
         from confir.measures.evaluation import chosen_measures
-        from confir.measures.parsing import parse_measures
         from confir.measures.partitioned_evaluation import evaluate_partitions
         from confir.measures.score_summary import MOST_HELD_SCORES
 
         experiment = Experiment(**self._given(measures, baseline, example, ", or --scores FILE"))
         if not experiment.is_partitioned:
             return None
-        wanted = parse_measures(chosen_measures(experiment, None), self.rel)
+        wanted = chosen_measures(experiment)
         parted = evaluate_partitions(experiment, wanted)
         with Progress("evaluating parts", total=parted.parts, quiet=quiet) as progress:
             found: Any = parted.hold_or_summarise(MOST_HELD_SCORES, progress)  # either type
@@ -299,7 +298,7 @@ class Inputs(InputOptions):
         """Return the scores of a table that are asked for."""
         from confir.cli.run_choice import fitting_names
         from confir.data.reading_rules import ReadingRules
-        from confir.measures.bounded_measures import clip_to_range
+        from confir.measures.bounded_measures import bounded_measures
 
         named = self.measure if measures is None else measures
         table = select_measures(table, named or [])
@@ -309,7 +308,7 @@ class Inputs(InputOptions):
             chosen: list[str] = fitting_names(self.select, table.runs)
             table = table.select(run=[run for run in table.runs if run in {*chosen, baseline}])
         table = self._top_runs(table, baseline)
-        return clip_to_range(self.state_bound(table.warning_of_missing_topics()))
+        return self.state_bound(table.warning_of_missing_topics()).clipped(bounded_measures)
 
     def _top_runs(self, scores: AnyScores, baseline: str | None) -> AnyScores:
         """Return the scores of the runs that --top chooses, and of the baseline; warn of the choice."""
@@ -361,7 +360,7 @@ def reading_options() -> tuple[str, ...]:
 
 def select_measures(scores: AnyScores, measures: Sequence[str]) -> AnyScores:
     """Return the scores by some measures, which may go by other names in the table."""
-    from confir.measures.measure_list import canonical_name
+    from confir.measures.parsing import canonical_name
 
     if not measures:
         return scores

@@ -186,7 +186,7 @@ def _check_is_no_measure(given: str, measures: Sequence[str]) -> None:
 
     if given == STDIN or os.path.lexists(given) or is_address(given) or "=" in given:
         return
-    from confir.measures.measure_list import parse_measure
+    from confir.measures.parsing import parse_measure
 
     try:
         parse_measure(given)

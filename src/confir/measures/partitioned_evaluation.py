@@ -39,7 +39,6 @@ from confir.errors import (
 )
 from confir.measures.evaluation import chosen_measures, evaluate, measure_rankings
 from confir.measures.measure import AnyMeasure, ForeignMeasure
-from confir.measures.parsing import parse_measures
 from confir.measures.run_checks import tell_of_topics, warn_of_nothing_relevant
 from confir.measures.score_summary import ScoreSummary, summarise_scores, summary_of
 from confir.parallel import Progress, in_order, iterate_blocks
@@ -300,7 +299,7 @@ def summarise_runs(
     experiment = as_experiment(
         qrels, runs, ReadingRules(**rules), without_design="a summary of runs"
     )
-    wanted = parse_measures(chosen_measures(experiment, measures), experiment.rules.rel)
+    wanted = chosen_measures(experiment, measures)
     if not experiment.run_datasets:
         return summarise_scores(evaluate(experiment, None, measures))
     return evaluate_partitions(experiment, wanted).summarise()

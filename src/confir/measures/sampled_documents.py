@@ -23,7 +23,6 @@ from confir.errors import (
 )
 from confir.measures.document_sample import DocumentSample
 from confir.measures.measure import Measure
-from confir.measures.parsing import parse_measures
 from confir.measures.run_checks import check_topics
 from confir.measures.sampled_scores import SAMPLED_MEASURES, Listed, is_sum, score_lists
 from confir.parallel import Progress
@@ -36,7 +35,7 @@ def evaluate_sampled(
     experiment: Experiment, source: Any, measures: Any, progress: Progress | None = None
 ) -> SampledScores:
     """Return scores by human judgements, from a model's and a sample of human ones."""
-    wanted = [_usable(one) for one in parse_measures(measures, experiment.rules.rel)]
+    wanted = [_usable(one) for one in measures]
     judged = experiment.qrels
     sample = draw_of(judged, read_sampled(source, experiment.rules.reading))
     lists, rules = experiment.lists(progress), experiment.rules

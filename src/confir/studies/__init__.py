@@ -321,7 +321,7 @@ STUDIES = (
         verbs=("bound_differences", "bound_unjudged", "estimate_unjudged"),
         results={
             "unjudged_bounds.UnjudgedBounds": Shown(chart="unjudged_bounds_chart"),
-            "unjudged_bounds.UnjudgedDifferences": Shown(records="unjudged-difference"),
+            "unjudged_differences.UnjudgedDifferences": Shown(records="unjudged-difference"),
             "unjudged_estimates.UnjudgedEstimate": Shown(chart="unjudged_estimate_chart"),
         },
         section=True,

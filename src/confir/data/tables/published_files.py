@@ -106,10 +106,10 @@ class PublishedMeans(RunScores, Result):
         """Return the means: runs × measures."""
         return self.means
 
-    def clipped(self, find_bounded: Callable[[], Booleans]) -> Self:
+    def clipped(self, find_bounded: Callable[[Self], Booleans]) -> Self:
         """Return the means; raise where one by a measure in [0, 1] lies elsewhere."""
         outside = (self.means < 0.0) | (self.means > 1.0)
-        for run, measure in np.argwhere(outside & find_bounded())[:1].tolist():
+        for run, measure in np.argwhere(outside & find_bounded(self))[:1].tolist():
             raise InvalidValueError(
                 f"the mean of run {self.runs[run]!r} by {self.measures[measure]} is "
                 f"{self.means[run, measure]:g}; expected a mean in [0, 1]"

@@ -28,20 +28,14 @@ from confir.errors import (
 from confir.measures.chance_tail import random_ap_tail
 from confir.measures.evaluation import evaluate
 from confir.measures.measure import Measure
-from confir.measures.measure_list import (
-    DEFAULT_MEASURES,
-    canonical_name,
-    measure_name,
-    parse_measure,
-)
-from confir.measures.parsing import parse_measures
+from confir.measures.measure_list import DEFAULT_MEASURES
+from confir.measures.parsing import canonical_name, measure_name, parse_measure, parse_measures
 from confir.measures.random_rankings import (
     MOST_DOCUMENTS,
     CountsByGain,
     chance_corrected,
     check_collection,
-    expected_random_score,
-    random_score_variance,
+    random_score_moments,
 )
 from confir.measures.score_sources import as_scores
 from confir.parallel import run_in_threads
@@ -224,8 +218,8 @@ def _baseline(
         depth = as_integer("depth", depth, highest=MOST_DOCUMENTS)
     collection = check_collection(documents, counts, depth)
     relevant = [collection.relevant(measure.lowest_gain) for measure in measures]
-    expected = [expected_random_score(measure, documents, counts, depth) for measure in measures]
-    variance = [random_score_variance(measure, documents, counts, depth) for measure in measures]
+    moments = [random_score_moments(measure, documents, counts, depth) for measure in measures]
+    expected, variance = zip(*moments, strict=True)
     return Chance(
         topics=topics,
         measures=tuple(str(measure) for measure in measures),

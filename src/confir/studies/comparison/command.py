@@ -329,7 +329,7 @@ def _answer(
     if view == TOPICS:
         return result_answer(comparison.topic_differences())
     if view == "unjudged":
-        from confir.studies.unjudged.unjudged_bounds import bound_differences
+        from confir.studies.unjudged.unjudged_differences import bound_differences
 
         baseline = str(comparison.baseline)
         experiment = inputs.experiment(comparison.measures, baseline=baseline, example="")

@@ -21,7 +21,6 @@ from confir.resampling.statistics import STATISTICS
 from confir.resampling.topic_bootstrap import TopicSample
 from confir.resampling.variance_components import estimate_components
 from confir.studies.comparison.compare import compare_runs
-from confir.studies.comparison.families import simultaneous_limits
 from confir.studies.comparison.verdicts import INCONCLUSIVE, Words
 from confir.studies.judgements.grade_agreement import PAIR_PARTS, pair_note
 from confir.studies.judgements.judges import Judges
@@ -299,4 +298,4 @@ def gain_limits(
     with collect_warnings():  # of equal differences, which have no limits
         found = compare_runs(scores, baseline="all", level=level, replicates=replicates, rng=seed)
     alone = found.means._replace(self_normalised=np.zeros(found.means.se.shape))
-    return found.difference, simultaneous_limits(found.adjustment, alone, level).limits
+    return found.difference, found.adjustment.limits(alone, level).limits

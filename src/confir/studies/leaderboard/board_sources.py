@@ -23,7 +23,7 @@ from confir.errors import (
     enumerate_names,
 )
 from confir.measures.evaluation import evaluate
-from confir.measures.measure_list import canonical_name
+from confir.measures.parsing import canonical_name
 from confir.measures.score_sources import as_run_scores, as_scores
 from confir.order import TIE
 from confir.studies.leaderboard.joined_datasets import (

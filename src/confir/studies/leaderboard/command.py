@@ -188,10 +188,10 @@ def leaderboard_command(
     from confir.cli.report import check_page
     from confir.cli.terminal import Answer
     from confir.report.tables import with_design_note
+    from confir.studies.leaderboard.board_making import make_leaderboard
     from confir.studies.leaderboard.board_sources import board_scores, datasets_of
     from confir.studies.leaderboard.dataset_files import with_designs
     from confir.studies.leaderboard.dataset_votes import votes_of_datasets
-    from confir.studies.leaderboard.leaderboard import make_leaderboard
     from confir.studies.leaderboard.summarised_board import find_summaries
     from confir.studies.leaderboard.table import board_part, leaderboard_table, rank_table
 

@@ -27,7 +27,7 @@ from confir.errors import (
     enumerate_names,
 )
 from confir.measures.evaluation import evaluate
-from confir.measures.measure_list import canonical_name
+from confir.measures.parsing import canonical_name
 from confir.measures.score_summary import ScoreSummary, find_group_summaries, open_summary
 
 # What scores are called whose measure no table names.

@@ -28,7 +28,7 @@ from confir.resampling.clusters import summed_df
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.pair_draws import PairDraws, draw_normal_means
 from confir.resampling.studentised_maxima import NORMAL_TOPICS, RunCovariance
-from confir.studies.leaderboard.additive_model import BoardSample
+from confir.studies.leaderboard.additive_sample import BoardSample
 from confir.studies.leaderboard.board_sources import one_measure
 from confir.studies.leaderboard.joined_datasets import MODEL, same_runs
 

@@ -139,7 +139,7 @@ class GoalRule:
         if self.goal in (HALF_WIDTH, ACHIEVED_WIDTH):
             return self.factor * self.criterion.half_width(sd, topics)
         if self.goal in OF_POWER:
-            return self.criterion.power(sd, topics, self.size)
+            return self.criterion.power_function(sd, topics)(self.size)
         found = self.criterion.detectable(sd, topics, self.power)
         return np.where(found > self.largest, np.nan, found)
 

@@ -285,7 +285,9 @@ def plan_topics(
         found |= {"low": np.fmin(*ends), "high": np.fmax(*ends)}
     needed = found["topics"]
     found |= {"sd": pilot.sd, "planned_sd": sd}
-    found["achieved_power"] = at_topics(needed, lambda n: rule.criterion.power(sd, n, step))
+    found["achieved_power"] = at_topics(
+        needed, lambda n: rule.criterion.power_function(sd, n)(step)
+    )
     grid = _curve_topics(needed, pilot.topics)
     return Plan(
         runs=tuple(run for run in scores.runs if run != baseline),

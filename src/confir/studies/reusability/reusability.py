@@ -26,7 +26,6 @@ from confir.intervals.interval import Interval
 from confir.intervals.method_list import DEFAULT_METHOD, confidence_interval, means_alone
 from confir.measures.evaluation import chosen_measures, score_lists
 from confir.measures.lists_and_scores import with_usable_scores
-from confir.measures.parsing import parse_measures
 from confir.number_text import limits_text, number_text, percent, share_text, topics_text
 from confir.order import TIE, best_first
 from confir.parallel import Progress
@@ -278,7 +277,6 @@ def estimate_reusability(
     as_integer("pool_depth", pool_depth)
     experiment = as_experiment(qrels, runs, ReadingRules(**rules))
     wanted = chosen_measures(experiment, measures)
-    parse_measures(wanted, experiment.rules.rel)  # before runs are read
     known = as_teams(teams)  # before runs are read
     lists = experiment.lists(progress)
     of_run = teams_of(lists.runs, known)

@@ -28,7 +28,6 @@ from confir.intervals.document_intervals import check_epsilon
 from confir.intervals.method_list import fields_needed, methods_over
 from confir.measures.evaluation import chosen_measures
 from confir.measures.measure import Measure
-from confir.measures.parsing import parse_measures
 from confir.measures.run_checks import check_topics
 from confir.resampling.document_bootstrap import resample_lists
 from confir.resampling.document_replicates import DocumentReplicates
@@ -194,7 +193,7 @@ def validate_split_half(
         qrels, runs, ReadingRules(**rules), without_design="split-half validation"
     )
     reading = experiment.rules
-    wanted = parse_measures(chosen_measures(experiment, measure, ["AP"]), reading.rel)
+    wanted = chosen_measures(experiment, measure, ["AP"])
     if len(wanted) != 1 or not isinstance(wanted[0], Measure):
         raise InvalidValueError("split-half validation is for one measure of the catalogue")
     lists = experiment.lists()

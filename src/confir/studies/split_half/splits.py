@@ -21,8 +21,8 @@ from confir.data.result import (
 from confir.errors import InvalidValueError
 from confir.intervals.document_intervals import two_sided_normal
 from confir.intervals.method_list import METHODS
-from confir.measures.summary import clipped_logit
 from confir.order import TIE
+from confir.resampling.statistics import clipped_logit
 from confir.studies.collection.collection_means import MEAN_METHODS, CollectionMeans
 
 HALVES = ("A", "B")

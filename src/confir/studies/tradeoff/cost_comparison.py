@@ -27,7 +27,6 @@ from confir.errors import (
     counted,
     enumerate_names,
 )
-from confir.intervals.interval import Limits
 from confir.intervals.method_list import confidence_interval
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.measures.score_sources import as_scores
@@ -49,7 +48,14 @@ from confir.studies.comparison.pairs import (
     mean_differences,
     pair_runs,
 )
-from confir.studies.comparison.verdicts import BETTER, WORSE, Words, count_tested, decide
+from confir.studies.comparison.verdicts import (
+    BETTER,
+    WORSE,
+    Estimates,
+    Words,
+    count_tested,
+    decide,
+)
 
 DOMINATED, FRONTIER, UNDECIDED = STATUSES = ("dominated", "frontier", "undecided")
 _SAID = {
@@ -186,7 +192,6 @@ class _Quantity(NamedTuple):
 
     sample: Sample
     means: MeanDifferences
-    own: Limits
 
 
 @on_its_scheduler
@@ -363,9 +368,9 @@ def _quantity(scores: Scores, level: float) -> _Quantity:
     sample = as_sample(scores)
     pairs = pair_runs(sample, None)
     method = find_difference_method("t")
-    means, own = mean_differences(pairs, method, level, 1, np.random.default_rng(0))
+    means, _ = mean_differences(pairs, method, level, 1, np.random.default_rng(0))
     check_topics(pairs, means)
-    return _Quantity(sample, means, own)
+    return _Quantity(sample, means)
 
 
 class _Directions(NamedTuple):
@@ -422,7 +427,9 @@ def _drawn_directions(
     for one, added in zip(quantities, borrowed, strict=True):
         family = Families((ComparisonFamily.of(m, maxima, borrowed=added),))
         outcome = test.compute(None, one.means, replicates, seed)
-        decided = decide([(test, outcome)], one.means, one.own, family, margin=None, level=level)
+        limits = family.limits(one.means, level)
+        estimates = Estimates(one.means.difference, *limits.limits, one.means.constant, limits.open)
+        decided = decide([(test, outcome)], one.means, estimates, family, margin=None, level=level)
         verdict, unclear = decided.verdict[0, :, 0], decided.borderline[0, :, 0]
         sign = np.where(verdict == BETTER, 1, np.where(verdict == WORSE, -1, 0))
         possible = np.sign(one.means.difference[:, 0]).astype(np.int64)
