@@ -23,7 +23,7 @@ import numpy as np
 from confir.arguments import as_flag, as_path, as_real
 from confir.control_characters import clean_texts, has_controls, without_controls
 from confir.data.files import PathLike, write_whole
-from confir.data.result import Record
+from confir.data.result import Record, Result
 from confir.defaults import CHART_ENDINGS
 from confir.errors import (
     InvalidValueError,
@@ -88,12 +88,17 @@ def chart(result: Any) -> Any:
     >>> confir.chart(confir.confidence_interval([0.3, 0.5, 0.4], method="t")).to_dict()["title"]
     'Means over 3 topics'
     """
+    from confir.report.interval_chart import draw_intervals
+
     draw = find_function(result, "chart")
-    if draw is None:
+    if draw is not None:
+        return clean_chart(draw(result))
+    declared = result.interval_chart() if isinstance(result, Result) else None
+    if declared is None:
         raise UnsupportedMethodError(
             f"there is no chart of a {type(result).__name__}; expected a result of a study"
         )
-    return clean_chart(draw(result))
+    return clean_chart(draw_intervals(declared))
 
 
 def clean_chart(part: Any, *, keep_blanks: bool = False) -> Any:

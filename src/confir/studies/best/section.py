@@ -9,11 +9,11 @@ import numpy as np
 
 from confir.errors import counted
 from confir.number_text import difference_words, percent, signed_words
+from confir.report.charts import chart
 from confir.report.contents import Contents, MeasureContents
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.studies.best.best_runs import BestRuns, best_of_pairs
-from confir.studies.best.chart import best_chart
 from confir.studies.best.run_pairs import compare_all_runs
 from confir.studies.best.table import best_table
 from confir.studies.ranks.ranking import Ranking, ranking_of_pairs
@@ -44,7 +44,7 @@ def _gather(scope: Scope) -> Best | None:
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
     for level in levels:
-        yield Figure("best", best_chart(contents["best"].at[level]), level, by_run=True)
+        yield Figure("best", chart(contents["best"].at[level]), level, by_run=True)
 
 
 def best_gaps(sets: Mapping[float, BestRuns]) -> dict[str, Any]:

@@ -11,10 +11,10 @@ from confir.data.sampling.judged_scores import as_judged
 from confir.errors import counted
 from confir.number_text import score_words
 from confir.order import TIE, is_best
+from confir.report.charts import chart
 from confir.report.contents import Contents
 from confir.report.names import isolated
 from confir.report.sections import Figure, Scope, Section, Sentence
-from confir.studies.corrected_means.chart import corrected_chart
 from confir.studies.corrected_means.corrected_means import CorrectedMeans, correct_scores
 
 
@@ -117,7 +117,7 @@ def _figures(contents: Contents, _: tuple[float, ...]) -> Iterator[Figure]:
     """Yield a chart for each measure: the page shows the one that is chosen."""
     means: CorrectedMeans = contents["corrected_means"]
     for measure in means.measures:
-        drawing = corrected_chart(means.select(measure=measure))
+        drawing = chart(means.select(measure=measure))
         yield Figure("human", drawing, measure=measure)
 
 

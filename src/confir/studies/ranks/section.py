@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from confir.errors import counted
+from confir.report.charts import chart
 from confir.report.contents import Contents, MeasureContents
 from confir.report.sections import Figure, Scope, Section, Sentence
-from confir.studies.ranks.chart import ranking_chart
 from confir.studies.ranks.ranking import Ranking, rank_runs
 
 
@@ -26,7 +26,7 @@ def _gather(scope: Scope) -> dict[float, Ranking] | None:
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
     for level in levels:
-        yield Figure("ranks", ranking_chart(contents["ranks"][level]), level, by_run=True)
+        yield Figure("ranks", chart(contents["ranks"][level]), level, by_run=True)
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
