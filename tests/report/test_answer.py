@@ -98,7 +98,7 @@ def test_the_smallest_significant_difference_is_that_of_the_comparison():
 def test_the_plan_of_the_best_two_is_for_the_family_of_all_pairs():
     scores = scores_of(0.5, 0.5, 0.5, 0.5, spread=0.3)
     contents = gather_contents(scores, settings=FAST)
-    best, runner_up = (scores.runs[place] for place in contents.measures[0].order()[:2])
+    best, runner_up = (scores.runs[place] for place in contents.measures[0].order[:2])
     whole = plan_topics(scores, baseline=runner_up, difference="observed", family="all-pairs")
     plan, alike = contents["planning"], whole.select(run=best)
     assert contents.measures[0]["comparison"][0.95].family == plan.family == "all-pairs"

@@ -297,7 +297,7 @@ def test_a_run_without_any_score_by_a_measure_is_last():
     contents = gather_contents(
         Scores(scores.topics, scores.runs, scores.measures, values), settings=FAST
     )
-    assert contents.measures[1].order()[-1] == 1
+    assert contents.measures[1].order[-1] == 1
     data = page_data(contents)
     assert data["measures"][1]["means"]["mean"][1] is None
     assert render(contents)

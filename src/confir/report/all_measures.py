@@ -21,9 +21,9 @@ def compute_for_all(sections: Mapping[str, Section[Any]], scope: Scope) -> dict[
         if one.gather_all
     }
     found = {
-        study: _or_error(one.gather_blocks, scope)
+        study: _or_error(one.from_lists.prepare, scope)
         for study, one in sections.items()
-        if one.gather_blocks
+        if one.from_lists
     }
     by_block = {
         study: one._replace(compute=partial(_or_error, one.compute))

@@ -120,8 +120,11 @@ class MeasureContents(_Results):
 
     Attributes
     ----------
-    scores
-        The scores, by this measure alone.
+    measure, scores
+        Its name, and the scores by this measure alone.
+    comparable_means, order
+        The means by which runs are ranked: over the topics that all runs have; and the indices of
+        the runs, best first, runs without a mean last.
     results
         By study; None for those left out.
     left_out
@@ -132,28 +135,18 @@ class MeasureContents(_Results):
         How the report is made.
     """
 
+    measure: str
     scores: Scores | ScoreSummary
+    comparable_means: Floats
+    order: list[int]
     results: Mapping[str, Any]
     left_out: Mapping[str, str]
     topics_shown: Integers
     settings: Settings
 
-    @property
-    def measure(self) -> str:
-        """Name of the measure."""
-        return self.scores.measures[0]
-
-    def comparable_means(self) -> Floats:
-        """Return the means by which runs are ranked: over the topics that all runs have."""
-        return self.scores.comparable_means()[:, 0]
-
-    def order(self) -> list[int]:
-        """Return the indices of the runs, best first; runs without a mean last."""
-        return best_first(self.comparable_means())
-
     def reference(self, baseline: str | None) -> int:
         """Return the index of the run that the others are held against: the baseline, or the best."""
-        return self.order()[0] if baseline is None else self.scores.runs.index(baseline)
+        return self.order[0] if baseline is None else self.scores.runs.index(baseline)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -316,7 +309,10 @@ def _of_measure(
     scope = try_again(sections, scope)
     gathered = _gather(sections, scope, progress)
     topics = most_different_topics(whole.scores.listed(), TOPICS_SHOWN)
-    return MeasureContents(scope.scores, *gathered, topics, scope.settings)
+    means = scope.scores.comparable_means()[:, 0]
+    return MeasureContents(
+        measure, scope.scores, means, best_first(means), *gathered, topics, scope.settings
+    )
 
 
 def most_different_topics(scores: Scores, most: int) -> Integers:
@@ -343,12 +339,7 @@ def _gather(
             continue
         name_stage(progress, (section.heading or study).lower().replace("_", " "))
         try:
-            if section.setting and not getattr(scope.settings, section.setting):
-                results[study] = None
-            elif section.gather is None:
-                results[study] = scope.own_part(study, by_measure=section.by_measure)
-            else:
-                results[study] = section.gather(scope)
+            results[study] = section.result(study, scope)
         except ConfirError as error:
             if section.needed:
                 raise

@@ -48,7 +48,7 @@ def _tops(lists: TopicLists, topics: list[int]) -> HeldLists:
 
 def _chosen_runs(contents: Contents) -> list[int]:
     """Return the best runs by each measure in turn, and the baseline."""
-    orders = [part.order() for part in contents.measures]
+    orders = [part.order for part in contents.measures]
     by_place = [order[place] for place in range(len(orders[0])) for order in orders]
     baseline = contents.settings.baseline
     first = [] if baseline is None else [contents.scores.runs.index(baseline)]

@@ -12,7 +12,7 @@ from confir.errors import counted
 from confir.references import REFERENCES
 from confir.report.contents import Contents
 from confir.report.latex import escape_latex
-from confir.report.sections import Sentence, in_order, methods_sentences
+from confir.report.sections import PLACE, Sentence, methods_sentences
 
 
 class MethodsText(NamedTuple):
@@ -33,13 +33,14 @@ _TOPIC = re.compile(r"(?<![\w.@/-])topic(?=s?(?![\w.@/-]\w|[\w@/-]))")
 def methods_text(contents: Contents) -> MethodsText:
     """Return the paragraph on how the numbers of a report were computed."""
     release = version("confir")
-    parts = in_order(
+    parts = sorted(
         [
             *_scores(contents, release),
             *(_sampled_documents(contents) if contents.scores.human_documents else ()),
             *methods_sentences(contents),
             Sentence(_LAST, f"The seed of all random numbers was {contents.settings.seed}."),
-        ]
+        ],
+        key=PLACE,
     )
     unit = contents.scores.unit_name
     parts = [part._replace(text=_TOPIC.sub(unit, part.text)) for part in parts]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from confir.data.lists.topic_lists import TopicLists
@@ -70,6 +71,10 @@ class Sentence(NamedTuple):
     cites: tuple[str, ...] = ()
 
 
+# Sorts sentences; those of the same place stay in the order of their sections.
+PLACE = attrgetter("order")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
     """The input of a section.
@@ -101,16 +106,6 @@ class Scope:
     measures: tuple[MeasureContents, ...] = ()
     of_all: Mapping[str, Any] = field(default_factory=dict)
 
-    def own_part(self, study: str, *, by_measure: bool = True) -> Any:
-        """Return what a section computed of all measures, or of it the part of this measure.
-
-        Raise why it could not be computed.
-        """
-        found = self.of_all[study]
-        if isinstance(found, ConfirError):
-            raise found
-        return found.select(measure=self.scores.measures) if by_measure else found
-
     def require_lists(self, *, human: bool = False) -> TopicLists:
         """Return qrels and runs; raise if only the scores are known.
 
@@ -132,6 +127,27 @@ class Scope:
             raise InvalidValueError(f"there is one run; {what} needs at least 2")
 
 
+class FromLists(NamedTuple):
+    """How a section computes its result of all measures from lists and their scores.
+
+    Attributes
+    ----------
+    compute
+        Returns what is computed of some topics at a time.
+    objection
+        Why a measure cannot be used, or None.
+    """
+
+    compute: Callable[[ListsAndScores], BlockStudy]
+    objection: Objection
+
+    def prepare(self, scope: Scope) -> BlockStudy:
+        """Return what is computed of the measures that can be used."""
+        lists, scores = scope.require_lists(), as_scores(scope.scores)
+        usable = with_usable_scores(lists, scores, scope.settings.rules, self.objection)
+        return self.compute(usable)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section(Generic[Gathered]):
     """A study's part in the report: how it is computed and shown.
@@ -143,11 +159,11 @@ class Section(Generic[Gathered]):
     gather
         Returns its result, or None if it has nothing to say. If it raises a ConfirError, the
         section is left out and the page says why; if the section is ``needed``, there is no report.
-        By default, the result is what ``gather_all`` returns, or each measure's part.
+        By default, the result is what is computed of all measures at once, or each measure's part.
     gather_all
-        Returns what is computed of all measures at once, beside other sections.
-    gather_blocks
-        Returns how that is computed from lists, some topics at a time.
+        Computes that, beside other sections.
+    from_lists
+        How that is computed from lists and scores, some topics at a time.
     setting
         The field of `Settings` that asks for it; without one, it is always there.
     anchor, heading
@@ -186,7 +202,7 @@ class Section(Generic[Gathered]):
     by_measure: bool
     gather: Callable[[Scope], Any] | None = None
     gather_all: Callable[[Scope], Any] | None = None
-    gather_blocks: Callable[[Scope], BlockStudy] | None = None
+    from_lists: FromLists | None = None
     needed: bool = False
     setting: str = ""
     anchor: str = ""
@@ -207,6 +223,20 @@ class Section(Generic[Gathered]):
     answer: Callable[[Contents], Iterable[Sentence]] | None = None
     methods: Sentence | Callable[[Contents], Iterable[Sentence]] | None = None
 
+    def result(self, study: str, scope: Scope) -> Any:
+        """Return its result; raise why there is none, or return None where nothing asks for it."""
+        if self.setting and not getattr(scope.settings, self.setting):
+            return None
+        if self.gather is not None:
+            return self.gather(scope)
+        if self.from_lists is not None:
+            scope.require_lists()
+            usable_measures(scope.scores.measures, scope.settings.rules, self.from_lists.objection)
+        found = scope.of_all[study]
+        if isinstance(found, ConfirError):
+            raise found
+        return found.select(measure=scope.scores.measures) if self.by_measure else found
+
     def page_figures(
         self, study: str, contents: Gathered, levels: tuple[float, ...]
     ) -> Iterable[Figure]:
@@ -225,39 +255,11 @@ class Section(Generic[Gathered]):
         return [(self.part, table_of(contents[study]))] if self.part else ()
 
 
-def gather_from_lists(
-    study: str, compute: Callable[[ListsAndScores], BlockStudy], objection: Objection
-) -> tuple[Callable[[Scope], Any], Callable[[Scope], BlockStudy]]:
-    """Return ``gather`` and ``gather_blocks`` of a section about whole lists and their scores.
-
-    Parameters
-    ----------
-    study
-        Its name.
-    compute
-        How it computes something of all measures that it can use.
-    objection
-        Why it cannot use a measure.
-    """
-
-    def gather_blocks(scope: Scope) -> BlockStudy:
-        lists, scores = scope.require_lists(), as_scores(scope.scores)
-        return compute(with_usable_scores(lists, scores, scope.settings.rules, objection))
-
-    def gather(scope: Scope) -> Any:
-        scope.require_lists()
-        usable_measures(scope.scores.measures, scope.settings.rules, objection)
-        return scope.own_part(study)
-
-    return gather, gather_blocks
-
-
 def answer_sentences(contents: Contents) -> list[str]:
     """Return the headline by the first measure, and at most three sentences more."""
     sections = find_sections().values()
-    found = in_order(
-        one for section in sections if section.answer for one in section.answer(contents)
-    )
+    found = [one for section in sections if section.answer for one in section.answer(contents)]
+    found.sort(key=PLACE)
     return [sentence.text for sentence in found[: 1 + MOST_FINDINGS]]
 
 
@@ -277,8 +279,3 @@ def conclusions(contents: Contents) -> dict[str, str]:
         for study, section in find_sections().items()
         if section.conclusion is not None and contents.has(study)
     }
-
-
-def in_order(sentences: Iterable[Sentence]) -> list[Sentence]:
-    """Return sentences sorted by their position; equal positions keep their order."""
-    return sorted(sentences, key=lambda sentence: sentence.order)

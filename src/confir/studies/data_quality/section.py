@@ -59,7 +59,7 @@ def _found(contents: Contents) -> list[str]:
 
 def _made_by(contents: Contents) -> Iterator[tuple[str, str, str]]:
     """Yield the runs with metadata, the best first: name, team or person, and method."""
-    for place in contents.measures[0].order():
+    for place in contents.measures[0].order:
         run = contents.scores.runs[place]
         if run in contents.run_metadata:
             _, actor, method = contents.run_metadata[run]

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from confir.report.contents import MeasureContents
-from confir.report.sections import Figure, Section, Sentence, gather_from_lists
+from confir.report.sections import Figure, FromLists, Section, Sentence
 from confir.studies.unjudged.chart import unjudged_bounds_chart
 from confir.studies.unjudged.unjudged_bounds import UnjudgedBounds, no_rule, study_unjudged
-
-_gather, _gather_blocks = gather_from_lists("unjudged", study_unjudged, no_rule)
 
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
@@ -21,8 +19,7 @@ def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[F
 
 SECTION: Section[MeasureContents] = Section(
     by_measure=True,
-    gather=_gather,
-    gather_blocks=_gather_blocks,
+    from_lists=FromLists(study_unjudged, no_rule),
     figures=_figures,
     part="unjudged",
     methods=Sentence(
