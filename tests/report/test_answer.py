@@ -10,7 +10,8 @@ from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.measures.evaluation import evaluate
 from confir.number_text import count_words, percent
-from confir.report.contents import Settings, gather_contents
+from confir.report.contents import Settings
+from confir.report.gathering import gather_contents
 from confir.report.names import isolated
 from confir.report.page_data import page_data
 from confir.report.result_table import result_table

@@ -14,8 +14,9 @@ import confir
 import confir.studies
 from confir.data.scores import Scores
 from confir.report import contents as contents_module
-from confir.report.contents import Settings, gather_contents, number_of_steps
+from confir.report.contents import Settings
 from confir.report.figures import report_figures
+from confir.report.gathering import gather_contents, number_of_steps
 from confir.report.methods_text import methods_text
 from confir.report.page_data import page_data
 from confir.report.report_page import render_page

@@ -8,7 +8,8 @@ import numpy as np
 
 from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.topic_lists import TopicLists
-from confir.report.contents import Contents, most_different_topics
+from confir.report.contents import Contents
+from confir.report.gathering import most_different_topics
 
 # Documents of each list, and how many the page holds of all lists together.
 LIST_DEPTH, _MOST_DOCUMENTS = 10, 25_000

@@ -42,12 +42,12 @@ from confir.report.contents import (
     MeasureContents,
     Settings,
     check_settings,
-    collected_warnings,
-    gather_contents,
     present_sections,
 )
 from confir.report.figures import report_figures, section_figures, write_figures
+from confir.report.gathering import gather_contents
 from confir.report.list_excerpts import list_excerpts
+from confir.report.merged_warnings import collected_warnings
 from confir.report.methods_text import methods_text
 from confir.report.page_data import level_key, page_data, table_data
 from confir.report.script_bundle import ScriptBundle
