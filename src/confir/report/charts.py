@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -215,6 +216,23 @@ def label_names(names: Sequence[str]) -> str:
     texts = [f"={without_controls(name, keep_blanks=True)}" for name in names]
     listed = json.dumps(texts).replace(".", "\\u002e")
     return f"slice({listed}[datum.value], 1)"
+
+
+def names_of_labels(expression: str) -> list[str] | None:
+    """Return the names of an expression of `label_names`; None for another one."""
+    found = re.fullmatch(r"slice\((\[.*\])\[datum\.value\], 1\)", expression, re.DOTALL)
+    return None if found is None else [name[1:] for name in json.loads(found[1])]
+
+
+def round_ticks(low: float, high: float, about: int) -> list[float]:
+    """Return about so many round numbers between two: multiples of 1, 2 or 5 times a power of ten."""
+    wanted = (high - low) / about
+    step = 1.0
+    if wanted > 0.0:
+        step = 10.0 ** math.floor(math.log10(wanted))
+        step *= min((1, 2, 5, 10), key=lambda factor: abs(factor * step - wanted))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [step * number for number in range(first, last + 1)]
 
 
 def panel_facet(alt: Any, field: str, names: Sequence[str]) -> Any:
