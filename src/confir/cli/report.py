@@ -108,7 +108,8 @@ def report_command(
         be_quiet()
     with _uncollected(), ScriptBundle():  # first, beside the imports
         from confir.intervals.method_list import find_method
-        from confir.report.contents import collected_warnings, number_of_steps
+        from confir.report.gathering import number_of_steps
+        from confir.report.merged_warnings import collected_warnings
         from confir.report.report_page import Origin, write_report
 
         inputs.check_human()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from confir.report.static_scales import round_ticks
+from confir.report.charts import round_ticks
 
 # Words for who may be the best: digits of `best`, 1 if the run may be, and 2 more if borderline.
 IN_SET = ("no", "yes", "no, borderline", "yes, borderline")

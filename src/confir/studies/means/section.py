@@ -103,7 +103,7 @@ def board_table(contents: MeasureContents, settings: Settings) -> Table:
             Cell(means[run]),
             *([] if gaps is None else map(Cell, gaps.rows[run][:2])),
         )
-        for run in contents.order()
+        for run in contents.order
     )
     note = _means_note(contents, interval)
     if gaps is None:
@@ -117,7 +117,7 @@ def _marked_table(contents: MeasureContents, settings: Settings, mark: Mark, how
     interval: Interval = contents["means"][settings.level]
     means = _interval_texts(interval)
     rows = tuple(
-        (Cell(contents.scores.runs[run]), Cell(means[run], mark=mark)) for run in contents.order()
+        (Cell(contents.scores.runs[run]), Cell(means[run], mark=mark)) for run in contents.order
     )
     note = f"{_means_note(contents, interval)}; ▲ ▼: significantly better, worse than the baseline ({how})"
     return Table(("run", contents.measure), rows, note)
@@ -220,7 +220,7 @@ def _ranks(contents: MeasureContents) -> list[int | None]:
     """Return the ranks by the means that are compared; tied runs share the better one."""
     if _where_compared(contents) == _OWN_TOPICS:
         return [None] * len(contents.scores.runs)
-    means = contents.comparable_means()
+    means = contents.comparable_means
     ranks = ranks_by_mean(means).tolist()
     return [None if none else rank for rank, none in zip(ranks, np.isnan(means), strict=True)]
 
@@ -247,7 +247,7 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
 
 def _headline(contents: MeasureContents, level: float) -> str:
     """Return which run has the highest mean, and how many runs may be the best."""
-    runs, order = contents.scores.runs, contents.order()
+    runs, order = contents.scores.runs, contents.order
     interval: Interval = contents["means"][level]
     mean, low, high = _numbers(interval)[order[0]]
     name, measure = isolated(runs[order[0]]), contents.measure
@@ -263,7 +263,7 @@ def _headline(contents: MeasureContents, level: float) -> str:
         over = topics_text(counts, contents.scores.model_topics)
         over = over.replace("topic", contents.scores.unit_name)
         return f"{name} has a mean {measure} of {size} over {over}."
-    shares = is_best(contents.comparable_means())
+    shares = is_best(contents.comparable_means)
     leaders = [runs[place] for place in order if shares[place]]
     have = "has" if len(leaders) == 1 else "have"
     led = f"{joined_names(leaders)} {have} the highest {measure}{where}, {size}"
@@ -293,17 +293,17 @@ def _where_compared(contents: MeasureContents) -> str:
 
 def _other_measures(contents: Contents) -> Iterator[Sentence]:
     """Yield whether the other measures agree on the best run."""
-    runs, best = contents.scores.runs, is_best(contents.measures[0].comparable_means())
+    runs, best = contents.scores.runs, is_best(contents.measures[0].comparable_means)
     same: dict[str, list[str]] = {}
     others: dict[str, list[str]] = {}
     for part in contents.measures[1:]:
-        highest = is_best(part.comparable_means())
-        both = [runs[place] for place in part.order() if highest[place] and best[place]]
+        highest = is_best(part.comparable_means)
+        both = [runs[place] for place in part.order if highest[place] and best[place]]
         if both:
             have = "has" if len(both) == 1 else "have"
             same.setdefault(f"{joined_names(both)} also {have}", []).append(part.measure)
         elif highest.any():
-            leader = isolated(runs[part.order()[0]])
+            leader = isolated(runs[part.order[0]])
             others.setdefault(leader, []).append(part.measure)
     said = [f"{who} the highest {enumerate_names(by, NAMES_SHOWN)}" for who, by in same.items()]
     if others:
