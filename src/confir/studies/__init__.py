@@ -411,17 +411,14 @@ def find_function(result: Any, kind: str) -> Callable[..., Any] | None:
     A kind of a result, such as of scores, is shown as that.
     """
     shown = {
-        study.module(name): (study, getattr(how, kind))
+        study.module(name): (study, function)
         for study in STUDIES
         for name, how in study.results.items()
-        if getattr(how, kind) is not None
+        if (function := getattr(how, kind)) is not None
     }
-    for one in type(result).__mro__:
-        study, function = shown.get(f"{one.__module__}.{one.__qualname__}", (None, ""))
-        if study is not None:
-            found: Callable[..., Any] = study.load(kind, function)
-            return found
-    return None
+    names = (f"{one.__module__}.{one.__qualname__}" for one in type(result).__mro__)
+    study, function = next((shown[name] for name in names if name in shown), (None, ""))
+    return None if study is None else study.load(kind, function)
 
 
 def find_sections() -> dict[str, Any]:
