@@ -223,8 +223,8 @@ def best_of_pairs(
 def _limits(pairs: RunPairs, p: Floats, level: float) -> Limits:
     """Return how far runs may be below and above the best of the others.
 
-    Only the best run's comparisons must hold for all limits to hold at once, since for all other
-    runs 0 does: the constrained form of Hsu (1984). The lower limits look at runs of the set alone
+    All limits hold if those of the best run's comparisons do, since for all other runs 0 is a limit
+    that always holds: the constrained form of Hsu (1984). The lower limits look at runs of the set alone
     (Edwards & Hsu 1983).
     """
     runs, in_set = pairs.runs, ~is_significant(p, level)

@@ -47,7 +47,7 @@ class Ranking(Result):
     low, high
         Limits of the run's rank: the interval holds for each run on its own.
     simultaneous_low, simultaneous_high
-        Limits of the ranks of all runs at once.
+        Simultaneous limits of the ranks of all runs.
     borderline
         Whether other replicates might change a limit of either interval.
     share_first
