@@ -110,7 +110,7 @@ class SamplingDistribution:
     @property
     def provided(self) -> frozenset[str]:
         """The fields that it has; from the sample follows the skewness."""
-        there = {name for name in FIELDS if getattr(self, name) is not None}
+        there = {name for name in DISTRIBUTION_FIELDS if getattr(self, name) is not None}
         return frozenset(there if self.sample is None else {*there, "skewness"})
 
     def simple_columns(self) -> Booleans:
@@ -194,7 +194,7 @@ class SamplingDistribution:
         return ~(self.require("se") > 0)
 
 
-FIELDS = frozenset(field.name for field in fields(SamplingDistribution))
+DISTRIBUTION_FIELDS = frozenset(field.name for field in fields(SamplingDistribution))
 
 
 def quantile_of_sorted(ordered: Floats, probability: float | Floats, count: Integers) -> Floats:

@@ -259,7 +259,7 @@ STUDIES = (
         "Does one half of the documents predict the other?",
         ("Cormack & Lynam 2006", "split-half.md"),
         verbs=("validate_split_half",),
-        results={"split_half.SplitHalf": Shown("split_half_table", "split_half_chart", "")},
+        results={"splits.SplitHalf": Shown("split_half_table", "split_half_chart", "")},
         commands=("split-half",),
     ),
     Study(
@@ -309,7 +309,7 @@ STUDIES = (
                 chart="confusion_chart", records="judges-confusion"
             ),
             "judge_effects.JudgedRuns": Shown(chart="gain_chart", records="judges-run"),
-            "judge_effects.JudgeVariance": Shown(records="judges-variance"),
+            "judge_variance.JudgeVariance": Shown(records="judges-variance"),
         },
         commands=("judges",),
         section=True,
@@ -375,8 +375,8 @@ STUDIES = (
         ("Cormack & Lynam 2006", "meta.md"),
         verbs=("collection_effects", "pool_effects"),
         results={
-            "meta_analysis.PooledEffect": Shown("pooled_table", "pooled_chart", "pooled"),
-            "meta_analysis.PooledModels": Shown("pooled_table", "pooled_chart", ""),
+            "pooled_results.PooledEffect": Shown("pooled_table", "pooled_chart", "pooled"),
+            "pooled_results.PooledModels": Shown("pooled_table", "pooled_chart", ""),
         },
         commands=("meta",),
     ),

@@ -154,6 +154,7 @@ def compare_with_chance(
     return replace(
         baseline,
         measures=scores.measures,
+        runs=scores.runs,
         scores=scores,
         corrected=Scores(topics, scores.runs, names, values, bounded=False),
         p=p,
@@ -218,16 +219,19 @@ def _baseline(
         depth = as_integer("depth", depth, highest=MOST_DOCUMENTS)
     collection = check_collection(documents, counts, depth)
     relevant = [collection.relevant(measure.lowest_gain) for measure in measures]
+    numbers = np.stack(relevant, axis=1).astype(np.int64)
     moments = [random_score_moments(measure, documents, counts, depth) for measure in measures]
     expected, variance = zip(*moments, strict=True)
     return Chance(
         topics=topics,
         measures=tuple(str(measure) for measure in measures),
+        runs=(),
         documents=documents,
         depth=documents if depth is None else depth,
-        relevant=np.stack(relevant, axis=1).astype(np.int64),
+        relevant=numbers,
         expected=np.stack(expected, axis=1),
         sd=np.sqrt(np.stack(variance, axis=1)),
+        prevalence=numbers / documents,
     )
 
 
