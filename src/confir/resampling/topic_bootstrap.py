@@ -20,7 +20,7 @@ from confir.data.files import PathLike
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError
 from confir.order import TIE
-from confir.resampling.distribution import FIELDS, Fields, Labels, SamplingDistribution
+from confir.resampling.distribution import DISTRIBUTION_FIELDS, Fields, Labels, SamplingDistribution
 from confir.resampling.moments import (
     function_distribution,
     smooth_distribution,
@@ -133,7 +133,7 @@ class TopicSample(Sample):
         """The fields that the distribution of this statistic has."""
         if not isinstance(self.statistic, Statistic):
             return frozenset({"se", "acceleration", "replicates"})
-        return FIELDS if self.statistic.linear else FIELDS - _OF_MEANS
+        return DISTRIBUTION_FIELDS if self.statistic.linear else DISTRIBUTION_FIELDS - _OF_MEANS
 
     def distribution(
         self,
