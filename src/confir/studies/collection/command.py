@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from confir.arguments import as_choices
 from confir.cli import options
 from confir.cli.input import Inputs
 from confir.cli.output import Output
@@ -28,16 +27,9 @@ LEAST_REPLICATES = 50
 # The error message of commands that resample documents, if runs are missing.
 DOCUMENTS_NEEDED = "; documents are resampled, so a score table is not enough"
 
-MeasuresOption = Annotated[
-    list[str] | None,
-    options.INPUT_PANEL(
-        "Measures in [0, 1] (repeatable; confir measures lists them); by default AP.",
-        "NAME",
-        names=("-m", "--measure"),
-        callback=options.split_measures,
-        short=True,
-    ),
-]
+_MEASURES = options.measures_option(
+    "Measures in [0, 1] (repeatable; confir measures lists them); by default AP."
+)
 SmallROption = Annotated[
     bool,
     options.STATISTICS_PANEL(
@@ -84,9 +76,7 @@ VIEWS = Views(
 
 def collection_command(
     *,
-    inputs: Annotated[
-        Inputs, Without("scores", "columns", "bounded"), Instead(measure=MeasuresOption)
-    ],
+    inputs: Annotated[Inputs, Without("scores", "columns", "bounded"), Instead(measure=_MEASURES)],
     show: Annotated[str | None, VIEWS.option()] = None,
     topics: TopicsOption = False,
     baseline: Annotated[
@@ -197,6 +187,7 @@ def _check_methods(
     methods: list[str], statistics: options.DocumentStatistics, *, per_topic: bool
 ) -> list[str]:
     """Return the methods requested, or the default; raise or warn before any work."""
+    from confir.arguments import as_choices
     from confir.intervals.method_list import DEFAULT_SCORE_METHOD, check_tails, find_method
     from confir.studies.collection.collection_means import DEFAULT_MEAN_METHODS, MEAN_METHODS
 
@@ -279,7 +270,7 @@ def _runs(
 
 
 def _noted(table: Table, notes: Iterable[str]) -> Table:
-    """Return a table whose note has further parts, those that it lacks."""
+    """Return a table with further parts in its note, but for those that it has already."""
     from dataclasses import replace
 
     missing = [note for note in notes if note not in table.note]

@@ -25,17 +25,10 @@ _MOST_GROUPS_IN_WORDS = 24
 # Options that say how documents are resampled.
 _OF_DOCUMENTS = ("pairing", "small_r", "epsilon", "replicates", "seed")
 
-MeasuresOption = Annotated[
-    list[str] | None,
-    options.INPUT_PANEL(
-        "Pool this measure over the topics of QRELS RUN..., with errors from resampled "
-        "documents (repeatable; a measure in [0, 1], such as AP).",
-        "NAME",
-        names=("-m", "--measure"),
-        callback=options.split_measures,
-        short=True,
-    ),
-]
+_MEASURES = options.measures_option(
+    "Pool this measure over the topics of QRELS RUN..., with errors from resampled documents "
+    "(repeatable; a measure in [0, 1], such as AP)."
+)
 
 
 def meta_command(
@@ -53,7 +46,7 @@ def meta_command(
     inputs: Annotated[
         Inputs,
         Without("qrels", "runs", "scores", "columns", "bounded"),
-        Instead(measure=MeasuresOption),
+        Instead(measure=_MEASURES),
     ],
     effect: Annotated[
         str | None,

@@ -69,7 +69,7 @@ class Plan(Result):
     power, level
         Power of the test (NaN for a half width); confidence level.
     family, pairs, assurance
-        Differences for which the level holds together, and their number; probability that the plan
+        Differences for which the level is simultaneous, and their number; probability that the plan
         holds.
     observed
         Whether the plan is for the difference observed in the pilot.
@@ -226,7 +226,7 @@ def plan_topics(
     power, level
         Power of the test; confidence level, of the range too.
     family
-        Differences that hold together: "baseline", "all-pairs", "best" or "none". By default as in
+        Differences with a simultaneous level: "baseline", "all-pairs", "best" or "none". By default as in
         `compare_runs` where several runs are compared: with one, or without a goal all pairs.
     assurance
         Probability that the goal is reached though the pilot's sd is an estimate, such as 0.8; it
