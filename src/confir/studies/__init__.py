@@ -387,7 +387,7 @@ STUDIES = (
         verbs=("fit_strengths", "plan_votes", "rate_preferences", "share_sequence"),
         results={
             "preferences.Preferences": Shown("strengths_table", "preferences_chart", "preference"),
-            "preferences.PreferencePairs": Shown(
+            "preference_pairs.PreferencePairs": Shown(
                 chart="preference_pairs_chart", records="preference-pair"
             ),
             "vote_plan.VotePlan": Shown(records="vote-plan"),
