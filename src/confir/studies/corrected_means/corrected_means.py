@@ -11,6 +11,7 @@ import numpy as np
 from confir.arguments import as_generator, as_level
 from confir.arrays import Floats
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
+from confir.data.interval_chart import LIMITS_LINE, IntervalChart, Mark, dot, numbers, texts
 from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, JudgedScores, check_sample
@@ -92,6 +93,27 @@ class CorrectedMeans(Result):
             "weight": TableColumn(Role.NUMBER, format=".2f"),
             "worth": TableColumn(Role.NUMBER, format=".1f"),
         }
+
+    def interval_chart(self) -> IntervalChart:
+        """Return its chart, with the means by human judgements alone and by the model alone."""
+        by = f" by {self.measures[0]}" if len(self.measures) == 1 else ""
+        return IntervalChart(
+            f"Means{by}, corrected by human judgements",
+            self.to_records(),
+            marks=(
+                Mark("human_low", "human_high", size=5, colour="grey", opacity=0.35),
+                LIMITS_LINE,
+                dot("mean"),
+                dot("model_mean", "orange", "cross"),
+            ),
+            axis=f"mean with {percent(self.level)} interval",
+            tooltip=(
+                *texts("run"),
+                *numbers("mean", "low", "high", "human_mean", "model_mean", "weight"),
+            ),
+            subtitle="grey: human judgements alone; cross: model alone",
+            width=280,
+        )
 
     def note(self) -> str:
         """Return what the numbers are, and where the model's judgements carry no information."""
