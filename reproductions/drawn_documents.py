@@ -161,7 +161,7 @@ def main() -> None:
     varied = {design: vary(judged, design, given.draws) for design in DESIGNS}
     runs = len(judged.listed.topics) // (int(judged.topics[-1]) + 1)
     lines = [
-        "# Variance of scores over drawn documents",
+        "# Variance of scores over samples of judged documents",
         "",
         (
             "Made by `python reproductions/drawn_documents.py --data DATA --output docs/reproductions`, on "
@@ -183,17 +183,19 @@ def main() -> None:
         *variance_rows(judged, varied),
         "",
         (
-            "P is a sum, with a variance in closed form. For AP and R, replicates are far nearer than the "
-            "delta method, except where all that the model calls relevant are drawn: both are then too "
-            "small, as the rare relevant documents among the others decide. For nDCG both are near; where a "
-            "tenth or a fifth of the documents are drawn, both are too large without a cutoff."
+            "P is a sum, with a variance in closed form. For AP and R, replicates are far better "
+            "than the delta method, except if all documents that the model calls relevant are "
+            "drawn: both are then too small, because the variance comes from the rare relevant "
+            "documents among the others. For nDCG both are close; if a tenth or a fifth of the "
+            "documents are drawn, both are too large without a cutoff."
         ),
         "",
         "## At other rates",
         "",
         (
-            "Plans take what a pilot says of the variance at other rates of drawing. From draws of 0.2: mean "
-            "estimated variance at 0.1 and at 0.4, relative to that over draws at these rates."
+            "Plans use the variance at other sampling rates that is estimated from a pilot. From "
+            "draws at a rate of 0.2: mean estimated variance at 0.1 and at 0.4, relative to that "
+            "over draws at these rates."
         ),
         "",
         "| measure | 0.1 | 0.4 |",

@@ -269,7 +269,7 @@ def main() -> None:
     samples = given.samples
     warnings.simplefilter("ignore", ConfirWarning)
     lines = [
-        "# Kinds of scores: how often do intervals hold, and families err?\n",
+        "# Kinds of scores: coverage of intervals and error rates of families\n",
         f"Six runs with the same true mean, {samples} samples of each kind, 95% intervals, α = .05; the last",
         "column has both rates where the kind is ignored (`reproductions/kinds.py`).\n",
         "| kind | coverage of a mean | family-wise error | if the kind is ignored |",

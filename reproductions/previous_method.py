@@ -46,11 +46,11 @@ LISTED = 8
 
 DISTANCE = (
     "In thousandths, two-sided / mean of the tails: the error is averaged over the runs of a table "
-    f"first, then |error - claimed error| over levels ({', '.join(map(str, LEVELS))}) and tables."
+    f"first, then |error - nominal error| over levels ({', '.join(map(str, LEVELS))}) and tables."
 )
 COVERAGE = (
-    "Coverage; truth below / above the interval, thousandths (claimed: 25 / 25); lowest coverage of a "
-    "table."
+    "Coverage; truth below / above the interval, thousandths (nominal: 25 / 25); lowest coverage "
+    "of a table."
 )
 WIDTH = (
     "Mean width of 95% intervals now, relative to before: mean over populations; smallest and largest "
@@ -195,7 +195,7 @@ def page(data: Path, commit: str, samples: int) -> str:
     sections = [
         "# `calibrated-beta` before and now",
         about,
-        "## Distance of the error from what is claimed",
+        "## Distance of the error from the nominal error",
         DISTANCE,
         _table(_distance_rows(found, places, parts)),
         "## 95% intervals",
@@ -290,7 +290,7 @@ def _changes(
             )
     text = (
         "Error of 95% intervals in thousandths, before → now, of tables where its distance from 50 "
-        f"changed by more than the Monte-Carlo standard error of one version (at most {LISTED}):"
+        f"changed by more than the Monte Carlo standard error of one version (at most {LISTED}):"
     )
     return f"{text}\n\n" + "\n".join(lines)
 
