@@ -21,7 +21,7 @@ from confir.data.lists.held_lists import HeldLists
 from confir.data.qrels import Qrels, build_qrels
 from confir.data.run import Run, build_run
 from confir.data.scanning.list_scanner import read_lists
-from confir.measures.measure_list import parse_measure
+from confir.measures.parsing import parse_measure
 from confir.parallel import reuse_memory, run_in_threads, usable_cores
 from confir.resampling.document_kernels import (
     PLAIN_KERNELS,

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FORMATS = ("json", "text", "csv", "md", "tex")
+FORMATS = ("json", "csv", "md", "tex")
 WIDTH = "120"
 # It prints the folder of the sources, and how long things take.
 OF_THE_MACHINE = "finding"
@@ -32,7 +32,7 @@ def all_commands(folder: Path) -> Iterator[tuple[str, ...]]:
     """Yield the commands, after the files that they read are written to a folder."""
     sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "src")]
     from cli.json_outputs import JSON_OUTPUTS, write_files
-    from confir.cli.start import COMMANDS
+    from confir.cli.commands import COMMANDS
     from confir.data.simulation import write_collection
     from samples import short_sample
 
@@ -41,6 +41,7 @@ def all_commands(folder: Path) -> Iterator[tuple[str, ...]]:
     for kind, cases in JSON_OUTPUTS.items():
         for words in cases if kind != OF_THE_MACHINE else ():
             given = [word.format(**names) for word in words]
+            yield tuple(given)  # as in a terminal
             yield from ((*given, "--format", one) for one in FORMATS)
     for command in COMMANDS:
         yield (command, "--help-all")

@@ -21,8 +21,8 @@ from confir.data.files import write_whole
 from confir.errors import ConfirWarning
 from confir.intervals.calibrated_beta import pivot
 from confir.intervals.pivot_quantiles import expand, pivot_quantiles
-from confir.measures.summary import logit
 from confir.parallel import run_in_threads
+from confir.resampling.statistics import logit
 from confir.resampling.topic_weights import topic_weights
 
 SIZES = (5, 10, 25, 50)

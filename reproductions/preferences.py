@@ -160,9 +160,7 @@ def covered(fitted: Strengths, truth: Truth, seed: int) -> tuple[float, ...]:
     ranking = ranking_of_pairs(fitted, [pairs], LEVEL)
     low, high = ranking.simultaneous_low[:, 0], ranking.simultaneous_high[:, 0]
     critical = pairs.every.critical_value(pairs.df, LEVEL)
-    errors = pairs.every.standard_errors(
-        pairs.difference, pairs.differences.se, pairs.units, pairs.df
-    )
+    errors = pairs.every.standard_errors(pairs.difference, pairs.se, pairs.units, pairs.df)
     apart = truth.strength - truth.strength[:, None]
     off = np.abs(pairs.difference - apart) > critical * np.nan_to_num(errors)
     np.fill_diagonal(off, False)

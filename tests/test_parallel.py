@@ -319,9 +319,9 @@ def test_a_core_is_idle_while_its_thread_waits_for_others():
         with ThreadPoolExecutor(1) as pool:
             return pool.submit(cores.free, 2).result()
 
-    with cores.at_work():
+    with cores.taking(1):
         assert (cores.free(2), free_elsewhere()) == (2, 1)
-        with cores.lent(), cores.at_work(), cores.lent():
+        with cores.taking(0), cores.taking(1), cores.taking(0):
             assert (cores.free(2), free_elsewhere()) == (2, 2)
         assert free_elsewhere() == 1
     assert (cores.free(2), free_elsewhere()) == (2, 2)

@@ -25,12 +25,12 @@ from confir.intervals.method_list import METHODS as METHODS
 from confir.intervals.method_list import confidence_interval as confidence_interval
 from confir.measures.evaluation import evaluate as evaluate
 from confir.measures.measure_list import MEASURES as MEASURES
-from confir.measures.measure_list import parse_measure as parse_measure
+from confir.measures.parsing import parse_measure as parse_measure
 from confir.measures.partitioned_evaluation import summarise_runs as summarise_runs
 from confir.measures.random_rankings import expected_random_ap as expected_random_ap
 from confir.measures.random_rankings import expected_random_score as expected_random_score
 from confir.measures.score_sources import as_scores as as_scores
-from confir.measures.score_summary import summarise_scores as summarise_scores
+from confir.measures.score_sources import summarise_scores as summarise_scores
 from confir.measures.strengths import fit_strengths as fit_strengths
 from confir.report.charts import chart as chart
 from confir.report.charts import save_chart as save_chart
@@ -62,7 +62,7 @@ from confir.studies.gate.gate import judge_gate as judge_gate
 from confir.studies.history.history import read_history as read_history
 from confir.studies.judgements.grade_agreement import measure_agreement as measure_agreement
 from confir.studies.judgements.judgement_comparison import compare_judgements as compare_judgements
-from confir.studies.leaderboard.leaderboard import make_leaderboard as make_leaderboard
+from confir.studies.leaderboard.board_making import make_leaderboard as make_leaderboard
 from confir.studies.meta_analysis.meta_analysis import pool_effects as pool_effects
 from confir.studies.meta_analysis.topic_effects import collection_effects as collection_effects
 from confir.studies.nuggets.nugget_variance import (
@@ -86,8 +86,8 @@ from confir.studies.ties.tie_bounds import bound_ties as bound_ties
 from confir.studies.topic_difficulty.topic_difficulty import describe_topics as describe_topics
 from confir.studies.topic_groups.group_differences import compare_groups as compare_groups
 from confir.studies.tradeoff.cost_comparison import compare_costs as compare_costs
-from confir.studies.unjudged.unjudged_bounds import bound_differences as bound_differences
 from confir.studies.unjudged.unjudged_bounds import bound_unjudged as bound_unjudged
+from confir.studies.unjudged.unjudged_differences import bound_differences as bound_differences
 from confir.studies.unjudged.unjudged_estimates import estimate_unjudged as estimate_unjudged
 
 __version__: str

@@ -25,6 +25,8 @@ Name = TypeVar("Name", bound=str)
 
 HIGHEST_COUNT = 2**31 - 1
 
+_BOOLEAN = (bool, np.bool_)
+
 _LONGEST = 60
 
 _SHORT = reprlib.Repr()
@@ -46,7 +48,7 @@ def invalid(name: str, value: Any, expected: str) -> InvalidValueError:
 def as_integer(name: str, value: Any, *, lowest: int = 1, highest: int = HIGHEST_COUNT) -> int:
     """Return an integer; floats and booleans are rejected."""
     try:
-        number = None if _is_boolean(value) else operator.index(value)
+        number = None if isinstance(value, _BOOLEAN) else operator.index(value)
     except TypeError:
         number = None
     if number is None or not lowest <= number <= highest:
@@ -66,7 +68,7 @@ def as_real(
 ) -> float:
     """Return a finite number between two limits; booleans and complex numbers are rejected."""
     number = math.nan
-    if isinstance(value, Real) and not _is_boolean(value):
+    if isinstance(value, Real) and not isinstance(value, _BOOLEAN):
         try:
             number = float(value)
         except OverflowError:
@@ -122,8 +124,9 @@ def as_choices(
 
 def as_list(name: str, value: Any, *, least: int = 1) -> list[Any]:
     """Return several values as a list; strings, bytes and masked arrays are rejected."""
-    listed = None
-    if isinstance(value, Iterable) and not (isinstance(value, str | bytes) or _is_masked(value)):
+    listed = [*value] if isinstance(value, list) else None
+    is_single = isinstance(value, str | bytes) or not isinstance(value, Iterable)
+    if listed is None and not (is_single or _is_masked(value)):
         with suppress(TypeError):  # an array of no dimension, or a class
             listed = list(value)
     if listed is None:
@@ -135,7 +138,7 @@ def as_list(name: str, value: Any, *, least: int = 1) -> list[Any]:
 
 def as_flag(name: str, value: Any) -> bool:
     """Return a boolean; nothing else is accepted."""
-    if not _is_boolean(value):
+    if not isinstance(value, _BOOLEAN):
         raise invalid(name, value, "True or False")
     return bool(value)
 
@@ -169,7 +172,7 @@ def as_generator(rng: Any) -> np.random.Generator:
     """Return the random generator of a seed, or the generator itself."""
     # the generator of a RandomState cannot be spawned for threads
     wrong = isinstance(rng, str | bytes | float | np.random.RandomState)
-    problem = wrong or _is_masked(rng) or _is_boolean(rng)
+    problem = wrong or _is_masked(rng) or isinstance(rng, _BOOLEAN)
     try:
         generator = None if problem else np.random.default_rng(rng)
     except (TypeError, ValueError, AttributeError):
@@ -211,11 +214,7 @@ def _is_masked(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, Real) and not _is_boolean(value))
-
-
-def _is_boolean(value: Any) -> bool:
-    return isinstance(value, bool | np.bool_)
+    return value is None or (isinstance(value, Real) and not isinstance(value, _BOOLEAN))
 
 
 def _one_or_several(name: str, value: Any) -> list[Any]:

@@ -16,44 +16,36 @@ class Products:
     single = False
 
 
+class _Own(threading.local):
+    """Of each thread, how many cores it takes: one while it works on a task."""
+
+    taken = 0
+
+
 class Cores:
-    """Counts the threads of this process that work on tasks."""
+    """Counts the cores that threads of this process take for tasks."""
 
     def __init__(self) -> None:
         self._counting = threading.Lock()
-        self._busy = 0
-        self._own = threading.local()
+        self._taken = 0
+        self._own = _Own()
 
     def free(self, cores: int) -> int:
         """Return how many of the cores may work for this thread: its own one, and idle ones."""
         with self._counting:
-            return max(1, cores - self._busy + self._works())
+            return max(1, cores - self._taken + self._own.taken)
 
     @contextmanager
-    def at_work(self) -> Iterator[None]:
-        """Count the core of this thread, which works on a task."""
-        with self._counted(1):
-            yield
-
-    @contextmanager
-    def lent(self) -> Iterator[None]:
-        """Leave the core of this thread to others, for which it waits."""
-        with self._counted(-self._works()):
-            yield
-
-    def _works(self) -> int:
-        works: int = getattr(self._own, "works", 0)
-        return works
-
-    @contextmanager
-    def _counted(self, change: int) -> Iterator[None]:
-        self._change(change)
+    def taking(self, cores: int) -> Iterator[None]:
+        """Let this thread take one core, for a task, or none while it waits for other threads."""
+        before = self._own.taken
+        self._take(cores)
         try:
             yield
         finally:
-            self._change(-change)
+            self._take(before)
 
-    def _change(self, change: int) -> None:
+    def _take(self, cores: int) -> None:
         with self._counting:
-            self._busy += change
-        self._own.works = self._works() + change
+            self._taken += cores - self._own.taken
+        self._own.taken = cores

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
 from functools import cache, partial
 from pathlib import Path
@@ -28,7 +29,7 @@ from confir.scheduler import scheduler_in_use
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from confir.stored_results import Arrays, StoredResults
+    from confir.stored_results import Arrays
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -79,12 +80,22 @@ def run_in_threads(function: Callable[[Task], Result], tasks: Sequence[Task]) ->
     variables of the caller. Within such a function, only idle cores are used. Matrix products are
     limited to one thread each meanwhile, to avoid oversubscription.
     """
-    return list(_threaded(function, tasks))
+    if len(tasks) > 1:
+        return list(_threaded(function, tasks))
+    return [_run_alone(function, task) for task in tasks]
+
+
+def _run_alone(function: Callable[[Task], Result], task: Task) -> Result:
+    """Return the result of a single task, here or in a process of a cluster."""
+    reuse_memory()
+    with single_products():
+        return function(task)
 
 
 def _threaded(function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
+    """Yield the results in order; tasks of an iterator are large, and done one after the other."""
     reuse_memory()
-    with single_products:
+    with single_products():
         count = len(tasks) if isinstance(tasks, Sequence) else 1
         if count < 2 or (threads := min(_cores.free(usable_cores()), count)) < 2:
             yield from map(function, tasks)
@@ -93,7 +104,7 @@ def _threaded(function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iter
 
         working = partial(_with_warnings, function)
         contexts = [copy_context() for _ in tasks]  # two threads cannot share one
-        with _cores.lent(), ThreadPoolExecutor(threads) as pool:
+        with _cores.taking(0), ThreadPoolExecutor(threads) as pool:
             done = pool.map(lambda own, task: own.run(working, task), contexts, tasks)
             for result, warned in done:
                 for message, category in warned:  # here, where the caller of confir is known
@@ -101,16 +112,12 @@ def _threaded(function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iter
                 yield result
 
 
-def _at_work(function: Callable[[Task], Result], task: Task) -> Result:
-    with _cores.at_work():
-        return function(task)
-
-
 def _with_warnings(
     function: Callable[[Task], Result], task: Task
 ) -> tuple[Result, list[CollectedWarning]]:
-    with collect_warnings() as warned:
-        return _at_work(function, task), warned
+    """Return the result of a task in a thread of its own, and what it warned of."""
+    with _cores.taking(1), collect_warnings() as warned:
+        return function(task), warned
 
 
 def run_ahead(
@@ -125,7 +132,7 @@ def run_ahead(
     reuse_memory()
     threads = threads or usable_cores()
     waiting: deque[Future[Result]] = deque()
-    with single_products, ThreadPoolExecutor(threads) as pool:
+    with single_products(), ThreadPoolExecutor(threads) as pool:
         for task in tasks:
             waiting.append(pool.submit(copy_context().run, function, task))
             if len(waiting) > threads:
@@ -166,13 +173,6 @@ def iterate_blocks(
     return _counted(enumerate(_threaded(whole, tasks)), progress)
 
 
-def _run_alone(function: Callable[[Task], Result], task: Task) -> Result:
-    """Return the result of a task in a process of a cluster."""
-    reuse_memory()
-    with single_products:
-        return function(task)
-
-
 def in_order(numbered: Iterable[tuple[int, Result]]) -> Iterator[Result]:
     """Yield results in the order of their tasks, each once those before it are there."""
     waiting: dict[int, Result] = {}
@@ -194,8 +194,7 @@ def _counted(results: Iterable[Result], progress: Progress | None) -> Iterator[R
 class _SingleProducts:
     """Limits matrix products to one thread each while any thread is inside.
 
-    The last bits of a product depend on the number of threads. The limit is global to the process:
-    the first to enter sets it, and the last to leave restores it.
+    The limit is global to the process: the first to enter sets it, and the last to leave restores it.
     """
 
     def __init__(self) -> None:
@@ -205,7 +204,7 @@ class _SingleProducts:
 
     def __enter__(self) -> None:
         with self._changing:
-            if self._inside == 0 and not _products_are_single():
+            if self._inside == 0:
                 self._limit = _matrix_libraries().limit(limits=1)
                 _let_any_thread_change_limits()
             self._inside += 1
@@ -213,17 +212,10 @@ class _SingleProducts:
     def __exit__(self, *error: object) -> None:
         with self._changing:
             self._inside -= 1
-            if self._inside == 0 and self._limit is not None:
+            if self._inside == 0:
                 self._limit.restore_original_limits()
                 self._limit = None
                 _let_any_thread_change_limits()
-
-
-@cache
-def _products_are_single() -> bool:
-    """Whether numpy's products have one thread anyway, as the command line sees to."""
-    blas = np.__config__.CONFIG["Build Dependencies"]["blas"]["name"]
-    return Products.single and "openblas" in blas
 
 
 def _let_any_thread_change_limits() -> None:
@@ -235,8 +227,19 @@ def _let_any_thread_change_limits() -> None:
         clear(force=True)
 
 
-single_products = _SingleProducts()
+_limit = _SingleProducts()
 _cores = Cores()
+
+
+@cache
+def single_products() -> AbstractContextManager[None]:
+    """Return a context in which each matrix product has one thread.
+
+    The last bits of a product depend on the number of threads. Products of numpy have one anyway
+    where the command line has seen to it.
+    """
+    blas = np.__config__.CONFIG["Build Dependencies"]["blas"]["name"]
+    return nullcontext() if Products.single and "openblas" in blas else _limit
 
 
 @cache
@@ -287,26 +290,18 @@ def run_tasks(
     store = (
         None if folder is None else StoredResults(folder, {**(study or {}), "tasks": len(tasks)})
     )
-    return list(in_order(_counted(_finish(function, tasks, jobs, store), progress)))
-
-
-def _finish(
-    function: Callable[[Task], Arrays],
-    tasks: Sequence[Task],
-    jobs: int | None,
-    store: StoredResults | None,
-) -> Iterator[tuple[int, Arrays]]:
-    """Yield the number and the result of every task: those stored, then others as they finish."""
     stored = {} if store is None else store.load_all(len(tasks))
-    yield from stored.items()
     missing = [number for number in range(len(tasks)) if number not in stored]
-    for place, result in _run_missing(function, [tasks[number] for number in missing], jobs):
+    found = _finished(function, [tasks[number] for number in missing], jobs)
+    results = dict(_counted(stored.items(), progress))
+    for place, result in _counted(found, progress):
+        results[missing[place]] = result
         if store is not None:
             store.save(missing[place], result)
-        yield missing[place], result
+    return [results[number] for number in range(len(tasks))]
 
 
-def _run_missing(
+def _finished(
     function: Callable[[Task], Arrays], tasks: Sequence[Task], jobs: int | None
 ) -> Iterator[tuple[int, Arrays]]:
     """Yield the number and the result of every task, as they are finished."""
@@ -320,18 +315,23 @@ def _run_missing(
         return
     reuse_memory()
     threads = min(jobs or _cores.free(usable_cores()), len(tasks))
-    with single_products:
+    with single_products():
         if threads < 2:
             yield from enumerate(map(function, tasks))
             return
         from concurrent.futures import ThreadPoolExecutor, as_completed
 
-        with _cores.lent(), ThreadPoolExecutor(threads) as pool:
+        working = partial(_with_warnings, function)
+        with _cores.taking(0), ThreadPoolExecutor(threads) as pool:
             numbers = {
-                pool.submit(_at_work, function, task): number for number, task in enumerate(tasks)
+                pool.submit(copy_context().run, working, task): number
+                for number, task in enumerate(tasks)
             }
             try:
                 for done in as_completed(numbers):
-                    yield numbers.pop(done), done.result()
+                    result, warned = done.result()
+                    for message, category in warned:
+                        warn_caller(message, category)
+                    yield numbers.pop(done), result
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)

@@ -2,9 +2,9 @@
 
 import pytest
 
+from confir.cli.commands import COMMANDS, build_command
 from confir.cli.input import reading_options
 from confir.cli.input_options import DESIGN
-from confir.cli.start import COMMANDS, build_command
 
 READING = reading_options()
 
@@ -169,7 +169,7 @@ def test_runs_are_looked_for_once(confir_command, sample_files, monkeypatch, wor
         found.append(original(sources))
         return found[-1]
 
-    for module in ("data.formats.run_sources", "data.formats.objects", "cli.run_choice"):
+    for module in ("data.formats.run_sources", "data.formats.objects"):
         monkeypatch.setattr(f"confir.{module}.find_runs", noted)
     command, *options = words
     runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense")]

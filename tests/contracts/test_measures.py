@@ -6,7 +6,8 @@ from hypothesis import given
 
 from confir.data.lists.rankings import JudgedPositions, stack_rankings
 from confir.errors import ConfirError
-from confir.measures.measure_list import MEASURES, parse_measure
+from confir.measures.measure_list import MEASURES
+from confir.measures.parsing import parse_measure
 from reference.plain_measures import greedy_ideal, novelties, read_map
 from strategies import VARIANTS, Collection, as_run, collections, document_counts, examples
 

@@ -21,8 +21,7 @@ from confir.data.formats.run_metadata import read_metadata
 from confir.data.run import pick
 from confir.data.tables.effect_files import read_effects
 from confir.errors import ConfirError, ConfirWarning
-from confir.measures.measure_list import canonical_name
-from confir.measures.parsing import parse_measures
+from confir.measures.parsing import canonical_name, parse_measures
 from confir.report.merged_warnings import like
 from confir.report.report_page import unbroken
 

@@ -37,7 +37,7 @@ from confir.errors import (
     UnknownNameError,
     UnreadableError,
 )
-from confir.measures.measure_list import canonical_name
+from confir.measures.parsing import canonical_name
 from score_entries import scores_from_entries
 from strategies import at_most
 

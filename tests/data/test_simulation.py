@@ -17,7 +17,7 @@ from confir.data.simulation import (
     write_collection,
 )
 from confir.errors import InvalidValueError, UnreadableError
-from confir.measures.measure_list import parse_measure
+from confir.measures.parsing import parse_measure
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from scipy import optimize, stats
 from confir.intervals import calibrated_beta, pivot_test
 from confir.intervals.beta_logit import NEARLY_EQUAL, equal_scores_limits
 from confir.intervals.calibrated_beta import calibrated_beta_interval, pivot
-from confir.intervals.dirichlet_means import dirichlet_limit
+from confir.intervals.dirichlet_means import FarthestLimits, dirichlet_limit
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import METHODS, confidence_interval
 from confir.intervals.pivot_quantiles import (
@@ -22,8 +22,8 @@ from confir.intervals.pivot_quantiles import (
     interpolate_rows,
     pivot_quantiles,
 )
-from confir.measures.summary import inverse_logit, logit
 from confir.resampling.kinds import bootstrap_topics
+from confir.resampling.statistics import inverse_logit, logit
 
 HIGHEST = 0.999
 RNG = np.random.default_rng(23)
@@ -363,10 +363,9 @@ def test_a_limit_between_the_two_lowest_means_of_the_table_is_where_the_pivot_cr
     test = pivot_test.PivotTest(*np.array([[0.0], [1.0], [0.0], [0.0]]))
     logits = np.array([-2.0, -1.0, 1.0])
     rows = compress(np.array([[1.0, 2.0, 2.0]]))
+    nothing_beyond = FarthestLimits(*np.full((3, 1), np.inf))
     with np.errstate(invalid="ignore"):
-        found, _ = pivot_test.first_rejected(
-            test, logits, rows, np.array([10]), lambda places, _: np.zeros(places.shape, bool)
-        )
+        found, _ = pivot_test.first_rejected(test, logits, rows, np.array([10]), nothing_beyond)
     crossing = optimize.brentq(lambda x: compress(-x) - np.interp(x, logits, rows[0]), -2, -1)
     assert -2 < crossing < -1
     assert found[0] == pytest.approx(crossing, abs=1e-9)

@@ -16,7 +16,7 @@ from confir.intervals.dirichlet_means import (
 )
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import confidence_interval
-from confir.measures.summary import logit
+from confir.resampling.statistics import logit
 
 VALUES = (0.02, 0.2, 0.45, 0.7, 0.93)
 

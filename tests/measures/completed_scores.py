@@ -2,7 +2,8 @@
 
 from itertools import product
 
-from confir.measures.measure_list import MEASURES, parse_measure
+from confir.measures.measure_list import MEASURES
+from confir.measures.parsing import parse_measure
 from reference.plain_measures import PlainList, plain_score
 from strategies import VARIANTS
 

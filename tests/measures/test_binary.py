@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from confir.measures.measure_list import parse_measure
+from confir.measures.parsing import parse_measure
 from strategies import Collection
 
 # a, b, d and f are relevant, f is not retrieved, c is judged non-relevant, x and y are unjudged;

@@ -11,7 +11,6 @@ from confir.measures import completions
 from confir.measures.bounded_measures import (
     assumed_bounded,
     bounded_measures,
-    clip_to_range,
     definition_bound,
 )
 
@@ -64,7 +63,7 @@ def test_what_is_stated_decides_on_unknown_measures_alone():
     assert bounded_measures(stated.select(measure=["mine"])).tolist() == [False]
     stated = scores_of([[0.2], [1.4]], ("mine",), bounded=True)
     with pytest.raises(FormatError, match=r"mine of run 'a' on topic '1' is 1.4; .* in \[0, 1\]"):
-        clip_to_range(stated)
+        stated.clipped(bounded_measures)
 
 
 @pytest.mark.parametrize(("score", "clipped"), [(1.0000001, 1.0), (-0.0000009, 0.0)])
@@ -72,13 +71,13 @@ def test_what_is_stated_decides_on_unknown_measures_alone():
 def test_scores_outside_by_rounding_are_clipped_with_a_warning(score, clipped, measure):
     table = scores_of([[0.2, score], [0.4, 0.3]], (measure,))
     with pytest.warns(InputWarning, match="a score outside .* clipped: .* 'b' on topic '0'"):
-        found = clip_to_range(table)
+        found = table.clipped(bounded_measures)
     assert found.values[:, :, 0].tolist() == [[0.2, clipped], [0.4, 0.3]]
     assert table.values[0, 1, 0] == score
 
 
 def test_scores_outside_by_a_rounding_of_doubles_are_clipped_in_silence():
-    found = clip_to_range(scores_of([[0.2, np.nextafter(1.0, 2.0)], [0.4, np.nan]]))
+    found = scores_of([[0.2, np.nextafter(1.0, 2.0)], [0.4, np.nan]]).clipped(bounded_measures)
     assert found.values[0, 1, 0] == 1.0
     assert np.isnan(found.values[1, 1, 0])
 
@@ -86,12 +85,12 @@ def test_scores_outside_by_a_rounding_of_doubles_are_clipped_in_silence():
 @pytest.mark.parametrize("score", [1.000002, -0.000002, 56.3])
 def test_scores_further_outside_are_an_error(score):
     with pytest.raises(FormatError, match=r"AP of run 'b' on topic '0' is .*expected a score in"):
-        clip_to_range(scores_of([[0.2, score], [0.4, 0.3]]))
+        scores_of([[0.2, score], [0.4, 0.3]]).clipped(bounded_measures)
 
 
 def test_scores_of_an_unbounded_measure_stay_as_they_are():
     table = scores_of([[0.2, 1.0000001], [3.0, -2.0]], ("NumRet",))
-    assert clip_to_range(table) is table
+    assert table.clipped(bounded_measures) is table
 
 
 def test_sums_begin_anew_in_each_list():

@@ -3,13 +3,8 @@
 import pytest
 
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.measures.measure_list import (
-    DEFAULT_MEASURES,
-    MEASURES,
-    canonical_name,
-    parse_measure,
-)
-from confir.measures.parsing import parse_measures
+from confir.measures.measure_list import DEFAULT_MEASURES, MEASURES
+from confir.measures.parsing import canonical_name, parse_measure, parse_measures
 
 # The names that trec_eval prints for the measures of the catalogue.
 TREC_EVAL_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)

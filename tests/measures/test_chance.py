@@ -14,10 +14,9 @@ import confir
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.measures.random_rankings import (
     chance_corrected,
-    excess_over_prevalence,
     expected_random_ap,
     expected_random_score,
-    random_score_variance,
+    random_score_moments,
 )
 
 
@@ -62,7 +61,7 @@ def test_mean_and_variance_of_every_binary_measure_against_enumeration(documents
         for measure, scores in scores_of_all(relevance, depth).items():
             relevant = np.arange(documents + 1)
             means = expected_random_score(measure, documents, relevant, depth)
-            variances = random_score_variance(measure, documents, relevant, depth)
+            variances = random_score_moments(measure, documents, relevant, depth)[1]
             for r in relevant:
                 label = f"{measure} N={documents} R={r} depth={depth}"
                 among = scores[count == r]
@@ -79,7 +78,7 @@ def test_mean_and_variance_of_graded_measures_against_enumeration(measure, gains
         scores = [graded_score(measure, order[:depth], gains) for order in permutations(gains)]
         found = expected_random_score(measure, documents, counts, depth)
         assert found == pytest.approx(np.mean(scores), abs=1e-14)
-        spread = random_score_variance(measure, documents, counts, depth)
+        spread = random_score_moments(measure, documents, counts, depth)[1]
         assert spread == pytest.approx(np.var(scores), abs=1e-14)
 
 
@@ -151,14 +150,14 @@ def test_ap_is_exact_to_the_last_digits_up_to_a_million_million_documents(docume
             label = f"N={n} R={relevant} depth={depth}"
             found = expected_random_ap(n, relevant, depth)
             assert found == pytest.approx(float(mean), rel=1e-14, abs=0), label
-            spread = random_score_variance("AP", n, relevant, depth)
+            spread = random_score_moments("AP", n, relevant, depth)[1]
             assert spread == pytest.approx(float(variance), rel=1e-12, abs=1e-75), label
 
 
 def test_a_ranking_of_relevant_documents_alone_has_ap_1_without_variance():
     for documents in (1, 2, 3, 1_000, 10**12):
         assert expected_random_ap(documents, documents) == pytest.approx(1, rel=1e-14)
-        assert random_score_variance("AP", documents, documents) == 0
+        assert random_score_moments("AP", documents, documents)[1] == 0
 
 
 def added_rr(documents: int, relevant: int, depth: int) -> tuple[float, float]:
@@ -190,7 +189,7 @@ def added_rr(documents: int, relevant: int, depth: int) -> tuple[float, float]:
 def test_long_sums_of_rr_equal_the_added_terms(documents, relevant, depth):
     mean, variance = added_rr(documents, relevant, depth)
     assert expected_random_score("RR", documents, relevant, depth) == pytest.approx(mean, rel=2e-12)
-    found = random_score_variance(f"RR@{depth}", documents, relevant)
+    found = random_score_moments(f"RR@{depth}", documents, relevant)[1]
     assert found == pytest.approx(variance, rel=2e-12)
 
 
@@ -242,7 +241,7 @@ def test_moments_agree_with_the_scores_of_random_lists(random_run, measure):
     scores = confir.evaluate(qrels, {"random": run}, measure).values[:, 0, 0]
     counts = {1: 8, 2: 8, 3: 8}
     mean = expected_random_score(measure, 300, counts, 120)
-    sd = math.sqrt(random_score_variance(measure, 300, counts, 120))
+    sd = math.sqrt(random_score_moments(measure, 300, counts, 120)[1])
     assert abs(scores.mean() - mean) < 4 * sd / math.sqrt(len(scores))
     assert scores.std() == pytest.approx(sd, rel=0.25)
 
@@ -253,7 +252,7 @@ def test_expectations_lie_between_0_and_1_and_grow_with_depth(documents, share, 
     depth = min(documents, max(1, round(part * documents)))
     cut, whole = expected_random_ap(documents, relevant, np.array([depth, documents]))
     assert 0 < cut <= whole * (1 + 1e-14) <= 1 + 1e-12
-    assert random_score_variance("AP", documents, relevant, depth) >= 0
+    assert random_score_moments("AP", documents, relevant, depth)[1] >= 0
 
 
 def test_numbers_give_a_number_and_arrays_an_array():
@@ -267,13 +266,7 @@ def test_numbers_give_a_number_and_arrays_an_array():
 def test_without_relevant_documents_chance_scores_0():
     for measure in ("AP", "P@5", "R@5", "Rprec", "RR", "nDCG", "RBP", "Success@5"):
         assert expected_random_score(measure, 10, 0) == 0
-        assert random_score_variance(measure, 10, 0) == 0
-
-
-def test_the_excess_over_prevalence_is_the_difference():
-    documents, relevant = np.array([1, 2, 5, 1_000, 10]), np.array([1, 1, 2, 30, 0])
-    difference = expected_random_ap(documents, relevant) - relevant / documents
-    assert excess_over_prevalence(documents, relevant) == pytest.approx(difference, abs=1e-15)
+        assert random_score_moments(measure, 10, 0)[1] == 0
 
 
 def test_chance_correction_maps_chance_to_0_and_perfection_to_1():

@@ -17,7 +17,7 @@ from confir.measures.chance_tail import (
     random_ap_tail,
     simulate_random_ap,
 )
-from confir.measures.random_rankings import expected_random_ap, random_score_variance
+from confir.measures.random_rankings import expected_random_ap, random_score_moments
 
 
 def tail(documents, relevant, observed, depth=None, draws=999, seed=1):
@@ -166,7 +166,7 @@ def test_simulated_ap_has_the_exact_moments(documents, relevant, depth):
     draws = 4_000
     rng = np.random.default_rng(11)
     values = simulate_random_ap(documents, relevant, depth, draws=draws, rng=rng)
-    sd = np.sqrt(random_score_variance("AP", documents, relevant, depth))
+    sd = np.sqrt(random_score_moments("AP", documents, relevant, depth)[1])
     expected = expected_random_ap(documents, relevant, depth)
     assert abs(values.mean() - expected) < 4 * sd / np.sqrt(draws)
     assert (values >= 0).all()

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from confir.data.experiment import Experiment
 from confir.data.lists.unjudged_documents import find_unjudged
 from confir.measures.completion_differences import difference_bounds
-from confir.measures.measure_list import MEASURES, parse_measure
+from confir.measures.measure_list import MEASURES
+from confir.measures.parsing import parse_measure
 from measures.completed_scores import BOUNDED, below_the_list, completed_scores
 from strategies import examples, tied_topics
 

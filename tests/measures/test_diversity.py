@@ -5,7 +5,7 @@ from math import log2
 import pytest
 
 from confir.errors import InvalidValueError
-from confir.measures.measure_list import parse_measure
+from confir.measures.parsing import parse_measure
 from strategies import Collection
 
 SERVED = {"a": {"1": 1, "2": 1}, "b": {"2": 3}, "c": {"3": 2}, "n": {"1": 0, "2": -2}}

@@ -17,7 +17,7 @@ from confir.errors import (
     UnknownNameError,
 )
 from confir.measures.evaluation import evaluate, evaluate_lists
-from confir.measures.measure_list import parse_measure
+from confir.measures.parsing import parse_measure
 from confir.resampling.document_bootstrap import resample_documents
 from run_files import make_qrels
 from strategies import VARIANTS, collections, examples

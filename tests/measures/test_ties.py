@@ -11,7 +11,8 @@ from confir.data.experiment import Experiment
 from confir.data.lists.rankings import stack_rankings
 from confir.data.lists.tied_lists import tie_groups, tied_rankings
 from confir.errors import UnsupportedMethodError
-from confir.measures.measure_list import MEASURES, parse_measure
+from confir.measures.measure_list import MEASURES
+from confir.measures.parsing import parse_measure
 from confir.measures.tied_scores import extreme_lists
 from reference.plain_measures import PlainList, plain_score
 from strategies import VARIANTS, examples, tied_topics

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.lists.rankings import JudgedPositions, stack_rankings
 from confir.data.qrels import build_qrels, subtopic_judgements
-from confir.measures.measure_list import parse_measure
+from confir.measures.parsing import parse_measure
 from strategies import Collection, as_run, collections, examples
 
 NAMES = {"alpha-nDCG": "alpha_nDCG", "ERR-IA": "ERR_IA", "nERR-IA": "nERR_IA"}

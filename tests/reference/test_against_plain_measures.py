@@ -3,7 +3,8 @@
 import numpy as np
 from hypothesis import given
 
-from confir.measures.measure_list import MEASURES, parse_measure
+from confir.measures.measure_list import MEASURES
+from confir.measures.parsing import parse_measure
 from reference.plain_measures import PLAIN_MEASURES, plain_score
 from strategies import VARIANTS, Collection, collections, document_counts, examples
 

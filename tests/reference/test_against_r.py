@@ -204,11 +204,12 @@ def test_power_and_topics_against_pwr():
         sd, effect = np.ones(1), case["effect"]
         if "needed" in case:
             enough = [
-                Criterion(0.95).power(sd, np.array([n]), effect)[0] for n in needed_around(case)
+                Criterion(0.95).power_function(sd, np.array([n]))(effect)[0]
+                for n in needed_around(case)
             ]
             assert enough[0] < 0.8 <= enough[1]
         else:
-            power = Criterion(case["level"]).power(sd, np.array([case["topics"]]), effect)
+            power = Criterion(case["level"]).power_function(sd, np.array([case["topics"]]))(effect)
             assert power[0] == pytest.approx(case["power"], abs=1e-5)
 
 

@@ -17,7 +17,7 @@ from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.lists.rankings import JudgedPositions, stack_rankings
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
-from confir.measures.measure_list import parse_measure
+from confir.measures.parsing import parse_measure
 from strategies import DOCIDS, examples
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)

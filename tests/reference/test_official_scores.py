@@ -7,7 +7,7 @@ import pytest
 
 from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.lists.rankings import JudgedPositions, stack_rankings
-from confir.measures.measure_list import parse_measure
+from confir.measures.parsing import parse_measure
 from reference.plain_measures import PlainList, rank_biased_precision
 
 # NIST's RBP takes half a gain for the lower of the two levels.

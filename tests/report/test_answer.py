@@ -290,7 +290,7 @@ def test_a_difference_without_variance_is_not_shared_out(with_documents):
     variance = with_documents["collection"].difference_variance
     none = replace(
         variance,
-        **dict.fromkeys(("topics", "documents", "interaction"), 0.0 * variance.topics),
+        **dict.fromkeys(("topics", "documents", "interaction", "total"), 0.0 * variance.topics),
     )
     changed = replace(with_documents["collection"], difference_variance=none)
     assert share_sentence(with_collection(with_documents, changed)) == ""

@@ -56,7 +56,8 @@ def test_shares_of_variance_sum_to_100_percent(sample):
 def test_a_mean_that_does_not_vary_has_no_shares(sample):
     variance = decompose_variance(sample, summaries=("mean",))
     still = replace(
-        variance, **dict.fromkeys(("topics", "documents", "interaction"), np.zeros((4, 1, 1)))
+        variance,
+        **dict.fromkeys(("topics", "documents", "interaction", "total"), np.zeros((4, 1, 1))),
     )
     assert [cell.text for cell in collection_variance_table(still).rows[0][2:5]] == ["–"] * 3
 

@@ -89,7 +89,8 @@ def test_the_chart_of_topics_holds_the_scores_of_the_best_run(contents, figures)
 def test_the_chart_of_differences_holds_the_best_run_less_the_next(contents, figures):
     part = contents.measures[0]
     first, second = part.order()[:2]
-    wanted = TopicDifferences(part.scores, np.array([second]), np.array([first])).to_records()
+    pair = np.array([second]), np.array([first]), np.array([[0]]), np.array([[False]])
+    wanted = TopicDifferences(part.scores, *pair).to_records()
     assert holds(data(figures["differences", "AP"]), wanted)
 
 

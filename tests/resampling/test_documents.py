@@ -16,8 +16,7 @@ from confir.errors import (
     UnknownNameError,
     UnsupportedMethodError,
 )
-from confir.measures.measure_list import parse_measure
-from confir.measures.summary import clipped_logit
+from confir.measures.parsing import parse_measure
 from confir.resampling import prepared_lists, topic_documents
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_bootstrap import bootstrap_documents, resample_documents
@@ -31,6 +30,7 @@ from confir.resampling.document_kernels import (
 from confir.resampling.key_kernels import document_keys
 from confir.resampling.kinds import against
 from confir.resampling.prepared_lists import Drawing, PreparedLists
+from confir.resampling.statistics import clipped_logit
 from confir.resampling.topic_documents import TopicDocuments
 from reference.plain_measures import plain_score
 from strategies import VARIANTS, collections, examples

@@ -45,7 +45,7 @@ def test_standard_errors_are_sums_over_clusters(whole):
     scores = made(*parts)
     sample = as_sample(scores)
     found = sample.distribution(slice(None), None, ("se",))
-    weight = sample.model_weight()
+    weight = sample.model_weight
     n, more = drawn.sum(), (~drawn).sum()
     judged, others = len(set(cluster[drawn])), len(set(cluster[~drawn]))
     for run in range(3):

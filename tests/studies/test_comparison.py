@@ -565,7 +565,8 @@ def test_a_tie_by_rounding_speaks_neither_for_nor_against():
 def test_runs_without_a_common_topic_have_no_differences():
     values = np.array([[[0.1], [np.nan]], [[np.nan], [0.2]]])
     scores = Scores(("a", "b"), ("x", "y"), ("AP",), values)
-    differences = TopicDifferences(scores, np.array([0]), np.array([1]))
+    pair = np.array([0]), np.array([1]), np.array([[0]]), np.array([[False]])
+    differences = TopicDifferences(scores, *pair)
     assert differences.to_records() == []
     assert differences.to_dict()["difference"] == []
 

@@ -10,9 +10,9 @@ from scipy import stats
 
 from confir import compare_runs, evaluate, find_best, judge_gate, rank_runs
 from confir.defaults import LEVELS
-from confir.intervals.simultaneous import ComparisonFamily, SimultaneousLimits, is_significant
+from confir.intervals.simultaneous import ComparisonFamily, is_significant
 from confir.studies.comparison.table import comparison_table
-from confir.studies.comparison.verdicts import sides_of_bound
+from confir.studies.gate.gate import sides_of_bound
 from strategies import at_most
 from studies.score_tables import table
 
@@ -250,10 +250,9 @@ def test_an_open_end_at_0_passes_every_bound_below_0_and_none_above():
 def test_signs_alone_show_that_a_difference_is_beyond_bounds_on_the_other_side_of_0():
     values = near_constant(1e-4, others=0.4).values[:, :12]
     comparison = compare_runs(table(values), baseline="run0", replicates=199, rng=1)
-    limits = SimultaneousLimits(*comparison.limits, comparison.open_end)
-    given = comparison.means, limits
+    limits = comparison.limits
     for bound, side in ((-0.01, 1), (-1e-9, 1), (0.0, 1), (1e-9, 0), (0.01, 0), (0.03, 0)):
-        sides = sides_of_bound(*given, bound, comparison.adjustment, 0.95)
+        sides = sides_of_bound(comparison, bound)
         assert sides[0, 0] == side, bound
         # 0 is excluded by the signs alone, any other bound by the interval
         if not side:

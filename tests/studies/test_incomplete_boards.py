@@ -9,13 +9,10 @@ import statsmodels.api as sm
 import confir
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, UnsupportedMethodError
-from confir.studies.leaderboard.additive_model import (
-    Datasets,
-    additive_sample,
-    fit_additive,
-)
+from confir.studies.leaderboard.additive_fit import DatasetCells, fit_additive
+from confir.studies.leaderboard.additive_sample import additive_sample
+from confir.studies.leaderboard.board_making import make_leaderboard
 from confir.studies.leaderboard.board_sources import board_scores
-from confir.studies.leaderboard.leaderboard import make_leaderboard
 
 RUNS = ("a", "b", "c", "<d>")
 
@@ -47,7 +44,7 @@ def topics_with_gaps(seed=2, sizes=(20, 12, 8, 15), missing=((0, 1), (2, 0))):
 
 def sample_of(sources, datasets=None):
     scores = board_scores(sources, None, datasets, "model")
-    held = Datasets.of(scores)
+    held = DatasetCells.of(scores)
     return additive_sample(scores, held, fit_additive(held)), held
 
 

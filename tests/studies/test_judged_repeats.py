@@ -38,7 +38,7 @@ def over_repeats(scores):
 
 def repeat_variance(scores, system):
     """σ_b² of a system by loops, with the weight of the model in the mean over its repeats."""
-    weight = as_sample(over_repeats(scores)).model_weight()[system]
+    weight = as_sample(over_repeats(scores)).model_weight[system]
     own = slice(system * REPEATS, (system + 1) * REPEATS)
     y, f = scores.values[:, own, 0], scores.model.values[:, own, 0]
     f, rest = f[:PEOPLE], f[PEOPLE:]

@@ -17,11 +17,8 @@ from confir.errors import (
     UnsupportedMethodError,
 )
 from confir.studies.best.run_pairs import compare_all_runs
+from confir.studies.leaderboard.board_making import _neighbours, make_leaderboard
 from confir.studies.leaderboard.borda import borda_counts, descending_ranks
-from confir.studies.leaderboard.leaderboard import (
-    _neighbours,
-    make_leaderboard,
-)
 from confir.studies.leaderboard.table import board_part, leaderboard_table
 from requirements import required
 
@@ -181,7 +178,7 @@ def test_a_comparison_with_the_next_run_near_the_threshold_is_borderline(lead, p
     topics, runs = (tuple(f"{n:02}" for n in range(number)) for number in values.shape)
     scores = Scores(topics, runs, ("AP",), values[:, :, None])
     (pairs,) = compare_all_runs(scores, 19, 1, what="ranks", level=0.95)
-    p_next, _, borderline = _neighbours(pairs, 0.95)
+    p_next, _, borderline = _neighbours(pairs, pairs.pair_p(), 0.95)
     assert p_next[0] == pytest.approx(p, abs=0.03)
     assert borderline[0] == unclear
     assert make_leaderboard(scores, rng=1, replicates=19).borderline[0] >= unclear

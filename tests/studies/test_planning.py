@@ -44,7 +44,8 @@ def test_planned_power_is_had_in_simulation(pilot, power, difference):
         assert found >= power - slack
         assert (
             found
-            <= Criterion(0.95).power(np.array([sd]), np.array([topics + 1]), difference) + slack
+            <= Criterion(0.95).power_function(np.array([sd]), np.array([topics + 1]))(difference)
+            + slack
         )
 
 

@@ -47,7 +47,7 @@ def test_the_promised_power_is_reached_with_the_promised_assurance(topics, assur
     pilots = normal_pilots(topics, 3000, np.random.default_rng(2))
     plan = plan_topics(pilots, baseline="run0", difference=DIFFERENCE, assurance=assurance)
     planned = plan.topics[0].astype(int)
-    reached = Criterion(0.95).power(np.array(SD), planned, DIFFERENCE)
+    reached = Criterion(0.95).power_function(np.array(SD), planned)(DIFFERENCE)
     share = np.mean(reached >= 0.8)
     # topics are whole, so that the promise is kept a little more often
     slack = 4 * math.sqrt(assurance * (1 - assurance) / 3000)
@@ -58,7 +58,7 @@ def test_the_promised_power_is_reached_with_the_promised_assurance(topics, assur
 def test_without_assurance_the_promise_is_kept_in_half_of_the_pilots():
     pilots = normal_pilots(10, 3000, np.random.default_rng(3))
     planned = plan_topics(pilots, baseline="run0", difference=DIFFERENCE).topics[0].astype(int)
-    reached = Criterion(0.95).power(np.array(SD), planned, DIFFERENCE)
+    reached = Criterion(0.95).power_function(np.array(SD), planned)(DIFFERENCE)
     assert np.mean(reached >= 0.8) == pytest.approx(0.44, abs=0.06)
     # promised .80, and .69 to .75 on average, as the specification measured
     assert 0.69 <= reached.mean() <= 0.76
@@ -244,7 +244,7 @@ def test_a_budget_says_what_it_buys(pilot):
     assert power.goal == "achieved power"
     for r, m in np.ndindex(power.topics.shape):
         sd, n = np.array([power.sd[r, m]]), np.array([100])
-        assert power.achieved_power[r, m] == Criterion(0.95).power(sd, n, 0.03)
+        assert power.achieved_power[r, m] == Criterion(0.95).power_function(sd, n)(0.03)
         assert power.half_width[r, m] == Criterion(0.95).half_width(sd, n)
         assert detectable.half_width[r, m] == power.half_width[r, m]
     assert power.to_dict()["power"] == power.achieved_power.T.reshape(-1).tolist()
@@ -370,7 +370,7 @@ def test_power_in_a_family_against_simulated_variances():
         t = mean / np.sqrt((variance + borrowed) / topics)
         sums = draws.sum(axis=1) / np.sqrt(np.square(draws).sum(axis=1))
         hit = (np.abs(t) > stats.t.ppf(0.995, topics - 1)) | (np.abs(sums) > 2.9)
-        power = criterion.power(np.array([sd]), np.array([topics]), gap)
+        power = criterion.power_function(np.array([sd]), np.array([topics]))(gap)
         assert power[0] == pytest.approx(hit.mean(), abs=0.004)
         found = criterion.detectable(np.array([sd]), np.array([topics]), float(power[0]))
         assert found[0] == pytest.approx(gap, rel=1e-6)

@@ -19,7 +19,7 @@ from confir.measures.chance_tail import combine_probabilities
 from confir.measures.random_rankings import (
     expected_random_ap,
     expected_random_score,
-    random_score_variance,
+    random_score_moments,
 )
 from confir.studies.chance.random_baseline import compare_with_chance, describe_chance
 from confir.studies.chance.table import p_or_bound
@@ -53,7 +53,7 @@ def test_every_topic_has_the_expectation_of_its_relevant_documents():
     )
     assert chance.expected[:, 1] == pytest.approx([expected_random_ap(10, 1), 0, 0])
     assert chance.expected[0, 2] == expected_random_score("nDCG@2", 10, {1: 1, 2: 1})
-    assert chance.sd[0, 0] == pytest.approx(math.sqrt(random_score_variance("AP", 10, 2)))
+    assert chance.sd[0, 0] == pytest.approx(math.sqrt(random_score_moments("AP", 10, 2)[1]))
     assert chance.prevalence[:, 0].tolist() == [0.2, 0.1, 0.0]
 
 

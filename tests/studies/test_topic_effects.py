@@ -12,8 +12,8 @@ from confir.data.run import build_run
 from confir.data.scores import Scores
 from confir.data.tables.effect_files import Group, read_effects
 from confir.errors import InputWarning, InvalidValueError, UnknownNameError
-from confir.measures.summary import clipped_logit
 from confir.resampling.document_bootstrap import resample_documents
+from confir.resampling.statistics import clipped_logit
 from confir.studies.collection.collection_topics import summarise_topics
 from confir.studies.meta_analysis.meta_analysis import pool_effects
 from confir.studies.meta_analysis.topic_effects import (

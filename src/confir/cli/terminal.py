@@ -127,12 +127,13 @@ class Progress:
     It shows the time left, or the time taken where the number of steps is not known. Work in stages,
     whose steps take very different times, shows its stage and the time taken: a share of its steps would
     stand at 99% for long. Threads may share it. Slow work without numba says, once, how to make it fast.
+    A ``with`` statement gives what verbs report their steps to: None where nothing is shown.
     """
 
     def __init__(self, label: str, *, total: int | None, quiet: bool) -> None:
         self._label = label
         self._total = total
-        self._shown = not quiet and sys.stderr.isatty()
+        self._quiet = quiet
         self._started = time.monotonic()
         self._done = 0
         self._counting = threading.Lock()
@@ -140,14 +141,13 @@ class Progress:
         self._bar: Any = None
         self._task: Any = None
         self._note: threading.Timer | None = None
-        if not quiet and find_spec("numba") is None:
+
+    def __enter__(self) -> Self | None:
+        if not self._quiet and find_spec("numba") is None:
             self._note = threading.Timer(_SLOW, print_message, [_SLOW_NOTE])
             self._note.daemon = True
-
-    def __enter__(self) -> Self:
-        if self._note is not None:
             self._note.start()
-        return self
+        return self if not self._quiet and sys.stderr.isatty() else None
 
     def __exit__(
         self,
@@ -173,7 +173,7 @@ class Progress:
             self._show()
 
     def _show(self) -> None:
-        if not self._shown or time.monotonic() - self._started < _PATIENCE:
+        if time.monotonic() - self._started < _PATIENCE:
             return
         if self._bar is None:
             self._start()

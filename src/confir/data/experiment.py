@@ -184,7 +184,7 @@ class Experiment:
     @property
     def has_read_lists(self) -> bool:
         """Whether the lists have been read, be they held or stored."""
-        return self.has_lists or self.has_stored_lists
+        return not self.kept.keys().isdisjoint(("lists", "stored_lists"))
 
     @property
     def has_stored_lists(self) -> bool:

@@ -133,7 +133,7 @@ class RunScores:
         """
         return self
 
-    def clipped(self, _find_bounded: Callable[[], Booleans]) -> Self:
+    def clipped(self, _find_bounded: Callable[[Self], Booleans]) -> Self:
         """Return the scores, those of bounded measures in [0, 1]; raise where one is far outside.
 
         A summary clips what it reads: nothing is read before it is needed.

@@ -175,13 +175,13 @@ class Scores(RunScores, Result):
         warn_of_missing_scores(self)
         return self
 
-    def clipped(self, find_bounded: Callable[[], Booleans]) -> Self:
+    def clipped(self, find_bounded: Callable[[Self], Booleans]) -> Self:
         """Return scores with those of bounded measures in [0, 1].
 
         Scores outside by rounding are clipped, with a warning beyond double precision; any further
         outside raise.
         """
-        clipped = np.where(find_bounded(), np.clip(self.values, 0.0, 1.0), self.values)
+        clipped = np.where(find_bounded(self), np.clip(self.values, 0.0, 1.0), self.values)
         finite = np.isfinite(self.values)  # infinite scores are rejected elsewhere
         distance = np.abs(
             np.subtract(self.values, clipped, where=finite, out=np.zeros(clipped.shape))

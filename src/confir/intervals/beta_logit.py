@@ -8,9 +8,9 @@ from confir.arrays import Floats, Integers
 from confir.intervals.interval import Limits, tail_probabilities
 from confir.intervals.method import Method, Use
 from confir.intervals.quantiles import t_quantile
-from confir.measures.summary import inverse_logit, logit
 from confir.order import TIE
 from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.statistics import inverse_logit, logit
 
 # Few topics say little about skewness: the beta distribution's has the weight of this many topics.
 PRIOR_TOPICS = 100.0

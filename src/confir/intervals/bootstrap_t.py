@@ -16,12 +16,12 @@ from confir.intervals.beta_logit import remove_skewness
 from confir.intervals.interval import Limits, tail_probabilities
 from confir.intervals.method import Method, Use
 from confir.intervals.probe import Probe, mirrored, side_of_quantiles
-from confir.measures.summary import inverse_logit, logit
 from confir.resampling.distribution import (
     SamplingDistribution,
     around_quantiles,
     quantile_of_sorted,
 )
+from confir.resampling.statistics import inverse_logit, logit
 
 
 def bootstrap_t_interval(distribution: SamplingDistribution, level: float) -> Limits:

@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Floats, Integers
 from confir.intervals.beta_logit import (
     PRIOR_TOPICS,
     beta_logit_interval,
     dispersion,
     pass_into_equal_scores,
     sample_skewness,
+    skewness_terms,
     spread_share,
 )
 from confir.intervals.dirichlet_means import (
@@ -26,8 +27,8 @@ from confir.intervals.interval import Limits, tail_probabilities
 from confir.intervals.method import Method, Use
 from confir.intervals.pivot_quantiles import pivot_quantiles
 from confir.intervals.pivot_test import PivotTest, first_rejected, softly_rejected
-from confir.measures.summary import inverse_logit, logit
 from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.statistics import inverse_logit, logit
 
 # Scores are nearly equal, too, if the standard deviation of their sum is below this, or below as much
 # less as there are more than twenty topics: near 0 or 1, a move of 1e-6 would change U too much.
@@ -49,9 +50,9 @@ def calibrated_beta_interval(distribution: SamplingDistribution, level: float) -
     tail, _ = tail_probabilities(min(level, table.highest_level))
     sample = replace(distribution, skewness=sample_skewness(distribution))
     rows = table.rows(sample.count, dispersion(distribution), tail)
-    low, high = inverted_limits(sample, table.logits, rows, tail)
-    share = share_of_test(distribution)
-    limits = pass_into_equal_scores(Limits(low, high), distribution, level, share)
+    limits, share = inverted_limits(sample, table.logits, rows, tail), share_of_test(distribution)
+    if (share < 1.0).any():
+        limits = pass_into_equal_scores(limits, distribution, level, share)
     if level <= table.highest_level:
         return limits
     other = beta_logit_interval(distribution, level)
@@ -89,29 +90,24 @@ def inverted_limits(
     """
     # Behind the columns of the scores stand, in the same order, those of the scores 1-x.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # by equal scores
-        n, m, se = sample.count, sample.estimate, sample.require("se")
-        test = PivotTest.of(n, m, se, sample.require("skewness"), PRIOR_TOPICS).with_mirrored()
+        test = PivotTest.before_mirrored(sample)
         # The lower limit of `gaffke` is 1 less the upper one of the mirrored scores.
         mirrored = ScoreMoments.after_mirrored(sample)
         farthest = FarthestLimits.of(mirrored.count, mirrored.mean, tail)
-        logarithms = -np.log1p(np.exp(logits))
-
-        def is_beyond(places: Integers, columns: Integers) -> Booleans:
-            return farthest.lie_within(-logits[places], logarithms[places], columns)
-
-        found, steep = first_rejected(test, logits, rows, mirrored.count, is_beyond)
+        found, steep = first_rejected(test, logits, rows, mirrored.count, farthest)
         lowest = inverse_logit(found)
         if sample.sample is not None:
             sure = steep & is_within(mirrored, tail, 1.0 - lowest)
-            doubtful = np.flatnonzero(np.tile(se > 0, 2) & ~sure)
+            doubtful = np.flatnonzero(np.tile(sample.require("se") > 0, 2) & ~sure)
             bound = _bounds(sample.sample, mirrored, doubtful, tail, np.where(steep, lowest, 0.0))
             lowest[doubtful] = np.maximum(lowest[doubtful], bound)
             flat = np.flatnonzero(~steep[doubtful])
-            columns = doubtful[flat]
-            part, own = test.of_columns(columns), rows[columns % len(rows)]
-            end = np.minimum(logit(bound[flat]), part.centre)
-            soft = softly_rejected(part, logits, own, mirrored.count[columns], end)
-            lowest[columns] = inverse_logit(soft)
+            if len(flat):
+                columns = doubtful[flat]
+                part, own = test.of_columns(columns), rows[columns % len(rows)]
+                end = np.minimum(logit(bound[flat]), part.centre)
+                soft = softly_rejected(part, logits, own, mirrored.count[columns], end)
+                lowest[columns] = inverse_logit(soft)
     low, above = np.split(lowest, 2)
     return Limits(low, 1.0 - above)
 
@@ -172,9 +168,11 @@ def pivot(
     Equal scores have ±∞, by the side on which they lie.
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
-        skewness = third / (variance * (n - 1) / n) ** 1.5
-        test = PivotTest.of(n, mean, np.sqrt(variance / n), skewness, prior_topics)
-        u = test.pivot(logit(np.array(truth)))
+        skewness, se = third / (variance * (n - 1) / n) ** 1.5, np.sqrt(variance / n)
+        a, b = skewness_terms(n, mean, se, skewness, prior_topics)
+        u, _ = PivotTest(logit(mean), mean * (1.0 - mean) / se, a, b).pivot_and_slope(
+            logit(np.array(truth))
+        )
     return np.where(np.isnan(u), np.copysign(np.inf, mean - truth), u)
 
 

@@ -45,7 +45,7 @@ def find_intervals(
         blocks = [_limits(source, choices, levels)]
         drawn = 0 if source.replicates is None else len(source.replicates)
     else:
-        shape, drawn = source.shape, source.replicates_used(replicates)
+        shape, drawn = source.shape, source.replicates_drawn or replicates
         words = source.design_words
         blocks = _resample(source, choices, levels, replicates, rng)
     # Over documents a standard error comes from replicates, too.

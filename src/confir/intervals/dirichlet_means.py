@@ -13,8 +13,8 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.intervals.quantiles import normal_quantile
-from confir.measures.summary import inverse_logit, logit
 from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.statistics import inverse_logit, logit
 
 # A limit is found when a step moves it by no more.
 _PRECISE = 1e-14

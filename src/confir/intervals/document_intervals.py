@@ -11,12 +11,17 @@ import numpy as np
 from confir.arguments import as_real
 from confir.arrays import Floats
 from confir.defaults import LOGIT_EPSILON
+from confir.errors import UnsupportedMethodError
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method, Use
 from confir.intervals.quantiles import t_quantile
 from confir.intervals.standard import t_interval
-from confir.measures.summary import clipped_logit, inverse_logit
+from confir.measures.bounded_measures import bounded_measures
 from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.document_replicates import DocumentReplicates
+from confir.resampling.kinds import require_knowledge
+from confir.resampling.sample import Knowledge
+from confir.resampling.statistics import clipped_logit, inverse_logit
 from confir.resampling.variance_components import spread
 
 
@@ -56,6 +61,21 @@ def logit_limits(score: Floats, sd: Floats, quantile: Floats | float, epsilon: f
 def check_epsilon(epsilon: float) -> None:
     """Raise where clipping leaves no scores between 0 and 1."""
     as_real("epsilon", epsilon, above=0.0, below=0.5)
+
+
+def check_document_replicates(sample: DocumentReplicates, epsilon: float) -> None:
+    """Raise if there are no replicates of documents, epsilon is invalid, or a measure not in [0, 1]."""
+    require_knowledge(sample, Knowledge.COLLECTIONS, "an interval over collections")
+    check_epsilon(epsilon)
+    for place in np.flatnonzero(~bounded_measures(sample.scores)):
+        raise unbounded_error(sample.measures[place])
+
+
+def unbounded_error(measure: str) -> UnsupportedMethodError:
+    """Return the error that a measure does not lie in [0, 1]."""
+    return UnsupportedMethodError(
+        f"intervals over collections are for measures in [0, 1], which {measure} is not"
+    )
 
 
 def two_sided_normal(level: float) -> float:

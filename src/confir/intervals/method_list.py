@@ -15,7 +15,7 @@ import numpy as np
 from confir.arguments import as_choice, as_level, as_levels, as_texts, check_rng
 from confir.data.experiment import on_its_scheduler
 from confir.data.run_scores import RunScores
-from confir.defaults import LEVEL, SEED
+from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import (
     DegenerateSampleWarning,
     InvalidValueError,
@@ -44,7 +44,7 @@ from confir.measures.bounded_measures import assumed_bounded
 from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE
 from confir.resampling.distribution import Resampled, SamplingDistribution
-from confir.resampling.kinds import as_sample, as_scores_or_array, default_replicates
+from confir.resampling.kinds import as_sample, as_scores_or_array
 from confir.resampling.topic_bootstrap import Rng, ScoresLike, check_replicates
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def fields_needed(names: Iterable[str]) -> set[str]:
 
 def fits(method: Method, source: Source) -> bool:
     """Whether a method has limits for all columns of a statistic."""
-    provided = all(source.provides(need) for need in method.needs)
+    provided = source.provided.issuperset(method.needs)
     inside = not method.bounded or bool(source.support.all())
     sampled = source.independent or not method.one_sample
     return source.over in method.uses and provided and inside and sampled
@@ -113,7 +113,7 @@ def check_fit(method: Method, source: Source) -> None:
     """Raise where a method does not fit a statistic, naming those that do."""
     if fits(method, source):
         return
-    lacking = [need for need in method.needs if not source.provides(need)]
+    lacking = [need for need in method.needs if need not in source.provided]
     outside = [source.labels[i] for i in np.flatnonzero(~source.support)] if method.bounded else []
     reason = f"it is not for resampled {source.over}"
     if outside:
@@ -202,7 +202,8 @@ def confidence_interval(
     check_rng(rng)
     if not isinstance(scores, SamplingDistribution):
         scores = as_scores_or_array(scores)
-    replicates = default_replicates(scores, replicates)
+    if replicates is None:
+        replicates = getattr(scores, "default_replicates", REPLICATES)
     check_replicates(replicates)
     several = not isinstance(level, Real) or not (method is None or isinstance(method, str))
     source: Source
@@ -256,11 +257,10 @@ def _choose(source: Source, names: Sequence[str] | None) -> list[Choice]:
     bounded, dependent = METHODS[DEFAULT_BOUNDED_METHOD], METHODS[DEFAULT_DEPENDENT_METHOD]
     columns = zip(source.simple_columns().tolist(), source.support.tolist(), strict=True)
     wanted = [(bounded if simple else dependent, inside) for simple, inside in columns]
+    provided, other = source.provided, METHODS[DEFAULT_METHOD]
     return [
         tuple(
-            method
-            if inside and all(map(source.provides, method.needs))
-            else METHODS[DEFAULT_METHOD]
+            method if inside and provided.issuperset(method.needs) else other
             for method, inside in wanted
         )
     ]
@@ -309,7 +309,7 @@ def _warn_degenerate(source: Source, interval: Interval) -> None:
         ]
         cause = "fewer than two scores" if too_few else "the scores are all equal, or nearly so"
         names = [" ".join(source.labels[i]) for i in columns]
-        answered = all(source.support[i] for i in columns) and source.provides("sample")
+        answered = all(source.support[i] for i in columns) and "sample" in source.provided
         hint = f"; {', '.join(others)} give one" if answered and method not in others else ""
         warn_caller(
             f"no {method} interval for {enumerate_names(names, 5)}: {cause}{hint}",

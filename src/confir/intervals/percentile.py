@@ -11,8 +11,8 @@ from confir.intervals.interval import Limits, tail_probabilities
 from confir.intervals.method import Method, Use
 from confir.intervals.probe import Probe, side_of_quantiles, tie_distance
 from confir.intervals.quantiles import t_quantile
-from confir.measures.summary import inverse_logit
 from confir.resampling.distribution import SamplingDistribution, count_below, quantile_of_sorted
+from confir.resampling.statistics import inverse_logit
 
 
 def percentile_interval(distribution: SamplingDistribution, level: float) -> Limits:

@@ -14,15 +14,15 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.intervals.quantiles import normal_quantile
-from confir.measures.summary import logit
 from confir.order import distinct
+from confir.resampling.statistics import logit
 
 TABLE = Path(__file__).with_name("pivot_quantiles.npz")
 
 # A pivot of this size is compressed to ½: quantiles at 0.95 are about as large.
 PIVOT_SCALE = 3.0
 
-# Dispersions are interpolated by the logit of their share of this.
+# Dispersions are interpolated by the logit of their share of this: that of 1 would be infinite.
 _ABOVE_ONE = 1.05
 
 # The table holds compressed quantiles in as many steps from 0 to 1.
@@ -87,9 +87,9 @@ class PivotQuantiles:
         sizes = distinct(served)
         which = np.searchsorted(sizes, served)
         slices = np.stack([_slice(self, size, tail) for size in sizes.tolist()])
-        grid = _dispersion_place(self.dispersions)
-        inside = np.clip(dispersion, self.dispersions[0], self.dispersions[-1])
-        place = np.interp(_dispersion_place(inside), grid, np.arange(len(grid), dtype=np.float64))
+        grid = logit(self.dispersions / _ABOVE_ONE)
+        inside = np.clip(dispersion, self.dispersions[0], self.dispersions[-1]) / _ABOVE_ONE
+        place = np.interp(logit(inside), grid, np.arange(len(grid), dtype=np.float64))
         left = np.minimum(place.astype(np.int64), len(grid) - 2)
         share = (place - left)[:, None]
         rows: Floats = (1.0 - share) * slices[which, left] + share * slices[which, left + 1]
@@ -102,9 +102,9 @@ def _slice(table: PivotQuantiles, size: int, tail: float) -> Floats:
 
     Linear in 1/n, and at 0 those of the normal distribution; by these, too, tails are linear.
     """
-    place = _normal_place(tail)
-    places = np.array([_normal_place(one) for one in table.tails.tolist()])
-    at_tail = _between(table.quantiles, places, place)
+    normal = [normal_quantile(one) for one in (*table.tails.tolist(), tail)]
+    *places, place = compress(np.array(normal)).tolist()
+    at_tail = _between(table.quantiles, np.array(places), place)
     endless = np.full_like(at_tail[:1], place)
     by_size = np.moveaxis(np.concatenate([endless, at_tail[::-1]]), 0, -1)
     sizes = np.concatenate([[0.0], 1.0 / table.sizes[::-1]])
@@ -139,16 +139,6 @@ def interpolate_rows(logits: Floats, rows: Floats, row: Integers, candidate: Flo
     share = np.clip((candidate - logits[left]) / (logits[right] - logits[left]), 0.0, 1.0)
     between: Floats = (1.0 - share) * rows[row, left] + share * rows[row, right]
     return between
-
-
-def _normal_place(tail: float) -> float:
-    """Return the compressed normal quantile beyond which a tail lies."""
-    return float(compress(np.array(normal_quantile(tail))))
-
-
-def _dispersion_place(dispersion: Floats) -> Floats:
-    """Return nearly the logit, which would be infinite for a dispersion of 1."""
-    return logit(dispersion / _ABOVE_ONE)
 
 
 def _between(values: Floats, grid: Floats, place: float) -> Floats:

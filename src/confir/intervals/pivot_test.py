@@ -7,7 +7,6 @@ out from the sample's mean U rises, but q may rise, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.intervals.beta_logit import remove_skewness, skewness_terms, solve_cubic
+from confir.intervals.dirichlet_means import FarthestLimits
 from confir.intervals.pivot_quantiles import (
     PIVOT_SCALE,
     compress,
@@ -23,7 +23,8 @@ from confir.intervals.pivot_quantiles import (
     interpolate_rows,
     relative_excess,
 )
-from confir.measures.summary import logit
+from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.statistics import logit
 
 # Where U - q, relative to q, rises by less than `flat_slope` per unit of logit μ, a small change of a
 # score would move the first mean rejected far: up to 30 topics by less than 0.09, and of very few, or
@@ -60,18 +61,16 @@ class PivotTest:
     b: Floats
 
     @classmethod
-    def of(cls, n: Integers | int, m: Floats, se: Floats, skewness: Floats, prior: float) -> Self:
-        """Return the test of means of n scores; the beta's skewness counts as so many topics."""
-        a, b = skewness_terms(n, m, se, skewness, prior)
-        return cls(logit(m), m * (1.0 - m) / se, a, b)
-
-    def with_mirrored(self) -> PivotTest:
-        """Return the test, and after it that of the scores 1-x, whose pivot is -U."""
-        return PivotTest(
-            np.concatenate([self.centre, -self.centre]),
-            np.concatenate([self.scale, self.scale]),
-            np.concatenate([self.a, -self.a]),
-            np.concatenate([self.b, -self.b]),
+    def before_mirrored(cls, sample: SamplingDistribution) -> Self:
+        """Return the test of the means of a sample, and after it of those of 1-x, whose pivot is -U."""
+        m, se = sample.estimate, sample.require("se")
+        a, b = skewness_terms(sample.count, m, se, sample.require("skewness"))
+        centre, scale = logit(m), m * (1.0 - m) / se
+        return cls(
+            np.concatenate([centre, -centre]),
+            np.concatenate([scale, scale]),
+            np.concatenate([a, -a]),
+            np.concatenate([b, -b]),
         )
 
     def of_columns(self, columns: Integers) -> PivotTest:
@@ -80,12 +79,11 @@ class PivotTest:
             self.centre[columns], self.scale[columns], self.a[columns], self.b[columns]
         )
 
-    def pivot(self, candidate: Floats) -> Floats:
-        """Return U at the logit of a candidate mean; at several, logits × columns."""
-        return self.pivot_and_slope(candidate)[0]
-
     def pivot_and_slope(self, candidate: Floats) -> tuple[Floats, Floats]:
-        """Return U, and the root of its derivative by T, ``1 + aT``: U is flat where that is 0."""
+        """Return U at the logit of a candidate mean; at several, logits × columns.
+
+        And the root of its derivative by T, ``1 + aT``: U is flat where that is 0.
+        """
         t = (self.centre - candidate) * self.scale
         bend = self.a * t
         return remove_skewness(t, bend, self.b), 1.0 + bend
@@ -108,7 +106,7 @@ def first_rejected(
     logits: Floats,
     rows: Floats,
     count: Integers,
-    is_beyond: Callable[[Integers, Integers], Booleans],
+    farthest: FarthestLimits,
 ) -> tuple[Floats, Booleans]:
     """Return the highest logit below the sample's mean at which the pivot exceeds its quantile.
 
@@ -126,9 +124,8 @@ def first_rejected(
         the first row.
     count
         Number of topics of each column.
-    is_beyond
-        From places of logits, any number × columns, and these columns, to whether no limit lies
-        there or beyond.
+    farthest
+        What no limit lies beyond, as upper limits of the mirrored scores.
     """
     rest = np.arange(len(test.centre))
     found, steep = np.empty(len(rest)), np.zeros(len(rest), np.bool_)
@@ -138,7 +135,7 @@ def first_rejected(
         for start in range(0, len(rest), _TOGETHER):
             part = rest[start : start + _TOGETHER]
             found[part], rejected, steep[part] = _look_outwards(
-                test, logits, rows, count, is_beyond, part, number
+                test, logits, rows, count, farthest, part, number
             )
             undecided.append(part[~(rejected & steep[part])])
         rest = np.concatenate([rest[:0], *undecided])
@@ -150,7 +147,7 @@ def _look_outwards(
     logits: Floats,
     rows: Floats,
     count: Integers,
-    is_beyond: Callable[[Integers, Integers], Booleans],
+    farthest: FarthestLimits,
     columns: Integers,
     number: int,
 ) -> tuple[Floats, Booleans, Booleans]:
@@ -187,7 +184,9 @@ def _look_outwards(
     steep = inside[1:] & (least * room - rise * (PIVOT_SCALE + most) >= flat)
     # From here on nothing matters: no limit lies there, or means are rejected by too much.
     surely = relative_excess(pivot[1:], quantiles[1:]) >= flat * _FARTHEST
-    ended = np.logical_or.accumulate((is_beyond(places, columns) | surely) & inside[1:])
+    mirrored = -np.log1p(np.exp(logits))  # ln(1-μ)
+    beyond = farthest.lie_within(-logits[places], mirrored[places], columns)
+    ended = np.logical_or.accumulate((beyond | surely) & inside[1:])
     passed = np.concatenate([always, ~ended[:-1]])
     return found, rejected, ended[-1] & (steep | ~passed).all(axis=0)
 
@@ -245,7 +244,8 @@ def softly_rejected(
     distance = np.linspace(0.0, 1.0, _PLACES)[:, None] * (test.centre - farthest)
     candidate = test.centre - distance
     quantile = interpolate_rows(logits, rows, np.arange(len(rows)), candidate)
-    excess = relative_excess(test.pivot(candidate), quantile)
+    pivot, _ = test.pivot_and_slope(candidate)
+    excess = relative_excess(pivot, quantile)
     exceeded = np.maximum.accumulate(np.maximum(excess, 0.0), axis=0)
     softly = (distance - exceeded / flat_slope(count)).max(axis=0)
     limit: Floats = test.centre - np.maximum(softly, _first_above(distance, excess))

@@ -7,8 +7,8 @@ import numpy as np
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method, Use
 from confir.intervals.quantiles import t_quantile
-from confir.measures.summary import inverse_logit, logit
 from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.statistics import inverse_logit, logit
 
 
 def t_interval(distribution: SamplingDistribution, level: float) -> Limits:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import Protocol, Self, TypeVar
+from typing import Protocol
 
 import numpy as np
 
 from confir.arrays import Booleans
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.measures.measure_list import parse_measure
+from confir.measures.parsing import parse_measure
 
 
 class RangedScores(Protocol):
@@ -31,12 +29,6 @@ class RangedScores(Protocol):
     @property
     def in_range(self) -> bool:
         """Whether scores of bounded measures lie in [0, 1]; estimates of scores may not."""
-
-    def clipped(self, find_bounded: Callable[[], Booleans], /) -> Self:
-        """Return the scores, those of bounded measures in [0, 1]."""
-
-
-AnyScores = TypeVar("AnyScores", bound=RangedScores)
 
 
 def definition_bound(name: str) -> bool | None:
@@ -68,8 +60,3 @@ def assumed_bounded(scores: RangedScores) -> tuple[str, ...]:
         return ()
     inside = zip(scores.measures, scores.inside, strict=True)
     return tuple(name for name, seen in inside if seen and definition_bound(name) is None)
-
-
-def clip_to_range(scores: AnyScores) -> AnyScores:
-    """Return scores with those of bounded measures in [0, 1], as `Scores.clipped` has it."""
-    return scores.clipped(partial(bounded_measures, scores))

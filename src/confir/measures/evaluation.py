@@ -84,19 +84,20 @@ def evaluate(
     >>> confir.evaluate(qrels, runs, ["AP", "P@2"]).mean()
     array([[1. , 0.5]])
     """
-    people = (human, human_sample)
-    experiment = as_experiment(qrels, runs, ReadingRules(**rules), people, rng=rng)
-    wanted = parse_measures(chosen_measures(experiment, measures), experiment.rules.rel)
+    judged = (human, human_sample)
+    experiment = as_experiment(qrels, runs, ReadingRules(**rules), judged, rng=rng)
+    wanted = chosen_measures(experiment, measures)
     as_function("progress", progress)
     if measures is None and "scores" in experiment.kept:
         return cast("Scores", experiment.kept["scores"])
     if experiment.human is not None:
-        from confir.measures.judged_evaluation import evaluate_by_people
+        from confir.measures.judged_evaluation import evaluate_human_judged
 
-        scores = evaluate_by_people(experiment, chosen_measures(experiment, measures), progress)
+        scores = evaluate_human_judged(experiment, wanted, progress)
     else:
         scores = _evaluate(experiment, wanted, progress, whole=experiment is qrels)
-        warn_of_gains_above_one(scores)
+        if not all(scores.inside):
+            warn_of_gains_above_one(scores, wanted)
     if measures is None:
         experiment.kept["scores"] = scores
     return scores
@@ -111,8 +112,8 @@ def _evaluate(
     if experiment.run_datasets:
         from confir.measures.partitioned_evaluation import evaluate_partitions
 
-        parted = evaluate_partitions(experiment, wanted)
-        return experiment.rules.with_design(parted.hold(progress))
+        scores = evaluate_partitions(experiment, wanted).hold(progress)
+        return experiment.rules.with_design(scores)
     judged = experiment.qrels
     if scheduler_in_use() is not None and not experiment.has_read_lists and experiment.is_in_files:
         from confir.measures.worker_evaluation import evaluate_on_workers
@@ -120,16 +121,13 @@ def _evaluate(
         return experiment.rules.with_design(evaluate_on_workers(experiment, wanted, progress))
     if whole and experiment.reads_lists_at_once and not experiment.has_read_lists:
         experiment.lists(progress)
-    ranked, sources = _rank(experiment, wanted, progress)
+    rules = experiment.rules
+    held = _held_rankings(experiment, wanted) if experiment.has_read_lists else None
+    ranked, runs = held or rank_sources(judged, experiment.sources, wanted, rules, progress)
     scores = score_rankings(
-        judged,
-        ranked,
-        wanted,
-        depth=experiment.rules.depth,
-        missing=experiment.rules.missing,
-        runs=sources,
+        judged, ranked, wanted, depth=rules.depth, missing=rules.missing, runs=runs
     )
-    return experiment.rules.with_design(scores)
+    return rules.with_design(scores)
 
 
 def evaluate_lists(experiment: Experiment, progress: Progress | None = None) -> Scores:
@@ -137,7 +135,7 @@ def evaluate_lists(experiment: Experiment, progress: Progress | None = None) -> 
 
     They look at some topics at a time, unless there are human judgements, too.
     """
-    parse_measures(chosen_measures(experiment, None), experiment.rules.rel)  # before the reading
+    chosen_measures(experiment)  # whose names are checked before anything is read
     if experiment.human is None:
         experiment.lists_by_topic(progress)
     else:
@@ -153,11 +151,11 @@ def score_lists(lists: HeldLists, measures: Any, rules: ReadingRules) -> Scores:
 
 
 def chosen_measures(
-    experiment: Experiment, measures: Any, default: Sequence[str] = DEFAULT_MEASURES
-) -> Any:
+    experiment: Experiment, measures: Any = None, default: Sequence[str] = DEFAULT_MEASURES
+) -> list[AnyMeasure]:
     """Return the measures that a verb was given, or else those of the experiment, or the default."""
     named = experiment.measures if measures is None else measures
-    return default if named is None else named
+    return parse_measures(default if named is None else named, experiment.rules.rel)
 
 
 def score_rankings(
@@ -165,8 +163,8 @@ def score_rankings(
     ranked: Sequence[Ranked],
     measures: Sequence[AnyMeasure],
     *,
-    depth: int | None = None,
-    missing: Missing = "zero",
+    depth: int | None,
+    missing: Missing,
     runs: Sequence[Run | RunSource] = (),
 ) -> Scores:
     """Return the scores of runs whose judged documents are known.
@@ -225,19 +223,21 @@ def measure_rankings(
     return values
 
 
-def _rank(
-    experiment: Experiment, measures: Sequence[AnyMeasure], progress: Progress | None
-) -> tuple[list[Ranked], Sequence[Run | RunSource]]:
-    """Return the rankings of each run with its topics that the qrels lack, and the runs."""
-    foreign = any(isinstance(measure, ForeignMeasure) for measure in measures)
-    if experiment.has_lists:
+def _held_rankings(
+    experiment: Experiment, measures: Sequence[AnyMeasure]
+) -> tuple[list[Ranked], Sequence[Run]] | None:
+    """Return what `rank_sources` does, from lists that have been read.
+
+    None where ir_measures looks at whole runs, and the lists are stored by topic.
+    """
+    runs: list[Run] = []
+    if any(isinstance(measure, ForeignMeasure) for measure in measures):
+        if not experiment.has_lists:
+            return None
         lists = experiment.lists()
-        runs = [lists.run(place) for place in range(len(lists.runs))] if foreign else ()
-        return list(zip(lists.rankings(), lists.unknown, strict=True)), runs
-    if experiment.has_stored_lists and not foreign:
-        stored = experiment.lists_by_topic()
-        return list(zip(stored.rankings(), stored.unknown, strict=True)), ()
-    return rank_sources(experiment.qrels, experiment.sources, measures, experiment.rules, progress)
+        runs = [lists.run(place) for place in range(len(lists.runs))]
+    read = experiment.lists_by_topic()
+    return list(zip(read.rankings(), read.unknown, strict=True)), runs
 
 
 def rank_sources(

@@ -84,7 +84,7 @@ class ListsAndScores:
         found = np.asarray(values)[:, runs][:, :, topics].transpose(2, 1, 0)
         return replace(self.scores, values=np.where(np.isnan(self.scores.values), np.nan, found))
 
-    def pool_depths(self, depth: int | None = None) -> tuple[int | None, ...]:
+    def pool_depths(self, depth: int | None) -> tuple[int | None, ...]:
         """Return for each measure how deep runs are looked at for documents that may be judged.
 
         To the depth given, else to the measure's cutoff; None where that is all of the lists.
@@ -150,7 +150,7 @@ def read_lists_and_scores(
     measures: Any,
     rules: ReadingRules,
     objection: Objection,
-    progress: Progress | None = None,
+    progress: Progress | None,
 ) -> ListsAndScores:
     """Return lists and scores of an experiment, or of what makes one.
 
@@ -165,8 +165,8 @@ def read_lists_and_scores(
     """
     as_function("progress", progress)
     experiment: Experiment = as_experiment(qrels, runs, rules)
-    parsed = parse_measures(chosen_measures(experiment, measures), experiment.rules.rel)
-    wanted = usable_measures(parsed, objection)
+    chosen = chosen_measures(experiment, measures)
+    wanted = usable_measures(chosen, experiment.rules, objection)
     lists = experiment.lists_by_topic(progress)
     return join_scores(lists, evaluate(experiment, measures=wanted), experiment.rules, objection)
 
@@ -175,14 +175,7 @@ def join_scores(
     lists: TopicLists, scores: Scores, rules: ReadingRules, objection: Objection
 ) -> ListsAndScores:
     """Return lists with their scores; raise where a measure cannot be used."""
-    return ListsAndScores(lists, scores, check_measures(scores.measures, rules, objection), rules)
-
-
-def check_measures(
-    names: Sequence[str], rules: ReadingRules, objection: Objection
-) -> tuple[Measure, ...]:
-    """Return the measures of scores; raise where one of them cannot be used."""
-    return usable_measures(parse_measures(names, rules.rel), objection)
+    return ListsAndScores(lists, scores, usable_measures(scores.measures, rules, objection), rules)
 
 
 def with_usable_scores(
@@ -196,14 +189,16 @@ def with_usable_scores(
         if isinstance(one, Measure) and objection(one) is None
     }
     if not usable:
-        check_measures(scores.measures, rules, objection)
+        usable_measures(scores.measures, rules, objection)
     return ListsAndScores(lists, scores.select(measure=list(usable)), tuple(usable.values()), rules)
 
 
-def usable_measures(measures: Sequence[AnyMeasure], objection: Objection) -> tuple[Measure, ...]:
-    """Return the measures; raise where one of them cannot be used, with the reason."""
+def usable_measures(
+    measures: Sequence[str | AnyMeasure], rules: ReadingRules, objection: Objection
+) -> tuple[Measure, ...]:
+    """Return measures, which may be given by name; raise where one cannot be used, with the reason."""
     usable = []
-    for measure in measures:
+    for measure in parse_measures(measures, rules.rel):
         reason: str | None = "it is not a measure of confir's catalogue"
         if isinstance(measure, Measure):
             reason = objection(measure)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -21,7 +22,7 @@ Compute = Callable[..., Floats]
 Needs = Literal["relevant", "judged", "subtopics"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Definition:
     """A measure without values for its parameters: an entry of the catalogue.
 
@@ -70,7 +71,7 @@ class Definition:
         """The first line of the function's documentation."""
         return (inspect.getdoc(self.compute) or "").partition("\n")[0]
 
-    @property
+    @cached_property
     def parameters(self) -> dict[str, inspect.Parameter]:
         """The parameters by name, cutoff included."""
         signature = inspect.signature(self.compute)
@@ -94,42 +95,50 @@ class Definition:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Measure:
-    """A measure with its parameters, such as ``AP(rel=2)@100``; its text parses back to it."""
+    """A measure with its parameters, such as ``AP(rel=2)@100``; its text parses back to it.
+
+    Attributes
+    ----------
+    definition, parameters, cutoff
+        The measure, and the parameters that are not the default ones, by name.
+    keywords
+        What its function is called with: these parameters, and the cutoff if there is one.
+    gain_map
+        The gains that levels of the qrels have, such as "1:1,2:3"; None for the levels.
+    lowest_gain
+        The lowest gain that counts as relevant.
+    looks_at_judged
+        Whether it takes judged non-relevant documents into account.
+    """
 
     definition: Definition
     parameters: tuple[tuple[str, Parameter], ...] = ()
-    cutoff: int | None = field(default=None)
+    cutoff: int | None = None
+
+    keywords: dict[str, Any] = field(init=False, compare=False)
+    gain_map: str | None = field(init=False, compare=False)
+    lowest_gain: int = field(init=False, compare=False)
+    looks_at_judged: bool = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        named: dict[str, Any] = dict(self.parameters)
+        gains, rel = named.get("gains"), named.get("rel")
+        derived = {
+            "keywords": named if self.cutoff is None else {**named, "cutoff": self.cutoff},
+            "gain_map": None if gains is None else str(gains),
+            "lowest_gain": rel if isinstance(rel, int) else 1,
+            "looks_at_judged": self.definition.needs == "judged",
+        }
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
 
     def __call__(self, rankings: Rankings) -> Floats:
         """Return the scores: runs × topics × replicates."""
         return self.definition.compute(rankings, **self.keywords)
 
-    @property
-    def keywords(self) -> dict[str, Any]:
-        """What its function is called with: parameters and cutoff that are not the default ones."""
-        cutoff = {} if self.cutoff is None else {"cutoff": self.cutoff}
-        return {**dict(self.parameters), **cutoff}
-
     def value(self, name: str) -> Any:
         """Return the value of a parameter, which may be its default."""
         return self.keywords.get(name, self.definition.parameters[name].default)
-
-    @property
-    def gain_map(self) -> str | None:
-        """The gains that levels of the qrels have, such as "1:1,2:3"; None for the levels."""
-        gains = dict(self.parameters).get("gains")
-        return None if gains is None else str(gains)
-
-    @property
-    def lowest_gain(self) -> int:
-        """The lowest gain that counts as relevant."""
-        rel = dict(self.parameters).get("rel")
-        return rel if isinstance(rel, int) else 1
-
-    @property
-    def looks_at_judged(self) -> bool:
-        """Whether it takes judged non-relevant documents into account."""
-        return self.definition.needs == "judged"
 
     def __repr__(self) -> str:
         return f"Measure({str(self)!r})"

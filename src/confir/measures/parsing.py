@@ -2,18 +2,55 @@
 
 from __future__ import annotations
 
+import inspect
+import math
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from confir.arguments import as_integer
+from confir.arguments import HIGHEST_COUNT, as_integer, invalid
+from confir.data.text_numbers import parse_number
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.measures.graded import parse_gains
-from confir.measures.measure import AnyMeasure, ForeignMeasure, ListMeasure, Measure
-from confir.measures.measure_list import is_from_ir_measures, measure_name, parse_measure
+from confir.measures.measure import (
+    AnyMeasure,
+    Definition,
+    ForeignMeasure,
+    ListMeasure,
+    Measure,
+    Parameter,
+)
+from confir.measures.measure_list import MEASURES
+
+# Case matters where it tells a measure of trec_eval from another: rbp from RBP.
+_SPELLINGS = {
+    spelling: definition
+    for definition in MEASURES.values()
+    for spelling in (definition.name, *definition.synonyms)
+}
+_FOLDED = {
+    spelling.casefold().replace("-", "_"): definition
+    for spelling, definition in reversed(_SPELLINGS.items())
+}
+
+# name, then (parameters), then a cutoff in the style of ir-measures (@10); after a name alone also in
+# that of trec_eval (_10, .10), old trec_eval (P10) or MTEB (_at_10)
+_NAME = re.compile(
+    r"(?P<name>[^\W\d][\w♯#-]*+)(?:\((?P<parameters>.*)\))?(?:[@._]?(?P<cutoff>[0-9]++))?",
+    re.DOTALL,
+)
+_DIGITS = "0123456789"
+# Of a cutoff that is worth reading; int() refuses some thousands.
+_MOST_DIGITS = 20
+
+# Nothing is given back, so that a long text is looked at once.
+_SETTING = re.compile(
+    r"\s*+(\w++)\s*+=\s*+('[^']*+'|\"[^\"]*+\"|\{[^{}]*+\}|[^,'\"(){}]++)\s*+(?:,|\Z)"
+)
+_KINDS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,)}
 
 # ir_measures parses names as Python, which runs out of memory over deeply nested text.
-_LONGEST_NAME = 200
+_LONGEST_FOREIGN_NAME = 200
 # Nor does anybody else read 1_0 as ten.
 _PYTHON_NUMBER = re.compile("[0-9]_[0-9]")
 
@@ -30,22 +67,30 @@ def parse_measures(measures: Any, rel: int = 1) -> list[AnyMeasure]:
 
 
 def _parse(entry: Any, rel: int) -> AnyMeasure:
-    if isinstance(entry, Measure):
+    if isinstance(entry, AnyMeasure):
         return entry
     if callable(entry) and not is_from_ir_measures(entry) and not isinstance(entry, type):
         return ListMeasure(entry)
-    name = measure_name(entry)
     try:
-        measure = parse_measure(name, rel=rel)
+        measure = parse_measure(entry, rel=rel)
     except UnknownNameError:
-        foreign = _foreign_measure(name)
+        foreign = _foreign_measure(measure_name(entry))
         if foreign is None:
             raise
         return foreign
+    if measure.gain_map is None:
+        return measure
+    return _with_gains(measure, measure.gain_map, measure_name(entry))
+
+
+def _with_gains(measure: Measure, gains: str, name: str) -> AnyMeasure:
+    """Return a measure with a gain map; that of ir_measures where confir takes no such gains.
+
+    Gains of ir_measures, in braces, are for levels below 1 as well.
+    """
     try:
-        parse_gains(measure.gain_map)
+        parse_gains(gains)
     except InvalidValueError:
-        # gains of ir_measures, in braces, are for levels below 1 as well, which confir leaves out
         foreign = _foreign_measure(name) if "{" in name else None
         if foreign is None:
             raise
@@ -53,9 +98,177 @@ def _parse(entry: Any, rel: int) -> AnyMeasure:
     return measure
 
 
+def parse_measure(name: Any, *, rel: int = 1) -> Measure:
+    """Return the measure of a name such as ``nDCG(dcg='exp-log2')@10``.
+
+    Different spellings of a measure become one, whose text is its name in all results.
+
+    Parameters
+    ----------
+    name
+        In the spelling of ir-measures, or a name of trec_eval such as ``ndcg_cut_10``; or a measure
+        of confir or ir_measures.
+    rel
+        Lowest gain that counts as relevant, unless the name states it.
+
+    Examples
+    --------
+    >>> str(confir.parse_measure("ndcg_cut_10"))
+    'nDCG@10'
+    """
+    as_integer("rel", rel)
+    if isinstance(name, Measure):
+        return name
+    name = measure_name(name)
+    match = _NAME.fullmatch(name.strip())
+    spelt, parameters, digits = match.groups() if match else ("", None, None)
+    definition = find_definition(spelt)
+    if definition is None and parameters is None and digits is None:
+        spelt, digits = _split_cutoff(spelt)
+        definition = find_definition(spelt)
+    if definition is None:
+        raise _unknown_measure(name)
+    values = _parse_parameters(name, parameters) if parameters else {}
+    if digits is not None and len(digits) > _MOST_DIGITS:
+        raise InvalidValueError(
+            f"measure '{name[:_MOST_DIGITS]}…': the cutoff has {len(digits):,} digits; expected 1 to "
+            f"{HIGHEST_COUNT}"
+        )
+    cutoff = None if digits is None else int(digits)
+    accepted = definition.parameters
+    if "rel" in accepted and rel != 1:
+        values.setdefault("rel", rel)
+    _check(name, definition, values, cutoff)
+    changed = ((key, values[key]) for key in accepted if key in values)
+    settings = tuple(pair for pair in changed if pair[1] != accepted[pair[0]].default)
+    return Measure(definition, settings, cutoff)
+
+
+def _split_cutoff(name: str) -> tuple[str, str | None]:
+    """Return the name of a measure without the cutoff that it ends in, and the cutoff's digits."""
+    stem = name.rstrip(_DIGITS)
+    if stem == name:
+        return name, None
+    shorter = stem[:-3] if stem.casefold().endswith("_at_") else stem
+    return shorter.removesuffix("_"), name[len(stem) :]
+
+
+def measure_name(measure: Any) -> str:
+    """Return the name of a measure, given as text or as an object of ir_measures."""
+    if isinstance(measure, str):
+        return measure
+    if not is_from_ir_measures(measure):
+        raise invalid("measure", measure, "a name such as 'nDCG@10', or a measure")
+    return str(measure)
+
+
+def is_from_ir_measures(measure: Any) -> bool:
+    """Whether an object is a measure of ir_measures, without importing the package."""
+    modules = (base.__module__ for base in type(measure).__mro__)
+    return any(module.partition(".")[0] == "ir_measures" for module in modules)
+
+
+def canonical_name(name: str) -> str:
+    """Return the canonical spelling of a measure's name; unknown names are unchanged."""
+    try:
+        return str(parse_measure(name))
+    except (UnknownNameError, InvalidValueError):
+        return name
+
+
+def find_definition(name: str) -> Definition | None:
+    """Return the measure with this name, in any case; None if there is none."""
+    return _SPELLINGS.get(name) or _FOLDED.get(name.casefold().replace("-", "_"))
+
+
+def _unknown_measure(name: str) -> UnknownNameError:
+    """Return the error that suggests similar names, with the cutoff of the given one.
+
+    Else those that are a part of it: trec_eval names variants so, as rbp_resid and gm_map.
+    """
+    cutoff = re.search(r"@[0-9]+$", name)
+    ending = cutoff[0] if cutoff else ""
+    parts = filter(None, map(find_definition, re.split(r"[_.@]", name)))
+    related = dict.fromkeys(part.name for part in parts)
+    known = [spelling + ending for spelling in MEASURES]
+    return UnknownNameError("measure", name, known, related)
+
+
+def _parse_parameters(name: str, text: str) -> dict[str, Parameter]:
+    """Return the parameters in text such as ``rel=2, dcg='exp-log2'``; nothing is evaluated."""
+    values: dict[str, Parameter] = {}
+    place = 0
+    while place < len(text):
+        match = _SETTING.match(text, place)
+        if match is None:
+            raise InvalidValueError(
+                f"measure {name!r}: {text!r} is not a list of parameters; expected for example "
+                "(rel=2)"
+            )
+        if match[1] in values:
+            raise InvalidValueError(f"measure {name!r}: {match[1]} is given twice")
+        values[match[1]] = _literal(match[2].strip())
+        place = match.end()
+    return values
+
+
+def _literal(text: str) -> Parameter:
+    """Return the number, or the quoted or bare word, of a parameter value.
+
+    A map such as ``{0: 1, 1: 4}``, as ir_measures spells gains, is text without its braces.
+    """
+    if text[:1] in ("'", '"'):
+        return text[1:-1]
+    if text[:1] == "{":
+        return "".join(text[1:-1].split())
+    number = parse_number(text)
+    if number is None:
+        return text
+    # 2.0 and 2 have the same canonical spelling.
+    return int(number) if number.is_integer() and abs(number) <= HIGHEST_COUNT else number
+
+
+def _check(
+    name: str, definition: Definition, values: dict[str, Parameter], cutoff: int | None
+) -> None:
+    """Raise if a parameter is unknown or of the wrong type, or a cutoff is missing or not allowed."""
+    accepted = definition.parameters
+    for key, value in values.items():
+        if key not in accepted or key == "cutoff":
+            others = [other for other in accepted if other != "cutoff"]
+            raise UnknownNameError(f"parameter of {definition.name}", key, others or ["none"])
+        if not _fits(value, accepted[key]):
+            raise InvalidValueError(f"measure {name!r}: {key}={value!r} is not allowed")
+    if cutoff is not None and "cutoff" not in accepted:
+        raise InvalidValueError(f"measure {name!r}: {definition.name} takes no cutoff")
+    if cutoff is not None and not 1 <= cutoff <= HIGHEST_COUNT:
+        raise InvalidValueError(
+            f"measure {name!r}: the cutoff is {cutoff}; expected 1 to {HIGHEST_COUNT}"
+        )
+    if cutoff is None and "cutoff" in accepted:
+        required = accepted["cutoff"].default is inspect.Parameter.empty
+        # trec_eval's ndcg_cut and map_cut alone are lists of cutoffs, not nDCG and AP.
+        if required or name.strip().casefold().endswith("_cut"):
+            raise InvalidValueError(f"measure {name!r} needs a cutoff, as in {definition.name}@10")
+
+
+def _fits(value: Parameter, parameter: inspect.Parameter) -> bool:
+    """Whether a value has the type of the parameter's annotation."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
+    if parameter.name == "rel" and (not isinstance(value, int) or value < 1):
+        return False
+    if parameter.name == "dcg":
+        return value in ("log2", "exp-log2")
+    allowed = [
+        kind for part in str(parameter.annotation).split(" | ") for kind in _KINDS.get(part, ())
+    ]
+    return isinstance(value, tuple(allowed)) and not isinstance(value, bool)
+
+
 def _foreign_measure(name: str) -> ForeignMeasure | None:
     """Return the measure of ir_measures with this name, or None."""
-    if len(name) > _LONGEST_NAME or _PYTHON_NUMBER.search(name):
+    if len(name) > _LONGEST_FOREIGN_NAME or _PYTHON_NUMBER.search(name):
         return None
     try:
         import ir_measures

@@ -17,9 +17,8 @@ from confir.arrays import Floats
 from confir.errors import InvalidValueError, UnsupportedMethodError, enumerate_names
 from confir.measures import chance_moments
 from confir.measures.chance_moments import ChanceMoments, RankedCollection
-from confir.measures.long_sums import harmonic
 from confir.measures.measure import Measure
-from confir.measures.measure_list import parse_measure
+from confir.measures.parsing import parse_measure
 
 Counts = int | Sequence[int] | np.ndarray[Any, Any]
 CountsByGain = Counts | Mapping[int, Counts]
@@ -85,16 +84,23 @@ def expected_random_score(
     >>> confir.expected_random_score("P@10", 1000, 10)
     0.01
     """
-    collection, moments = _random_moments(measure, documents, relevant, depth)
-    return collection.shaped(moments.mean)
+    return random_score_moments(measure, documents, relevant, depth)[0]
 
 
-def random_score_variance(
+def random_score_moments(
     measure: str | Measure, documents: Counts, relevant: CountsByGain, depth: Counts | None = None
-) -> float | Floats:
-    """Return the variance of the score of a random ranking by a measure; arguments as above."""
-    collection, moments = _random_moments(measure, documents, relevant, depth)
-    return collection.shaped(moments.variance)
+) -> tuple[float | Floats, float | Floats]:
+    """Return mean and variance of the score of a random ranking; arguments as above."""
+    chosen = parse_measure(measure)
+    name = chosen.definition.name
+    if name not in _MOMENTS:
+        raise UnsupportedMethodError(
+            f"the expected {chosen} of a random ranking is not known; measures with a closed form: "
+            f"{enumerate_names(_MOMENTS)}"
+        )
+    collection = check_collection(documents, relevant, depth)
+    mean, variance = _MOMENTS[name](collection, **chosen.keywords)
+    return collection.shaped(mean), collection.shaped(variance)
 
 
 def chance_corrected(score: Floats, expected: Floats) -> Floats:
@@ -103,14 +109,6 @@ def chance_corrected(score: Floats, expected: Floats) -> Floats:
     nothing: Floats = np.full(room.shape, np.nan)
     corrected: Floats = np.divide(score - expected, room, out=nothing, where=room > 0)
     return corrected
-
-
-def excess_over_prevalence(documents: Counts, relevant: Counts) -> float | Floats:
-    """Return the expected AP minus the usual approximation R/N: ``(N-R)(H_N-1) / (N(N-1))``."""
-    c = check_collection(documents, relevant, None)
-    n, r = c.documents, c.relevant()
-    gap = (n - r) * (harmonic(n) - 1.0) / (n * np.maximum(n - 1.0, 1.0))
-    return c.shaped(np.where(r > 0, gap, 0.0))
 
 
 def check_collection(
@@ -169,17 +167,3 @@ _MOMENTS: dict[str, Callable[..., ChanceMoments]] = {
     "RBP": chance_moments.rank_biased_precision,
     "Success": chance_moments.success,
 }
-
-
-def _random_moments(
-    measure: str | Measure, documents: Counts, relevant: CountsByGain, depth: Counts | None
-) -> tuple[RankedCollection, ChanceMoments]:
-    chosen = parse_measure(measure)
-    name = chosen.definition.name
-    if name not in _MOMENTS:
-        raise UnsupportedMethodError(
-            f"the expected {chosen} of a random ranking is not known; measures with a closed form: "
-            f"{enumerate_names(_MOMENTS)}"
-        )
-    collection = check_collection(documents, relevant, depth)
-    return collection, _MOMENTS[name](collection, **chosen.keywords)

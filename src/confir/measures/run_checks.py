@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 
 import numpy as np
 
@@ -17,13 +16,11 @@ from confir.errors import (
     MissingTopicWarning,
     NothingRelevantWarning,
     TopicMismatchError,
-    UnknownNameError,
     UnknownTopicWarning,
     enumerate_names,
     warn_caller,
 )
-from confir.measures.measure import AnyMeasure
-from confir.measures.measure_list import parse_measure
+from confir.measures.measure import AnyMeasure, Measure
 
 
 def check_ranked(
@@ -31,8 +28,8 @@ def check_ranked(
 ) -> None:
     """Raise or warn where runs share a name, or where runs, qrels and measures do not fit."""
     names = [name for part, _ in ranked for name in part.runs]
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
+    if len(set(names)) < len(names):
+        repeated = sorted({name for name in names if names.count(name) > 1})
         raise InvalidValueError(
             f"several runs are named {repeated[0]!r}, by their tags or otherwise; name them as in "
             "one=PATH other=PATH"
@@ -40,24 +37,24 @@ def check_ranked(
     check_topics(qrels, ranked, missing)
     levels, counts = qrels.count_by_gain()
     without = counts[:, levels >= 1].sum(axis=1) == 0
-    topics = [topic for topic, empty in zip(qrels.topics, without, strict=True) if empty]
-    shares = f"{len(topics)} of {len(qrels.topics)} topics ({enumerate_names(topics)})"
-    warn_of_nothing_relevant(shares if topics else "", int(levels.max(initial=0)), measures)
+    highest = int(levels.max(initial=0))
+    if without.any() or any(measure.lowest_gain > max(highest, 1) for measure in measures):
+        topics = [qrels.topics[place] for place in np.flatnonzero(without)]
+        shares = f"{len(topics)} of {len(qrels.topics)} topics ({enumerate_names(topics)})"
+        warn_of_nothing_relevant(shares if topics else "", highest, measures)
 
 
-def warn_of_gains_above_one(scores: Scores) -> None:
+def warn_of_gains_above_one(scores: Scores, measures: Sequence[AnyMeasure]) -> None:
     """Warn of scores above 1 by RBP, whose gains are those of the qrels unless it says otherwise."""
     highest = np.nanmax(scores.values, axis=(0, 1), initial=0.0)
-    for name, score in zip(scores.measures, highest.tolist(), strict=True):
-        if score <= 1.0:
+    for measure, score in zip(measures, highest.tolist(), strict=True):
+        if score <= 1.0 or not isinstance(measure, Measure) or not measure.definition.in_gains:
             continue
-        with suppress(UnknownNameError, InvalidValueError):
-            measure = parse_measure(name)
-            if measure.definition.in_gains and not measure.keywords.keys() & {"rel", "gains"}:
-                warn_caller(
-                    f"{measure} is up to {score:.2f} on a topic, above 1: it takes the grades of the qrels for "
-                    "gains; expected a gain for each grade, as gains='1:0.5,2:1' gives, or rel"
-                )
+        if measure.keywords.keys().isdisjoint(("rel", "gains")):
+            warn_caller(
+                f"{measure} is up to {score:.2f} on a topic, above 1: it takes the grades of the qrels for "
+                "gains; expected a gain for each grade, as gains='1:0.5,2:1' gives, or rel"
+            )
 
 
 def check_topics(qrels: Qrels, ranked: Sequence[Ranked], missing: Missing) -> None:
@@ -81,11 +78,12 @@ def check_topics(qrels: Qrels, ranked: Sequence[Ranked], missing: Missing) -> No
         present = np.concatenate([rankings.present for rankings, _ in ranked])
         same = bool((present == present[0]).all())
         warn_of_left_out_topics(lacking, "of the qrels", same=same)
-    without = name_topics(lacking) if lacking else ""
-    tell_of_topics(without, name_topics(unknown, verb="has") if unknown else "", missing)
+    if lacking or unknown:
+        without = name_topics(lacking) if lacking else ""
+        report_topics(without, name_topics(unknown, verb="has") if unknown else "", missing)
 
 
-def tell_of_topics(lacking: str, unknown: str, missing: Missing) -> None:
+def report_topics(lacking: str, unknown: str, missing: Missing) -> None:
     """Raise or warn of runs that lack topics of the qrels, or have others, in words; else nothing."""
     if lacking and missing == "error":
         raise TopicMismatchError(f"{lacking} of the qrels; expected all of them")

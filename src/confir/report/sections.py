@@ -18,7 +18,7 @@ from confir.measures.lists_and_scores import (
     BlockStudy,
     ListsAndScores,
     Objection,
-    check_measures,
+    usable_measures,
     with_usable_scores,
 )
 from confir.measures.score_sources import as_scores
@@ -219,7 +219,7 @@ def gather_from_lists(
 
     def gather(scope: Scope) -> Any:
         scope.require_lists()
-        check_measures(scope.scores.measures, scope.settings.rules, objection)
+        usable_measures(scope.scores.measures, scope.settings.rules, objection)
         return scope.own_part(study)
 
     return gather, gather_blocks

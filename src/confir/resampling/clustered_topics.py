@@ -42,6 +42,7 @@ class ClusteredSample(TopicSample):
     knowledge: ClassVar = TopicSample.knowledge - {Knowledge.SIGNS, Knowledge.VALUES}
     kind: ClassVar = "scores with a design"
     reason: ClassVar = "topics of clusters and of strata are not drawn one by one from all"
+    independent: ClassVar = False
 
     @property
     def design_words(self) -> str:
@@ -82,11 +83,11 @@ class ClusteredSample(TopicSample):
         values = tuple(value[topics] for value in self.values)
         return replace(self, values=values, clusters=clusters)
 
-    def provides(self, need: str) -> bool:
-        """Whether the distribution of this statistic has a field of this name."""
-        if need == "replicate_se":
-            return self.clusters.studentises
-        return need in ("se", "acceleration", "replicates")
+    @property
+    def provided(self) -> frozenset[str]:
+        """The fields that the distribution of this statistic has."""
+        always = frozenset({"se", "acceleration", "replicates"})
+        return always | {"replicate_se"} if self.clusters.studentises else always
 
     def distribution(
         self,

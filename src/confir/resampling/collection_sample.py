@@ -16,7 +16,6 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.defaults import LOGIT_EPSILON
 from confir.measures.bounded_measures import bounded_measures
-from confir.measures.summary import Transform
 from confir.order import TIE
 from confir.resampling.distribution import Resampled, SamplingDistribution
 from confir.resampling.document_replicates import (
@@ -32,6 +31,7 @@ from confir.resampling.sample import (
     check_common_topics,
     whole_extremes,
 )
+from confir.resampling.statistics import Transform
 from confir.resampling.topic_weights import draw_topics
 from confir.resampling.variance_components import (
     VarianceComponents,
@@ -134,9 +134,9 @@ class CollectionSample(Sample):
         """Numbers held per column."""
         return self.topics + self.drawn.replicates
 
-    def replicates_used(self, asked: int) -> int:
-        """Return the number of replicates: those that are drawn."""
-        del asked
+    @property
+    def replicates_drawn(self) -> int:
+        """Number of replicates, which are drawn already."""
         return self.drawn.replicates
 
     def draw(self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()) -> None:

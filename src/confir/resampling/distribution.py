@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.defaults import LOGIT_EPSILON, REPLICATES
 from confir.errors import UnsupportedMethodError
-from confir.measures.summary import logit
 from confir.order import TIE
+from confir.resampling.statistics import logit
 
 Resampled = Literal["topics", "documents"]
 
@@ -68,6 +68,8 @@ class SamplingDistribution:
         By a design, how many independent topics give the same standard error (C); else None.
     """
 
+    uneven: ClassVar[bool] = False  # nothing is known of single units
+
     labels: Labels
     estimate: Floats
     count: Integers
@@ -105,20 +107,15 @@ class SamplingDistribution:
         """What is resampled, for the choice of an interval method: documents, if they vary."""
         return "documents" if "documents" in self.resampled else "topics"
 
-    def provides(self, name: str) -> bool:
-        """Whether this distribution has a field."""
-        if name == "skewness" and self.sample is not None:
-            return True
-        return getattr(self, name) is not None
+    @property
+    def provided(self) -> frozenset[str]:
+        """The fields that it has; from the sample follows the skewness."""
+        there = {name for name in DISTRIBUTION_FIELDS if getattr(self, name) is not None}
+        return frozenset(there if self.sample is None else {*there, "skewness"})
 
     def simple_columns(self) -> Booleans:
         """Return which columns are means of one simple random sample of topics."""
         return np.full(len(self.labels), self.independent)
-
-    @property
-    def uneven(self) -> bool:
-        """Whether few units weigh much more than others: nothing is known of these."""
-        return False
 
     @cached_property
     def sorted_replicates(self) -> Floats:
@@ -195,6 +192,9 @@ class SamplingDistribution:
     def degenerate(self) -> Booleans:
         """Columns that do not vary: fewer than two scores, or all of them equal (C)."""
         return ~(self.require("se") > 0)
+
+
+DISTRIBUTION_FIELDS = frozenset(field.name for field in fields(SamplingDistribution))
 
 
 def quantile_of_sorted(ordered: Floats, probability: float | Floats, count: Integers) -> Floats:

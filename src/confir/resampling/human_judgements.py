@@ -20,7 +20,7 @@ from confir.data.sampling.prediction_powered import (
     centre,
     correct_moments,
 )
-from confir.measures.bounded_measures import bounded_measures, clip_to_range
+from confir.measures.bounded_measures import bounded_measures
 from confir.order import TIE
 from confir.resampling.distribution import Fields, Labels, SamplingDistribution
 from confir.resampling.moments import trimmed_fourth_powers
@@ -158,8 +158,9 @@ class JudgedSample(Sample):
         """Return differences by human judgements of a contrast as whole multiples of a step."""
         return np.rint(self.values.human / self.tie)
 
+    @property
     def model_weight(self) -> Floats | None:
-        """Return the weight of the model in each column."""
+        """The weight of the model in each column."""
         return self.values.corrected().weight
 
     def simple_columns(self) -> Booleans:
@@ -261,7 +262,7 @@ def judged_sample(scores: JudgedScores) -> JudgedSample:
 
 def clip_parts(scores: JudgedScores) -> Judged:
     """Return the scores of both, those of bounded measures in [0, 1]."""
-    human, model = clip_to_range(scores.human), clip_to_range(scores.model)
+    human, model = (one.clipped(bounded_measures) for one in (scores.human, scores.model))
     return JudgedScores(
         human.topics, human.runs, human.measures, human.values, human.bounded, model=model
     ).judged()

@@ -54,7 +54,7 @@ class JudgedDatasets(Sample):
         The sample of each dataset, with the same columns.
     random
         Whether datasets are a sample of datasets like these.
-    words
+    design_words
         The design in words.
     """
 
@@ -63,7 +63,7 @@ class JudgedDatasets(Sample):
     support: Booleans
     parts: tuple[JudgedSample, ...]
     random: bool
-    words: str
+    design_words: str
 
     knowledge: ClassVar = JudgedSample.knowledge
     kind: ClassVar = "scores by human and model judgements on datasets"
@@ -91,11 +91,6 @@ class JudgedDatasets(Sample):
     def rows(self) -> int:
         """Numbers held per column."""
         return sum(part.rows for part in self.parts)
-
-    @property
-    def design_words(self) -> str:
-        """What the topics' design is, in words."""
-        return self.words
 
     @property
     def largest_df(self) -> float:
@@ -192,8 +187,9 @@ class JudgedDatasets(Sample):
         )
         return above, level, below
 
+    @property
     def model_weight(self) -> Floats | None:
-        """Return the mean weight of the model over datasets."""
+        """The mean weight of the model over datasets."""
         weights: Floats = np.mean([part.values.corrected().weight for part in self.parts], axis=0)
         return weights
 

@@ -22,7 +22,7 @@ from confir.errors import (
     UnsupportedMethodError,
     enumerate_names,
 )
-from confir.measures.bounded_measures import bounded_measures, clip_to_range
+from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_sources import as_run_scores
 from confir.measures.score_summary import ScoreSummary
 from confir.parallel import run_in_threads
@@ -192,7 +192,7 @@ def topic_sample(
         raise InvalidValueError(f"{statistic!r} compares no runs: it takes no baseline")
     if not isinstance(scores, Scores):
         return _array_sample(scores, chosen)
-    scores = clip_to_range(scores.filled().in_id_order())
+    scores = scores.filled().in_id_order().clipped(bounded_measures)
     reference = scores.values
     if baseline is not None:
         as_choice("baseline", baseline, scores.runs, "run")
@@ -264,11 +264,6 @@ def against(sample: AnySample, baseline: str) -> AnySample:
         raise InvalidValueError(f"there is no run to compare with the baseline {baseline!r}")
     minus = place * len(measures) + np.arange(len(measures))
     return sample.contrast(plus, minus)
-
-
-def default_replicates(scores: object, replicates: int | None) -> int:
-    """Return the number of replicates: the one given, else the default, fewer for a summary."""
-    return getattr(scores, "default_replicates", REPLICATES) if replicates is None else replicates
 
 
 def bootstrap_topics(

@@ -15,7 +15,7 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.tables.published_files import PublishedMeans
 from confir.errors import UnsupportedMethodError
-from confir.measures.bounded_measures import bounded_measures, clip_to_range
+from confir.measures.bounded_measures import bounded_measures
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.pair_draws import PairDraws
 from confir.resampling.sample import Knowledge, MeasureSample, Sample
@@ -34,6 +34,7 @@ class PublishedSample(Sample):
 
     knowledge: ClassVar[frozenset[Knowledge]] = frozenset()
     kind: ClassVar = "published means"
+    provided: ClassVar = frozenset({"se"})
     reason: ClassVar = (
         "a table of means says nothing of single topics, by which runs are correlated"
     )
@@ -41,7 +42,7 @@ class PublishedSample(Sample):
     @classmethod
     def of(cls, given: PublishedMeans) -> Self:
         """Return published means as a sample; raise where one is impossible."""
-        given = clip_to_range(given)
+        given = given.clipped(bounded_measures)
         labels = tuple((run, measure) for run in given.runs for measure in given.measures)
         support = np.tile(bounded_measures(given), len(given.runs))
         means, se = (part.reshape(-1) for part in (given.means, given.se))
@@ -51,10 +52,6 @@ class PublishedSample(Sample):
     def topics(self) -> int:
         """Number of topics, of the mean with most."""
         return int(self.counts.max())
-
-    def provides(self, need: str) -> bool:
-        """Whether the distribution has a field of this name."""
-        return need == "se"
 
     def draw(
         self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()

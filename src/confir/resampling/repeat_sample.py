@@ -82,7 +82,6 @@ class RepeatSample(Sample):
         {Knowledge.COVARIANCE, Knowledge.TOPICS, Knowledge.DRAWS, Knowledge.TOPIC_VARIANCE}
     )
     kind: ClassVar = "means over repeats"
-    provided: ClassVar = frozenset({"se", "replicates", "replicate_se"})
     reason: ClassVar = "the effect of a repeat is shared by all topics"
 
     @classmethod
@@ -182,9 +181,10 @@ class RepeatSample(Sample):
         """The means over repeats as if no repeat varied."""
         return self.over_topics
 
+    @property
     def model_weight(self) -> Floats | None:
-        """Return the weight of the model in each column; None where there is one judge."""
-        return self.over_topics.model_weight()
+        """The weight of the model in each column; None where there is one judge."""
+        return self.over_topics.model_weight
 
     @property
     def largest_df(self) -> float:
@@ -208,9 +208,10 @@ class RepeatSample(Sample):
         """Return the variance of each column that more topics do not reduce."""
         return self.repeat_variance()
 
-    def provides(self, need: str) -> bool:
-        """Whether the distribution has a field of this name."""
-        return need in self.provided and self.over_topics.provides(need)
+    @property
+    def provided(self) -> frozenset[str]:
+        """The fields that the distribution has."""
+        return frozenset({"se", "replicates", "replicate_se"}) & self.over_topics.provided
 
     def draw(self, replicates: int, rng: np.random.Generator, needs: Fields = ()) -> RepeatDraws:
         """Return what the topics draw, and effects of the repeats."""

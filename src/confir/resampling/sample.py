@@ -76,20 +76,34 @@ class Sample(ABC):
     kind
         What it is, in words for messages.
     provided
-        The fields that its distributions have, unless `provides` says more.
+        The fields that its distributions have.
+    independent
+        Whether topics are one simple random sample.
     over
         What is resampled.
     threaded
         Whether its columns are best taken by threads of this process: little is left to do.
     reason
         Why what is not known of it is not known, in words.
+    design_words
+        What the topics' design is, in words; nothing where there is none.
+    replicates_drawn
+        Number of replicates where these are drawn already, else 0.
+    clusters_drawn
+        Number of clusters, where these are drawn in place of topics; 0 for topics.
+    uneven
+        Whether few units weigh so much more than others that t is too optimistic.
+    averages
+        Whether estimates are means of topics that are drawn one by one.
+    model_weight
+        The weight of a model in each column; None where there is one judge.
     """
 
     __slots__ = ()
 
     knowledge: ClassVar[frozenset[Knowledge]]
     kind: ClassVar[str]
-    provided: ClassVar[frozenset[str]] = frozenset()
+    independent: ClassVar[bool] = False
     over: ClassVar[Resampled] = "topics"
     threaded: ClassVar[bool] = False
     reason: ClassVar[str] = ""
@@ -108,20 +122,42 @@ class Sample(ABC):
         def support(self) -> Booleans:
             """Columns whose estimate lies in [0, 1]."""
 
+        @property
+        def provided(self) -> frozenset[str]:
+            """The fields that its distributions have."""
+
+        @property
+        def design_words(self) -> str:
+            """What the topics' design is, in words."""
+
+        @property
+        def replicates_drawn(self) -> int:
+            """Number of replicates where these are drawn already."""
+
+        @property
+        def clusters_drawn(self) -> int:
+            """Number of clusters, where these are drawn in place of topics."""
+
+        @property
+        def uneven(self) -> bool:
+            """Whether few units weigh so much more than others that t is too optimistic."""
+
+        @property
+        def averages(self) -> bool:
+            """Whether estimates are means of topics that are drawn one by one."""
+
+        @property
+        def model_weight(self) -> Floats | None:
+            """The weight of a model in each column."""
+
+    else:  # unless a kind says otherwise
+        design_words, replicates_drawn, clusters_drawn = "", 0, 0
+        uneven, averages, model_weight = False, False, None
+
     @property
     def columns(self) -> int:
         """Number of columns."""
         return len(self.labels)
-
-    @property
-    def independent(self) -> bool:
-        """Whether topics are one simple random sample."""
-        return Knowledge.SIGNS in self.knowledge
-
-    @property
-    def design_words(self) -> str:
-        """What the topics' design is, in words; nothing where there is none."""
-        return ""
 
     @property
     @abstractmethod
@@ -132,14 +168,6 @@ class Sample(ABC):
     def rows(self) -> int:
         """Numbers held per column; 0 where memory does not grow with the topics."""
         return self.topics
-
-    def replicates_used(self, asked: int) -> int:
-        """Return the number of replicates: as many as asked for, unless they are drawn already."""
-        return asked
-
-    def provides(self, need: str) -> bool:
-        """Whether the distribution has a field of this name."""
-        return need in self.provided
 
     @abstractmethod
     def draw(self, replicates: int, rng: np.random.Generator, needs: Fields = ()) -> Any:
@@ -247,10 +275,6 @@ class Sample(ABC):
         """Return one row of scores per independent unit, which count alike: units × columns."""
         raise UnsupportedMethodError(f"this needs {Knowledge.UNITS}, which {self.kind} lack")
 
-    def model_weight(self) -> Floats | None:
-        """Return the weight of a model in each column; None where there is one judge."""
-        return None
-
     def simple_columns(self) -> Booleans:
         """Return which columns are means of one simple random sample of topics."""
         return np.full(self.columns, self.independent)
@@ -259,11 +283,6 @@ class Sample(ABC):
     def without_repeats(self) -> Sample:
         """The means over repeats as if no repeat varied: itself, where there is one of each."""
         return self
-
-    @property
-    def averages(self) -> bool:
-        """Whether estimates are means of topics that are drawn one by one."""
-        return False
 
     def population_means(self) -> Floats:
         """Return the means of the population that `sampled_again` draws from, one per column."""
@@ -275,16 +294,6 @@ class Sample(ABC):
         """Return a sample drawn from this one, as from a population; ``draw`` draws topics."""
         del draw, rng
         raise UnsupportedMethodError(f"{self.kind} cannot be drawn anew as from a population")
-
-    @property
-    def clusters_drawn(self) -> int:
-        """Number of clusters, where these are drawn in place of topics; 0 for topics."""
-        return 0
-
-    @property
-    def uneven(self) -> bool:
-        """Whether few units weigh so much more than others that t is too optimistic."""
-        return False
 
     @property
     def largest_df(self) -> float:

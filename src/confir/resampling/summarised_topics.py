@@ -18,7 +18,7 @@ from confir.data.long_tables.score_blocks import TopicBlock
 from confir.errors import InvalidValueError
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_summary import ScoreSummary
-from confir.resampling.distribution import Fields, Labels, SamplingDistribution
+from confir.resampling.distribution import FIELDS, Fields, Labels, SamplingDistribution
 from confir.resampling.document_kernels import (
     PLAIN_KERNELS,
     THRESHOLDS,
@@ -111,6 +111,8 @@ class SummarisedTopics(Sample):
         {Knowledge.COVARIANCE, Knowledge.SIGNS, Knowledge.DRAWS, Knowledge.TOPIC_VARIANCE}
     )
     kind: ClassVar = "summaries of scores"
+    provided: ClassVar = FIELDS - {"sample"}
+    independent: ClassVar = True
     threaded: ClassVar = True  # little is left to do after the pass over its file
     reason: ClassVar = "a long table is summed up, and a sample of its topics is kept"
 
@@ -144,10 +146,6 @@ class SummarisedTopics(Sample):
     def rows(self) -> int:
         """Numbers held per column: none of single topics."""
         return 0
-
-    def provides(self, need: str) -> bool:
-        """Whether the distribution has a field of this name: not the single scores."""
-        return need != "sample"
 
     def chosen(self, columns: Any) -> Self:
         """Return some columns of means, as a one-dimensional sample."""

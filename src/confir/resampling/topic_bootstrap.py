@@ -20,7 +20,7 @@ from confir.data.files import PathLike
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError
 from confir.order import TIE
-from confir.resampling.distribution import Fields, Labels, SamplingDistribution
+from confir.resampling.distribution import FIELDS, Fields, Labels, SamplingDistribution
 from confir.resampling.moments import (
     function_distribution,
     smooth_distribution,
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 # With this many replicates the Monte-Carlo error is negligible.
 MOST_REPLICATES = 10_000_000
+
+# Fields of the distributions of means alone.
+_OF_MEANS = {"sample", "skewness", "replicate_skewness"}
 
 Rng: TypeAlias = "int | np.random.Generator | None"  # as text: numpy.random takes time to load
 ScoresLike = Scores | Experiment | Floats | Sequence[Any] | PathLike | Mapping[str, Any]
@@ -78,6 +81,7 @@ class TopicSample(Sample):
 
     knowledge: ClassVar = frozenset(Knowledge) - {Knowledge.COLLECTIONS}
     kind: ClassVar = "plain scores"
+    independent: ClassVar = True
 
     @property
     def topics(self) -> int:
@@ -124,11 +128,12 @@ class TopicSample(Sample):
         support = np.tile(self.support, samples)
         return TopicSample(self.labels * samples, shape, values, self.statistic, support)
 
-    def provides(self, need: str) -> bool:
-        """Whether the distribution of this statistic has a field of this name."""
+    @property
+    def provided(self) -> frozenset[str]:
+        """The fields that the distribution of this statistic has."""
         if not isinstance(self.statistic, Statistic):
-            return need in ("se", "acceleration", "replicates")
-        return self.statistic.linear or need not in ("sample", "skewness", "replicate_skewness")
+            return frozenset({"se", "acceleration", "replicates"})
+        return FIELDS if self.statistic.linear else FIELDS - _OF_MEANS
 
     def distribution(
         self,

@@ -259,7 +259,7 @@ STUDIES = (
         "Does one half of the documents predict the other?",
         ("Cormack & Lynam 2006", "split-half.md"),
         verbs=("validate_split_half",),
-        results={"split_half.SplitHalf": Shown("split_half_table", "split_half_chart", "")},
+        results={"splits.SplitHalf": Shown("split_half_table", "split_half_chart", "")},
         commands=("split-half",),
     ),
     Study(
@@ -309,7 +309,7 @@ STUDIES = (
                 chart="confusion_chart", records="judges-confusion"
             ),
             "judge_effects.JudgedRuns": Shown(chart="gain_chart", records="judges-run"),
-            "judge_effects.JudgeVariance": Shown(records="judges-variance"),
+            "judge_variance.JudgeVariance": Shown(records="judges-variance"),
         },
         commands=("judges",),
         section=True,
@@ -321,7 +321,7 @@ STUDIES = (
         verbs=("bound_differences", "bound_unjudged", "estimate_unjudged"),
         results={
             "unjudged_bounds.UnjudgedBounds": Shown(chart="unjudged_bounds_chart"),
-            "unjudged_bounds.UnjudgedDifferences": Shown(records="unjudged-difference"),
+            "unjudged_differences.UnjudgedDifferences": Shown(records="unjudged-difference"),
             "unjudged_estimates.UnjudgedEstimate": Shown(chart="unjudged_estimate_chart"),
         },
         section=True,
@@ -375,8 +375,8 @@ STUDIES = (
         ("Cormack & Lynam 2006", "meta.md"),
         verbs=("collection_effects", "pool_effects"),
         results={
-            "meta_analysis.PooledEffect": Shown("pooled_table", "pooled_chart", "pooled"),
-            "meta_analysis.PooledModels": Shown("pooled_table", "pooled_chart", ""),
+            "pooled_results.PooledEffect": Shown("pooled_table", "pooled_chart", "pooled"),
+            "pooled_results.PooledModels": Shown("pooled_table", "pooled_chart", ""),
         },
         commands=("meta",),
     ),
@@ -387,7 +387,7 @@ STUDIES = (
         verbs=("fit_strengths", "plan_votes", "rate_preferences", "share_sequence"),
         results={
             "preferences.Preferences": Shown("strengths_table", "preferences_chart", "preference"),
-            "preferences.PreferencePairs": Shown(
+            "preference_pairs.PreferencePairs": Shown(
                 chart="preference_pairs_chart", records="preference-pair"
             ),
             "vote_plan.VotePlan": Shown(records="vote-plan"),

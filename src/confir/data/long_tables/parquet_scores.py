@@ -115,7 +115,7 @@ class ParquetScores(ScoreBlocks):
         return [names[key] for key in keys.tolist()]
 
     def _gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
-        with self._naming_repeated(), single_products:
+        with self._naming_repeated(), single_products():
             found = self._describe_parts if self._needs_order else self._describe_pieces
             return merge_all(found(describe))
 

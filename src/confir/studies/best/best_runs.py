@@ -185,20 +185,16 @@ def best_of_pairs(
 ) -> list[BestRuns]:
     """Return the sets of the best run at each level, from all pairs by each measure."""
     p_values = run_in_threads(best_p_values, pairs)
-
-    def stacked(values: Sequence[Any], missing: float = np.nan) -> Floats:
-        columns = zip(pairs, values, strict=True)
-        return np.stack([over_all_runs(one.scored, v, missing) for one, v in columns], axis=1)
-
-    p = stacked(p_values)
-    mean = stacked([one.mean for one in pairs])
-    share_first = stacked([one.share_first for one in pairs], 0.0)
+    p = over_all_runs(pairs, p_values)
+    mean = over_all_runs(pairs, [one.mean for one in pairs])
+    share_first = over_all_runs(pairs, [one.share_first for one in pairs], 0.0)
     counts = np.array([one.topics for one in pairs])
     highest = [
         np.where(np.eye(one.runs, dtype=np.bool_), -np.inf, one.difference).max(axis=1)
         for one in pairs
     ]  # of the others, above each run
     above_others = [np.where(np.isinf(one), np.nan, -one) for one in highest]
+    difference = over_all_runs(pairs, above_others)
 
     def at(level: float) -> BestRuns:
         limits = [_limits(one, own, level) for one, own in zip(pairs, p_values, strict=True)]
@@ -208,12 +204,13 @@ def best_of_pairs(
             topics=np.where(np.isnan(mean), 0, counts),
             mean=mean,
             rank=ranks_by_mean(mean),
-            difference=stacked(above_others),
+            difference=difference,
             in_set=~np.isnan(mean) & ~is_significant(p, level),
-            lower=stacked([one.low for one in limits]),
-            upper=stacked([one.high for one in limits]),
+            lower=over_all_runs(pairs, [one.low for one in limits]),
+            upper=over_all_runs(pairs, [one.high for one in limits]),
             p=p,
-            borderline=stacked([borderline_best(one, level) for one in pairs], 0.0) > 0,
+            borderline=over_all_runs(pairs, [borderline_best(one, level) for one in pairs], 0.0)
+            > 0,
             share_first=share_first,
             level=level,
             model_topics=scores.model_topics,
@@ -226,8 +223,8 @@ def best_of_pairs(
 def _limits(pairs: RunPairs, p: Floats, level: float) -> Limits:
     """Return how far runs may be below and above the best of the others.
 
-    Only the best run's comparisons must hold for all limits to hold at once, since for all other
-    runs 0 does: the constrained form of Hsu (1984). The lower limits look at runs of the set alone
+    All limits hold if those of the best run's comparisons do, since for all other runs 0 is a limit
+    that always holds: the constrained form of Hsu (1984). The lower limits look at runs of the set alone
     (Edwards & Hsu 1983).
     """
     runs, in_set = pairs.runs, ~is_significant(p, level)

@@ -6,15 +6,14 @@ The best run and the ranks of runs are two readings of the same pairs: these are
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import NamedTuple
 
 import numpy as np
 
 from confir.arguments import as_generator
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Booleans, Floats
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicWarning, warn_caller
 from confir.intervals.simultaneous import (
@@ -44,19 +43,28 @@ from confir.studies.ranks.rank_tests import borderline_ranks, marginal_rank_p
 class RunPairs:
     """All pairs of runs by one measure, on the topics that all of them have.
 
+    Arrays of pairs are runs × runs: the column's run less the row's.
+
     Attributes
     ----------
     scored
         Which runs have scores; all else is of these alone.
-    mean
-        Their means.
-    differences
-        Runs × runs: those of the column's run less the row's.
+    runs, mean
+        Their number, and their means.
+    difference, se
+        Mean differences, 0 up to rounding; and their standard errors, 0 where the difference is the
+        same on all topics.
+    self_normalised
+        Sum of the differences over the root of the sum of their squares; 0 where it does not exist.
     topics
         Number of topics; of those with human judgements, where a model judged others.
     units, df
         Number of independent units, topics or clusters, and degrees of freedom of the standard
         errors, the fewest of all pairs.
+    borrowed, borrowed_by_one
+        What variances borrow in the family of all pairs, and in that of one run's pairs.
+    constant_p
+        The p-value of the one-sided sign-flip test where all units show the same difference.
     maxima
         The largest t* of each run against the others, and of all pairs, over replicates.
     share_first
@@ -64,23 +72,19 @@ class RunPairs:
     """
 
     scored: Booleans
+    runs: int
     mean: Floats
-    differences: RunDifferences
+    difference: Floats
+    se: Floats
+    self_normalised: Floats
     topics: int
     units: float
     df: float
+    borrowed: BorrowedVariance
+    borrowed_by_one: BorrowedVariance
+    constant_p: float
     maxima: Maxima
     share_first: Floats
-
-    @property
-    def runs(self) -> int:
-        """Number of runs that have scores."""
-        return len(self.mean)
-
-    @property
-    def difference(self) -> Floats:
-        """Mean differences: runs × runs, the column's mean less the row's; 0 up to rounding."""
-        return self.differences.mean
 
     @cached_property
     def above_in_order(self) -> Floats:
@@ -90,17 +94,15 @@ class RunPairs:
     @cached_property
     def every(self) -> ComparisonFamily:
         """The family of all pairs, as in a comparison of all pairs."""
-        borrowed = self.differences.borrowed(self.units, every=True)
-        return ComparisonFamily.of(borrowed.comparisons, self.maxima.largest, borrowed=borrowed)
+        size = self.borrowed.comparisons
+        return ComparisonFamily.of(size, self.maxima.largest, borrowed=self.borrowed)
 
     @cached_property
     def best_errors(self) -> Floats:
         """Standard errors in the families of one run's pairs: runs × runs; 0 where there is none."""
-        borrowed = self.differences.borrowed(self.units, every=False)
-        family = ComparisonFamily(self.runs - 1, np.empty(0), borrowed=borrowed)
-        return np.nan_to_num(
-            family.standard_errors(self.difference, self.differences.se, self.units, self.df)
-        )
+        family = ComparisonFamily(self.runs - 1, np.empty(0), borrowed=self.borrowed_by_one)
+        errors = family.standard_errors(self.difference, self.se, self.units, self.df)
+        return np.nan_to_num(errors)
 
     @cached_property
     def t(self) -> Floats:
@@ -111,66 +113,21 @@ class RunPairs:
         )
 
     @cached_property
-    def pair_p(self) -> Floats:
-        """p-values of all pairs, adjusted for all of them as in a comparison: runs × runs."""
-        return self._pair_p(0.0)
-
-    def borderline_pairs(self, level: float) -> Booleans:
-        """Return which decisions on pairs might change with other replicates: runs × runs."""
-        return borderline_decisions(self._pair_p, level)
-
-    def _pair_p(self, errors: float) -> Floats:
-        sums = self.differences.self_normalised
-        t = self.difference / self.every.standard_errors(
-            self.difference, self.differences.se, self.units, self.df
-        )
-        p = self.every.p_values(t, self.df, sums, errors)
-        exact = np.isnan(t) & ((self.every.size < 2) | (sums == 0))
-        p = np.where(exact, min(1.0, 2.0 * max(self.every.size, 1) * self.constant_p), p)
-        return np.where(self.difference == 0, 1.0, p)
-
-    @cached_property
     def exact(self) -> Booleans:
         """Pairs that differ by the same on all units, and have neither t nor a sum to judge by."""
         constant = (self.best_errors == 0) & (self.difference != 0)
-        no_sum = self.differences.self_normalised == 0
-        exact: Booleans = constant & ((self.runs == 2) | no_sum)
+        exact: Booleans = constant & ((self.runs == 2) | (self.self_normalised == 0))
         return exact
 
-    @property
-    def constant_p(self) -> float:
-        """The p-value of the one-sided sign-flip test where all units show the same difference."""
-        return float(same_sign_p(np.array(self.units)) / 2.0)
-
-
-class RunDifferences(NamedTuple):
-    """Mean differences between all runs: arrays are runs × runs, column less row.
-
-    Attributes
-    ----------
-    mean
-        The difference of the means; 0 up to rounding.
-    se
-        Its standard error; 0 where the difference is the same on all topics.
-    self_normalised
-        Sum of the differences over the root of the sum of their squares; 0 where it does not exist.
-    """
-
-    mean: Floats
-    se: Floats
-    self_normalised: Floats
-
-    def borrowed(self, units: float, *, every: bool) -> BorrowedVariance:
-        """Return what variances borrow in the family of all pairs, or in that of one run's pairs.
-
-        Identical runs are not in the family of all pairs.
-        """
-        above = np.triu_indices(len(self.mean), 1)
-        differ = (self.mean[above] != 0) | (self.se[above] > 0)
-        size = int(differ.sum()) if every else len(self.mean) - 1
-        if np.isinf(units):  # documents, which borrow nothing
-            return BorrowedVariance(size, 0.0)
-        return BorrowedVariance(size, median_variance(units * np.square(self.se[above])))
+    def pair_p(self, errors: float = 0.0) -> Floats:
+        """Return p-values adjusted for all pairs as in a comparison, moved by some Monte-Carlo errors."""
+        t = self.difference / self.every.standard_errors(
+            self.difference, self.se, self.units, self.df
+        )
+        p = self.every.p_values(t, self.df, self.self_normalised, errors)
+        exact = np.isnan(t) & ((self.every.size < 2) | (self.self_normalised == 0))
+        p = np.where(exact, min(1.0, 2.0 * max(self.every.size, 1) * self.constant_p), p)
+        return np.where(self.difference == 0, 1.0, p)
 
 
 def compare_all_runs(
@@ -228,36 +185,45 @@ def pairs_by_measure(
         At which decisions must be settled.
     """
     sample = found.sample
-    runs, units = sample.columns, sample.unit_counts(np.array([sample.topics]))[0]
-    mean = sample.distribution(slice(None), None, ("se",)).estimate
-    differences, df = _differences(sample)
+    runs, units = sample.columns, float(sample.unit_counts(np.array([sample.topics]))[0])
+    difference, se, sums, df = _differences(sample)
+    borrowed = _borrowed_variances(difference, se, units)
+    maxima = studentised_maxima(sample, replicates, np.random.default_rng(seed), *borrowed)
     first = share_first(sample.replicate_means(replicates, rng)) if runs > 1 else np.ones(runs)
+    pairs = RunPairs(
+        scored=found.scored,
+        runs=runs,
+        mean=sample.distribution(slice(None), None, ("se",)).estimate,
+        difference=difference,
+        se=se,
+        self_normalised=sums,
+        topics=sample.topics,
+        units=units,
+        df=df,
+        borrowed=borrowed[0],
+        borrowed_by_one=borrowed[1],
+        constant_p=float(same_sign_p(np.array(units)) / 2.0),
+        maxima=maxima,
+        share_first=first,
+    )
+    if not can_draw_further(borrowed[0].comparisons, units, replicates):
+        return pairs
+    of_pairs, of_runs = _borderline(pairs, level)
+    if not of_pairs and not of_runs:
+        return pairs
+    more = FURTHER * replicates
+    further = studentised_maxima(sample, more, np.random.default_rng(seed), *borrowed)
+    # those of all pairs are drawn again for the sake of pairs alone, as in a comparison
+    return replace(pairs, maxima=further if of_pairs else further._replace(largest=maxima.largest))
 
-    def draw(size: int) -> RunPairs:
-        return RunPairs(
-            scored=found.scored,
-            mean=mean,
-            differences=differences,
-            topics=sample.topics,
-            units=float(units),
-            df=df,
-            maxima=studentised_maxima(
-                sample,
-                size,
-                np.random.default_rng(seed),
-                differences.borrowed(units, every=True),
-                differences.borrowed(units, every=False),
-            ),
-            share_first=first,
-        )
 
-    return _settled(draw, replicates, level)
+def _differences(sample: Sample) -> tuple[Floats, Floats, Floats, float]:
+    """Return mean differences of all columns, their standard errors and self-normalised sums, and df.
 
-
-def _differences(sample: Sample) -> tuple[RunDifferences, float]:
-    """Return differences between all columns, and the fewest degrees of freedom."""
+    All but the fewest degrees of freedom are runs × runs.
+    """
     runs, df = sample.columns, sample.largest_df
-    table = RunDifferences(*(np.zeros((runs, runs)) for _ in range(3)))
+    difference, errors, sums = (np.zeros((runs, runs)) for _ in range(3))
     first, second = (side.astype(np.int64) for side in np.triu_indices(runs, 1))
     width = max(1, MOST_NUMBERS // sample.rows) if sample.rows else len(first)
     for start in range(0, len(first), width):
@@ -268,33 +234,37 @@ def _differences(sample: Sample) -> tuple[RunDifferences, float]:
         varies = ~block.degenerate & (least < most)
         mean = np.where(np.abs(block.estimate) <= TIE, 0.0, block.estimate)
         se = np.where(varies, block.require("se"), 0.0)
-        sums = contrast.self_normalised(mean, se, contrast.unit_counts(block.count))
-        table.mean[low, high], table.mean[high, low] = mean, -mean
-        table.se[low, high] = table.se[high, low] = se
-        table.self_normalised[low, high], table.self_normalised[high, low] = sums, -sums
+        own_sums = contrast.self_normalised(mean, se, contrast.unit_counts(block.count))
+        difference[low, high], difference[high, low] = mean, -mean
+        errors[low, high] = errors[high, low] = se
+        sums[low, high], sums[high, low] = own_sums, -own_sums
         df = min(df, float(block.df[varies].min(initial=np.inf)))
-    return table, df
+    return difference, errors, sums, df
 
 
-def _settled(draw: Callable[[int], RunPairs], replicates: int, level: float) -> RunPairs:
-    """Return pairs with ten times as many replicates where a decision is borderline without.
+def _borrowed_variances(
+    difference: Floats, se: Floats, units: float
+) -> tuple[BorrowedVariance, BorrowedVariance]:
+    """Return what variances borrow in the family of all pairs, and in that of one run's pairs.
 
-    Those of all pairs are drawn again for the sake of pairs alone, as in a comparison.
+    Identical runs are not in the family of all pairs; documents borrow nothing.
     """
-    pairs = draw(replicates)
-    if not can_draw_further(pairs.every.size, pairs.units, replicates):
-        return pairs
+    above = np.triu_indices(len(se), 1)
+    differ = (difference[above] != 0) | (se[above] > 0)
+    median = 0.0 if np.isinf(units) else median_variance(units * np.square(se[above]))
+    return BorrowedVariance(int(differ.sum()), median), BorrowedVariance(len(se) - 1, median)
+
+
+def _borderline(pairs: RunPairs, level: float) -> tuple[bool, bool]:
+    """Return whether a decision on a pair is borderline; and, if not, whether one on a run is."""
     levels = levels_to_settle(level)
-    if any(pairs.borderline_pairs(one).any() for one in levels):
-        return draw(FURTHER * replicates)
+    if any(borderline_decisions(pairs.pair_p, one).any() for one in levels):
+        return True, True
     rank_p, draws = marginal_rank_p(pairs), pairs.maxima.above.shape[1]
-    if any(
+    return False, any(
         borderline_best(pairs, one).any() or borderline_ranks(rank_p, one, draws).any()
         for one in levels
-    ):
-        further = draw(FURTHER * replicates)
-        return replace(further, maxima=further.maxima._replace(largest=pairs.maxima.largest))
-    return pairs
+    )
 
 
 def best_p_values(pairs: RunPairs, errors: float = 0.0) -> Floats:
@@ -302,7 +272,7 @@ def best_p_values(pairs: RunPairs, errors: float = 0.0) -> Floats:
     if pairs.runs < 2:
         return np.ones(pairs.runs)
     largest = pairs.t.max(axis=1)  # at least 0, a run's difference from itself
-    sums = pairs.differences.self_normalised.max(axis=1)
+    sums = pairs.self_normalised.max(axis=1)
     others = pairs.runs - 1  # a family for each run: all others against it, one-sided
     ordered = pairs.above_in_order if others > 1 else np.empty((pairs.runs, 0))
     p = np.array(
@@ -349,8 +319,11 @@ def share_first(means: Floats) -> Floats:
     return share
 
 
-def over_all_runs(scored: Booleans, values: Floats | Integers, missing: float) -> Floats:
-    """Return values of the runs that have scores among all runs; another value for the others."""
-    spread = np.full(scored.shape + np.shape(values)[1:], missing)
-    spread[scored] = values
-    return spread
+def over_all_runs(
+    pairs: Sequence[RunPairs], values: Sequence[Floats | Booleans], missing: float = np.nan
+) -> Floats:
+    """Return values of the runs that have scores, by measure, as runs × measures; others have another."""
+    columns = np.full((len(pairs[0].scored), len(pairs)), missing)
+    for column, one, own in zip(columns.T, pairs, values, strict=True):
+        column[one.scored] = own
+    return columns

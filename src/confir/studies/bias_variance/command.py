@@ -76,7 +76,8 @@ def bias_variance_command(
     """
     from confir.cli.terminal import Answer
     from confir.intervals.method_list import find_method
-    from confir.measures.measure_list import DEFAULT_MEASURES, canonical_name
+    from confir.measures.measure_list import DEFAULT_MEASURES
+    from confir.measures.parsing import canonical_name
     from confir.studies.bias_variance.bias_variance import decompose_error
     from confir.studies.bias_variance.table import bias_variance_note, bias_variance_table
 
@@ -123,7 +124,7 @@ def bias_variance_command(
 def _precision(scores: Scores, depth: int) -> Scores:
     """Return the scores by P@depth, from which lost documents are counted."""
     from confir.errors import UnknownNameError
-    from confir.measures.measure_list import parse_measure
+    from confir.measures.parsing import parse_measure
 
     for name in scores.measures:
         try:

@@ -14,7 +14,7 @@ from confir.arrays import Floats
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError
-from confir.measures.measure_list import parse_measure
+from confir.measures.parsing import parse_measure
 from confir.order import TIE
 from confir.resampling.variance_components import mean_over_topics
 

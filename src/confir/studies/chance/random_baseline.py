@@ -28,20 +28,14 @@ from confir.errors import (
 from confir.measures.chance_tail import random_ap_tail
 from confir.measures.evaluation import evaluate
 from confir.measures.measure import Measure
-from confir.measures.measure_list import (
-    DEFAULT_MEASURES,
-    canonical_name,
-    measure_name,
-    parse_measure,
-)
-from confir.measures.parsing import parse_measures
+from confir.measures.measure_list import DEFAULT_MEASURES
+from confir.measures.parsing import canonical_name, measure_name, parse_measure, parse_measures
 from confir.measures.random_rankings import (
     MOST_DOCUMENTS,
     CountsByGain,
     chance_corrected,
     check_collection,
-    expected_random_score,
-    random_score_variance,
+    random_score_moments,
 )
 from confir.measures.score_sources import as_scores
 from confir.parallel import run_in_threads
@@ -160,6 +154,7 @@ def compare_with_chance(
     return replace(
         baseline,
         measures=scores.measures,
+        runs=scores.runs,
         scores=scores,
         corrected=Scores(topics, scores.runs, names, values, bounded=False),
         p=p,
@@ -224,16 +219,19 @@ def _baseline(
         depth = as_integer("depth", depth, highest=MOST_DOCUMENTS)
     collection = check_collection(documents, counts, depth)
     relevant = [collection.relevant(measure.lowest_gain) for measure in measures]
-    expected = [expected_random_score(measure, documents, counts, depth) for measure in measures]
-    variance = [random_score_variance(measure, documents, counts, depth) for measure in measures]
+    numbers = np.stack(relevant, axis=1).astype(np.int64)
+    moments = [random_score_moments(measure, documents, counts, depth) for measure in measures]
+    expected, variance = zip(*moments, strict=True)
     return Chance(
         topics=topics,
         measures=tuple(str(measure) for measure in measures),
+        runs=(),
         documents=documents,
         depth=documents if depth is None else depth,
-        relevant=np.stack(relevant, axis=1).astype(np.int64),
+        relevant=numbers,
         expected=np.stack(expected, axis=1),
         sd=np.sqrt(np.stack(variance, axis=1)),
+        prevalence=numbers / documents,
     )
 
 

@@ -22,16 +22,16 @@ from confir.data.table_columns import (
 )
 from confir.defaults import LEVEL, LOGIT_EPSILON
 from confir.errors import UnknownNameError, counted
+from confir.intervals.document_intervals import check_document_replicates
 from confir.intervals.quantiles import t_quantile
-from confir.measures.summary import SUMMARIES
 from confir.number_text import percent, topics_text
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.kinds import against
+from confir.resampling.statistics import SUMMARIES
 from confir.resampling.variance_components import spread
 from confir.studies.collection.collection_means import summary_name
-from confir.studies.collection.collection_topics import check_request
 from confir.studies.comparison.families import adjust_p_values
 from confir.studies.comparison.verdicts import (
     BETTER,
@@ -206,7 +206,7 @@ def compare_on_collection(
     >>> confir.compare_on_collection(drawn, "dense")
     CollectionDifferences(run: 1, measure: 1, variant: 5, baseline='dense', level=0.95)
     """
-    check_request(sample, epsilon)
+    check_document_replicates(sample, epsilon)
     level = as_level(level)
     _check_variants(variants)
     plain = against(CollectionSample.of(sample), baseline)

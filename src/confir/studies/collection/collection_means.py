@@ -15,15 +15,19 @@ from confir.arguments import as_choices, as_flag, as_level
 from confir.arrays import Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.defaults import LEVEL, LOGIT_EPSILON
-from confir.intervals.document_intervals import linear_interval, two_sided_normal
+from confir.intervals.document_intervals import (
+    check_document_replicates,
+    linear_interval,
+    two_sided_normal,
+)
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import DEFAULT_SCORE_METHOD
-from confir.measures.summary import SUMMARIES
 from confir.number_text import percent, topics_text
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_replicates import DocumentReplicates
+from confir.resampling.statistics import SUMMARIES
 from confir.resampling.variance_components import mean_over_topics
-from confir.studies.collection.collection_topics import check_request, topic_intervals
+from confir.studies.collection.collection_topics import topic_intervals
 
 
 class MeanMethod(NamedTuple):
@@ -106,11 +110,6 @@ class CollectionMeans(Result):
         yield Variable("high", along, np.where(~logits & (self.high > 1.0), 1.0, self.high))
 
 
-def check_mean_methods(names: Sequence[str]) -> tuple[str, ...]:
-    """Return names of MEAN_METHODS; an unknown one raises, with the nearest names."""
-    return as_choices("methods", names, MEAN_METHODS, "method for means")
-
-
 def summarise_means(
     sample: DocumentReplicates,
     *,
@@ -144,10 +143,10 @@ def summarise_means(
     >>> confir.summarise_means(drawn)
     CollectionMeans(run: 2, measure: 1, summary: 3, method: 1, level=0.95)
     """
-    check_request(sample, epsilon)
+    check_document_replicates(sample, epsilon)
     as_flag("small_r", small_r)
     level = as_level(level)
-    methods = check_mean_methods(methods)
+    methods = as_choices("methods", methods, MEAN_METHODS, "method for means")
     chosen = [MEAN_METHODS[name] for name in methods]
     summaries = as_choices("summaries", summaries, SUMMARIES, "summary")
     by_topic = any(method.by_topic for method in chosen)

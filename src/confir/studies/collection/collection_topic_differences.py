@@ -13,7 +13,7 @@ from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, LOGIT_EPSILON
 from confir.errors import InvalidValueError
-from confir.intervals.document_intervals import two_sided_normal
+from confir.intervals.document_intervals import check_document_replicates, two_sided_normal
 from confir.number_text import percent
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_replicates import DocumentReplicates
@@ -27,7 +27,7 @@ from confir.studies.collection.collection_differences import (
     judge,
     two_sided_p,
 )
-from confir.studies.collection.collection_topics import check_request, summarise_topics
+from confir.studies.collection.collection_topics import summarise_topics
 from confir.studies.comparison.verdicts import Words
 
 
@@ -108,7 +108,7 @@ def compare_topics_on_collection(
     Independent differences of logits use the small-R corrected standard deviations; parameters as
     in `compare_on_collection`.
     """
-    check_request(sample, epsilon)
+    check_document_replicates(sample, epsilon)
     level = as_level(level)
     if any(variant.with_topics for variant in variants):
         raise InvalidValueError(

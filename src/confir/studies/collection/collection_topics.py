@@ -15,9 +15,9 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, LOGIT_EPSILON
-from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
+from confir.errors import InvalidValueError, UnknownNameError
 from confir.intervals.document_intervals import (
-    check_epsilon,
+    check_document_replicates,
     logit_limits,
     logit_spread,
     two_sided_normal,
@@ -25,13 +25,11 @@ from confir.intervals.document_intervals import (
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import DEFAULT_SCORE_METHOD, confidence_interval
 from confir.intervals.small_r import correct_small_r
-from confir.measures.bounded_measures import bounded_measures, definition_bound
-from confir.measures.measure_list import MEASURES, parse_measure
-from confir.measures.summary import clipped_logit
+from confir.measures.measure_list import MEASURES
+from confir.measures.parsing import parse_measure
 from confir.number_text import percent
 from confir.resampling.document_replicates import DocumentReplicates
-from confir.resampling.kinds import require_knowledge
-from confir.resampling.sample import Knowledge
+from confir.resampling.statistics import clipped_logit
 
 
 @result
@@ -140,7 +138,7 @@ def summarise_topics(
     >>> confir.summarise_topics(drawn)
     CollectionTopics(run: 2, topic: 50, measure: 1, level=0.95, method='logit')
     """
-    check_request(sample, epsilon)
+    check_document_replicates(sample, epsilon)
     as_flag("small_r", small_r)
     level = as_level(level)
     parts = [topic_intervals(sample, m, level, method, small_r, epsilon) for m in sample.measures]
@@ -209,23 +207,3 @@ def _measured_depth(measure: str, depth: Integers) -> Integers:
     """Return the number of documents of each list that AP takes into account."""
     cutoff = parse_measure(measure).cutoff
     return depth if cutoff is None else np.minimum(depth, cutoff)
-
-
-def check_request(sample: DocumentReplicates, epsilon: float) -> None:
-    """Raise if the sample or epsilon is invalid, or a measure is not in [0, 1]."""
-    require_knowledge(sample, Knowledge.COLLECTIONS, "an interval over collections")
-    check_epsilon(epsilon)
-    for place in np.flatnonzero(~bounded_measures(sample.scores)):
-        raise _unbounded(sample.measures[place])
-
-
-def check_bounded_measure(measure: str) -> None:
-    """Raise if a measure does not lie in [0, 1] by definition."""
-    if definition_bound(measure) is False:
-        raise _unbounded(measure)
-
-
-def _unbounded(measure: str) -> UnsupportedMethodError:
-    return UnsupportedMethodError(
-        f"intervals over collections are for measures in [0, 1], which {measure} is not"
-    )

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from confir.arguments import as_choices
 from confir.arrays import Floats
-from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.result import Result, axis, constant, over, result
 from confir.defaults import LOGIT_EPSILON
 from confir.errors import InvalidValueError
-from confir.measures.summary import SUMMARIES
+from confir.intervals.document_intervals import check_document_replicates
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.kinds import against
-from confir.studies.collection.collection_topics import check_request
+from confir.resampling.statistics import SUMMARIES
 
 
 @result
@@ -31,6 +31,8 @@ class CollectionVariance(Result):
     topics, documents, interaction
         Variance components: some topics are easier than others; a collection shifts all scores
         alike; a collection suits some topics better than others.
+    total
+        Their sum: the variance over new topics and a new collection.
     replicates
         Number of replicates.
     """
@@ -42,21 +44,13 @@ class CollectionVariance(Result):
     topics: Floats = over("run", "measure", "summary")
     documents: Floats = over("run", "measure", "summary")
     interaction: Floats = over("run", "measure", "summary")
+    total: Floats = over("run", "measure", "summary")
     replicates: int
 
     record_columns = (
         *("run", "against", "measure", "summary"),
         *("topics", "documents", "interaction", "total"),
     )
-
-    @property
-    def total(self) -> Floats:
-        """The sum of the components: the variance over new topics and a new collection."""
-        return self.topics + self.documents + self.interaction
-
-    def derived(self) -> Iterator[Variable]:
-        """Yield the sum of the components."""
-        yield Variable("total", ("run", "measure", "summary"), self.total)
 
 
 def decompose_variance(
@@ -86,7 +80,7 @@ def decompose_variance(
     >>> confir.decompose_variance(drawn)
     CollectionVariance(run: 2, measure: 1, summary: 2, baseline=None)
     """
-    check_request(sample, epsilon)
+    check_document_replicates(sample, epsilon)
     summaries = as_choices("summaries", summaries, SUMMARIES, "summary")
     if len(sample.topics) < 2:
         raise InvalidValueError("there is one topic; a variance over topics needs at least 2")
@@ -94,18 +88,18 @@ def decompose_variance(
     for summary in summaries:
         over = CollectionSample.of(sample, summary, epsilon)
         over = over if baseline is None else against(over, baseline)
-        parts.append(over.components())
-
-    def stack(name: str) -> Floats:
-        return np.stack([getattr(part, name).reshape(over.shape) for part in parts], axis=2)
-
+        found = over.components()
+        columns = (found.topics, found.documents, found.interaction)
+        parts.append([column.reshape(over.shape) for column in columns])
+    topics, documents, interaction = np.moveaxis(np.array(parts), 0, -1)
     return CollectionVariance(
         runs=tuple(run for run in sample.runs if run != baseline),
         measures=sample.measures,
         summaries=tuple(summaries),
         baseline=baseline,
-        topics=stack("topics"),
-        documents=stack("documents"),
-        interaction=stack("interaction"),
+        topics=topics,
+        documents=documents,
+        interaction=interaction,
+        total=topics + documents + interaction,
         replicates=sample.replicates,
     )

@@ -182,24 +182,27 @@ def check_settings(
     statistics: options.DocumentStatistics, measures: Sequence[str], rel: int
 ) -> None:
     """Raise before any work if epsilon or a measure is invalid."""
-    from confir.intervals.document_intervals import check_epsilon
+    from confir.intervals.document_intervals import check_epsilon, unbounded_error
+    from confir.measures.bounded_measures import definition_bound
     from confir.measures.parsing import parse_measures
-    from confir.studies.collection.collection_topics import check_bounded_measure
 
     check_epsilon(statistics.epsilon)
     for measure in parse_measures(list(measures), rel):
-        check_bounded_measure(str(measure))
+        if definition_bound(str(measure)) is False:
+            raise unbounded_error(str(measure))
 
 
 def _check_methods(
     methods: list[str], statistics: options.DocumentStatistics, *, per_topic: bool
 ) -> list[str]:
     """Return the methods requested, or the default; raise or warn before any work."""
+    from confir.arguments import as_choices
     from confir.intervals.method_list import DEFAULT_SCORE_METHOD, check_tails, find_method
-    from confir.studies.collection.collection_means import DEFAULT_MEAN_METHODS, check_mean_methods
+    from confir.studies.collection.collection_means import DEFAULT_MEAN_METHODS, MEAN_METHODS
 
     if not per_topic:
-        return list(check_mean_methods(methods or DEFAULT_MEAN_METHODS))
+        named = methods or DEFAULT_MEAN_METHODS
+        return list(as_choices("methods", named, MEAN_METHODS, "method for means"))
     if len(methods) > 1:
         raise InvalidValueError("--show topics takes one --method")
     chosen = methods or [DEFAULT_SCORE_METHOD]

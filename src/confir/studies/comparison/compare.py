@@ -10,7 +10,7 @@ import numpy as np
 from confir.arguments import as_generator, as_level, as_real, as_texts
 from confir.data.experiment import on_its_scheduler
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import ALL_PAIRS, LEVEL, NO_FAMILY, SEED
+from confir.defaults import ALL_PAIRS, LEVEL, NO_FAMILY, REPLICATES, SEED
 from confir.errors import (
     DegenerateSampleWarning,
     InvalidValueError,
@@ -24,7 +24,7 @@ from confir.errors import (
 from confir.intervals.method import Method
 from confir.resampling.distribution import Resampled
 from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
-from confir.resampling.kinds import as_sample, default_replicates, needs
+from confir.resampling.kinds import as_sample, needs
 from confir.resampling.sample import Knowledge, Sample, names, refuse
 from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
 from confir.studies.comparison.comparison import Comparison
@@ -37,7 +37,6 @@ from confir.studies.comparison.families import (
     choose_family,
     find_correction,
     form_families,
-    simultaneous_limits,
 )
 from confir.studies.comparison.paired_tests import (
     DEFAULT_TEST,
@@ -59,7 +58,13 @@ from confir.studies.comparison.pairs import (
     pair_runs,
 )
 from confir.studies.comparison.randomisation import MOST_EXACT_TOPICS
-from confir.studies.comparison.verdicts import INCONCLUSIVE, count_tested, decide, find_borderline
+from confir.studies.comparison.verdicts import (
+    INCONCLUSIVE,
+    Estimates,
+    count_tested,
+    decide,
+    find_borderline,
+)
 
 # With fewer clusters, tests flip whole clusters instead of relying on t.
 FEW_CLUSTERS = 10
@@ -98,7 +103,7 @@ def compare_runs(
     baseline
         The run that the others are compared with; by default all pairs are compared.
     family
-        The pairs whose intervals and p-values hold all at once, within one measure: "baseline" with
+        The pairs whose intervals and p-values are simultaneous, within one measure: "baseline" with
         a baseline, "all-pairs" without, each the default; or "none" of them.
     test
         Name of a test in TESTS, or several. Other tests than t are single tests. By default t; by
@@ -139,8 +144,9 @@ def compare_runs(
         refuse(f"the {one.title}", one.needs, sample, fitting, "tests")
     if baseline is None:
         check_differences(len(scores.runs), len(scores.measures), len(tests))
-    resampled = scores if asked.method.resamples else None
-    replicates = sample.replicates_used(default_replicates(resampled, replicates))
+    if replicates is None:
+        replicates = scores.default_replicates if asked.method.resamples else REPLICATES
+    replicates = sample.replicates_drawn or replicates
     check_replicates(replicates)
     check_collections(sample, level)
     pairs = pair_runs(sample, baseline)
@@ -149,17 +155,23 @@ def compare_runs(
     means, own = mean_differences(pairs, asked.method, level, replicates, generator)
     check_topics(pairs, means)
     tested = count_tested(means)
-    _warn_of_samples(pairs, means)
-    _warn_of_few_clusters(sample, tests, level)
-    _warn_of_replicates(asked, means, int(tested.max()), replicates)
+    if means.constant.any():
+        _warn_of_samples(pairs, means)
+    if sample.clusters_drawn:
+        _warn_of_few_clusters(sample, tests, level)
+    resampling = [one for one in tests if one.resamples]
+    if resampling:
+        _warn_of_replicates(asked, means, int(tested.max()), replicates)
     if any(one.corrected for one in tests):
         _warn_of_incomplete_topics(pairs)
     outcomes = [(one, one.compute(pairs, means, replicates, seed)) for one in tests]
     adjustment: Adjustment = Correction(asked.correction)
     if asked.family != NO_FAMILY:
         adjustment = form_families(pairs, means, tested, replicates, seed, level)
-    if _is_borderline(outcomes, means, adjustment, level) and can_draw_further(
-        max(pairs.shape[0], 2), len(scores.topics), replicates
+    if (
+        resampling
+        and can_draw_further(max(pairs.shape[0], 2), len(scores.topics), replicates)
+        and _is_borderline(outcomes, means, adjustment, level)
     ):
         outcomes = [
             (one, one.compute(pairs, means, FURTHER * replicates, seed) if one.resamples else found)
@@ -168,8 +180,10 @@ def compare_runs(
     # a test of all runs at once has intervals of its own, where it is alone and no score is missing
     ranges = outcomes[0][1].ranges if len(outcomes) == 1 else None
     adjustment = adjustment if ranges is None else PermutedRanges(ranges)
-    decisions = decide(outcomes, means, own, adjustment, margin=margin, level=level)
-    simultaneous = simultaneous_limits(adjustment, means, level)
+    simultaneous = adjustment.limits(means, level)
+    deciding = own if isinstance(adjustment, Correction) else simultaneous.limits
+    estimates = Estimates(means.difference, *deciding, means.constant, simultaneous.open)
+    decisions = decide(outcomes, means, estimates, adjustment, margin=margin, level=level)
     wins, ties, losses = count_wins(pairs)
     return Comparison(
         scores=scores,
@@ -195,7 +209,7 @@ def compare_runs(
         level=level,
         method=asked.method.name,
         replicates=replicates,
-        weight=model_weights(pairs),
+        weight=model_weights(pairs) if scores.corrected else None,
         **decisions._asdict(),
     )
 
@@ -249,8 +263,6 @@ def _is_borderline(
 ) -> bool:
     """Whether other replicates of a test might change a decision at the level, or a usual one."""
     resampled = [(one, found.p, found.p_error) for one, found in outcomes if one.resamples]
-    if not resampled:
-        return False
     undecided = np.full((len(resampled), *means.difference.shape), INCONCLUSIVE)
     return any(
         find_borderline(resampled, means, adjustment, undecided, one).any()
@@ -265,7 +277,7 @@ def _warn_of_few_clusters(sample: Sample, tests: Sequence[PairedTest], level: fl
     """
     clusters = sample.clusters_drawn
     flips = any(test.name == CLUSTER_TEST for test in tests)
-    if not clusters or (clusters >= FEW_CLUSTERS and (flips or not sample.uneven)):
+    if clusters >= FEW_CLUSTERS and (flips or not sample.uneven):
         return
     text = f"the design has {clusters} clusters"
     if clusters >= FEW_CLUSTERS:

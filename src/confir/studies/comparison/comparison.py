@@ -29,13 +29,11 @@ from confir.intervals.interval import Limits
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.measures.score_sources import as_scores
 from confir.measures.score_summary import ScoreSummary
-from confir.studies.comparison.decisions import Decision
 from confir.studies.comparison.families import (
     Adjustment,
     Correction,
     Families,
     PermutedRanges,
-    simultaneous_limits,
 )
 from confir.studies.comparison.pair_results import (
     PairOrder,
@@ -52,6 +50,7 @@ from confir.studies.comparison.verdict_words import decision_sentence, explain
 from confir.studies.comparison.verdicts import (
     NOT_COMPARED,
     OPPOSITE,
+    Decision,
     Estimates,
     Words,
     find_borderline,
@@ -60,7 +59,7 @@ from confir.studies.comparison.verdicts import (
 
 # Fields of a decision that a comparison has for all differences under the same names.
 _SHARED_FIELDS = (
-    *("verdict", "difference", "level", "direction", "p", "p_adjusted", "family", "margin"),
+    *("verdict", "level", "direction", "p", "p_adjusted", "family", "margin"),
     *("topics", "borderline"),
 )
 
@@ -97,7 +96,7 @@ class Comparison(PairResult):
         difference by human judgements, estimated from both.
     family, families
         all-pairs, baseline or none, and the family of each measure, whose intervals and p-values
-        hold all at once; None for single tests.
+        are simultaneous; None for single tests.
     simultaneous_low, simultaneous_high
         The interval that a family's verdict rests on; NaN for single tests.
     topics, wins, ties, losses
@@ -234,7 +233,7 @@ class Comparison(PairResult):
 
     @property
     def is_simultaneous(self) -> bool:
-        """Whether the intervals beside verdicts hold for several pairs at once."""
+        """Whether the intervals of verdicts are simultaneous for several pairs."""
         together = self.families is not None or self.ranges is not None
         return together and bool(self.tested.max() > 1)
 
@@ -333,6 +332,11 @@ class Comparison(PairResult):
         return Limits(self.simultaneous_low, self.simultaneous_high)
 
     @property
+    def estimates(self) -> Estimates:
+        """The differences with the limits that verdicts rest on."""
+        return Estimates(self.difference, *self.limits, self.means.constant, self.open_end)
+
+    @property
     def reasons(self) -> Any:
         """What intervals and verdicts leave open, in words: tests × pairs × measures."""
         return explain(self.every)
@@ -348,13 +352,10 @@ class Comparison(PairResult):
         fields |= {
             "baseline": runs[self.first][:, None],
             "run": runs[self.second][:, None],
-            "low": self.limits.low,
-            "high": self.limits.high,
+            **self.estimates._asdict(),
             "test": np.array(self.tests, object)[:, None, None],
             "pairs": self.tested,
             "correction": np.array(corrected, object)[:, None, None],
-            "constant": self.means.constant,
-            "open": self.open_end,
             "resampled": self.scores.resampled,
         }
         return Decision(**fields)
@@ -373,7 +374,7 @@ class Comparison(PairResult):
         """
         level = as_level(level)
         own = limits_at(self.means, self.method, level)
-        simultaneous = simultaneous_limits(self.adjustment, self.means, level)
+        simultaneous = self.adjustment.limits(self.means, level)
         changed = replace(
             self,
             level=level,
@@ -384,7 +385,7 @@ class Comparison(PairResult):
             open_end=simultaneous.open,
         )
         verdict = give_verdicts(
-            Estimates(self.difference, *changed.limits, self.means.constant, open=changed.open_end),
+            changed.estimates,
             self.direction,
             self.p_adjusted,
             level,

@@ -1,7 +1,7 @@
 """Families of comparisons, whose intervals and p-values are simultaneous; and corrections of single tests.
 
-A family has simultaneous intervals and p-values that agree with them. Single tests have p-values
-with a correction, beside intervals of each pair alone.
+A family has simultaneous intervals and p-values that agree with them. Single tests have corrected
+p-values, and intervals that are not adjusted.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from confir.arguments import as_choice
 from confir.arrays import Floats, Integers
 from confir.defaults import ALL_PAIRS, BASELINE, BEST, FAMILIES, NO_FAMILY
 from confir.errors import InvalidValueError, counted
-from confir.intervals.interval import Limits
 from confir.intervals.method import Method
 from confir.intervals.simultaneous import (
     ComparisonFamily,
@@ -41,8 +40,8 @@ class Families(NamedTuple):
 
     by_measure: tuple[ComparisonFamily, ...]
 
-    def limits(self, means: MeanDifferences, _: Limits, level: float) -> SimultaneousLimits:
-        """Return the limits that a verdict rests on: simultaneous ones."""
+    def limits(self, means: MeanDifferences, level: float) -> SimultaneousLimits:
+        """Return the simultaneous limits, which verdicts rest on; NaN where a pair has none."""
         found = [
             family.limits(own.difference, own.se, own.units, level, own.df, own.self_normalised)
             for family, own in zip(self.by_measure, means.columns(), strict=True)
@@ -103,9 +102,10 @@ class Correction(NamedTuple):
 
     name: str | None  # in CORRECTIONS; None for a test that corrects by itself
 
-    def limits(self, _: MeanDifferences, own: Limits, __: float) -> SimultaneousLimits:
-        """Return the limits that a verdict rests on: each pair's own."""
-        return SimultaneousLimits(*own, np.zeros(own.low.shape, np.int64))
+    def limits(self, means: MeanDifferences, _: float) -> SimultaneousLimits:
+        """Return no simultaneous limits: verdicts rest on each pair's own."""
+        none = np.full(means.se.shape, np.nan)
+        return SimultaneousLimits(none, none, np.zeros(none.shape, np.int64))
 
     def adjust(
         self,
@@ -136,8 +136,8 @@ class PermutedRanges(NamedTuple):
 
     by_measure: tuple[Floats, ...]
 
-    def limits(self, means: MeanDifferences, _: Limits, level: float) -> SimultaneousLimits:
-        """Return the limits that a verdict rests on: differences that are not significant."""
+    def limits(self, means: MeanDifferences, level: float) -> SimultaneousLimits:
+        """Return the simultaneous limits: the largest differences that are not significant."""
         half = np.array([order_statistic(ranges, level) for ranges in self.by_measure])
         nowhere = np.zeros(means.difference.shape, np.int64)
         return SimultaneousLimits(means.difference - half, means.difference + half, nowhere)
@@ -244,21 +244,13 @@ def check_collections(sample: Sample, level: float) -> None:
     With too few replicates of topics, Bonferroni's bound on their standard errors decides. Standard
     errors over collections are those of the replicates: of two, they are as good as nothing.
     """
-    drawn = sample.replicates_used(0) if sample.over == "documents" else math.inf
+    drawn = sample.replicates_drawn or math.inf
     least = math.ceil(round(level / (1.0 - level), 9))  # or the largest t* has no quantile
     if drawn < least:
         raise InvalidValueError(
             f"there {'is' if drawn == 1 else 'are'} {counted(int(drawn), 'replicate')} of the collection; "
             f"differences at level {level:g} need at least {least:,}"
         )
-
-
-def simultaneous_limits(
-    adjustment: Adjustment, means: MeanDifferences, level: float
-) -> SimultaneousLimits:
-    """Return the limits that hold for a family at once; NaN for single tests."""
-    none = np.full(means.se.shape, np.nan)
-    return adjustment.limits(means, Limits(none, none), level)
 
 
 def adjust_p_values(p: Floats, correction: str) -> Floats:

@@ -30,9 +30,6 @@ from confir.studies.comparison.randomisation import (
 # Up to this many topics that differ, the exact distribution of Wilcoxon's statistic is used.
 _MOST_EXACT_RANKS = 50
 
-# Names that are written differently in sentences than in options.
-_PROPER_NAMES = {"wilcoxon": "Wilcoxon", "tukey-hsd": "Tukey HSD"}
-
 
 class Outcome(NamedTuple):
     """What a test says of each pair and measure.
@@ -62,8 +59,8 @@ class PairedTest:
 
     Attributes
     ----------
-    name
-        Its name in options and results.
+    name, title
+        Its name in options and results, and in sentences.
     compute
         From pairs, their mean differences, a number of replicates and a seed, to the outcome:
         pairs × measures.
@@ -82,6 +79,7 @@ class PairedTest:
     """
 
     name: str
+    title: str
     compute: Callable[[Any, MeanDifferences, int, int], Outcome]
     null: str
     source: str
@@ -89,11 +87,6 @@ class PairedTest:
     corrected: bool = False
     studentised: bool = False
     needs: Knowledge = Knowledge.VALUES
-
-    @property
-    def title(self) -> str:
-        """Its name in sentences, such as "Wilcoxon test"."""
-        return f"{_PROPER_NAMES.get(self.name, self.name)} test"
 
 
 def find_test(name: str) -> PairedTest:
@@ -224,6 +217,7 @@ def _rank_sum_tails(ranks: tuple[int, ...]) -> Floats:
 _ALL = (
     PairedTest(
         "t",
+        "t test",
         _t_test,
         "the mean difference is 0",
         "Student 1908",
@@ -232,6 +226,7 @@ _ALL = (
     ),
     PairedTest(
         "randomisation",
+        "randomisation test",
         _randomisation_test,
         "the two runs could be exchanged in every topic",
         "Fisher 1935; Smucker 2007",
@@ -240,6 +235,7 @@ _ALL = (
     ),
     PairedTest(
         "bootstrap-shift",
+        "bootstrap-shift test",
         _shift_test,
         "the mean difference is 0",
         "Noreen 1989; Smucker 2007",
@@ -247,12 +243,14 @@ _ALL = (
     ),
     PairedTest(
         "wilcoxon",
+        "Wilcoxon test",
         _wilcoxon_test,
         "the differences are symmetric around 0",
         "Wilcoxon 1945",
     ),
     PairedTest(
         "sign",
+        "sign test",
         _sign_test,
         "a topic is as likely won as lost",
         "Arbuthnot 1710",
@@ -260,6 +258,7 @@ _ALL = (
     ),
     PairedTest(
         "tukey-hsd",
+        "Tukey HSD test",
         _tukey_test,
         "all runs could be exchanged in every topic",
         "Carterette 2012",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from math import prod
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -84,22 +85,16 @@ class Pairs:
         """Number of pairs and of measures."""
         return len(self.first), self.sample.shape[1]
 
-    @property
-    def columns(self) -> int:
-        """Number of pairs × measures."""
-        pairs, measures = self.shape
-        return pairs * measures
-
     def blocks(self, most: int = MOST_COLUMNS) -> list[slice]:
         """Return the columns in blocks whose differences fit into memory, fixed by the problem."""
-        rows = self.sample.rows
-        width = max(1, min(most, MOST_NUMBERS // rows)) if rows else self.columns
-        return [slice(start, start + width) for start in range(0, self.columns, width)]
+        rows, columns = self.sample.rows, prod(self.shape)
+        width = max(1, min(most, MOST_NUMBERS // rows)) if rows else columns
+        return [slice(start, start + width) for start in range(0, columns, width)]
 
     def contrast(self, columns: slice = slice(None)) -> Sample:
         """Return differences as a sample; the columns are pairs × measures, flattened."""
         measures = self.shape[1]
-        start, stop, step = columns.indices(self.columns)
+        start, stop, step = columns.indices(prod(self.shape))
         pair, measure = np.divmod(np.arange(start, stop, step), measures)
         plus, minus = (side[pair] * measures + measure for side in (self.second, self.first))
         return self.sample.contrast(plus, minus)
@@ -289,11 +284,10 @@ def mean_differences(
     return MeanDifferences(*(array.reshape(pairs.shape) for array in means)), Limits(low, high)
 
 
-def model_weights(pairs: Pairs) -> Floats | None:
-    """Return the weight of a model in each difference; None where there is one judge."""
-    found = [pairs.contrast(columns).model_weight() for columns in pairs.blocks()]
-    known = [part for part in found if part is not None]
-    return np.concatenate(known).reshape(pairs.shape) if known else None
+def model_weights(pairs: Pairs) -> Floats:
+    """Return the weight of the model in each difference, by human and model judgements."""
+    found = [cast("Floats", pairs.contrast(block).model_weight) for block in pairs.blocks()]
+    return np.concatenate(found).reshape(pairs.shape)
 
 
 def limits_at(means: MeanDifferences, method: str, level: float) -> Limits:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.result import Columns, Result, columns_of, over, result
+from confir.data.result import Columns, Result, axis, columns_of, over, result
 from confir.data.scores import Scores
 from confir.measures.score_summary import ScoreSummary
 from confir.order import best_first
@@ -59,11 +58,8 @@ class RunGroups(Result):
     `GroupedRuns.unjoined` counts such pairs.
     """
 
+    measures: tuple[str, ...] = axis("measure")
     by_measure: tuple[GroupedRuns, ...] = over("measure")
-
-    def axes(self) -> dict[str, Sequence[str]]:
-        """Return the measures; each has its own order of the runs."""
-        return {"measure": [grouped.measure for grouped in self.by_measure]}
 
     def to_dict(self) -> Columns:
         """Return the columns measure, run, mean, first_group, last_group; best runs first."""
@@ -87,7 +83,7 @@ def group_runs(
         differs[first, second] = significant[:, m]
         differs |= differs.T
         grouped.append(_group(scores.runs, measure, mean[:, m], differs))
-    return RunGroups(tuple(grouped))
+    return RunGroups(scores.measures, tuple(grouped))
 
 
 def _group(runs: tuple[str, ...], measure: str, mean: Floats, differs: Booleans) -> GroupedRuns:

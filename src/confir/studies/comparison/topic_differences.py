@@ -35,15 +35,14 @@ class TopicDifferences(PairResult):
         Numbers of the two runs of each pair: baseline and run.
     position, turned
         The place of each pair in the order of the comparison, and whether it is shown as first run
-        against second, because that is the better one: pairs × measures. Without them, pairs are in
-        their own order.
+        against second, because that is the better one: pairs × measures.
     """
 
     scores: Scores
     first: Integers = over("pair")
     second: Integers = over("pair")
-    position: Integers | None = over("pair", "measure", default=None)
-    turned: Booleans | None = over("pair", "measure", default=None)
+    position: Integers = over("pair", "measure")
+    turned: Booleans = over("pair", "measure")
 
     record_columns = ("measure", "run", "against", "topic", "difference")
     row_order = ("measure", "pair", "topic")
@@ -75,30 +74,19 @@ class TopicDifferences(PairResult):
     def rows(self) -> Integers:
         """Return the rows of each measure and pair, most for the run first; missing ones left out."""
         by_pair = self.difference.transpose(2, 1, 0)
-        sides = np.where(self._turned, -1.0, 1.0).T[..., None]
+        sides = np.where(self.turned, -1.0, 1.0).T[..., None]
         inside = np.argsort(-by_pair * sides, axis=2, kind="stable")
         starts = np.arange(inside.size).reshape(inside.shape)[..., :1]
         there = ~np.isnan(np.take_along_axis(by_pair, inside, axis=2))
-        pairs = np.argsort(self._position, axis=0, kind="stable").T
+        pairs = np.argsort(self.position, axis=0, kind="stable").T
         measures = np.arange(len(pairs))[:, None]
         rows: Integers = (starts + inside)[measures, pairs][there[measures, pairs]]
         return rows
 
     def to_dict(self) -> Columns:
         """Return the records as columns; of all pairs, the better run comes first."""
-        turned = np.repeat(self._turned.T.reshape(-1), len(self.scores.topics))
+        turned = np.repeat(self.turned.T.reshape(-1), len(self.scores.topics))
         return turn_columns(PairResult.to_dict(self), turned[self.rows()])
-
-    @property
-    def _turned(self) -> Booleans:
-        shape = len(self.first), len(self.scores.measures)
-        return np.zeros(shape, np.bool_) if self.turned is None else self.turned
-
-    @property
-    def _position(self) -> Integers:
-        shape = len(self.first), len(self.scores.measures)
-        own = np.broadcast_to(np.arange(len(self.first))[:, None], shape)
-        return own if self.position is None else self.position
 
     def ordered(self, pair: int, measure: int) -> list[TopicDifference]:
         """Return the topics that both runs have, from most for the run to most against it."""

@@ -25,7 +25,6 @@ from confir.number_text import (
     signed,
     signed_words,
 )
-from confir.studies.comparison.decisions import Decision
 from confir.studies.comparison.families import CORRECTION_NAMES
 from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.pairs import LEAST_TOPICS
@@ -37,6 +36,7 @@ from confir.studies.comparison.verdicts import (
     NOT_COMPARED,
     OPPOSITE,
     WORSE,
+    Decision,
     significant_directions,
 )
 
@@ -178,7 +178,7 @@ def explain(given: Decision) -> Any:
 def _cases(given: Decision) -> list[tuple[Any, Callable[[Decision], str]]]:
     """Return where each case holds, and what is said then; the first case that holds counts."""
     corrected, alone = (
-        significant_directions(given.estimates, given.direction, p, given.level) != 0
+        significant_directions(given, given.direction, p, given.level) != 0
         for p in (given.p_adjusted, given.p)
     )
     verdict = np.asarray(given.verdict)

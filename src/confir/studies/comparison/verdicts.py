@@ -6,21 +6,19 @@ sign-flip test decides in their place.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.intervals.interval import Limits
 from confir.intervals.simultaneous import (
-    SimultaneousLimits,
     borderline_decisions,
     is_significant,
     positive,
 )
-from confir.order import TIE
 from confir.studies.comparison.families import Adjustment, Correction
 from confir.studies.comparison.paired_tests import (
     Outcome,
@@ -59,6 +57,91 @@ class Estimates(NamedTuple):
     open: Any = 0
 
 
+class Decision(NamedTuple):
+    """What is decided on one difference, and why; or on many, in arrays that broadcast.
+
+    Attributes
+    ----------
+    baseline, run
+        Names of the two runs.
+    verdict
+        One of VERDICTS.
+    difference, low, high, level
+        The mean difference and the interval that the verdict rests on.
+    test, direction, p, p_adjusted
+        The test, what its own statistic favours (1 the run, -1 the baseline), and its p-values.
+    family, pairs
+        A name in FAMILIES, "none" for single tests, and the number of pairs tested by one measure,
+        for which p is adjusted; identical runs are not tested.
+    correction
+        Of single tests: a name in CORRECTIONS, or that of a test that corrects by itself; else None.
+    margin
+        Margin of equivalence, or None.
+    topics, constant
+        Topics that both runs have, and whether all of them show the same difference.
+    open
+        1 where the lower limit is 0 and excluded, -1 where the upper one is, else 0.
+    borderline
+        Whether other replicates might change the verdict.
+    resampled
+        What replicates draw.
+    """
+
+    baseline: str
+    run: str
+    verdict: str
+    difference: float
+    low: float
+    high: float
+    level: float
+    test: str
+    direction: int
+    p: float
+    p_adjusted: float
+    family: str
+    pairs: int
+    correction: str | None
+    margin: float | None
+    topics: int
+    constant: bool
+    open: int = 0
+    borderline: bool = False
+    resampled: str = "topics"
+
+    def turned(self) -> Decision:
+        """Return the same decision from the other run's side."""
+        return self._replace(
+            baseline=self.run,
+            run=self.baseline,
+            verdict=OPPOSITE.get(self.verdict, self.verdict),
+            difference=-self.difference,
+            low=-self.high,
+            high=-self.low,
+            direction=-self.direction,
+            open=-self.open,
+        )
+
+    def named(self, write: Callable[[str], str]) -> Decision:
+        """Return the same decision with the names of runs as they are to be written."""
+        return self._replace(baseline=write(self.baseline), run=write(self.run))
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether there is an interval."""
+        return not (math.isnan(self.low) or math.isnan(self.high))
+
+    @property
+    def significant(self) -> int:
+        """1 or -1 where the run is significantly better or worse, also within the margin; else 0."""
+        return int(significant_directions(self, self.direction, self.p_adjusted, self.level))
+
+    @property
+    def lost_by_correction(self) -> bool:
+        """Whether the pair would be significant were it the only one."""
+        alone = is_significant(self.p, self.level) and self.direction * self.difference > 0
+        return bool(alone) and not is_significant(self.p_adjusted, self.level)
+
+
 class Decisions(NamedTuple):
     """The decisions on all differences: arrays are tests × pairs × measures unless stated.
 
@@ -89,7 +172,7 @@ class Decisions(NamedTuple):
 def decide(
     tests: list[tuple[PairedTest, Outcome]],
     means: MeanDifferences,
-    own: Limits,
+    estimates: Estimates,
     adjustment: Adjustment,
     *,
     margin: float | None,
@@ -99,6 +182,15 @@ def decide(
 
     A difference is significant where its adjusted p-value is at most 1 - level, its interval
     excludes 0, and the test favours the run with the higher mean. Equivalence takes precedence.
+
+    Parameters
+    ----------
+    tests
+        Tests with their outcomes.
+    means, estimates
+        The mean differences, and these with the limits that verdicts rest on.
+    adjustment, margin, level
+        What adjusts p-values; the margin of equivalence, if any; and the level.
     """
     # of the sign-flip test where all topics show the same difference
     flipped = np.where(means.identical, 1.0, same_sign_p(means.units))
@@ -125,8 +217,6 @@ def decide(
             difference=margin - np.abs(means.difference), self_normalised=np.zeros(means.se.shape)
         )
         equivalence_adjusted = adjustment.adjust(equivalence, within, sides=1)
-    low, high, open_end = adjustment.limits(means, own, level)
-    estimates = Estimates(means.difference, low, high, means.constant, open_end)
     verdict = give_verdicts(
         estimates, direction, adjusted, level, means.identical, equivalence_adjusted
     )
@@ -202,7 +292,7 @@ def judge_differences(
 
 
 def significant_directions(
-    estimates: Estimates, direction: Any, p_adjusted: Any, level: float
+    estimates: Estimates | Decision, direction: Any, p_adjusted: Any, level: float
 ) -> Any:
     """Return 1 or -1 where test, mean and interval agree that the run is better or worse, else 0."""
     above = (estimates.low > 0) | ((estimates.low == 0) & np.equal(estimates.open, 1))
@@ -218,32 +308,3 @@ def count_tested(means: MeanDifferences) -> Integers:
     """Return the number of pairs that are tested, by measure: identical runs are not."""
     tested: Integers = np.sum((means.topics >= LEAST_TOPICS) & ~means.identical, axis=0)
     return tested
-
-
-def sides_of_bound(
-    means: MeanDifferences,
-    limits: SimultaneousLimits,
-    bound: float,
-    adjustment: Adjustment,
-    level: float,
-) -> Integers:
-    """Return 1 or -1 where a difference is significantly above or below a bound, else 0.
-
-    By a t test of the difference from the bound, adjusted for all pairs as the verdicts are, and by
-    the interval; where all topics show the same difference, by the exact sign-flip test. What shows
-    that a difference is beyond 0 shows that it is beyond any bound on the other side of 0.
-    Arrays are pairs × measures.
-    """
-    from scipy.special import stdtr
-
-    shifted = means.difference - bound
-    apart = np.abs(shifted) > TIE * np.maximum(1.0, np.abs(means.difference))
-    p = 2.0 * stdtr(means.df, -np.abs(shifted) / means.se)
-    alone = np.where(means.constant, np.where(apart, same_sign_p(means.units), 1.0), p)
-    beyond = np.where(means.difference * bound <= 0, means.self_normalised, 0.0)
-    adjusted = adjustment.adjust(alone, means._replace(difference=shifted, self_normalised=beyond))
-    moved = Estimates(shifted, limits.low - bound, limits.high - bound, means.constant, limits.open)
-    sides: Integers = significant_directions(
-        moved, np.where(apart, np.sign(shifted), 0), adjusted, level
-    )
-    return sides

@@ -199,7 +199,7 @@ def correct_scores(
     people, generator = topic_sample(scores.human), as_generator(rng)
     alone = find_intervals(people, [methods], [level], replicates, generator)[0]
     whole, values = as_sample(scores), clip_parts(scores).flat()
-    weight = cast("Floats", whole.model_weight())
+    weight = cast("Floats", whole.model_weight)
     shape = len(scores.runs), len(scores.measures)
     apart = replace(people, values=(values.model - values.human,), support=weight < 0)
     bias = find_intervals(

@@ -1,33 +1,29 @@
-"""Data quality: missing topics, unjudged documents, and tied scores."""
+"""What do runs and qrels lack? Missing topics, unjudged documents, and tied scores."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from confir.arguments import as_integers
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Floats, Integers
 from confir.data.experiment import Experiment, as_experiment
-from confir.data.files import PathLike
 from confir.data.lists.rankings import Rankings, TiePrecision
 from confir.data.lists.tied_lists import count_ties
 from confir.data.lists.topic_lists import TopicLists
-from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingRules
 from confir.data.result import (
     Record,
     Result,
     Variable,
     axis,
-    columns_of,
     constant,
     over,
     records_of,
     result,
 )
-from confir.data.run import Run
 from confir.studies.data_quality.sentences import quality_sentences
 
 DEFAULT_CUTOFFS = (5, 10, 20, 100, 1000)
@@ -85,12 +81,12 @@ class DataQuality(Result):
     @property
     def without_relevant(self) -> tuple[str, ...]:
         """The topics that have no relevant document."""
-        return self._topics(self.relevant == 0)
+        return tuple(t for t, n in zip(self.topics, self.relevant, strict=True) if n == 0)
 
     @property
     def with_one_relevant(self) -> tuple[str, ...]:
         """The topics that have one relevant document."""
-        return self._topics(self.relevant == 1)
+        return tuple(t for t, n in zip(self.topics, self.relevant, strict=True) if n == 1)
 
     def sentences(self) -> list[str]:
         """Return what a reader of scores should know; "nothing unusual" if there is nothing."""
@@ -99,13 +95,15 @@ class DataQuality(Result):
     def variables(self) -> list[Variable]:
         """Return lists, topics and ties of each run, and a share unjudged per cutoff."""
         missing = [len(topics) for topics in self.missing]
-        lengths = [_list_lengths(lengths) for lengths in self.lengths]
+        lengths: Any = np.ma.masked_equal(self.lengths, 0)
         columns = {
             "run": self.runs,
             "lists": [len(self.topics) - count for count in missing],
             "missing_topics": missing,
             "unknown_topics": [len(topics) for topics in self.unknown],
-            **columns_of(_ListLengths._fields, lengths),
+            "shortest": lengths.min(axis=1).filled(0),
+            "median": np.ma.median(lengths, axis=1).filled(np.nan),  # type: ignore[no-untyped-call]
+            "longest": lengths.max(axis=1).filled(0),
             "tied": self.tied,
             "largest_tie": self.largest_tie,
             **{f"unjudged_{k}": self.unjudged[:, place] for place, k in enumerate(self.cutoffs)},
@@ -127,13 +125,10 @@ class DataQuality(Result):
             "with_one_relevant": len(self.with_one_relevant),
         }
 
-    def _topics(self, chosen: Booleans) -> tuple[str, ...]:
-        return tuple(self.topics[t] for t in np.flatnonzero(chosen).tolist())
-
 
 def inspect_data(
-    qrels: Experiment | Qrels | PathLike | Mapping[str, Any] | Any,
-    runs: Run | PathLike | Sequence[Any] | Mapping[str, Any] | Any = None,
+    qrels: Experiment | Any,
+    runs: Any = None,
     *,
     cutoffs: Sequence[int] = DEFAULT_CUTOFFS,
     rel: int = 1,
@@ -175,7 +170,9 @@ def inspect_lists(
     qrels, depth = lists.qrels, lists.depth
     ranks = tuple(sorted({int(cutoff) for cutoff in cutoffs}))
     levels, counts = qrels.count_by_gain()
-    tied, largest_tie = _ties(lists, tie_precision)
+    tied, largest_tie = count_ties(lists, tie_precision)
+    with np.errstate(invalid="ignore"):
+        share_tied = tied / depth.sum(axis=1)
     return DataQuality(
         topics=qrels.topics,
         runs=lists.runs,
@@ -187,7 +184,7 @@ def inspect_lists(
         unknown=lists.unknown,
         lengths=depth,
         unjudged=np.array([_unjudged(rankings, ranks) for rankings in lists.rankings()]),
-        tied=tied,
+        tied=share_tied,
         largest_tie=largest_tie,
         judged=counts.sum(axis=1),
         relevant=counts[:, levels >= rel].sum(axis=1),
@@ -206,29 +203,6 @@ def _unjudged(rankings: Rankings, cutoffs: Sequence[int]) -> list[float]:
         judged = rankings.total(rankings.copies_within(cutoff))[0, present, 0]
         shares.append(float(((seen - judged) / seen).mean()))
     return shares
-
-
-def _ties(lists: TopicLists, precision: TiePrecision) -> tuple[Floats, Integers]:
-    """Return each run's share of tied documents, and its largest tied group."""
-    tied, largest = count_ties(lists, precision)
-    with np.errstate(invalid="ignore"):
-        share: Floats = tied / lists.depth.sum(axis=1)
-    return share, largest
-
-
-class _ListLengths(NamedTuple):
-    """Lengths of a run's lists, under their names in records."""
-
-    shortest: int
-    median: float
-    longest: int
-
-
-def _list_lengths(lengths: Integers) -> _ListLengths:
-    present = lengths[lengths > 0]
-    if len(present) == 0:
-        return _ListLengths(0, float("nan"), 0)
-    return _ListLengths(int(present.min()), float(np.median(present)), int(present.max()))
 
 
 def _spread(name: str, counts: Integers) -> Record:

@@ -21,9 +21,8 @@ from confir.resampling.kinds import require_knowledge
 from confir.resampling.sample import Knowledge
 from confir.resampling.topic_bootstrap import Rng
 from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.decisions import Decision
 from confir.studies.comparison.paired_tests import DEFAULT_TEST
-from confir.studies.comparison.verdicts import BETTER, IDENTICAL, INCONCLUSIVE, WORSE
+from confir.studies.comparison.verdicts import BETTER, IDENTICAL, INCONCLUSIVE, WORSE, Decision
 from confir.studies.gate.gate import Candidate, Gate, Requirement, check_gate, passes
 
 # The differences of a run by topic, in order of arrival.

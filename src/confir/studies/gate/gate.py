@@ -7,13 +7,22 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Literal, NamedTuple, cast, get_args
 
+import numpy as np
+
 from confir.arguments import as_choice, invalid
+from confir.arrays import Integers
 from confir.errors import InvalidValueError
-from confir.intervals.simultaneous import SimultaneousLimits
+from confir.order import TIE
 from confir.studies.comparison.comparison import Comparison, Place
-from confir.studies.comparison.decisions import Decision
+from confir.studies.comparison.paired_tests import same_sign_p
 from confir.studies.comparison.verdict_words import difference_phrase, reason
-from confir.studies.comparison.verdicts import EQUIVALENT, IDENTICAL, WORSE, sides_of_bound
+from confir.studies.comparison.verdicts import (
+    EQUIVALENT,
+    IDENTICAL,
+    WORSE,
+    Decision,
+    significant_directions,
+)
 
 Requirement = Literal["not-worse", "non-inferior", "superior"]
 REQUIREMENTS: tuple[Requirement, ...] = get_args(Requirement)
@@ -134,16 +143,40 @@ def judge_gate(
     decisions = [_decision(comparison, pair, m) for pair in range(len(comparison.first))]
     sides = [decision.significant for decision in decisions]
     if margin:
-        limits = SimultaneousLimits(*comparison.limits, comparison.open_end)
-        every = sides_of_bound(
-            comparison.means, limits, -margin, comparison.adjustment, comparison.level
-        )
-        sides = every[:, m].tolist()
+        sides = sides_of_bound(comparison, -margin)[:, m].tolist()
     candidates = tuple(
         Candidate(decision.run, decision, passes(decision, side, margin, require))
         for decision, side in zip(decisions, sides, strict=True)
     )
     return Gate(measure, baseline, require, margin, comparison.level, candidates)
+
+
+def sides_of_bound(comparison: Comparison, bound: float) -> Integers:
+    """Return 1 or -1 where a difference is significantly above or below a bound, else 0.
+
+    By a t test of the difference from the bound, adjusted for all pairs as the verdicts are, and by
+    the interval; where all topics show the same difference, by the exact sign-flip test. What shows
+    that a difference is beyond 0 shows that it is beyond any bound on the other side of 0.
+    The result is pairs × measures.
+    """
+    from scipy.special import stdtr
+
+    means, estimates = comparison.means, comparison.estimates
+    shifted = means.difference - bound
+    apart = np.abs(shifted) > TIE * np.maximum(1.0, np.abs(means.difference))
+    p = 2.0 * stdtr(means.df, -np.abs(shifted) / means.se)
+    alone = np.where(means.constant, np.where(apart, same_sign_p(means.units), 1.0), p)
+    beyond = np.where(means.difference * bound <= 0, means.self_normalised, 0.0)
+    adjusted = comparison.adjustment.adjust(
+        alone, means._replace(difference=shifted, self_normalised=beyond)
+    )
+    moved = estimates._replace(
+        difference=shifted, low=estimates.low - bound, high=estimates.high - bound
+    )
+    sides: Integers = significant_directions(
+        moved, np.where(apart, np.sign(shifted), 0), adjusted, comparison.level
+    )
+    return sides
 
 
 def check_gate(

@@ -12,17 +12,15 @@ def gate_table(gate: Gate, comparison: Comparison) -> Table:
     """Return a table of the candidates at a gate, those that fail in bold: means, then differences."""
     rows = tuple(
         tuple(
-            Cell(text, not candidate.passes)
+            Cell(text, not passes)
             for text in (
-                candidate.run,
-                "passes" if candidate.passes else "fails",
+                run,
+                "passes" if passes else "fails",
                 _means_text(comparison, pair, gate.measure),
-                difference_text(
-                    *candidate.decision.estimates[:3], open_end=candidate.decision.open
-                ),
+                difference_text(one.difference, one.low, one.high, open_end=one.open),
             )
         )
-        for pair, candidate in enumerate(gate.candidates)
+        for pair, (run, one, passes) in enumerate(gate.candidates)
     )
     note = f"{gate.sentence()}\n{gate.about}" if gate.about else gate.sentence()
     level = level_text(gate.candidates[0].decision.level)

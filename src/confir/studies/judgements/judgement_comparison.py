@@ -19,7 +19,6 @@ from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import TopicMismatchError, TopicWarning, counted, warn_caller
 from confir.measures.evaluation import chosen_measures, score_lists
 from confir.measures.judged_evaluation import by_judge
-from confir.measures.parsing import parse_measures
 from confir.parallel import Progress
 from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
 from confir.resampling.topic_weights import topic_weights
@@ -32,14 +31,8 @@ from confir.studies.judgements.grade_agreement import (
     judge_weights,
     resampled_limits,
 )
-from confir.studies.judgements.judge_effects import (
-    Drawn,
-    JudgedRuns,
-    JudgeVariance,
-    judged_runs,
-    mean_biases,
-    split_variance,
-)
+from confir.studies.judgements.judge_effects import Drawn, JudgedRuns, judged_runs, mean_biases
+from confir.studies.judgements.judge_variance import JudgeVariance, split_variance
 from confir.studies.judgements.judges import GradeMap, Judges, gather_judges
 from confir.studies.judgements.leaderboards import correlate_leaderboards
 
@@ -171,7 +164,7 @@ def compare_judgements(
     refuse_design(reading.design, "the comparison of judgements")
     found = gather_judges(judges, grades=grades, grade_maps=grade_maps, rules=reading)
     experiment = Experiment(found.qrels[0], runs, measures, **rules)
-    parse_measures(chosen_measures(experiment, None), reading.rel)  # before runs are read
+    chosen_measures(experiment)  # whose names are checked before runs are read
     lists = experiment.lists(progress)
     return compare_judged_lists(
         found, lists, measures, rules=reading, level=level, replicates=replicates, rng=rng

@@ -23,7 +23,7 @@ from confir.errors import (
     enumerate_names,
 )
 from confir.measures.evaluation import evaluate
-from confir.measures.measure_list import canonical_name
+from confir.measures.parsing import canonical_name
 from confir.measures.score_sources import as_run_scores, as_scores
 from confir.order import TIE
 from confir.studies.leaderboard.joined_datasets import (
@@ -95,7 +95,7 @@ def standardise_scores(scores: Scores) -> Scores:
 
 
 def _scores(source: Any) -> Scores:
-    """Return scores; a message about what is none names the argument."""
+    """Return scores; messages about other objects name the argument ``sources``."""
     made = evaluate(source) if isinstance(source, Experiment) else make_scores(source, "sources")
     return as_scores(made, human=True)
 

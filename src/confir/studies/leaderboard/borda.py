@@ -15,7 +15,7 @@ from confir.order import TIE
 from confir.resampling.clusters import Clusters, Ratios, cluster_counts
 from confir.resampling.kinds import as_sample
 from confir.resampling.pair_draws import draw_normal_means
-from confir.studies.leaderboard.additive_model import AdditiveFit, Datasets
+from confir.studies.leaderboard.additive_fit import AdditiveFit, DatasetCells
 
 # Replicates whose means by dataset are ranked at once: replicates × runs × datasets.
 _NUMBERS_AT_ONCE = 1 << 22
@@ -113,7 +113,7 @@ def borda_limits(
 
 
 def completed_borda_limits(
-    datasets: Datasets,
+    datasets: DatasetCells,
     fit: AdditiveFit,
     replicates: int,
     rng: np.random.Generator,

@@ -128,7 +128,7 @@ def _join_judged(parts: Mapping[str, Scores], datasets: str, incomplete: str) ->
 
 
 def same_runs(parts: Mapping[str, AnyScores], incomplete: str) -> dict[str, AnyScores]:
-    """Return the datasets with the same runs in the same order, as it is stated."""
+    """Return the datasets with the same runs in the same order; ``incomplete`` as in `make_leaderboard`."""
     runs = tuple(dict.fromkeys(run for part in parts.values() for run in part.runs))
     has = np.array([[run in part.runs for run in runs] for part in parts.values()])
     runs, names = kept_cells(has, runs, tuple(parts), incomplete)
@@ -165,24 +165,25 @@ def _plain(part: Scores, role: str) -> Sequence[Any]:
 
 
 def complete_cells(scores: Scores, incomplete: str) -> Scores:
-    """Return the scores without runs or datasets that lack the other, as it is stated."""
+    """Return the scores without incomplete runs or datasets; ``incomplete`` as in `make_leaderboard`."""
     if not scores.datasets:
         return scores
-    design = scores.dataset_design
-    present = ~np.isnan(scores.values[:, :, 0])
-    names, labels = scores.datasets, design.dataset or ()
-    if scores.corrected:  # nothing is missing
-        kept_cells(
-            np.ones((len(names), len(scores.runs)), np.bool_), scores.runs, names, incomplete
-        )
-        return scores
-    codes = np.array([names.index(name) for name in labels])
-    has = np.stack([present[codes == code].any(axis=0) for code in range(len(names))])
-    runs, whole = kept_cells(has, scores.runs, names, incomplete)
+    names = scores.datasets
+    runs, whole = kept_cells(present_cells(scores), scores.runs, names, incomplete)
     if len(whole) < len(names):
-        pairs, kept = zip(scores.topics, labels, strict=True), set(whole)
+        labels, kept = scores.dataset_design.dataset or (), set(whole)
+        pairs = zip(scores.topics, labels, strict=True)
         return scores.select(topic=[topic for topic, name in pairs if name in kept])
     return scores if len(runs) == len(scores.runs) else scores.select(run=list(runs))
+
+
+def present_cells(scores: Scores) -> Booleans:
+    """Return which dataset has scores of which run, by one measure: datasets × runs."""
+    if scores.corrected:  # each dataset has all runs
+        return np.ones((len(scores.datasets), len(scores.runs)), np.bool_)
+    labels = np.array(scores.dataset_design.dataset)
+    there = ~np.isnan(scores.values[:, :, 0])
+    return np.stack([there[labels == name].any(axis=0) for name in scores.datasets])
 
 
 def kept_cells(

@@ -13,8 +13,9 @@ from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated
 from confir.report.sections import Figure, Scope, Section, Sentence, own_chart
 from confir.report.tables import Cell, Table
+from confir.studies.leaderboard.board_making import make_leaderboard
 from confir.studies.leaderboard.chart import dataset_chart
-from confir.studies.leaderboard.leaderboard import Leaderboard, make_leaderboard
+from confir.studies.leaderboard.leaderboard import Leaderboard
 from confir.studies.leaderboard.table import mean_cells
 
 

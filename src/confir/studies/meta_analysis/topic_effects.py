@@ -20,10 +20,10 @@ from confir.defaults import LEVEL, LOGIT_EPSILON
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.intervals.document_intervals import two_sided_normal
 from confir.intervals.quantiles import t_quantile
-from confir.measures.summary import clipped_logit
 from confir.resampling.document_replicates import DocumentReplicates, transform_of
 from confir.resampling.kinds import require_knowledge
 from confir.resampling.sample import Knowledge
+from confir.resampling.statistics import clipped_logit
 from confir.resampling.variance_components import spread
 from confir.studies.collection.collection_differences import PAIRINGS, Pairing
 from confir.studies.collection.collection_topics import summarise_topics

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from functools import partial
 
 import numpy as np
 
@@ -36,7 +36,7 @@ _HALVINGS = 60
 
 # Probabilities at which the distribution of a sample's variance is looked at, and their weights.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
-_PROBABILITIES = (1.0 + _NODES) / 2.0, _WEIGHTS / 2.0
+_PROBABILITIES, _PROBABILITY_WEIGHTS = (1.0 + _NODES) / 2.0, _WEIGHTS / 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,50 +94,33 @@ class Criterion:
         """Return the half width of the interval: ``c·√((sd² + u·M)/n)``."""
         return self.critical_value(topics) * np.sqrt(self.total_variance(sd, topics) / topics)
 
-    def power(self, sd: Floats, topics: Integers, difference: float | Floats) -> Floats:
-        """Return the power at a true difference, for normal differences over topics.
+    def power_function(self, sd: Floats, topics: Integers) -> Callable[[float | Floats], Floats]:
+        """Return the function from true differences to the power, for normal differences over topics.
 
         By the noncentral t for a single comparison. In a family the sample's variance is averaged
-        over, as the borrowed one does not vary with it.
+        over, as the borrowed one does not vary with it. What does not depend on the difference is
+        computed once for all calls.
         """
-        return self._power_at(sd, topics, np.shape(difference))(difference)
-
-    def _power_at(
-        self, sd: Floats, topics: Integers, shape: tuple[int, ...]
-    ) -> Callable[[float | Floats], Floats]:
-        """Return the function from true differences of a shape to the power.
-
-        What does not depend on the difference is computed once for all of its calls.
-        """
-        df = self.freedom.at(topics)
+        df, critical = self.freedom.at(topics), self.critical_value(topics)
         sd = np.sqrt(np.square(sd) + topics * self.fixed)
         if self.comparisons < 2:
-            return _power_of_t(df, self.level, topics, sd)
-        from scipy.special import chdtri, ndtr
+            return partial(_power_of_t, sd, topics, df, critical)
+        from scipy.special import chdtri
 
-        nodes, weights = _PROBABILITIES
-        shape = np.broadcast_shapes(np.shape(sd), np.shape(df), shape)
-        column = nodes.reshape(-1, *[1] * len(shape))
+        shape = np.broadcast_shapes(np.shape(sd), np.shape(df))
+        column = _PROBABILITIES.reshape(-1, *[1] * len(shape))
         spread = sd * np.sqrt(chdtri(df, column) / df)  # of samples
         units = topics / self.freedom.cluster_size
         borrowed = self.total_variance(np.zeros(1), topics) - topics * self.fixed
-        needed = self.critical_value(topics) * np.sqrt(np.square(spread) + borrowed)
+        needed = critical * np.sqrt(np.square(spread) + borrowed)
         needed = np.minimum(needed, spread * _t_of_sums(self.certain, units))
-
-        def power(difference: float | Floats) -> Floats:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                shift = difference * np.sqrt(topics)
-                beyond = ndtr((shift - needed) / sd) + ndtr((-shift - needed) / sd)
-            found: Floats = np.tensordot(weights, beyond, axes=1)
-            return found
-
-        return power
+        return partial(_power_in_family, sd, topics, needed)
 
     def detectable(self, sd: Floats, topics: Integers, power: float) -> Floats:
         """Return the smallest true difference that is detected with the given power."""
         error = np.sqrt(self.total_variance(sd, topics) / topics)
         known = np.isfinite(error)
-        power_at = self._power_at(sd, topics, error.shape)
+        power_at = self.power_function(sd, topics)
         low, high = np.zeros_like(error), np.where(known, error, 0.0)
         while (short := known & (power_at(high) < power)).any():
             high = np.where(short, 2.0 * high, high)
@@ -146,6 +129,33 @@ class Criterion:
             enough = power_at(middle) >= power
             low, high = np.where(enough, low, middle), np.where(enough, middle, high)
         return np.where(known, high, np.nan)
+
+
+def _power_of_t(
+    sd: Floats, topics: Integers, df: Floats, critical: Floats, difference: float | Floats
+) -> Floats:
+    """Return the power of a single comparison, by the noncentral t."""
+    from scipy.special import nctdtr
+
+    with np.errstate(divide="ignore"):
+        shift = difference * np.sqrt(topics) / sd
+    # nctdtr gives NaN for probabilities too small for a double
+    missed = np.nan_to_num(nctdtr(df, shift, critical))
+    wrong_side = np.nan_to_num(nctdtr(df, shift, -critical))
+    return np.where(np.isnan(shift), np.nan, 1.0 - missed + wrong_side)
+
+
+def _power_in_family(
+    sd: Floats, topics: Integers, needed: Floats, difference: float | Floats
+) -> Floats:
+    """Return the power, given the differences × √n that samples of each variance need."""
+    from scipy.special import ndtr
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shift = difference * np.sqrt(topics)
+        beyond = ndtr((shift - needed) / sd) + ndtr((-shift - needed) / sd)
+    power: Floats = np.tensordot(_PROBABILITY_WEIGHTS, beyond, axes=1)
+    return power
 
 
 def _t_of_sums(certain: float, units: Floats) -> Floats:
@@ -165,10 +175,10 @@ def planned_criterion(
     which is no smaller, and the median variance is that of the differences planned for. So it is for
     all pairs of very many runs.
     """
+    if family == NO_FAMILY:
+        return Criterion(level, freedom=pilot.freedom, fixed=pilot.fixed)
     runs, measures = names(sample)
     bound = family_level(level, family, len(runs))
-    if family == NO_FAMILY:
-        return Criterion(bound, freedom=pilot.freedom, fixed=pilot.fixed)
     comparisons = family_size(family, len(runs))
     sides = 1 if family == BEST else 2
     signs = sample.sums_signs and comparisons > 1
@@ -263,45 +273,6 @@ def family_size(family: str, runs: int) -> int:
     return {BASELINE: runs - 1, ALL_PAIRS: runs * (runs - 1) // 2, BEST: runs - 1}[family]
 
 
-class BonferroniFamily(NamedTuple):
-    """A family of which the columns of a plan, runs × measures, are all that is known.
-
-    Attributes
-    ----------
-    level
-        Two-sided level of the t quantile that is Bonferroni's critical value.
-    comparisons, measures
-        Number of comparisons by one measure, and number of measures.
-    """
-
-    level: float
-    comparisons: int
-    measures: int
-
-    @staticmethod
-    def of(level: float, family: str, runs: int, measures: int) -> BonferroniFamily:
-        """Return the family of a number of runs."""
-        single = family_level(level, family, runs)
-        return BonferroniFamily(single, family_size(family, runs), measures)
-
-    def total(self, variance: Floats, units: Any) -> Floats:
-        """Return variances, … × columns, with what they borrow from the median of their measure."""
-        by_run = variance.reshape(*variance.shape[:-1], -1, self.measures)
-        median = np.nanmedian(by_run, axis=-2, keepdims=True)
-        median = np.broadcast_to(median, by_run.shape).reshape(variance.shape)
-        total: Floats = variance + BorrowedVariance(self.comparisons, 1.0).of(units) * median
-        return total
-
-    def half_width(self, sd: Floats, topics: Integers) -> Floats:
-        """Return the half width of the interval of each column with a number of topics."""
-        from scipy.special import stdtrit
-
-        critical = -stdtrit(np.maximum(topics - 1.0, 1.0), (1.0 - self.level) / 2.0)
-        if self.comparisons < 2:
-            return np.asarray(critical * sd / np.sqrt(topics))
-        return np.asarray(critical * np.sqrt(self.total(np.square(sd), topics) / topics))
-
-
 def fewest_topics(reaches: Callable[[Integers], Booleans], size: int) -> Floats:
     """Return the smallest number of topics, 2 or more, that reaches a goal; NaN where none does."""
     short, enough = np.ones(size, np.int64), np.full(size, 2, np.int64)
@@ -314,23 +285,3 @@ def fewest_topics(reaches: Callable[[Integers], Booleans], size: int) -> Floats:
         reached = reaches(middle) & (middle > 1)
         short, enough = np.where(reached, short, middle), np.where(reached, middle, enough)
     return np.where(found, enough, np.nan)
-
-
-def _power_of_t(
-    df: Floats, level: float | Floats, topics: Integers, sd: Floats
-) -> Callable[[float | Floats], Floats]:
-    """Return the function from true differences to the power, by the noncentral t."""
-    from scipy.special import nctdtr, stdtrit
-
-    critical = -stdtrit(df, (1.0 - level) / 2.0)
-
-    def power(difference: float | Floats) -> Floats:
-        with np.errstate(divide="ignore"):
-            shift = difference * np.sqrt(topics) / sd
-        # nctdtr gives NaN for probabilities too small for a double
-        missed = np.nan_to_num(nctdtr(df, shift, critical))
-        wrong_side = np.nan_to_num(nctdtr(df, shift, -critical))
-        found: Floats = np.where(np.isnan(shift), np.nan, 1.0 - missed + wrong_side)
-        return found
-
-    return power

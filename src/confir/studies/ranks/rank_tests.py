@@ -30,8 +30,8 @@ _LARGEST_P = 0.5
 def rank_tests(pairs: RunPairs) -> tuple[Floats, Floats]:
     """Return p-values of each run's ranks, after Mogstad, Romano, Shaikh & Wilhelm (2024): runs × ranks.
 
-    The first are adjusted for the comparisons of the one run, the second for all pairs, so that the
-    ranks of all runs hold at once.
+    The first are adjusted for the comparisons of the one run, the second for all pairs, so that they
+    are simultaneous for all runs.
 
     The marginal test of rank r bounds the chance of a wrong direction by the smallest of three:
     the largest |t*| of the run's pairs over replicates; Bonferroni's one-sided t for K - 1 wrong
@@ -40,9 +40,9 @@ def rank_tests(pairs: RunPairs) -> tuple[Floats, Floats]:
     test of `find_best`. Pairs whose signs are certain enough by themselves count, too. The
     simultaneous test is the two-sided one of all pairs.
     """
+    pair_p = pairs.pair_p()
     better, worse = (
-        np.sort(np.where(sign * pairs.difference > 0, pairs.pair_p, 1.0), axis=1)
-        for sign in (1, -1)
+        np.sort(np.where(sign * pairs.difference > 0, pair_p, 1.0), axis=1) for sign in (1, -1)
     )
     return marginal_rank_p(pairs), np.minimum(better, worse[:, ::-1])
 
@@ -81,7 +81,7 @@ def _marginal_p(pairs: RunPairs, run: int) -> Floats:
     sides = []
     for sign in (1, -1):
         t = np.delete(sign * pairs.t[run], run)
-        sums = np.delete(sign * pairs.differences.self_normalised[run], run)
+        sums = np.delete(sign * pairs.self_normalised[run], run)
         exact = np.delete(pairs.exact[run] & (sign * pairs.difference[run] > 0), run)
         certain = symmetric_bound(sums, runs - 1, 1) if runs > 2 else np.ones(1)
         certain = np.where(exact, min(1.0, (runs - 1) * pairs.constant_p), certain)
@@ -119,21 +119,20 @@ class _RankTests(NamedTuple):
         needed
             How many must be significant to reject rank 1, 2, ….
         """
+        from scipy.special import stdtr
+
+        either = _share(self.maxima[2], t) if self.maxima else np.ones_like(t)
+        by_t = np.minimum(
+            either, (self.runs - 1) * stdtr(self.df, -t)
+        )  # signs above it add nothing
         order = np.argsort(certain, kind="stable")
-        helpful = order[certain[order] < np.minimum(_LARGEST_P, self._least_p(t)[order])]
+        helpful = order[certain[order] < np.minimum(_LARGEST_P, by_t[order])]
         p = self.p_values(_kth_largest(t, needed))
         for count, place in enumerate(helpful.tolist(), start=1):
             rest = np.delete(t, helpful[:count])
             beside = self.p_values(_kth_largest(rest, needed - count))
             p = np.minimum(p, np.maximum(beside, certain[place]))
         return p
-
-    def _least_p(self, t: Floats) -> Floats:
-        """Return a bound below which no sign of a difference adds to what t says."""
-        from scipy.special import stdtr
-
-        either = _share(self.maxima[2], t) if self.maxima else np.ones_like(t)
-        return np.minimum(either, (self.runs - 1) * stdtr(self.df, -t))
 
     def p_values(self, t: Floats) -> Floats:
         """Return the p-values of all ranks from what must be significant to reject each of them."""

@@ -47,7 +47,7 @@ class Ranking(Result):
     low, high
         Limits of the run's rank: the interval holds for each run on its own.
     simultaneous_low, simultaneous_high
-        Limits of the ranks of all runs at once.
+        Simultaneous limits of the ranks of all runs.
     borderline
         Whether other replicates might change a limit of either interval.
     share_first
@@ -198,7 +198,7 @@ def ranking_of_pairs(
     scored = np.stack([one.scored for one in pairs], axis=1)
     counts = np.array([one.topics for one in pairs])
     unlimited = np.zeros(scored.shape, np.int64)  # until the level is known
-    mean = _over_runs(pairs, [one.mean for one in pairs])
+    mean = over_all_runs(pairs, [one.mean for one in pairs])
     ranking = Ranking(
         runs=scores.runs,
         measures=scores.measures,
@@ -210,7 +210,7 @@ def ranking_of_pairs(
         simultaneous_low=unlimited,
         simultaneous_high=unlimited,
         borderline=unlimited > 0,
-        share_first=np.where(scored, _over_runs(pairs, [one.share_first for one in pairs]), 0.0),
+        share_first=over_all_runs(pairs, [one.share_first for one in pairs], 0.0),
         p=_over_ranks(scored, marginal),
         simultaneous_p=_over_ranks(scored, simultaneous),
         level=level,
@@ -220,12 +220,6 @@ def ranking_of_pairs(
         resampled=scores.resampled,
     )
     return ranking.at(level)
-
-
-def _over_runs(pairs: Sequence[RunPairs], values: Sequence[Floats | Integers]) -> Floats:
-    """Return values of the runs that have scores as runs × measures; NaN for other runs."""
-    columns = [over_all_runs(p.scored, v, np.nan) for p, v in zip(pairs, values, strict=True)]
-    return np.stack(columns, axis=1)
 
 
 def _over_ranks(scored: Booleans, tests: Sequence[Floats]) -> Floats:

@@ -26,9 +26,8 @@ from confir.intervals.interval import Interval
 from confir.intervals.method_list import DEFAULT_METHOD, confidence_interval, means_alone
 from confir.measures.evaluation import chosen_measures, score_lists
 from confir.measures.lists_and_scores import with_usable_scores
-from confir.measures.parsing import parse_measures
 from confir.number_text import limits_text, number_text, percent, share_text, topics_text
-from confir.order import TIE, best_first
+from confir.order import TIE, best_first, ranks_by_mean
 from confir.parallel import Progress
 from confir.studies.judgements.leaderboards import correlate_leaderboards
 from confir.studies.reusability.contributions import (
@@ -278,7 +277,6 @@ def estimate_reusability(
     as_integer("pool_depth", pool_depth)
     experiment = as_experiment(qrels, runs, ReadingRules(**rules))
     wanted = chosen_measures(experiment, measures)
-    parse_measures(wanted, experiment.rules.rel)  # before runs are read
     known = as_teams(teams)  # before runs are read
     lists = experiment.lists(progress)
     of_run = teams_of(lists.runs, known)
@@ -306,8 +304,8 @@ def estimate_reusability(
         drop=interval.estimate,
         low=interval.low,
         high=interval.high,
-        rank=_ranks(mean),
-        left_out_rank=_ranks(left_out),
+        rank=ranks_by_mean(mean),
+        left_out_rank=ranks_by_mean(left_out),
         tau=tau,
         tau_ap=tau_ap,
         unique=unique[[given.teams.index(team) for team in of_run]],
@@ -375,9 +373,3 @@ def _correlate(mean: Floats, left_out: Floats) -> tuple[Floats, Floats]:
     found = [correlate_leaderboards(boards[..., m], [(0, 1)]) for m in range(boards.shape[-1])]
     tau, tau_ap = np.array(found)[:, :, 0, 0].T
     return tau, tau_ap
-
-
-def _ranks(means: Floats) -> Integers:
-    """Return the rank of each run, by measure; equal means share the better rank."""
-    above: Integers = (means[None] > means[:, None] + TIE).sum(axis=1)
-    return above + 1

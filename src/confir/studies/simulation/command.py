@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import click
 
@@ -11,9 +11,6 @@ from confir.cli import options
 from confir.cli.parameters import Option, Panel, PathRole, refuse_options
 from confir.defaults import ENDINGS, SEED
 from confir.errors import InvalidValueError, UnknownNameError, counted
-
-if TYPE_CHECKING:
-    pass
 
 _SCORES = Panel("Scores")
 _COLLECTION = Panel("Collection")

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Unpack, cast
 
 import numpy as np
 
-from confir.arrays import Floats
+from confir.arrays import Floats, Integers
 from confir.data.experiment import Experiment
-from confir.data.files import PathLike
 from confir.data.lists.held_lists import HeldLists
-from confir.data.lists.rankings import Rankings, stack_rankings
-from confir.data.lists.tied_lists import TieGroups, count_ties, tie_groups, tied_rankings
-from confir.data.qrels import Qrels
+from confir.data.lists.rankings import stack_rankings
+from confir.data.lists.tied_lists import count_ties, tie_groups, tied_rankings
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import axis, over, result
-from confir.data.run import Run
 from confir.data.scores import Scores
 from confir.measures.lists_and_scores import BlockStudy, ListsAndScores, read_lists_and_scores
 from confir.measures.measure import Compute, Measure
 from confir.measures.tied_scores import extreme_lists
 from confir.parallel import Progress
-from confir.studies.unjudged.compared_means import BoundedMeans
+from confir.studies.unjudged.compared_means import ComparedMeans, compare_means
 
 # What is shown of ties, by treatment.
 TIE_NOTES = {
@@ -33,16 +29,17 @@ TIE_NOTES = {
 
 
 @result
-class TieBounds(BoundedMeans):
+class TieBounds(ComparedMeans):
     """Means with ties broken by docid, and the lowest, expected and highest over all orders.
 
     Attributes
     ----------
     runs, measures
         Names.
-    scores
-        The scores with ties broken by docid, descending, as trec_eval does.
-    lowest_scores, expected_scores, highest_scores
+    scores, topics, mean
+        The scores with ties broken by docid, descending, as trec_eval does; the topics of each
+        mean, and the means.
+    lowest_scores, expected_scores, highest_scores, lowest, expected, highest
         Over all orders of the tied documents of each list; all orders are equally probable.
     tied
         Share of documents that are tied with another: runs.
@@ -54,6 +51,11 @@ class TieBounds(BoundedMeans):
     lowest_scores: Scores
     expected_scores: Scores
     highest_scores: Scores
+    topics: Integers = over("run", "measure")
+    mean: Floats = over("run", "measure")
+    lowest: Floats = over("run", "measure")
+    expected: Floats = over("run", "measure")
+    highest: Floats = over("run", "measure")
     tied: Floats = over("run")
 
     beside = ("lowest", "expected", "highest")
@@ -69,16 +71,11 @@ class TieBounds(BoundedMeans):
             "trec_eval"
         )
 
-    @property
-    def expected(self) -> Floats:
-        """Expected means in random order: runs × measures."""
-        return self.expected_scores.mean()
-
 
 @takes_rules
 def bound_ties(
-    qrels: Experiment | Qrels | PathLike | Mapping[str, Any] | Any,
-    runs: Run | PathLike | Sequence[Any] | Mapping[str, Any] | Any = None,
+    qrels: Experiment | Any,
+    runs: Any = None,
     measures: Any = None,
     *,
     progress: Progress | None = None,
@@ -128,36 +125,27 @@ def study_ties(scored: ListsAndScores) -> BlockStudy:
 
 def _as_bounds(scored: ListsAndScores, found: Floats) -> TieBounds:
     """Return the bounds from lowest, expected and highest scores: measures × runs × topics."""
-    scores = scored.scores
-    runs = [scored.lists.runs.index(run) for run in scores.runs]
+    runs = [scored.lists.runs.index(run) for run in scored.scores.runs]
     tied, _ = count_ties(scored.lists, scored.rules.tie_precision)
     share = tied / np.maximum(scored.lists.depth.sum(axis=1), 1)
     lowest, expected, highest = map(scored.scores_of, found)
-    return TieBounds(scores.runs, scores.measures, scores, lowest, expected, highest, share[runs])
+    fields = compare_means(scored.scores, lowest=lowest, expected=expected, highest=highest)
+    return TieBounds(**fields, tied=share[runs])
 
 
 def _score_orders(scored: ListsAndScores, lists: HeldLists) -> Floats:
     """Return lowest, expected and highest scores of some lists: measures × runs × topics."""
     groups = tie_groups(lists, scored.rules.tie_precision)
     tied = tied_rankings(lists, groups, scored.rules.depth)
-    extremes = {
-        gains: _extreme_rankings(lists, groups, gains, scored.rules.depth)
-        for gains in {measure.gain_map for measure in scored.measures}
-    }
-
-    def score(measure: Measure) -> list[Floats]:
+    extremes = {}  # with tied documents worst first, and best first
+    for gains in {measure.gain_map for measure in scored.measures}:
+        ordered = extreme_lists(lists, groups, gains)
+        extremes[gains] = [stack_rankings(scored.cut(one).rankings()) for one in ordered]
+    found = []
+    for measure in scored.measures:
         lowest, highest = (measure(one)[:, :, 0] for one in extremes[measure.gain_map])
         compute = cast("Compute", measure.definition.tied)
         expected = compute(tied, **measure.keywords)[:, :, 0]
         # rounding may not lead outside
-        return [lowest, np.clip(expected, lowest, highest), highest]
-
-    return np.moveaxis(np.array([score(measure) for measure in scored.measures]), 1, 0)
-
-
-def _extreme_rankings(
-    lists: HeldLists, groups: TieGroups, gains: str | None, depth: int | None
-) -> list[Rankings]:
-    """Return rankings with tied documents worst first, and best first."""
-    found = (stack_rankings(one.rankings()) for one in extreme_lists(lists, groups, gains))
-    return [one if depth is None else one.cut(depth) for one in found]
+        found.append([lowest, np.clip(expected, lowest, highest), highest])
+    return np.moveaxis(np.array(found), 1, 0)

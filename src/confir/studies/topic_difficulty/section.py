@@ -56,7 +56,8 @@ def _figures(contents: MeasureContents, _: tuple[float, ...]) -> Iterator[Figure
         difficulty = describe_topics(scores)
     yield Figure("topics", topic_score_chart(difficulty, run=best[0]))
     if len(best) > 1:
-        pair = TopicDifferences(scores.select(run=best), np.array([1]), np.array([0]))
+        alone = {"position": np.array([[0]]), "turned": np.array([[False]])}
+        pair = TopicDifferences(scores.select(run=best), np.array([1]), np.array([0]), **alone)
         if pair.ordered(0, 0):
             yield Figure("differences", topic_chart(pair))
 

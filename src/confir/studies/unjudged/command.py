@@ -90,13 +90,11 @@ class Doubts(ABC):
         from confir.defaults import CHART_ENDINGS
         from confir.measures.evaluation import chosen_measures, evaluate_lists
         from confir.measures.lists_and_scores import join_scores, usable_measures
-        from confir.measures.parsing import parse_measures
         from confir.studies import find_function
         from confir.studies.unjudged.table import rows_beside
 
         experiment = inputs.experiment(example=example)
-        wanted = parse_measures(chosen_measures(experiment, None), experiment.rules.rel)
-        usable_measures(wanted, self.objection)
+        usable_measures(chosen_measures(experiment), experiment.rules, self.objection)
         with Progress("reading runs", total=inputs.run_count, quiet=output.quiet) as progress:
             scores = inputs.state_bound(evaluate_lists(experiment, progress))
         scored = join_scores(experiment.lists_by_topic(), scores, experiment.rules, self.objection)

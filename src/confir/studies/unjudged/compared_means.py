@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from confir.arrays import Floats, Integers
-from confir.data.result import Result, Variable
+from confir.data.result import Result
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
 
 
 class ComparedMeans(Result):
-    """Means of scores as they are, and others beside them.
+    """Means of scores as they are, and others beside them: arrays are runs × measures.
 
     Attributes
     ----------
-    scores
-        The scores as they are.
+    scores, topics, mean
+        The scores as they are, the number of topics of each mean, and their means.
     beside
-        Names of the other means, each a property.
+        Names of the other means, each a field.
+    share
+        The share of documents that the table shows.
     """
 
     __slots__ = ()
 
     scores: Scores
+    topics: Integers
+    mean: Floats
 
-    beside: ClassVar[tuple[str, ...]] = ()
-    # The share of documents that the table shows.
+    beside: ClassVar[tuple[str, ...]] = ("lowest", "highest")
     share: ClassVar[str] = "judged"
 
     row_order = ("measure", "run")
@@ -42,44 +44,18 @@ class ComparedMeans(Result):
             self.share: TableColumn(Role.SHARE),
         }
 
-    @property
-    def topics(self) -> Integers:
-        """Topics of each mean: runs × measures."""
-        return self.scores.topic_counts()
 
-    @property
-    def mean(self) -> Floats:
-        """Means of the scores as they are: runs × measures."""
-        return self.scores.mean()
+def compare_means(scores: Scores, **others: Scores) -> dict[str, Any]:
+    """Return the fields that results share: names, scores and their means, and those of others.
 
-    def derived(self) -> Iterable[Variable]:
-        """Yield the means."""
-        for name in ("topics", "mean", *self.beside):
-            yield Variable(name, ("run", "measure"), getattr(self, name))
-
-
-class BoundedMeans(ComparedMeans):
-    """Means of scores as they are, between the lowest and the highest that are possible.
-
-    Attributes
-    ----------
-    lowest_scores, highest_scores
-        The bounds on each topic.
+    ``lowest=…`` gives the fields ``lowest_scores`` and ``lowest``.
     """
-
-    __slots__ = ()
-
-    lowest_scores: Scores
-    highest_scores: Scores
-
-    beside: ClassVar[tuple[str, ...]] = ("lowest", "highest")
-
-    @property
-    def lowest(self) -> Floats:
-        """The lowest means: runs × measures."""
-        return self.lowest_scores.mean()
-
-    @property
-    def highest(self) -> Floats:
-        """The highest means: runs × measures."""
-        return self.highest_scores.mean()
+    return {
+        "runs": scores.runs,
+        "measures": scores.measures,
+        "scores": scores,
+        "topics": scores.topic_counts(),
+        "mean": scores.mean(),
+        **{f"{name}_scores": one for name, one in others.items()},
+        **{name: one.mean() for name, one in others.items()},
+    }

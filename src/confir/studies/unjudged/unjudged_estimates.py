@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
 from confir.arguments import as_choice, as_generator, as_integer, as_level
-from confir.arrays import Floats
+from confir.arrays import Floats, Integers
 from confir.data.experiment import Experiment
-from confir.data.files import PathLike
 from confir.data.lists.unjudged_documents import Completions, UnjudgedDocuments, find_unjudged
-from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import axis, constant, over, result
-from confir.data.run import Run
 from confir.data.scores import Scores
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import COMPLETIONS, LEVEL, SEED
@@ -26,7 +23,7 @@ from confir.number_text import percent
 from confir.parallel import Progress, run_in_threads
 from confir.resampling.drawn_judgements import draw_judgements, drawing_depth
 from confir.resampling.topic_bootstrap import Rng
-from confir.studies.unjudged.compared_means import ComparedMeans
+from confir.studies.unjudged.compared_means import ComparedMeans, compare_means
 
 Treatment = Literal["condensed", "resample"]
 TREATMENTS: tuple[Treatment, ...] = get_args(Treatment)
@@ -46,9 +43,10 @@ class UnjudgedEstimate(ComparedMeans):
     treatment
         "condensed": unjudged documents are left out of the lists, as by trec_eval -J. "resample":
         they get judgements drawn from those of the pool.
-    scores, estimated_scores
-        The scores with unjudged documents non-relevant, and the estimates: those of the condensed
-        lists, or the expected ones.
+    scores, topics, mean
+        The scores with unjudged documents non-relevant, the topics of each mean, and the means.
+    estimated_scores, estimate
+        The estimates, those of the condensed lists or the expected ones, and their means.
     low, high
         Interval of the mean over the drawn judgements: runs × measures; NaN for condensed lists.
         It says nothing about the topics, which are the same in all draws.
@@ -66,6 +64,9 @@ class UnjudgedEstimate(ComparedMeans):
     treatment: Treatment = constant()
     scores: Scores
     estimated_scores: Scores
+    topics: Integers = over("run", "measure")
+    mean: Floats = over("run", "measure")
+    estimate: Floats = over("run", "measure")
     low: Floats = over("run", "measure")
     high: Floats = over("run", "measure")
     judged: Floats = over("run", "measure")
@@ -79,16 +80,13 @@ class UnjudgedEstimate(ComparedMeans):
         *("low", "high", "level", "judged", "pool_depth"),
     )
 
-    @property
-    def estimate(self) -> Floats:
-        """The estimated means: runs × measures."""
-        return self.estimated_scores.mean()
-
     def table_columns(self) -> TableColumns:
         """Return how the columns read, the interval over drawn judgements included."""
-        limits = dict.fromkeys(LIMITS if self.replicates else (), TableColumn(Role.SCORE))
-        *first, share = ComparedMeans.table_columns(self).items()
-        return {**dict(first), **limits, **dict([share])}
+        columns = dict(ComparedMeans.table_columns(self))
+        if not self.replicates:
+            return columns
+        share = columns.pop(self.share)
+        return columns | dict.fromkeys(LIMITS, TableColumn(Role.SCORE)) | {self.share: share}
 
     def note(self) -> str:
         """Return what an estimate is."""
@@ -105,8 +103,8 @@ class UnjudgedEstimate(ComparedMeans):
 
 @takes_rules
 def estimate_unjudged(
-    qrels: Experiment | Qrels | PathLike | Mapping[str, Any] | Any,
-    runs: Run | PathLike | Sequence[Any] | Mapping[str, Any] | Any = None,
+    qrels: Experiment | Any,
+    runs: Any = None,
     measures: Any = None,
     *,
     treatment: Treatment = "condensed",
@@ -170,10 +168,16 @@ def condense(scored: ListsAndScores, level: float = LEVEL) -> UnjudgedEstimate:
     condensed = scored.rankings.condensed()
     found = scored.scores_of([one(condensed)[:, :, 0] for one in scored.measures])
     none = np.full(found.values.shape[1:], np.nan)
-    scores = scored.scores
     return UnjudgedEstimate(
-        *(scores.runs, scores.measures, "condensed", scores, found, none, none),
-        *(scored.judged(), (0,) * len(scores.measures), level),
+        **compare_means(scored.scores),
+        treatment="condensed",
+        estimated_scores=found,
+        estimate=found.mean(),
+        low=none,
+        high=none,
+        judged=scored.judged(),
+        depths=(0,) * len(scored.measures),
+        level=level,
     )
 
 
@@ -205,11 +209,18 @@ def resample(
     limits = np.quantile(np.stack(means), tail_probabilities(level), axis=0)
     expected = np.where(np.isnan(scores.values), np.nan, total / replicates)
     estimated = Scores(scores.topics, scores.runs, scores.measures, expected, scores.bounded)
-    # equal means differ from theirs by rounding
-    low, high = np.fmin(limits[0], estimated.mean()), np.fmax(limits[1], estimated.mean())
+    estimate = estimated.mean()
     return UnjudgedEstimate(
-        *(scores.runs, scores.measures, "resample", scores, estimated, low, high),
-        *(scored.judged(), tuple(depths), level, replicates),
+        **compare_means(scores),
+        treatment="resample",
+        estimated_scores=estimated,
+        estimate=estimate,
+        low=np.fmin(limits[0], estimate),  # equal means differ from theirs by rounding
+        high=np.fmax(limits[1], estimate),
+        judged=scored.judged(),
+        depths=tuple(depths),
+        level=level,
+        replicates=replicates,
     )
 
 
