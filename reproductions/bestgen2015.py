@@ -1,4 +1,4 @@
-"""[Bestgen2015], "Exact Expected Average Precision of the Random Baseline", beside confir.
+"""Reproduction of [Bestgen2015], "Exact Expected Average Precision of the Random Baseline".
 
 Tables 1 and 2, the R function's example, the running times and Figure 1. The paper's double sum is
 kept here as the check of the closed form. Needs no data.

@@ -1,4 +1,4 @@
-"""What do the methods without assumptions cost? Coverage and width of betting and gaffke.
+"""What do the methods with guaranteed coverage cost? Coverage and width of betting and gaffke.
 
 Scores with known mean are simulated; every sample is a column. A sample without an interval counts
 as a miss.

@@ -1,8 +1,8 @@
-"""Do intervals and tests hold where topics come in clusters? Simulated scores with a known mean.
+"""Are intervals and tests valid for topics in clusters? Simulated scores with a known mean.
 
 Scores have one beta distribution, so that their true mean is known; topics of a cluster are correlated
-(a normal copula). Intervals by the design (CR1, t with clusters - 1 degrees of freedom) stand beside
-those that take topics as independent.
+(a normal copula). Intervals by the design (CR1, t with clusters - 1 degrees of freedom) are compared with
+those that assume independent topics.
 
     python reproductions/clusters.py --output docs/reproductions
 """

@@ -1,7 +1,7 @@
-"""[Cormack2006], "Statistical Precision of Information Retrieval Evaluation", beside confir.
+"""Reproduction of [Cormack2006], "Statistical Precision of Information Retrieval Evaluation".
 
 The paper splits TREC-6 (74 runs, 50 topics) in two halves; those runs are not available, so its
-claims are tried on TREC 2003 Robust, TREC-COVID and TREC 2021 Deep Learning: Tables 1 to 4 and
+claims are tested on TREC 2003 Robust, TREC-COVID and TREC 2021 Deep Learning: Tables 1 to 4 and
 Figures 1 to 4, on the split of the first bit and averaged over eight splits.
 
     python reproductions/cormack2006.py --data data --output docs/reproductions
@@ -68,7 +68,7 @@ MEANS: dict[tuple[str, str], tuple[Triple, Triple]] = {
 }
 NAMES = {"mean": "MAP", "logit-mean": "L-MAP"}
 
-# All topics and runs share a split, so that one says little. Averages need fewer replicates.
+# All topics and runs share a split, so a single one says little. Averages need fewer replicates.
 SPLITS = 8
 SPLIT_REPLICATES = 500
 
@@ -106,7 +106,7 @@ def averaged(splits: SplitHalf, shares: Callable[[SplitHalf | Split], Shares]) -
 
 
 def tables(result: Split, splits: SplitHalf) -> Iterator[tuple[str, Table]]:
-    """Yield the four tables: the paper's cells beside ours, of one split and of several."""
+    """Yield the four tables: the paper's cells and ours, of one split and of several."""
     several = f"{len(splits.splits)} splits"
     rows = []
     for method in result.methods:
@@ -253,7 +253,7 @@ def description(result: Split, splits: SplitHalf) -> str:
 
 
 def reproduce(data: Path, folder: str, output: Path | None) -> str:
-    """Return the section on one collection; figures are written beside the page."""
+    """Return the section on one collection; figures are written next to the page."""
     collection, where = COLLECTIONS[folder], data / folder
     name = collection.name
     experiment = Experiment(where / collection.qrels, where / "runs", rel=collection.rel)

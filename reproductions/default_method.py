@@ -1,9 +1,9 @@
 """Which interval should be the default? The error of every method, on all available collections.
 
 Populations are runs' scores on the topics of real collections, and topics simulated after them.
-Samples of n topics are drawn with replacement; a method is judged by how far the error that it makes,
-averaged over the runs of a table, is from the error that it claims. The choice is made on one half of
-the collections and confirmed on the other half, on new collections and by simulation.
+Samples of n topics are drawn with replacement; a method is judged by the distance of its error,
+averaged over the runs of a table, from the nominal error. The choice is made on six of
+the collections and confirmed on six others, on new collections and by simulation.
 
     python reproductions/default_method.py --data data --output docs/reproductions
 
@@ -82,7 +82,7 @@ SCORE_FILES = {
         f"soboroff2014/scores/ntcir7ir4qa.{name}@1000.csv.gz"
         for name in ("AP", "MSnDCG", "nERR", "Q")
     ],
-    # datasets stand for topics
+    # datasets take the place of topics
     "MTEB": ["mteb-beir/ndcg_at_10.csv"],
     "NTCIR-10 INTENT": [
         f"soboroff2014/scores/ntcir10intentDRC.{name}.csv.gz"
@@ -100,12 +100,12 @@ RUN_FILES = {
     "DL 2021": ("trec-dl-2021/qrels.nist.txt", ADHOC),
 }
 
-# Those that share topics and documents stand on the same side.
+# Those that share topics and documents are on the same side.
 CHOOSING = ("TREC-8", "Robust 2003", "Robust 2004", "Terabyte 2006", "Web 2010", "NTCIR-7 IR4QA")
 # Those that came after beta-logit.
 NEW = ("DL 2021", "MTEB")
 
-# Betting and gaffke are no candidates: they trade width for safety.
+# Betting and gaffke are not candidates: they trade width for safety.
 SCORE_METHODS = tuple(name for name in methods_over("topics") if name not in ("betting", "gaffke"))
 DIFFERENCE_METHODS = tuple(
     name for name, method in methods_over("topics").items() if not method.bounded

@@ -1,7 +1,7 @@
-"""How well do intervals of differences hold what they claim? t, symmetric-t and others, held out.
+"""Are intervals of differences calibrated? t, symmetric-t and others, on held-out collections.
 
 Populations are the differences of two runs on the topics of real collections. Samples of n topics
-are drawn with replacement; a method is judged by how far its error is from the one that it claims,
+are drawn with replacement; a method is judged by the distance of its error from the nominal one,
 two-sided and in each tail.
 
     python reproductions/differences.py --data data --output docs/reproductions
@@ -283,7 +283,7 @@ def method(held_out: Sequence[tuple[str, Scores]], study: Study, samples: int) -
 
 
 def distances(study: Study, samples: int, *, by_table: bool) -> str:
-    """Return the table of distances, beside what chance alone would show."""
+    """Return the table of distances, with those by chance alone."""
     found = {
         n: np.stack(
             [
@@ -349,7 +349,7 @@ def rows_by_method(study: Study, text: Callable[[Study, int, int], str]) -> str:
 
 
 def earlier_table(study: Study) -> str:
-    """Return the two-sided distances measured before, beside those of today."""
+    """Return the two-sided distances measured before and now."""
     pairs, tables = (
         {n: study.two_sided(n, by_table=by_table).mean(axis=(1, 2)) for n in SIZES}
         for by_table in (False, True)

@@ -1,8 +1,8 @@
-"""How far do scores vary with the documents that people happen to judge? TREC 2021 Deep Learning.
+"""How much do scores vary with the documents that are sampled for human judgement? TREC 2021 Deep Learning.
 
-A model judged all documents; of these, some are drawn for people many times over. The variance of each
-score over draws is compared with what each draw says of it: by replicates of the draw, as confir does,
-and by the delta method.
+A model judged all documents; samples of these are drawn for human judgement many times. The variance of
+each score over draws is compared with the estimate from each draw: by replicates of the draw, as in
+confir, and by the delta method.
 
     python reproductions/drawn_documents.py --data DATA --output docs/reproductions
 """
@@ -27,7 +27,7 @@ DESIGNS = ((0.1, 0.1), (0.2, 0.2), (0.4, 0.4), (0.5, 0.2), (1.0, 0.2))
 MEASURES = ("P@10", "nDCG@10", "nDCG", "AP(rel=2)", "R(rel=2)@100")
 # Rates at which variances are predicted from a draw.
 RATES = np.array([0.5, 1.0, 2.0])
-# The delta method moves estimates by this part of themselves, so many documents at once.
+# Step of the numerical derivatives of the delta method, relative to the estimate, and documents per batch.
 STEP, AT_ONCE = 1e-4, 40
 
 

@@ -1,7 +1,7 @@
-"""Do simultaneous intervals, verdicts and best sets hold for a whole family? Error rates on real scores.
+"""Are simultaneous intervals, verdicts and best sets valid for a whole family? Error rates on real scores.
 
 Topics are drawn with replacement from the topics of real collections, whose mean differences are the
-truth. A sample counts as covered if every interval of the family holds the true difference. Errors of
+truth. A sample counts as covered if every interval of the family contains the true difference. Errors of
 verdicts are counted where no run is better than another, and those of best sets where five runs are
 the best.
 

@@ -1,7 +1,7 @@
-"""How often does a gate err that looks again and again?
+"""How often does a gate err over repeated looks?
 
 Differences between real runs, shifted to a mean of 0, are the populations: every candidate is as good
-as the baseline, and each one that fails does so wrongly.
+as the baseline, and each failure is a false positive.
 
     python reproductions/gates.py --data data --output docs/reproductions
 

@@ -1,6 +1,6 @@
-"""Do intervals hold where judges differ? Coverage on TREC 2021 Deep Learning.
+"""Are intervals valid if judges differ? Coverage on TREC 2021 Deep Learning.
 
-The 53 topics that people and models judged are the population. Samples of them are drawn with
+The 53 topics that assessors and models judged are the population. Samples of them are drawn with
 replacement: for the leaderboards of two judges, and for means and differences by human judgements
 of n topics and a model's of 400 more. In a simulation, the truth is known and n may be large.
 
@@ -35,10 +35,10 @@ from confir.studies.judgements.leaderboards import correlate_leaderboards
 SEED = 2021
 LEVEL = 0.95
 MODELS = ("umbrela-gpt4", "binary-gpt4o", "binary-llama3.2")
-# People and UMBRELA give four grades, relevant from 2 on; the others say relevant or not.
+# NIST and UMBRELA give four grades, relevant from 2 on; the other judges' grades are binary.
 MEASURES = {"nDCG@10": ("nDCG@10", "nDCG@10"), "AP": ("AP(rel=2)", "AP")}
 MODEL_TOPICS = 400
-# Human topics and correlations of the simulation, and how many of its samples are drawn at once.
+# Human-judged topics and correlations of the simulation, and the samples that are drawn in one batch.
 SIMULATED_TOPICS = (5, 10, 20, 100, 500)
 CORRELATIONS = (-0.7, 0.0, 0.3, 0.7, 0.9)
 AT_ONCE = 1000

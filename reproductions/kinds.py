@@ -2,8 +2,8 @@
 
     python reproductions/kinds.py [--samples 1000]
 
-Prints, for each kind, how often the 95% interval of a mean holds the true mean, how often any of the
-pairs of a family of all pairs is called significant, and the same where the kind is ignored.
+Prints, for each kind, how often the 95% interval of a mean contains the true mean, how often any pair
+of a family of all pairs is significant, and the same if the kind is ignored.
 """
 
 from __future__ import annotations

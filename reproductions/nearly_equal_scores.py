@@ -1,4 +1,4 @@
-"""How many samples of real scores are nearly equal? Those that two methods treat apart.
+"""How many samples of real scores are nearly equal, and treated separately by two methods?
 
 Topics are drawn with replacement from every score table of Park 2011, Soboroff 2014 and Urbano 2018;
 a sample of one run's scores counts if they are not all equal.

@@ -1,11 +1,11 @@
-"""Are the tables and figures of Park (2011) what confir computes from the same scores?
+"""Reproduction of the tables and figures of Park (2011) from the same scores.
 
 Laurence A. F. Park, "Bootstrap confidence intervals for Mean Average Precision", ASEARC 2011.
 
     python reproductions/park2011.py --data data --output docs/reproductions
 
 The paper's experiment is repeated several times, each time with 1,000 samples for every run. The
-samples of one run have nothing to do with those of another, as in the paper; that makes the mean
+samples of one run are independent of those of another, as in the paper, which makes the mean
 over 110 runs precise.
 """
 
@@ -44,7 +44,7 @@ PAPER_SAMPLES, REPLICATES = 1_000, 1_000
 BATCHES = 8
 TOLERANCE = 0.005
 
-# Tables 1-3: Type I error for n = 5, 10, 20, a row a proposed error.
+# Tables 1-3: Type I error for n = 5, 10, 20, one row per nominal error.
 TITLES = {
     "percentile": "Table 1: percentile bootstrap",
     "bca": "Table 2: accelerated bootstrap",
@@ -122,7 +122,7 @@ TABLE_METHODS = ("percentile", BCA_OF_THE_PAPER, "studentised-logit", "bca")
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """A table of the paper beside ours: arrays are levels × sample sizes."""
+    """A table of the paper and ours: arrays are levels × sample sizes."""
 
     method: str
     published: Floats

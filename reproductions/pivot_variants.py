@@ -1,4 +1,4 @@
-"""Can `calibrated-beta` come nearer to what it claims? Variants of it, and the limit of all of them.
+"""Can `calibrated-beta` be calibrated better? Variants of it, and the limit of all of them.
 
 The pivot U of a sample, taken at the true mean, is compared with its distribution over samples of
 another distribution with that mean. The variants differ in this distribution, in the weight of the
@@ -45,7 +45,7 @@ SIZES = (10, 25, 50)
 TAILS = (1.0 - np.array(LEVELS)) / 2.0
 # Simulated samples that each group of a run's samples is compared with, and those of its own scores.
 SIMULATED, OWN_SIMULATED = 2_000, 10_000
-POOL = 8_192  # scores that stand for a distribution
+POOL = 8_192  # scores that represent a distribution
 # A run's samples are compared in groups of like dispersion, and of like shares of zeros and ones.
 DISPERSION_GROUPS, ATOM_GROUPS = 5, 2
 # Pivots of samples with the same scores differ by no more than this.

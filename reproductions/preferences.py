@@ -1,7 +1,7 @@
-"""Do intervals of strengths, ranks and best sets from votes hold as often as they say?
+"""Are intervals of strengths, ranks and best sets from votes calibrated?
 
-Votes are simulated from known strengths: balanced or not, with ties, and by judges with tastes of their own,
-where intervals that take votes for independent stand beside those by judge.
+Votes are simulated from known strengths: balanced or not, with ties, and by judges with individual preferences,
+where intervals by judge are compared with those that assume independent votes.
 
     python reproductions/preferences.py --output docs/reproductions
 

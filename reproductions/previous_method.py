@@ -2,7 +2,7 @@
 
 Samples of n topics are drawn from the populations of `default_method.py`, real and simulated, and the
 same samples are given to the method of this checkout and to that of an earlier commit, whose source is
-taken from the history of the repository and runs in a process of its own. Errors are counted on each
+taken from the history of the repository and runs in a separate process. Errors are counted on each
 side of the interval.
 
     python reproductions/previous_method.py --data data --output docs/reproductions
@@ -81,7 +81,7 @@ def main() -> None:
 
 
 def count_file(path: Path, samples: int) -> None:
-    """Count the errors of the version on the path in the populations of a file, beside it."""
+    """Count the errors of the version on the path in the populations of a file, and write them next to it."""
     population = np.load(path)
     found = {}
     for size in SIZES:
@@ -156,7 +156,7 @@ def distances(counts: Counts, tables: Integers) -> tuple[Floats, Floats]:
 
 def page(data: Path, commit: str, samples: int) -> str:
     """Return the page in Markdown."""
-    # The script beside this one; a version's own process has no need of it.
+    # A script in the same folder, which the process of a version does not need.
     from default_method import CHOOSING, NEW, _real_populations, _simulated_populations, _tables
 
     tables = list(_tables(data))

@@ -1,7 +1,7 @@
-"""Do the confidence set of the best run and the rank intervals hold what they promise?
+"""Coverage of the confidence set of the best run and of rank intervals.
 
 Tables of real scores are the populations: topics are drawn from them with replacement, so that the
-best run and all ranks are known. Two kinds of interval that promise less stand beside: percentiles
+best run and all ranks are known. Two weaker kinds of interval are compared: percentiles
 of bootstrap ranks, and unadjusted comparisons of pairs.
 
     python reproductions/ranks.py --data data --output docs/reproductions
@@ -38,7 +38,7 @@ SIZES = (10, 25, 50, 100)
 # Tables with more runs take long: they get a fifth of the samples.
 MANY_RUNS = 50
 
-# Rank intervals of all runs at once may miss a little more often: with few topics, no t is exact.
+# Simultaneous rank intervals may miss slightly more often: with few topics, no t is exact.
 LEAST = {"set": LEVEL, "all": LEVEL, "top": LEVEL, "simultaneous": 0.94}
 
 # A coverage may be this many standard errors too low before the script ends with an error.
@@ -168,7 +168,7 @@ def summary(population: Population, found: list[Found]) -> dict[str, float]:
 
 
 def too_low(row: dict[str, float], samples: int) -> list[str]:
-    """Return which coverages are below what is promised, beyond Monte Carlo error."""
+    """Return which coverages are below the level, beyond Monte Carlo error."""
     return [
         name
         for name, least in LEAST.items()

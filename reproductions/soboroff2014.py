@@ -1,12 +1,12 @@
-"""Is the coverage that Soboroff (2014) published what confir measures on the same scores?
+"""Reproduction of the coverage that Soboroff (2014) published, on the same scores.
 
 Ian Soboroff, "Computing Confidence Intervals for Common IR Measures", EVIA 2014; his scores,
 intervals and code: https://github.com/isoboroff/confint
 
     python reproductions/soboroff2014.py --data data --output docs/reproductions
 
-The paper draws samples anew for every run, measure and method. Here the runs of a block share them,
-shuffled against each other; batches tell how precise the means are.
+The paper draws new samples for every run, measure and method. Here the runs of a block share them,
+shuffled against each other; batches give the precision of the means.
 """
 
 from __future__ import annotations
@@ -287,7 +287,7 @@ def _study(name: str, tables: dict[str, list[Scores]], samples: int, replicates:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Mean coverage on a collection beside the published one."""
+    """Mean coverage on a collection, and the published one."""
 
     title: str
     method: str

@@ -40,7 +40,7 @@ def draw(shape: str, size: tuple[int, int], rng: np.random.Generator) -> Any:
 
 
 def main() -> None:
-    """Print a row per distribution and layout."""
+    """Print one row per distribution and layout."""
     from scipy.stats import f
 
     parser = argparse.ArgumentParser(description=__doc__)

@@ -1,4 +1,4 @@
-"""How often runs are wrongly called dominated, or wrongly put on the frontier of quality and cost.
+"""Error rates of the statuses of runs on quality and cost: wrongly dominated, wrongly on the frontier.
 
     python reproductions/tradeoff.py --output docs/reproductions
 

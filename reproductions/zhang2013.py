@@ -1,4 +1,4 @@
-"""[Zhang2013], "Bias-Variance Decomposition of IR Evaluation", beside confir.
+"""Reproduction of [Zhang2013], "Bias-Variance Decomposition of IR Evaluation".
 
 Tables 1 and 2 cell by cell, with their errata, and both figures on real data: the paper's own runs
 were never published. Its query models are imitated on the level of lists: two runs of one
@@ -122,7 +122,7 @@ def computed_table_2(scores: Scores) -> dict[str, list[float]]:
 
 
 def side_by_side(ours: dict[str, list[float]], printed: Mapping[str, tuple[float, ...]]) -> Table:
-    """Return our table beside the printed one, cell by cell, with a verdict."""
+    """Return our table and the printed one, cell by cell, with a verdict."""
     rows = []
     for name, values in printed.items():
         for model, value, own in zip(AP, values, ours[name], strict=True):
@@ -132,7 +132,7 @@ def side_by_side(ours: dict[str, list[float]], printed: Mapping[str, tuple[float
 
 
 def changed_example() -> Table:
-    """Return what the text says of the changed C, beside ours."""
+    """Return what the text says of the changed C, and our values."""
     ours = computed_table_1(example(changed=True))
     place = list(AP).index("C")
     rows = [
