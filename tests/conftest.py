@@ -1,4 +1,4 @@
-"""What all tests share: where the real data are, and a cluster."""
+"""Fixtures that all tests share: the folder of real data, and a cluster."""
 
 import gc
 import logging

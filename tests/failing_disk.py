@@ -1,4 +1,4 @@
-"""A disk that fails at one call, at each in turn: what stands on it must be as before or as after."""
+"""A disk that fails at each call in turn: files must be as before or as after."""
 
 import builtins
 import errno

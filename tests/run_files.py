@@ -1,4 +1,4 @@
-"""Run files as they come: valid ones that take every freedom of the format, and damaged ones."""
+"""Run files: valid ones in every layout that the format allows, and damaged ones."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What do tests try? Small collections of every kind, for hypothesis."""
+"""Hypothesis strategies: small collections of every kind."""
 
 from __future__ import annotations
 

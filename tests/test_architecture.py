@@ -1,4 +1,4 @@
-"""The layers hold their direction, and heavy packages wait until they are needed."""
+"""Import directions of the layers, and late imports of heavy packages."""
 
 import ast
 from functools import cache

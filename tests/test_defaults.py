@@ -1,4 +1,4 @@
-"""Is every default stated once?"""
+"""Every default is stated once."""
 
 import ast
 import inspect

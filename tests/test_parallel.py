@@ -1,4 +1,4 @@
-"""Work is spread so that who does it changes nothing, and what was done is not done again."""
+"""Parallel work: results independent of the workers, and nothing computed twice."""
 
 import json
 import os

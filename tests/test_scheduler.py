@@ -1,4 +1,4 @@
-"""Work on a cluster gives the bits of work here, survives lost workers, and fails in one sentence."""
+"""Work on a cluster: bit-identical results, lost workers, and errors of one sentence."""
 
 import os
 import pickle

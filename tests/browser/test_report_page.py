@@ -1,4 +1,4 @@
-"""The report in a real browser: it opens alone, answers its reader, and shows the right numbers."""
+"""The report in a real browser: self-contained, interactive, with the right numbers."""
 
 import re
 

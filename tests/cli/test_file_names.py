@@ -1,4 +1,4 @@
-"""Names of files and runs need not be text: commands show them, or say what is wrong in a sentence."""
+"""Names of files and runs that are not valid text: commands show them, or reject them in one sentence."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""People's judgements beside a model's: --human of evaluate, compare, plan and report."""
+"""Human judgements in addition to a model's: --human of evaluate, compare, plan and report."""
 
 import json
 

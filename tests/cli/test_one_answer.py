@@ -1,4 +1,4 @@
-"""Which run is best has one answer: in terminal, JSON, LaTeX, Python, on the page and on leaderboards."""
+"""One answer to the question of the best run: terminal, JSON, LaTeX, Python, report and leaderboards."""
 
 import base64
 import json

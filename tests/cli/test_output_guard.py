@@ -1,4 +1,4 @@
-"""Does any command destroy what it reads, or mix with what others wrote?"""
+"""Protection of inputs and of other files from being overwritten."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""Does a command start with what it needs, and nothing else?
+"""Imports at the start of a command: what it needs, and nothing else.
 
 What is not imported cannot be slow: these tests stand in for the clock.
 """

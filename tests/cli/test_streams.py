@@ -1,4 +1,4 @@
-"""What becomes of closed and full streams, of names that a terminal would obey, and of Ctrl-C?"""
+"""Closed and full streams, control characters in names, and Ctrl-C."""
 
 import json
 import os

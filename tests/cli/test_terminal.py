@@ -1,4 +1,4 @@
-"""Does the progress bar show itself when it should, and what it should?"""
+"""The progress bar of the terminal."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""Results of nuggetizer and AutoJudge are score tables, recognised by what they hold."""
+"""Score tables of nuggetizer and AutoJudge, recognised by their content."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Documents that do not count: scores are those of files that never had them."""
+"""Excluded documents: scores are those of files that never contained them."""
 
 import json
 import warnings

@@ -1,4 +1,4 @@
-"""Reading grows with the input, not with its square, whatever bytes it is made of.
+"""Reading time grows linearly with the input, not quadratically, whatever its bytes.
 
 Nothing here is limited in seconds: what takes time is counted, or processor time at four times the
 size is compared with that at one. Twelve times is far from four, and sixteen is what a square takes.

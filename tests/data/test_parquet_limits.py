@@ -1,4 +1,4 @@
-"""Parquet that expands beyond reason is refused before it takes the memory."""
+"""Parquet that expands beyond reason is rejected before it fills the memory."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Tables of published means: which columns give standard errors, and what is refused."""
+"""Tables of published means: which columns give standard errors, and what is rejected."""
 
 import numpy as np
 import pytest

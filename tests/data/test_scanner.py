@@ -1,4 +1,4 @@
-"""The scanner finds what the reference reader finds, and gives way where it cannot."""
+"""The compiled scanner finds what the reference reader finds, or falls back to it."""
 
 import dataclasses
 import gzip

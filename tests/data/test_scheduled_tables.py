@@ -1,4 +1,4 @@
-"""Score tables and runs in Parquet on a cluster: workers read them, and the bits are those of here."""
+"""Score tables and runs in Parquet on a cluster: workers read them, with bit-identical results."""
 
 import warnings
 

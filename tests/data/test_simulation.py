@@ -1,4 +1,4 @@
-"""Simulated collections: the same from the same seed, and the sample is what it promises."""
+"""Simulated collections: reproducible by seed, with the documented properties."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Lists stored on disk are those that are held in memory, whichever topics are read."""
+"""Lists stored on disk equal those in memory, whichever topics are read."""
 
 import errno
 import gc

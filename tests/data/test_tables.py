@@ -1,4 +1,4 @@
-"""One rule for every table: the same table means the same in every format, and so do its faults."""
+"""One set of rules for every table: the same content and the same errors in every format."""
 
 # ruff: noqa: PD011 - the values of Scores, not of a data frame
 import json

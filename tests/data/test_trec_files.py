@@ -1,4 +1,4 @@
-"""TREC files are read whatever their layout; what is wrong with one is named with its line."""
+"""TREC files in every valid layout; errors name the line."""
 
 import bz2
 import errno

@@ -1,4 +1,4 @@
-"""What README and docs show is what happens, in the environment that `make demo` makes."""
+"""README and docs show what happens in the environment that `make demo` makes."""
 
 import json
 import os

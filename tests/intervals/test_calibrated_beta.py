@@ -1,4 +1,4 @@
-"""Does `calibrated-beta` invert the test that it says, with the error that it claims?"""
+"""`calibrated-beta` as the inversion of its test, and its error rate."""
 
 import importlib.util
 import math

@@ -1,4 +1,4 @@
-"""Does `confidence_interval` answer for every kind of input, and say so where it cannot?"""
+"""`confidence_interval` for every kind of input, and its errors."""
 
 import dataclasses
 import warnings

@@ -1,4 +1,4 @@
-"""Are measures known by all their names, and are wrong names met with a useful message?"""
+"""All names of measures, and helpful messages for wrong names."""
 
 import pytest
 

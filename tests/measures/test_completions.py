@@ -1,4 +1,4 @@
-"""Do the rules give the lowest and the highest score of all completions of the judgements?"""
+"""Bounds of scores against all completions of the judgements."""
 
 import numpy as np
 import pytest

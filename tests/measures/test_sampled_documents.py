@@ -1,4 +1,4 @@
-"""Documents drawn for human judging: exact expectations by enumeration, and simulations."""
+"""Documents sampled for human judgement: exact expectations by enumeration, and simulations."""
 
 from dataclasses import replace
 from itertools import product

@@ -1,4 +1,4 @@
-"""Do pooled effects agree with statsmodels, PyMARE, and with published results of metafor?"""
+"""Pooled effects against statsmodels, PyMARE, and published results of metafor."""
 
 import gc
 import math

@@ -1,4 +1,4 @@
-"""Do the lines of docs/coming-from.md give the numbers of the tools that they stand in for?"""
+"""The lines of docs/coming-from.md against the tools that they replace."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Names are labels of a chart, and nothing else: whatever they are, the same marks are drawn."""
+"""Arbitrary names as labels of charts: the marks do not depend on them."""
 
 import base64
 import html

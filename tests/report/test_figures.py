@@ -1,4 +1,4 @@
-"""The charts of a report hold the records of its results, and nothing computed anew."""
+"""The charts of a report have the records of its results, and compute nothing."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""The page as a file: one piece, small, closed to foreign code, and honest about what it lacks."""
+"""The page as a file: self-contained, small, without foreign code, and complete about what is missing."""
 
 import base64
 import hashlib

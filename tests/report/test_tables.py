@@ -1,4 +1,4 @@
-"""Tables for readers: every format, and text that is nothing but text."""
+"""Tables in every format, with all text escaped."""
 
 import ast
 import io

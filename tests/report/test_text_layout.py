@@ -1,4 +1,4 @@
-"""Tables in a terminal: whole cells at 80 and 40 columns, by fewer decimals and by parts."""
+"""Tables in a terminal: whole cells at 80 and 40 columns, with fewer decimals or in several parts."""
 
 import re
 

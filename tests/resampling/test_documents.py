@@ -1,4 +1,4 @@
-"""Are replicates of the collection what they say: one count per document, shared by all?"""
+"""Replicates of the collection: one count per document, shared by all topics and runs."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Weights drawn once for several studies are those that each would draw, and so is what follows."""
+"""Weights drawn once for several studies equal those that each would draw."""
 
 import numpy as np
 import pytest

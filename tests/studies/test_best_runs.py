@@ -1,4 +1,4 @@
-"""Is the confidence set of the best run what plain loops give, and does it hold the best run?"""
+"""The confidence set of the best run against plain loops, and its coverage."""
 
 import numpy as np
 import pytest

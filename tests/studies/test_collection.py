@@ -1,4 +1,4 @@
-"""Do means, topics, differences and variances over collections follow their formulas?"""
+"""Means, topics, differences and variances over collections against their formulas."""
 
 from dataclasses import replace
 

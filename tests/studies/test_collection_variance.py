@@ -1,4 +1,4 @@
-"""Is the variance of MAP what new topics and new collections show, and shared out as they vary?
+"""The variance of MAP and its components, against simulated topics and collections.
 
 60 topics with no document in common, so that a collection changes no two topics alike: whatever
 varies comes from topics, or from each topic's own documents.

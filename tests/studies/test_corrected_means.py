@@ -1,4 +1,4 @@
-"""Means by human judgements, from a model's judgements and human ones of some topics."""
+"""Means by human judgements, estimated from model judgements and human judgements of some topics."""
 
 import warnings
 from dataclasses import replace

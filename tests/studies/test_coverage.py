@@ -1,4 +1,4 @@
-"""Coverage is the share of intervals that contain the mean, and says how sure it is."""
+"""Coverage as the share of intervals that contain the mean, with its own error."""
 
 from dataclasses import replace
 

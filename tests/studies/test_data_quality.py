@@ -1,4 +1,4 @@
-"""What runs and qrels lack is counted and told; expectations by hand and by plain loops."""
+"""Counts of what runs and qrels lack; expectations by hand and by plain loops."""
 
 import dataclasses
 import math

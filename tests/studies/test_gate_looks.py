@@ -1,4 +1,4 @@
-"""A gate that looks again and again errs no more often than one that looks once."""
+"""The error rate of a gate over repeated looks is at most that of a single look."""
 
 import dataclasses
 import json

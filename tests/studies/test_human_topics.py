@@ -1,4 +1,4 @@
-"""Plans of people's judgements beside a model's: against brute force and simulation."""
+"""Plans of human judgements in addition to a model's: against brute force and simulation."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Leaderboards over datasets that a model judged, with human judgements of some topics."""
+"""Leaderboards over datasets judged by a model, with human judgements of some topics."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Differences, ranks, best runs and plans by a model's judgements and a few by people."""
+"""Differences, ranks, best runs and plans by model judgements and a few human judgements."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Repeats of systems that a model judged, with human judgements of some topics."""
+"""Repeats of systems judged by a model, with human judgements of some topics."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Score tables by people and by a model give the estimates that qrels of both give."""
+"""Score tables by human and model judgements give the estimates of the qrels."""
 
 import json
 import warnings

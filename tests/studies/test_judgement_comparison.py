@@ -1,4 +1,4 @@
-"""What the choice of a judge changes: means, leaderboards, verdicts, gains and variance."""
+"""Effects of the choice of a judge: means, leaderboards, verdicts, gains and variance."""
 
 import warnings
 

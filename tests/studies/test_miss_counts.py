@@ -1,4 +1,4 @@
-"""The experiment counts what a plain loop counts, whoever does the work."""
+"""Counts of misses against a plain loop, for any number of workers."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Preferences: the same families, best set and ranks as for scores, and what only votes have."""
+"""Preferences: the same families, best set and ranks as for scores, and statistics of votes alone."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Runs beside chance."""
+"""Runs compared with random rankings."""
 
 import math
 

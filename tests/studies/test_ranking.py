@@ -1,4 +1,4 @@
-"""Are ranks and their limits what plain loops over runs and drawn topics give?"""
+"""Ranks and their limits against plain loops over runs and resampled topics."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""Is a run reproduced? Lists against plain loops and enumeration, scores against other routes."""
+"""Reproduction of runs: lists against plain loops and enumeration, scores against other routes."""
 
 from itertools import pairwise, permutations, product
 

@@ -1,4 +1,4 @@
-"""Does each half predict the other as the definitions say?"""
+"""Split-half validation against its definitions."""
 
 from dataclasses import replace
 from hashlib import md5

@@ -1,4 +1,4 @@
-"""A leaderboard of summaries is that of the scores, but for the draws of topics."""
+"""Leaderboards of summaries equal those of the scores, up to the draws of topics."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Which topics are hard: worked by hand."""
+"""Difficulty of topics, computed by hand."""
 
 import numpy as np
 import pytest

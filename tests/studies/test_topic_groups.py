@@ -1,4 +1,4 @@
-"""Differences by group of topics: intervals, Welch's F, answers in words, and bad input."""
+"""Differences by group of topics: intervals, Welch's F, sentences, and bad input."""
 
 import numpy as np
 import pytest

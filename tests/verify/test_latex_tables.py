@@ -1,4 +1,4 @@
-"""Do tables for papers compile, and fit? Run by ``make verify``; without LaTeX these tests fail."""
+"""Tables for papers compile and fit. Run by ``make verify``; without LaTeX these tests fail."""
 
 import re
 import shutil
