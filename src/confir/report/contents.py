@@ -43,8 +43,8 @@ from confir.parallel import Progress, name_stage
 from confir.report.all_measures import compute_for_all, try_again
 from confir.report.merged_warnings import merge_warnings
 from confir.report.sections import Scope, Section
+from confir.resampling.replicates import check_replicates
 from confir.resampling.shared_draws import shared_draws
-from confir.resampling.topic_bootstrap import check_replicates
 from confir.studies import find_sections
 
 # The page holds the scores of this many topics, those on which runs differ most.

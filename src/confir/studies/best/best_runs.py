@@ -20,16 +20,16 @@ from confir.data.table_columns import LIMITS, MEASURE_AND_RUN, Role, TableColumn
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import ConfirWarning
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Limits
-from confir.intervals.method_list import confidence_interval
 from confir.intervals.simultaneous import ComparisonFamily, is_significant
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.order import best_first, ranks_by_mean
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import as_sample, needs
+from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
-from confir.resampling.topic_bootstrap import Rng
 from confir.studies.best.run_pairs import (
     RunPairs,
     best_p_values,

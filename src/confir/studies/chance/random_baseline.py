@@ -39,7 +39,7 @@ from confir.measures.random_rankings import (
 )
 from confir.measures.score_sources import as_scores
 from confir.parallel import run_in_threads
-from confir.resampling.topic_bootstrap import Rng
+from confir.resampling.replicates import Rng
 from confir.studies.chance.chance import ALL_TOPICS, Chance, corrected_name
 
 

@@ -197,7 +197,8 @@ def _check_methods(
 ) -> list[str]:
     """Return the methods requested, or the default; raise or warn before any work."""
     from confir.arguments import as_choices
-    from confir.intervals.method_list import DEFAULT_SCORE_METHOD, check_tails, find_method
+    from confir.intervals.confidence_intervals import check_tails
+    from confir.intervals.method_list import DEFAULT_SCORE_METHOD, find_method
     from confir.studies.collection.collection_means import DEFAULT_MEAN_METHODS, MEAN_METHODS
 
     if not per_topic:

@@ -13,12 +13,13 @@ from confir.data.result import Record, Result, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.errors import ConfirWarning, collect_warnings, counted
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Limits
-from confir.intervals.method_list import DEFAULT_METHOD, METHODS, confidence_interval
+from confir.intervals.method_list import DEFAULT_METHOD, METHODS
 from confir.number_text import NumberText, percent, signed
 from confir.order import best_first
 from confir.resampling.statistics import STATISTICS
-from confir.resampling.topic_bootstrap import TopicSample
+from confir.resampling.topic_sample import TopicSample
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.verdicts import INCONCLUSIVE, Words
 from confir.studies.judgements.grade_agreement import PAIR_PARTS, pair_note

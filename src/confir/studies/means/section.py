@@ -10,8 +10,9 @@ import numpy as np
 
 from confir.data.common_topics import LEAST_COMMON_TOPICS
 from confir.errors import counted, enumerate_names
-from confir.intervals.interval import Interval
-from confir.intervals.method_list import METHODS, confidence_interval, means_alone
+from confir.intervals.confidence_intervals import confidence_interval
+from confir.intervals.interval import Interval, means_alone
+from confir.intervals.method_list import METHODS
 from confir.number_text import (
     SENTENCE_DECIMALS,
     difference_text,

@@ -17,7 +17,7 @@ from confir.defaults import LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError, counted
 from confir.intervals.quantiles import t_quantile
 from confir.measures.score_sources import as_scores
-from confir.resampling.human_judgements import JudgedSample, judged_sample
+from confir.resampling.judged_sample import JudgedSample
 from confir.studies.planning.human_plans import JudgementPlan, PlannedFamily, check_costs
 from confir.studies.planning.pilot import planned_differences
 from confir.studies.planning.power import fewest_topics
@@ -141,7 +141,7 @@ def plan_human_topics(
             )
         total = as_integer("model_topics", model_topics, lowest=_FEWEST + 2)
     by_partner = baseline is None and planned.name != NO_FAMILY
-    sample = planned_differences(judged_sample(judged), baseline, by_partner=by_partner)
+    sample = planned_differences(JudgedSample.of(judged), baseline, by_partner=by_partner)
     pilot = _Agreement.of(sample)
     alone = fewest_topics(lambda n: planned.half_width(pilot.sd, n) <= planned.goal, len(pilot.sd))
     if costs is None:

@@ -23,8 +23,8 @@ from confir.number_text import percent, topics_text
 from confir.order import ranks_by_mean
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import needs
+from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
-from confir.resampling.topic_bootstrap import Rng
 from confir.studies.best.run_pairs import RunPairs, compare_all_runs, over_all_runs
 from confir.studies.ranks.rank_tests import borderline_ranks, rank_limits, rank_tests
 

@@ -22,8 +22,9 @@ from confir.data.scores import Scores
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, POOL_DEPTH
 from confir.errors import ConfirWarning, DegenerateSampleWarning, counted
-from confir.intervals.interval import Interval
-from confir.intervals.method_list import DEFAULT_METHOD, confidence_interval, means_alone
+from confir.intervals.confidence_intervals import confidence_interval
+from confir.intervals.interval import Interval, means_alone
+from confir.intervals.method_list import DEFAULT_METHOD
 from confir.measures.evaluation import chosen_measures, score_lists
 from confir.measures.lists_and_scores import with_usable_scores
 from confir.number_text import limits_text, number_text, percent, share_text, topics_text

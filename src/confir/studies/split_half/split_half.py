@@ -30,7 +30,7 @@ from confir.measures.measure import Measure
 from confir.measures.run_checks import check_topics
 from confir.resampling.document_bootstrap import resample_lists
 from confir.resampling.document_replicates import DocumentReplicates
-from confir.resampling.topic_bootstrap import Rng, check_replicates
+from confir.resampling.replicates import Rng, check_replicates
 from confir.studies.collection.collection_means import summarise_means
 from confir.studies.collection.collection_topics import is_average_precision, summarise_topics
 from confir.studies.split_half.splits import (
