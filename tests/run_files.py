@@ -135,7 +135,7 @@ scan_options = st.fixed_dictionaries(
 
 
 def assert_passing_with_bounds_checked(folder, file, *tests):
-    """Run tests of a file anew with kernels that raise where they reach beyond an array."""
+    """Run tests of a file again with kernels that raise if they reach beyond an array."""
     process = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),

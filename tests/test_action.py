@@ -30,7 +30,7 @@ from requirements import missing_requirement
 ROOT = Path(__file__).resolve().parent.parent
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 
-# Passes on what it is asked, and repeats the answer.
+# Passes on its arguments, and repeats the answer.
 CONFIR = f"""#!{sys.executable} -IS
 import json, os, socket, sys
 with socket.socket(socket.AF_UNIX) as line, line.makefile("rw") as stream:
@@ -41,7 +41,7 @@ sys.stdout.write(out)
 sys.stderr.write(err)
 sys.exit(code)
 """
-# Records what it is asked, filters the comments that are there, and fails where it is told to.
+# Records its requests, filters the existing comments, and fails where the test demands it.
 GH = f"""#!{sys.executable} -IS
 import json, os, subprocess, sys
 words = sys.argv[1:]

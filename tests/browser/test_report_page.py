@@ -57,7 +57,7 @@ def expected(records, measure="AP"):
 
 
 def chart_labels(page, part):
-    """The words that a chart writes beside its axes."""
+    """The words that a chart writes next to its axes."""
     return page.eval_on_selector_all(
         f"figure[data-part={part}] .role-axis-label text", "texts => texts.map(t => t.textContent)"
     )
@@ -414,7 +414,7 @@ def test_nothing_runs_over_the_side(show, sample, nasty):
 
 
 def serious_faults(page, **options):
-    # What is drawn inside a chart is a picture, with its words beside it.
+    # The inside of a chart is a picture, whose words are next to it.
     options = {"resultTypes": ["violations"], **options}
     faults = Axe().run(page, {"exclude": [[".plot svg"]]}, options).response["violations"]
     return [fault["id"] for fault in faults if fault["impact"] in ("serious", "critical")]

@@ -114,7 +114,7 @@ def test_runs_too_large_to_be_kept_are_scored_first(folder, opened, monkeypatch)
 
 
 class Listening:
-    """What Python opens for reading, as its audit hook tells; a hook cannot be taken away again."""
+    """The files that Python opens for reading, by its audit hook, which cannot be removed again."""
 
     def __init__(self):
         self.read: list[str] | None = None

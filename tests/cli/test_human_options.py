@@ -13,7 +13,7 @@ RANDOM = ("--human-sample", "random-topics")
 
 @pytest.fixture
 def files(tmp_path, sample_files):
-    """Judgements of a model, those of people on 15 topics and on all, and three runs."""
+    """Model judgements, human judgements of 15 topics and of all, and three runs."""
     qrels = short_sample().qrels.to_dict()
     chosen = np.random.default_rng(3).permutation(list(qrels))[:15].tolist()
     model = write_judge(tmp_path / "model.qrels", noisy_judge(qrels, leniency=0.3, noise=0.5))
@@ -25,7 +25,7 @@ def files(tmp_path, sample_files):
 
 @pytest.fixture
 def command(confir_command, files):
-    """A command on judgements of a model, with 15 topics of people."""
+    """A command on model judgements, with human judgements of 15 topics."""
 
     def run(name, *arguments, people="people"):
         given = (files["model"], *files["runs"], "--human", files[people])

@@ -61,7 +61,7 @@ def shown(text, separator):
 
 
 def drawn(page):
-    """Return the same from the leaderboard of a page, as it is without a script."""
+    """Return the same from the leaderboard of a page without scripts."""
     row = (
         r'<td class="number rank">(\d+)</td><th scope="row" dir="auto" class="name[^"]*">([^<]*)</th>'
         r'.*?<td class="said" data-label="may be best">(yes|no)(?:, borderline)?</td>'

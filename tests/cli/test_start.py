@@ -1,6 +1,6 @@
 """Imports at the start of a command: what it needs, and nothing else.
 
-What is not imported cannot be slow: these tests stand in for the clock.
+What is not imported cannot be slow: these tests replace a measurement of time.
 """
 
 import ast
@@ -54,7 +54,7 @@ LIGHT = ("t", "logit-t", "bootstrap-t", "bootstrap-t-logit", "symmetric-t-logit"
 def test_a_small_evaluation_needs_no_heavy_package(sample_files, methods):
     chosen = [word for method in methods for word in ("--method", method)]
     modules = modules_after("evaluate", sample_files / "qrels.txt", sample_files / "runs", *chosen)
-    assert "numpy" in modules  # or the process told nothing
+    assert "numpy" in modules  # or the process printed nothing
     assert not heavy(modules)
 
 

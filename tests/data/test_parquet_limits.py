@@ -17,7 +17,7 @@ REFUSED = r"compressed bytes hold more than .*; CONFIR_DECOMPRESS=any in the env
 
 
 def repeated(value, rows):
-    """A column of equal values, which a file holds once."""
+    """A column of equal values, which a file stores once."""
     return pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), [value])
 
 

@@ -51,7 +51,7 @@ def assert_same_documents(found, expected):
 
 
 def assert_same_lists(stored, held):
-    """Everything that is asked of lists by topic is the same."""
+    """All methods of lists by topic give the same."""
     assert (stored.runs, stored.unknown, stored.mentioned) == (
         *(held.runs, held.unknown, held.mentioned),
     )

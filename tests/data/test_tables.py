@@ -39,7 +39,7 @@ def separated(header, rows, separator, decimal="."):
 
 
 def write_every_format(folder, header, rows):
-    """Yields the path of a table in every format, and frames that hold it."""
+    """Yields the path of a table in every format, and frames with it."""
     records = [dict(zip(header, row, strict=True)) for row in rows]
     arrow = pa.table({name: [row[i] for row in rows] for i, name in enumerate(header)})
     texts = {
@@ -122,11 +122,11 @@ def test_the_same_effects_are_read_from_every_format(tmp_path):
             )
 
 
-# faults, in every format that can hold them
+# faults, in every format in which they can occur
 
 
 def faults_in(tmp_path, rows, header=NAMES):
-    """Returns what each format says of a faulty table: the message without its place."""
+    """Returns the message for a faulty table in each format, without its place."""
     found = {}
     for source in write_every_format(tmp_path, header, rows):
         with pytest.raises(FormatError) as caught:

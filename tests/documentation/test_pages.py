@@ -22,7 +22,7 @@ PAGES = [REPOSITORY / "README.md", SKILL, *sorted((REPOSITORY / "docs").glob("*.
 CASES = sorted((REPOSITORY / "docs" / "cases").glob("*.md"))
 PYTHON = os.environ.get("CONFIR_DEMO_PYTHON", sys.executable)
 RUN_PAGES = Path(__file__).with_name("run_pages.py")
-# Pages with a process of their own, and its options: README starts a program for each command, and
+# Pages that run in a separate process, and its options: README starts a program for each command, and
 # contributing adds to lists that confir reads when it is imported.
 ALONE = {"README.md": ("--processes",), "contributing.md": ()}
 # Blocks that do not run, because they are no commands, or make the machine that runs the tests.

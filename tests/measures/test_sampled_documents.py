@@ -68,7 +68,7 @@ def score(name, sample, listed=LISTED):
 
 
 def plain(weight, gain):
-    """The sum of weights of ranks times people's gains, of each list."""
+    """The sum of weights of ranks times human gains, of each list."""
     sums = np.zeros(4)
     for place, rank, document in zip(LISTED.lists, LISTED.rank, LISTED.document, strict=True):
         sums[place] += weight(rank) * gain(HUMAN[document])
@@ -297,7 +297,7 @@ def test_if_all_documents_are_drawn_scores_are_those_by_people():
 
 @pytest.mark.slow
 def test_means_and_variances_in_many_draws():
-    """Ratios have a bias that is small beside the model's; variances are those of the draws."""
+    """Ratios have a bias that is small compared to the model's; variances are those of the draws."""
     rng = np.random.default_rng(3)
     names = ["P@10", "R@100", "AP", "nDCG@10"]
     kept = list(PEOPLE)[:12]

@@ -28,7 +28,7 @@ def contents():
 
 @pytest.fixture(scope="module")
 def figures(contents):
-    """Charts by part and measure, and at the level asked for."""
+    """Charts by section and measure, and at the given level."""
     return {(f.part, f.measure): f.drawing for f in report_figures(contents, (0.95,))}
 
 

@@ -73,7 +73,7 @@ def render(contents, **options):
 
 
 def packed(page, name):
-    """What the page holds under a name: JSON, deflated."""
+    """The data of the page under a name: JSON, deflated."""
     (text,) = re.findall(rf'id="packed-{name}">([^<]*)<', page)
     return zlib.decompress(base64.b64decode(text)).decode()
 

@@ -22,7 +22,7 @@ def sample(human, model, rest, support=False):
 
 
 def scores(n, more, columns, correlation=0.7, seed=1, shift=0.1):
-    """Scores by people and by a model that is off by a shift: n topics of both, more of the model."""
+    """Scores by human judgements and by a model with a constant bias: n topics of both, more of the model."""
     rng = np.random.default_rng(seed)
     y = rng.normal(size=(n + more, columns))
     noise = rng.normal(size=y.shape)

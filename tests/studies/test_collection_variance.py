@@ -59,7 +59,7 @@ def build_collection(topics, is_relevant, scores):
 
 @lru_cache
 def samples(relevant, effect):
-    """Resampled collections of 60 topics and two runs each, drawn at once: they share nothing."""
+    """Resampled collections of 60 topics and two runs each, drawn in one call: they share nothing."""
     rng = np.random.default_rng(5)
     ease = 1.5 + effect * rng.standard_normal(TOPICS * COLLECTIONS)
     inputs = build_collection(*draw_lists(rng, ease, relevant, 2))

@@ -204,7 +204,7 @@ def test_missing_scores_are_refused():
 
 @pytest.mark.slow
 def test_intervals_cover_the_truth_in_samples_of_the_topics():
-    """Draws of human topics from all topics: the mean by people over all of them is the truth."""
+    """Draws of human-judged topics from all topics: the mean by human judgements of all of them is the truth."""
     rng = np.random.default_rng(9)
     people = confir.evaluate(SAMPLE.qrels, RUNS, ["nDCG@10"])
     model = confir.evaluate(MODEL, RUNS, ["nDCG@10"])

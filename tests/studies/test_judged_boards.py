@@ -14,7 +14,7 @@ RUNS = ("a", "b", "c")
 
 
 def dataset(number, *, people=10, topics=40, spread=0.1):
-    """Scores by a model, whose scale differs by dataset, with people's of the first topics."""
+    """Scores by a model, whose scale differs by dataset, and human ones of the first topics."""
     rng = np.random.default_rng([7, number])
     human = 0.4 + rng.normal(0, spread, (topics, 1)) + rng.normal(0, 0.05, (topics, len(RUNS)))
     human[:, 2] += 0.1

@@ -23,7 +23,7 @@ HOW = {"human": PEOPLE, "human_sample": "random-topics"}
 def tables(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tables")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TopicWarning)  # of topics that people did not judge
+        warnings.simplefilter("ignore", TopicWarning)  # of topics without human judgements
         for name, qrels in (("model", MODEL), ("people", PEOPLE)):
             scores = confir.evaluate(qrels, RUNS, ["AP", "P@10"])
             confir.write_scores(scores, folder / f"{name}.csv")

@@ -151,7 +151,7 @@ def test_gains_are_biases_beyond_that_of_all_runs(two):
 
 
 def test_a_judge_that_prefers_one_run_shows_as_its_gain():
-    """The model finds relevant whatever the run `dense` ranks first; it is as people otherwise."""
+    """The model calls relevant whatever the run `dense` ranks first; otherwise it judges like humans."""
     favourite = next(run for run in RUNS if run.name == "dense").to_dict()
     model = {
         topic: judged | dict.fromkeys([d for d in list(favourite[topic])[:10] if d in judged], 3)

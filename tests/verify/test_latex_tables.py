@@ -37,7 +37,7 @@ NAMES = {"long": LONG, "unbroken": UNBROKEN, "hostile": HOSTILE, "short": ["bm25
 
 
 def compiled(tmp_path, tables, class_name, environment):
-    """Return the log of a document that holds tables, and raise where it does not compile."""
+    """Return the log of a document with tables, and raise if it does not compile."""
     if shutil.which("pdflatex") is None:
         pytest.fail("pdflatex is missing; expected TeX Live with acmart (see Makefile, verify)")
     packages = {
