@@ -379,7 +379,7 @@ def test_history_junit_and_all_other_inputs_reach_confir(act):
     assert "look 1: its intervals have level 93." in done.summary
 
 
-def test_a_score_table_stands_in_for_runs(act):
+def test_a_score_table_replaces_runs(act):
     rows = [f"{run},m,t{t},{s + t / 100}" for run, s in (("a", 0.5), ("b", 0.2)) for t in range(9)]
     rows = [row if not row.startswith("b") else row.replace("t3,0.23", "t3,0.3") for row in rows]
     (act.work / "scores.csv").write_text("run,measure,topic,score\n" + "\n".join(rows) + "\n")

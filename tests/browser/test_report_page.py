@@ -389,7 +389,7 @@ def test_names_are_shown_as_text_whatever_they_are(show, nasty):
     assert opened.messages == []
 
 
-def test_a_name_written_from_right_to_left_leaves_the_numbers_beside_it_in_order(show, nasty):
+def test_a_name_written_from_right_to_left_leaves_the_numbers_next_to_it_in_order(show, nasty):
     page = show(nasty).page
     page.select_option("#run-a", label=NASTY_RUNS[3])
     page.select_option("#run-b", label="a&b")

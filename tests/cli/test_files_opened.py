@@ -308,7 +308,7 @@ def listening_to_arrow(monkeypatch):
     ],
     ids=lambda part: part if isinstance(part, str) else " ".join(part),
 )
-def test_no_output_replaces_what_is_read_beside_or_below_an_input(
+def test_no_output_replaces_what_is_read_next_to_or_below_an_input(
     confir_command, house, monkeypatch, words, output
 ):
     monkeypatch.chdir(house)

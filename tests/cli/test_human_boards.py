@@ -77,7 +77,7 @@ def test_the_command_reads_folders_and_tables_alike(confir_command, folders, par
     assert "means are by human judgements" in ranks.out
 
 
-def test_people_who_judged_everything_leave_nothing_to_estimate(confir_command, folders, parts):
+def test_human_judgements_of_everything_leave_nothing_to_estimate(confir_command, folders, parts):
     names = [folders / name for name in parts]
     for name in parts:
         text = (folders / name / "model.csv").read_text()
@@ -164,7 +164,7 @@ def test_errors_are_one_sentence(confir_command, folders, arguments, message):
     assert message in outcome.err
 
 
-def test_means_have_no_topics_that_people_could_judge(confir_command, folders):
+def test_means_have_no_topics_for_human_judgement(confir_command, folders):
     outcome = confir_command(
         *("leaderboard", "--means", folders / "model.csv", "--human", "x.csv"),
         *("--human-sample", "random-topics"),

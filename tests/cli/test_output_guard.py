@@ -373,7 +373,7 @@ def test_a_file_is_no_folder(tmp_path):
         OutputFolder(tmp_path / "file")
 
 
-def test_a_page_may_stand_beside_its_figures(tmp_path):
+def test_a_page_may_be_next_to_its_figures(tmp_path):
     page = tmp_path / "report.html"
     for _ in range(2):
         folder = OutputFolder(tmp_path, [page])

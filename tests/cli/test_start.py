@@ -117,7 +117,7 @@ def test_every_command_is_listed():
     assert found == listed
 
 
-def test_a_command_that_is_none_is_told_from_all_that_are(confir_command):
+def test_an_unknown_command_is_rejected_with_the_known_ones(confir_command):
     outcome = confir_command("evaluat")
     assert outcome.code == 2
     assert "Did you mean 'evaluate'" in outcome.err

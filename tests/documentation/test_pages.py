@@ -244,7 +244,7 @@ def test_the_figure_of_the_demo_has_the_intervals_that_the_demo_prints():
     assert shown == expected, "`make outputs` draws the figure anew"
 
 
-def test_continuous_integration_does_what_readme_tells_a_newcomer():
+def test_continuous_integration_does_what_readme_says_to_a_newcomer():
     readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     script = (REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")
     told = re.search(r"^```text\n(make .*?)^```$", readme, re.DOTALL | re.MULTILINE)[1]

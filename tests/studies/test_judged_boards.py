@@ -107,7 +107,7 @@ def test_one_dataset_would_give_what_its_scores_give():
     np.testing.assert_allclose(one.df, other.df)
 
 
-def test_people_who_judged_all_topics_leave_their_own_means(parts):
+def test_human_judgements_of_all_topics_give_their_own_means(parts):
     every = {
         name: part.model.with_human(part.model, "all") for name, part in parts.items()
     }  # the same judge twice

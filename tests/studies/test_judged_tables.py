@@ -50,7 +50,7 @@ def run_command(monkeypatch, capsys, *words):
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
-def test_commands_take_a_table_by_people(tables, monkeypatch, capsys, tmp_path, command):
+def test_commands_take_a_table_by_human_judgements(tables, monkeypatch, capsys, tmp_path, command):
     model, people = tables
     confir.write_qrels(MODEL, tmp_path / "model.txt")
     confir.write_qrels(PEOPLE, tmp_path / "people.txt")

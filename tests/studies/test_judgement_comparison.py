@@ -189,7 +189,7 @@ def test_runs_that_all_gain_the_same_have_no_limits():
     assert np.isnan(limits).all()
 
 
-def test_limits_of_gains_hold_for_all_runs_at_once_in_simulation():
+def test_limits_of_gains_are_simultaneous_in_simulation():
     rng = np.random.default_rng(11)
     covered = []
     for _ in range(300):

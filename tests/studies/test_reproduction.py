@@ -342,7 +342,7 @@ def test_one_topic_has_no_interval():
     assert same.verdict.tolist() == [["identical lists"]]
 
 
-def test_runs_of_one_name_are_told_apart(sample):
+def test_runs_of_one_name_are_distinguished(sample):
     original = sample.runs[0]
     found = confir.compare_reproduction(
         original,
