@@ -306,15 +306,15 @@ def test_outcomes_of_tasks_are_reported_in_the_order_of_the_tasks():
     outcomes = confir.scheduler._OutcomesInOrder()
     outcomes.warned[1] = [("second", InputWarning)]
     outcomes.failed[3] = FormatError("fourth")
-    outcomes.tell([0, 2])
+    outcomes.report([0, 2])
     outcomes.failed[2] = FormatError("third")
-    outcomes.tell([0])
+    outcomes.report([0])
     outcomes.warned[0] = [("first", InputWarning)]
     with (
         pytest.raises(FormatError, match="third"),
         pytest.warns(InputWarning) as said,
     ):
-        outcomes.tell([])
+        outcomes.report([])
     assert [str(one.message) for one in said] == ["first", "second"]
 
 

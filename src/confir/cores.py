@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 
 class Products:
-    """Whether OpenBLAS was told to use one thread before numpy was loaded; to ask it takes time."""
+    """Whether OpenBLAS was limited to one thread before numpy was loaded; asking the library takes time."""
 
     single = False
 

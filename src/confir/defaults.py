@@ -15,7 +15,7 @@ REPLICATES = 9_999
 SUMMARY_REPLICATES = 999
 # Replicates of the bootstrap over documents, as [Cormack2006] §6.
 DOCUMENT_REPLICATES = 2_000
-# Replicates of the draw of documents that people judged.
+# Replicates of the draw of human-judged documents.
 DRAW_REPLICATES = 200
 # Splits of the documents in two halves.
 SPLITS = 8

@@ -269,7 +269,7 @@ def warn_caller(message: str, category: type[ConfirWarning] = InputWarning) -> N
 def collect_warnings() -> Iterator[list[CollectedWarning]]:
     """Yield the list of what `warn_caller` says inside, which warns of nothing meanwhile.
 
-    For workers, whose warnings are said elsewhere. Unlike filters of warnings, it is safe in threads.
+    For workers, whose warnings the caller repeats. Unlike filters of warnings, it is safe in threads.
     """
     collected: list[CollectedWarning] = []
     token = _COLLECTED.set(collected)

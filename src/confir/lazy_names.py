@@ -30,7 +30,7 @@ def _read_names(stub: str) -> dict[str, str]:
 
 
 def load_name(stub: str, name: str) -> object:
-    """Return what a name of a stub stands for: part of a module, or a module of confir itself."""
+    """Return the object that a stub names: part of a module, or a module of confir itself."""
     home = listed_names(stub)[name]
     if home == "confir":
         return import_module(f"confir.{name}")

@@ -175,7 +175,7 @@ class Scheduler:
                 else:
                     result, outcomes.warned[number] = found
                     yield number, result
-                outcomes.tell(places.values())
+                outcomes.report(places.values())
                 if (
                     at_once is not None and not outcomes.failed
                 ):  # else later tasks are not needed any more
@@ -204,14 +204,14 @@ _IN_USE: ContextVar[Scheduler | None] = ContextVar("scheduler", default=None)
 
 
 class _OutcomesInOrder:
-    """Warnings and errors of tasks that finish in any order, told in the order of the tasks."""
+    """Warnings and errors of tasks that finish in any order, reported in the order of the tasks."""
 
     def __init__(self) -> None:
         self._next = 0
         self.warned: dict[int, list[CollectedWarning]] = {}
         self.failed: dict[int, BaseException] = {}
 
-    def tell(self, unfinished: Iterable[int]) -> None:
+    def report(self, unfinished: Iterable[int]) -> None:
         """Warn of what no unfinished task can precede; raise the first error once it is known."""
         while self._next in self.warned:
             for message, category in self.warned.pop(self._next):
@@ -274,7 +274,7 @@ def _start_processes(distributed: Any, workers: int) -> Iterator[Any]:
 
 
 def _interrupt_plugin(distributed: Any) -> Any:
-    """Return what lets workers ignore Ctrl-C, which a terminal sends to all: they are told to end."""
+    """Return what lets workers ignore Ctrl-C, which a terminal sends to all; the cluster ends them."""
 
     # distributed is imported late, so that its classes have no type here
     class IgnoreInterrupts(distributed.WorkerPlugin):  # type: ignore[misc]  # Dask has no types

@@ -1,7 +1,7 @@
 """Runs and qrels in Spark: scored on its workers, summed up here; verbs take the summary.
 
-`evaluate` is the one way in. Rows of a topic are brought together by Spark; `mapInArrow` hands them
-to the same functions that evaluate local files, and only moments and counts come back.
+`evaluate` is the entry point. Spark groups rows by topic; `mapInArrow` hands them to the same functions
+that evaluate local files, and only moments and counts come back.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ _NEW_FILE_MODE = 0o666  # less what the umask takes away
 
 
 def replace_file(target: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file beside the target, then rename it; what stood there keeps its permissions.
+    """Write a temporary file in the same folder, then rename it; a file that is replaced keeps its mode.
 
     A link at the target is replaced, not followed. The content is on the disk before it has the
     name: a machine that stops leaves the old file or the new one.

@@ -105,13 +105,13 @@ class OneCommand(click.Command):
         check_packages(ctx)
         with ExitStack() as last, ExitStack() as around:
             ctx.meta[LAST] = last
-            beside = []
+            records = []
             if ctx.params.get("provenance"):
                 from confir.cli.provenance import Provenance, describe_files, provenance_path
 
-                beside = [provenance_path(ctx)]
-            check_outputs(ctx, *beside)
-            for path in beside:
+                records = [provenance_path(ctx)]
+            check_outputs(ctx, *records)
+            for path in records:
                 around.enter_context(Provenance(path, ctx, describe_files(input_files(ctx))))
             around.enter_context(keeping_inputs())
             if ctx.params.get("quiet"):

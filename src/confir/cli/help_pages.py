@@ -1,7 +1,7 @@
 """Help pages: the options that most people need, and with --help-all every option.
 
 Both pages are made of the same declarations: the short one has the options that are declared for it, those
-of this command before those of most, and the first sentence of what is said of each.
+of this command before those of most, and the first sentence of each description.
 """
 
 from __future__ import annotations

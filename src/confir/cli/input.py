@@ -112,7 +112,7 @@ class Inputs(InputOptions):
         }
 
     def check_human(self) -> bool:
-        """Return whether human judgements are given; raise where it is not said how."""
+        """Return whether human judgements are given; raise where their sample is not described."""
         if self.human is None and self.human_sample is None:
             return False
         from confir.data.sampling.judged_scores import HUMAN_SAMPLES, RANDOM_DOCUMENTS, check_sample
@@ -335,9 +335,9 @@ class Inputs(InputOptions):
 
         runs = [read_source(run, given["name_by"]) for run in given["runs"]]
         whole = Experiment(**{**given, "runs": runs})
-        judged = whole.qrels  # whose warnings are said here
+        judged = whole.qrels  # which warns here
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConfirWarning)  # said again of the runs that are used
+            warnings.simplefilter("ignore", ConfirWarning)  # repeated for the runs that are used
             kept = self._top_runs(evaluate(whole), baseline).runs
         warn_of_choice(len(kept), len(runs))
         return {**given, "qrels": judged, "runs": [run for run in runs if run.name in kept]}

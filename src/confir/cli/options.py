@@ -320,7 +320,7 @@ class DocumentStatistics:
 def with_patterns(arguments: Sequence[str]) -> list[str]:
     """Return the words of a command line with a value for each --repeats that has none.
 
-    A pattern holds {system}, which tells it from the name of a file.
+    A pattern contains {system}, which file names do not.
     """
     words = list(arguments)
     for place, word in enumerate(words):

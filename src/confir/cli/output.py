@@ -19,6 +19,8 @@ from confir.errors import InvalidValueError
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
 
+_FOR_PRINTING = "is for printing; --output takes the format from the extension of the file"
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Output:
@@ -51,11 +53,7 @@ class Output:
         if self.output is not None:
             from confir.cli.terminal import check_output
 
-            refuse_options(
-                self.context,
-                ["kind"],
-                "is for printing; --output takes the format from the extension of the file",
-            )
+            refuse_options(self.context, ["kind"], _FOR_PRINTING)
             check_output(self.output)
         sizes = (self.width, self.intervals, self.decimals, self.figure_width, self.figure_height)
         if self.figure_title or any(one is not None for one in sizes):

@@ -27,7 +27,7 @@ LAST = "confir.last"
 
 
 def run_last(context: click.Context, step: AbstractContextManager[None]) -> None:
-    """Enter what is left when a command has written all else, and is told whether that failed."""
+    """Enter a context that ends last, when all else is written, and learns whether that failed."""
     last: ExitStack = context.meta[LAST]
     last.enter_context(step)
 

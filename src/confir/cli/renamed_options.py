@@ -1,4 +1,4 @@
-"""Options that were renamed: who gives the former name is told the new one. To be dropped in 0.4."""
+"""Renamed options: an error names the new one where the former one is given. To be dropped in 0.4."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ class AnswerPart(NamedTuple):
     heading
         Its heading in Markdown; empty for none.
     sentences
-        What is said above the table.
+        The sentences above the table.
     table
         The table; None for sentences alone.
     """

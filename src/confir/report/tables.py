@@ -56,7 +56,7 @@ class Table:
 
 
 class RowBeside(NamedTuple):
-    """What stands in a row of its own below the means of each run.
+    """A further row below the means of each run, such as bounds of these means.
 
     Attributes
     ----------

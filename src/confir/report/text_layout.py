@@ -102,10 +102,10 @@ def _wrapped_headings(texts: Texts) -> list[list[str]]:
 
 
 def part_columns(texts: Texts, names: int, width: int) -> list[list[int]]:
-    """Return which columns stand beside each other, in parts one below the other; none without room.
+    """Return the columns of each part of a wide table, parts one below the other; none without room.
 
     Every part repeats the leading columns: all names of the rows, or as many as there is room for,
-    but no fewer than tell the rows apart.
+    but no fewer than identify the rows.
     """
     widths = _column_widths(texts)
     for repeated in range(names, _names_that_identify(texts[1:], names) - 1, -1):
@@ -116,7 +116,7 @@ def part_columns(texts: Texts, names: int, width: int) -> list[list[int]]:
 
 
 def _names_that_identify(rows: Texts, names: int) -> int:
-    """Return how many leading columns tell all rows apart; all names if none do."""
+    """Return how many leading columns identify the rows; all names if none do."""
     for count in range(1, names):
         if len({tuple(row[:count]) for row in rows}) == len(rows):
             return count

@@ -41,7 +41,7 @@ class Bars(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row: its texts, and the places of its marks in percent: left, right and middle."""
+    """A row: its texts, and the places of its marks in percent: lower limit, number, upper limit."""
 
     run: str
     rank: str
@@ -59,8 +59,8 @@ class Board(NamedTuple):
     """The leaderboard of one measure at one level; ``gaps`` is None where runs are not compared."""
 
     measure: str
-    heading: str
-    said: str
+    gap_heading: str
+    verdict_heading: str
     bars: Bars
     gaps: Bars | None
     rows: list[Row]
@@ -89,20 +89,44 @@ class _Scale(NamedTuple):
 Columns = tuple[Sequence[float | None], Sequence[float | None], Sequence[float | None]]
 
 
+class _Compared(NamedTuple):
+    """How runs compare: gaps to the best of the others or differences from a baseline, and verdicts.
+
+    Attributes
+    ----------
+    gap, low, high
+        Gaps or differences with their limits, by run.
+    texts, limits
+        The same as texts.
+    words, possible
+        The verdicts, and which runs may be the best, or are better than the baseline.
+    headings
+        Of the gaps, and of the verdicts.
+    """
+
+    gap: Sequence[float | None]
+    low: Sequence[float | None]
+    high: Sequence[float | None]
+    texts: Sequence[str]
+    limits: Sequence[str]
+    words: Sequence[str]
+    possible: Sequence[bool]
+    headings: tuple[str, str]
+
+
 def first_board(data: Mapping[str, Any], level: str) -> Board:
     """Return the leaderboard by the first measure, from the data of the page."""
     first, runs = data["measures"][0], data["runs"]
     means, order = first["means"], first["order"]
     at = means["at"][level]
-    beside, words, possible, heading, said = _beside(data, first, level)
     numbers = (at["low"], means["mean"], at["high"])
     baseline = (first.get("comparison") or {}).get("baseline")
-    scale = _scale(numbers, order, always=baseline)
-    drawn, bars = _bars(numbers, scale, runs, order, _TICKS)
+    drawn, bars = _bars(numbers, _scale(numbers, order, always=baseline), runs, order, _TICKS)
+    compared = _compared(first, runs, level)
     gap_drawn: dict[int, tuple[float | None, ...]] = {}
     gap_bars = None
-    if beside is not None:
-        gaps = (beside["low"], beside["gap"], beside["high"])
+    if compared is not None:
+        gaps = (compared.low, compared.gap, compared.high)
         gap_drawn, gap_bars = _bars(gaps, _scale(gaps, order, 0.0), runs, order, _GAP_TICKS)
     rows = [
         Row(
@@ -111,38 +135,36 @@ def first_board(data: Mapping[str, Any], level: str) -> Board:
             means["mean_text"][run],
             at["limits"][run],
             drawn[run],
-            "" if beside is None else beside["gap_text"][run],
-            "" if beside is None else beside["limits"][run],
+            compared.texts[run] if compared else "",
+            compared.limits[run] if compared else "",
             gap_drawn.get(run, ()),
-            words[run] if words else "",
-            bool(possible[run]),
+            compared.words[run] if compared else "",
+            compared.possible[run] if compared else True,
         )
         for run in order
     ]
-    return Board(first["name"], heading, said, bars, gap_bars, rows)
+    headings = ("", "") if compared is None else compared.headings
+    return Board(first["name"], *headings, bars, gap_bars, rows)
 
 
-def _beside(
-    data: Mapping[str, Any], first: Mapping[str, Any], level: str
-) -> tuple[dict[str, Any] | None, list[str], list[bool], str, str]:
-    """Return what stands beside the means: gaps or differences, words, and their headings."""
-    best, compared = first.get("best"), first.get("comparison")
+def _compared(first: Mapping[str, Any], runs: Sequence[str], level: str) -> _Compared | None:
+    """Return how runs compare by the first measure; None where they are not compared."""
+    best, comparison = first.get("best"), first.get("comparison")
     if best is not None:
-        digits = [int(digit) for digit in best["at"][level]["in_set"]]
+        gaps = {**best, **best["at"][level]}
+        digits = [int(digit) for digit in gaps["in_set"]]
         words = [IN_SET[digit] for digit in digits]
         possible = [digit % 2 == 1 for digit in digits]
-        return (
-            {**best, **best["at"][level]},
-            words,
-            possible,
-            "gap to the best other",
-            "may be best",
-        )
-    if compared is not None and compared["baseline"] is not None:
-        gaps = {**compared["gaps"], **compared["gaps"]["at"][level]}
-        named = f"difference from {data['runs'][compared['baseline']]}"
-        return gaps, gaps["words"], [word == "better" for word in gaps["words"]], named, "verdict"
-    return None, [], [True] * len(data["runs"]), "", ""
+        headings = ("gap to the best other", "may be best")
+    elif comparison is not None and comparison["baseline"] is not None:
+        gaps = {**comparison["gaps"], **comparison["gaps"]["at"][level]}
+        words = gaps["words"]
+        possible = [word == "better" for word in words]
+        headings = (f"difference from {runs[comparison['baseline']]}", "verdict")
+    else:
+        return None
+    numbers = (gaps["gap"], gaps["low"], gaps["high"])
+    return _Compared(*numbers, gaps["gap_text"], gaps["limits"], words, possible, headings)
 
 
 def _scale(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from confir.data.scores import Scores
     from confir.measures.score_summary import ScoreSummary
 
-# The views that show other means beside the means.
+# The views that compare the means with other means, in rows below.
 _DOUBTS: dict[str, type[Doubts]] = {one.view: one for one in (Unjudged, Ties)}
 
 VIEWS = Views(

@@ -138,16 +138,16 @@ def _numbers(interval: Interval) -> list[list[float]]:
 
 
 class _Gaps(NamedTuple):
-    """What stands beside the means: gaps to the best of the others, or differences from a baseline.
+    """The columns after the means: gaps to the best of the others, or differences from a baseline.
 
     Attributes
     ----------
     headings
-        Of the differences, and of what is said of them.
+        Of the differences, and of the verdicts.
     note, bold
         What they are, and what is bold.
     rows
-        By run: the difference, what is said of it, and whether the run is bold.
+        By run: the difference, the verdict, and whether the run is bold.
     """
 
     headings: tuple[str, str]

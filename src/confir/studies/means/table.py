@@ -27,7 +27,7 @@ def interval_table(
 
     The best run comes first. If runs have means over different numbers of topics, a column gives
     the numbers, and no run is marked as the best. Several intervals of the same scores have one row
-    each, named by method and level, and so does what is shown beside them.
+    each, named by method and level, and so have the further rows.
     """
     if isinstance(intervals, Interval):
         intervals = [intervals]
