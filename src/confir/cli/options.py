@@ -328,6 +328,11 @@ class DocumentStatistics:
     replicates: ReplicatesOption = DOCUMENT_REPLICATES
     seed: SeedOption = SEED
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of verbs that these options are, but for epsilon."""
+        return {"level": self.level, "replicates": self.replicates, "rng": self.seed}
+
 
 def with_patterns(arguments: Sequence[str]) -> list[str]:
     """Return the words of a command line with a value for each --repeats that has none.
