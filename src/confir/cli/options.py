@@ -328,7 +328,10 @@ class DocumentStatistics:
     replicates: ReplicatesOption = DOCUMENT_REPLICATES
     seed: SeedOption = SEED
 
-    arguments = Statistics.arguments
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of verbs that these options are, but for epsilon."""
+        return {"level": self.level, "replicates": self.replicates, "rng": self.seed}
 
 
 def with_patterns(arguments: Sequence[str]) -> list[str]:
