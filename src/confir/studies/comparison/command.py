@@ -295,7 +295,7 @@ def _ranks(scores: Scores | ScoreSummary, statistics: options.Statistics) -> Ans
     return Answer(ranking.to_records(), table, ranking)
 
 
-def show_runs(view: str, scores: Any, statistics: Any, *, in_parts: bool) -> Answer:
+def show_runs(view: str, scores: Any, statistics: options.Statistics, *, in_parts: bool) -> Answer:
     """Return a view of runs of any kind of scores, without a baseline: best, pairs, groups or ranks."""
     from confir.studies.comparison.compare import compare_runs
 
