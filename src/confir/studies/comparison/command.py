@@ -303,10 +303,7 @@ def show_runs(view: str, scores: Any, statistics: options.Statistics, *, in_part
         return _board(scores, statistics, {}, brief=False, in_parts=in_parts)
     if view == "ranks":
         return _ranks(scores, statistics)
-    comparison = compare_runs(
-        scores,
-        **statistics.arguments,
-    )
+    comparison = compare_runs(scores, **statistics.arguments)
     return _answer(view, comparison, (), statistics.seed)
 
 
