@@ -1,8 +1,8 @@
-"""What do further replicates near a threshold cost? Processor time of comparisons and reports, with and without.
+"""Processor time of comparisons and reports, with and without further replicates near a threshold.
 
-Decisions that are borderline draw ten times as many replicates. Both ways run in one process in turn, on
+For borderline decisions ten times as many replicates are drawn. Both ways run in one process in turn, on
 the 42 runs of TREC Deep Learning 2021, from their files, and on MTEB's means of 197 models, from a table;
-CONFIR_DATA names the folder that has them. The least of some rounds is printed.
+CONFIR_DATA names the folder that has them. The minimum of the rounds is printed.
 
     python benchmarks/further_replicates.py --rounds 2
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 
 import confir
 from confir.errors import ConfirWarning
-from confir.resampling import further_replicates
+from confir.resampling import replicates
 
 MEASURES = ["AP", "nDCG@10", "P@10", "RR", "R@100"]
 SEED = 1
@@ -66,15 +66,15 @@ def jobs(data: Path, folder: Path) -> Iterator[tuple[str, Job]]:
 
 def time_both(job: Job, rounds: int) -> tuple[list[float], list[float]]:
     """Return the processor seconds of each round without further replicates, and with them."""
-    allowed = further_replicates.MOST_PRODUCTS
+    allowed = replicates.MOST_PRODUCTS
     seconds: tuple[list[float], list[float]] = ([], [])
     for _ in range(rounds):
         for limit, times in zip((0, allowed), seconds, strict=True):
-            further_replicates.MOST_PRODUCTS = limit
+            replicates.MOST_PRODUCTS = limit
             started = time.process_time()
             job()
             times.append(time.process_time() - started)
-    further_replicates.MOST_PRODUCTS = allowed
+    replicates.MOST_PRODUCTS = allowed
     return seconds
 
 

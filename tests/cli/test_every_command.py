@@ -1,4 +1,4 @@
-"""Do all commands take the same options, and name at once what they cannot do?"""
+"""Options that all commands share, and early errors for what a command cannot do."""
 
 import pytest
 
@@ -54,7 +54,9 @@ def test_a_wrong_format_is_named_before_anything_is_read(
     monkeypatch.chdir(tmp_path)
     outcome = confir_command(command, *arguments(command), "--format", "xls")
     assert outcome.code == 2
-    assert outcome.err.startswith("confir: error: unknown format 'xls'; known: table, csv")
+    assert outcome.err.startswith(
+        "confir: error: unknown value of --format 'xls'; known: table, csv"
+    )
     assert outcome.err.count("\n") == 1
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confir.data.formats.frames import build_frame, qrels_to_frame, run_to_frame
+from confir.data.formats.frames import build_frame
 from confir.data.formats.objects import as_qrels, as_run, as_runs, write_qrels, write_run
 from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.formats.run_sources import RunSource
@@ -343,7 +343,7 @@ def test_qrels_path_is_read_as_a_trec_file(tmp_path):
 
 
 @pytest.mark.parametrize("ending", [".json", ".JSON", ".json.gz"])
-def test_json_is_told_by_its_ending(tmp_path, ending):
+def test_json_is_recognised_by_its_ending(tmp_path, ending):
     path = tmp_path / f"dense{ending}"
     content = json.dumps(RUN).encode()
     path.write_bytes(gzip.compress(content) if ending.endswith(".gz") else content)
@@ -352,7 +352,7 @@ def test_json_is_told_by_its_ending(tmp_path, ending):
     assert run.name == "dense"
 
 
-def test_json_is_told_by_its_start(tmp_path):
+def test_json_is_recognised_by_its_start(tmp_path):
     path = tmp_path / "dense.run"
     path.write_bytes(b'\xef\xbb\xbf \n{ "1": {"d": 2}}')
     assert as_run(path, name="other").to_dict() == {"1": {"d": 2.0}}
@@ -420,8 +420,8 @@ def test_intents_of_other_topics_are_an_error():
 def test_dict_goes_through_a_run_and_back(scores):
     run = as_run(scores)
     assert run.to_dict() == scores
-    assert as_run(run_to_frame(run, "polars")).to_dict() == scores
-    assert as_run(run_to_frame(run, "pyarrow")).to_dict() == scores
+    assert as_run(run.to_frame("polars")).to_dict() == scores
+    assert as_run(run.to_frame("pyarrow")).to_dict() == scores
 
 
 # What is wrong with them
@@ -595,7 +595,7 @@ def test_missing_columns_are_named_with_what_is_expected(make):
     )
 
 
-def test_run_and_qrels_swapped_are_told():
+def test_run_and_qrels_swapped_are_reported():
     with pytest.raises(FormatError, match=r"\(this looks like qrels\)$"):
         as_run(pd.DataFrame(qrels_columns()))
     with pytest.raises(FormatError, match=r"\(this looks like a run\)$"):
@@ -866,7 +866,7 @@ def test_json_files_become_runs(json_run):
 
 
 @pytest.mark.usefixtures("trec_run", "json_run")
-def test_directories_and_globs_stand_for_their_files(tmp_path):
+def test_directories_and_globs_mean_their_files(tmp_path):
     for source in (tmp_path, [tmp_path], f"{tmp_path}/*", tmp_path.glob("*")):
         runs = as_runs(source)
         assert sorted(names_of(runs)) == ["bm25", "dense"]
@@ -943,7 +943,7 @@ def test_mapping_names_its_runs(trec_run, json_run):
     assert all(run.to_dict() == RUN for run in runs if isinstance(run, Run))
 
 
-def test_mappings_are_told_apart_by_what_they_hold(trec_run):
+def test_mappings_are_distinguished_by_what_they_hold(trec_run):
     assert names_of(as_runs({"1": {"d": 1.0}, "2": {}})) == ["run"]
     assert names_of(as_runs({"1": {}, "2": {"d": 1.0}})) == ["run"]
     assert names_of(as_runs({"a": {"1": {"d": 1.0}}, "b": {"1": {}, "2": {"d": 1.0}}})) == [
@@ -1081,7 +1081,7 @@ def test_unknown_backend_is_an_error():
 @pytest.mark.parametrize("backend", NATIVE)
 def test_run_becomes_a_frame_and_back(backend):
     run = as_run(RUN)
-    frame = run_to_frame(run, backend)
+    frame = run.to_frame(backend)
     assert records_of(frame) == [
         {"topic": "01", "docid": "d2", "rank": 1, "score": 2.5},
         {"topic": "01", "docid": "NA", "rank": 2, "score": 1.5},
@@ -1093,7 +1093,7 @@ def test_run_becomes_a_frame_and_back(backend):
 @pytest.mark.parametrize("backend", NATIVE)
 def test_qrels_become_a_frame_and_back(backend):
     qrels = build_qrels(["1", "1", "0"], ["x", "y", "x"], ["a", "a", "b"], np.array([1, 2, 0]))
-    frame = qrels_to_frame(qrels, backend)
+    frame = qrels.to_frame(backend)
     assert records_of(frame) == [
         {"topic": "0", "subtopic": "x", "docid": "b", "gain": 0},
         {"topic": "1", "subtopic": "x", "docid": "a", "gain": 1},
@@ -1108,7 +1108,7 @@ def test_real_run_is_the_same_from_file_dict_frame_and_json(real_data, tmp_path)
     run = read_run(real_data / "trec-robust-2003/runs/input.NLPR03vb10.gz")
     write_run(run, tmp_path / "run.json.gz")
     sources = [run.to_dict(), tmp_path / "run.json.gz"]
-    sources += [run_to_frame(run, backend) for backend in NATIVE]
+    sources += [run.to_frame(backend) for backend in NATIVE]
     for source in sources:
         other = as_run(source)
         assert other.topics == run.topics
@@ -1119,7 +1119,7 @@ def test_real_run_is_the_same_from_file_dict_frame_and_json(real_data, tmp_path)
 @pytest.mark.parametrize("backend", NATIVE)
 def test_real_qrels_with_subtopics_are_the_same_from_file_and_frame(real_data, backend):
     qrels = read_qrels(real_data / "trec-web-2012-diversity/qrels.txt.gz")
-    other = as_qrels(qrels_to_frame(qrels, backend))
+    other = as_qrels(qrels.to_frame(backend))
     assert other.to_dict() == qrels.to_dict()
     assert other.subtopics == qrels.subtopics
     assert other.subtopic_gains.tolist() == qrels.subtopic_gains.tolist()

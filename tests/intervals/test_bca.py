@@ -1,11 +1,11 @@
-"""Is `bca` what Efron's formulas give, with an explicit jackknife?"""
+"""`bca` against Efron's formulas with an explicit jackknife."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from confir.intervals.percentile import bca_interval
-from confir.resampling.kinds import bootstrap_topics
+from confir.resampling.topic_bootstrap import bootstrap_topics
 from confir.resampling.topic_weights import topic_weights
 
 REPLICATES = 400

@@ -1,4 +1,4 @@
-"""Does `calibrated-beta` invert the test that it says, with the error that it claims?"""
+"""`calibrated-beta` as the inversion of its test, and its error rate."""
 
 import importlib.util
 import math
@@ -13,17 +13,18 @@ from scipy import optimize, stats
 from confir.intervals import calibrated_beta, pivot_test
 from confir.intervals.beta_logit import NEARLY_EQUAL, equal_scores_limits
 from confir.intervals.calibrated_beta import calibrated_beta_interval, pivot
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.dirichlet_means import FarthestLimits, dirichlet_limit
 from confir.intervals.interval import Limits
-from confir.intervals.method_list import METHODS, confidence_interval
+from confir.intervals.method_list import METHODS
 from confir.intervals.pivot_quantiles import (
     compress,
     expand,
     interpolate_rows,
     pivot_quantiles,
 )
-from confir.resampling.kinds import bootstrap_topics
 from confir.resampling.statistics import inverse_logit, logit
+from confir.resampling.topic_bootstrap import bootstrap_topics
 
 HIGHEST = 0.999
 RNG = np.random.default_rng(23)
@@ -346,7 +347,7 @@ def test_the_search_finds_a_jump_where_there_is_one(jumps, monkeypatch):
 @pytest.mark.parametrize("n", [2, 5, 9, 25])
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
 def test_what_is_not_looked_at_changes_no_limit(monkeypatch, n, level):
-    """Moments and the nearest means of the table mostly tell that nothing else can matter."""
+    """Moments and the nearest means of the table mostly suffice to find the limits."""
     samples = all_samples(n)
     usual = calibrated_beta_interval(distribution_of(samples), level)
     monkeypatch.setattr(pivot_test, "_NEAR", 1_000.0)

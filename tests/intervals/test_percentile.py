@@ -1,11 +1,11 @@
-"""Are `percentile` and `studentised-logit` what a plain loop over drawn topics gives?"""
+"""`percentile` and `studentised-logit` against a plain loop over resampled topics."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from confir.intervals.percentile import percentile_interval, studentised_logit_interval
-from confir.resampling.kinds import bootstrap_topics
+from confir.resampling.topic_bootstrap import bootstrap_topics
 from confir.resampling.topic_weights import topic_weights
 
 REPLICATES = 400

@@ -1,4 +1,4 @@
-"""Do the bootstrap intervals agree with those of scipy and arch?
+"""Bootstrap intervals against those of scipy and arch.
 
 Twice each: from the same replicates, where only rounding may differ, and from replicates that each
 library draws itself, where the limits may differ by the chance of two quantiles: √(p(1-p)/B)/f each.
@@ -12,7 +12,7 @@ from arch.bootstrap import IIDBootstrap
 from scipy import stats
 
 from confir.intervals.method_list import METHODS
-from confir.resampling.kinds import bootstrap_topics
+from confir.resampling.topic_bootstrap import bootstrap_topics
 
 RNG = np.random.default_rng(77)
 SAMPLES = {

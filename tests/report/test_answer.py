@@ -10,7 +10,8 @@ from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.measures.evaluation import evaluate
 from confir.number_text import count_words, percent
-from confir.report.contents import Settings, gather_contents
+from confir.report.contents import Settings
+from confir.report.gathering import gather_contents
 from confir.report.names import isolated
 from confir.report.page_data import page_data
 from confir.report.result_table import result_table
@@ -98,7 +99,7 @@ def test_the_smallest_significant_difference_is_that_of_the_comparison():
 def test_the_plan_of_the_best_two_is_for_the_family_of_all_pairs():
     scores = scores_of(0.5, 0.5, 0.5, 0.5, spread=0.3)
     contents = gather_contents(scores, settings=FAST)
-    best, runner_up = (scores.runs[place] for place in contents.measures[0].order()[:2])
+    best, runner_up = (scores.runs[place] for place in contents.measures[0].order[:2])
     whole = plan_topics(scores, baseline=runner_up, difference="observed", family="all-pairs")
     plan, alike = contents["planning"], whole.select(run=best)
     assert contents.measures[0]["comparison"][0.95].family == plan.family == "all-pairs"
@@ -296,7 +297,7 @@ def test_a_difference_without_variance_is_not_shared_out(with_documents):
     assert share_sentence(with_collection(with_documents, changed)) == ""
 
 
-def test_intervals_that_hold_far_less_often_for_a_run_are_told():
+def test_intervals_that_hold_far_less_often_for_a_run_are_reported():
     scores = scores_of(0.5, 0.6)
     values = scores.values.copy()
     values[:, 0, 0] = 0.0
@@ -521,7 +522,7 @@ def test_a_design_and_human_judgements_are_said_with_what_they_change():
     assert f"means are {bias:.3f} too high on average over the runs; run0 has the highest" in said
 
 
-def test_a_model_that_judges_as_people_do_is_not_called_too_low():
+def test_a_model_that_judges_as_humans_do_is_not_called_too_low():
     scores = scores_of(0.3, 0.6)
     people = scores.select(topic=list(scores.topics[:15]))
     judged = JudgedScores(people.topics, people.runs, people.measures, people.values, model=scores)

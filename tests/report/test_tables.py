@@ -1,4 +1,4 @@
-"""Tables for readers: every format, and text that is nothing but text."""
+"""Tables in every format, with all text escaped."""
 
 import ast
 import io
@@ -15,8 +15,9 @@ from rich.table import Table as RichTable
 
 import confir
 from confir.data.scores import Scores
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import name_methods
-from confir.intervals.method_list import METHODS, confidence_interval
+from confir.intervals.method_list import METHODS
 from confir.measures.measure_list import MEASURES
 from confir.report.latex import escape_latex, to_latex
 from confir.report.records import format_result, write_result
@@ -181,7 +182,7 @@ MARKED = Table(
 )
 
 
-def test_marks_stand_beside_numbers_which_stay_aligned():
+def test_marks_follow_numbers_which_stay_aligned():
     assert to_text(MARKED).splitlines() == [
         "run      AP",
         "good  0.5 ▲",

@@ -1,4 +1,4 @@
-"""Verbs say the same of a summary as of the scores: bits aside, and the draws of topics."""
+"""Verbs give the same for a summary as for the scores, up to rounding and the draws of topics."""
 
 import subprocess
 import sys
@@ -19,7 +19,7 @@ from confir.errors import (
     UnsupportedMethodError,
 )
 from confir.resampling.document_kernels import PLAIN_KERNELS, THRESHOLDS, seeded_keys
-from confir.resampling.summarised_topics import PoissonSums, SummarisedTopics
+from confir.resampling.summary_sample import PoissonSums, SummarisedTopics
 from requirements import ON_LINUX, required
 
 pa = required("pyarrow")

@@ -15,7 +15,7 @@ from confir.data.experiment import Experiment, as_experiment
 from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.lists.topic_lists import TopicLists, topic_blocks
-from confir.data.reading_rules import ReadingRules
+from confir.data.reading_rules import ReadingOptions, ReadingRules
 from confir.data.scores import Scores
 from confir.errors import UnsupportedMethodError
 from confir.measures.binary import judged_share
@@ -71,7 +71,7 @@ class ListsAndScores:
         return stacked if self.rules.depth is None else stacked.cut(self.rules.depth)
 
     def scores_of(self, values: Sequence[Floats] | Floats) -> Scores:
-        """Return scores by each measure, given for all runs and topics of the lists, like the own.
+        """Return scores like these from values for all runs and topics of the lists.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ def read_lists_and_scores(
     qrels: Any,
     runs: Any,
     measures: Any,
-    rules: ReadingRules,
+    rules: ReadingOptions,
     objection: Objection,
     progress: Progress | None,
 ) -> ListsAndScores:

@@ -68,7 +68,9 @@ class SamplingDistribution:
         By a design, how many independent topics give the same standard error (C); else None.
     """
 
-    uneven: ClassVar[bool] = False  # nothing is known of single units
+    # As of a sample; nothing is known of single units.
+    design_words: ClassVar[str] = ""
+    uneven: ClassVar[bool] = False
 
     labels: Labels
     estimate: Floats
@@ -92,8 +94,8 @@ class SamplingDistribution:
 
     def __repr__(self) -> str:
         over = " and ".join(sorted(self.resampled))
-        drawn = 0 if self.replicates is None else len(self.replicates)
-        return f"SamplingDistribution({len(self.labels)} columns, {drawn} replicates of {over})"
+        sizes = f"{len(self.labels)} columns, {self.replicates_drawn} replicates of {over}"
+        return f"SamplingDistribution({sizes})"
 
     def require(self, name: str) -> Floats:
         """Return a field; raise if this distribution lacks it."""
@@ -106,6 +108,16 @@ class SamplingDistribution:
     def over(self) -> Resampled:
         """What is resampled, for the choice of an interval method: documents, if they vary."""
         return "documents" if "documents" in self.resampled else "topics"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The columns' shape in results."""
+        return (len(self.labels),)
+
+    @property
+    def replicates_drawn(self) -> int:
+        """Number of replicates."""
+        return 0 if self.replicates is None else len(self.replicates)
 
     @property
     def provided(self) -> frozenset[str]:

@@ -23,8 +23,8 @@ from confir.intervals.method_list import find_method
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_sources import as_scores
 from confir.resampling.kinds import needs
+from confir.resampling.replicates import Rng, check_replicates
 from confir.resampling.sample import Knowledge
-from confir.resampling.topic_bootstrap import Rng, check_replicates
 from confir.resampling.topic_weights import draw_topics
 from confir.resampling.variance_components import mean_over_topics
 from confir.studies.bias_variance.error_parts import (

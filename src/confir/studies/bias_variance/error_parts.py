@@ -14,12 +14,13 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.scores import Scores
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Limits
-from confir.intervals.method_list import confidence_interval, find_method
+from confir.intervals.method_list import find_method
 from confir.measures.bounded_measures import bounded_measures
 from confir.parallel import run_in_threads
 from confir.resampling.statistics import UNIT, Statistic
-from confir.resampling.topic_bootstrap import TopicSample
+from confir.resampling.topic_sample import TopicSample
 from confir.resampling.topic_weights import TopicWeights
 from confir.resampling.variance_components import mean_over_topics
 

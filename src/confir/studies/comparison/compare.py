@@ -23,10 +23,16 @@ from confir.errors import (
 )
 from confir.intervals.method import Method
 from confir.resampling.distribution import Resampled
-from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.kinds import as_sample, needs
+from confir.resampling.replicates import (
+    FURTHER,
+    Rng,
+    can_draw_further,
+    check_replicates,
+    levels_to_settle,
+    own_seed,
+)
 from confir.resampling.sample import Knowledge, Sample, names, refuse
-from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.families import (
     Adjustment,

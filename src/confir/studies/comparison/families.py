@@ -25,7 +25,7 @@ from confir.intervals.simultaneous import (
     positive,
 )
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
-from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
+from confir.resampling.replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.sample import Sample
 from confir.resampling.studentised_maxima import largest_statistics
 from confir.studies.comparison.paired_tests import PairedTest

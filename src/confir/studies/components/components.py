@@ -36,8 +36,8 @@ from confir.intervals.interval import tail_probabilities
 from confir.measures.evaluation import evaluate
 from confir.measures.score_sources import as_scores
 from confir.resampling.kinds import needs
+from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
-from confir.resampling.topic_bootstrap import Rng
 from confir.studies.components.analysis import (
     JUDGES,
     REPEATS,

@@ -24,8 +24,8 @@ from confir.measures.score_sources import as_scores
 from confir.number_text import number_text, percent
 from confir.parallel import Progress
 from confir.resampling.kinds import needs
+from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
-from confir.resampling.topic_bootstrap import Rng
 from confir.studies.coverage.miss_counts import count_misses
 from confir.studies.coverage.studied_methods import MethodLike
 
@@ -209,28 +209,23 @@ def estimate_coverage(
         resume=resume,
     )
     shape = (len(misses.methods), len(scores.runs), len(scores.measures))
-    coverage, below, above, undefined = (
-        misses.share(counts)[:, 0].reshape(shape)
-        for counts in (
-            samples - misses.below - misses.above,
-            misses.below,
-            misses.above,
-            misses.undefined,
-        )
-    )
-    low, high = wilson_interval(coverage, samples)
+    counts = {
+        "coverage": samples - misses.below - misses.above,
+        "below": misses.below,
+        "above": misses.above,
+        "undefined": misses.undefined,
+    }
+    shares = {name: misses.share(n)[:, 0].reshape(shape) for name, n in counts.items()}
+    low, high = wilson_interval(shares["coverage"], samples)
     reasons = [[_reason(column) for column in run.T] for run in scores.values.swapaxes(0, 1)]
     return Coverage(
         runs=scores.runs,
         measures=scores.measures,
         methods=misses.methods,
         level=level,
-        coverage=coverage,
+        **shares,
         low=low,
         high=high,
-        below=below,
-        above=above,
-        undefined=undefined,
         mean_se=misses.mean_error_se[:, 0],
         reasons=tuple(map(tuple, reasons)),
         samples=samples,

@@ -21,8 +21,8 @@ from confir.errors import InvalidValueError, TopicMismatchError
 from confir.intervals.interval import Limits
 from confir.intervals.standard import T
 from confir.order import TIE
-from confir.resampling.moments import jackknife_distribution
-from confir.resampling.topic_bootstrap import Rng, check_replicates
+from confir.resampling.replicates import Rng, check_replicates
+from confir.resampling.topic_distribution import jackknife_distribution
 from confir.resampling.topic_weights import topic_weights
 from confir.resampling.variance_components import mean_over_topics, spread
 from confir.studies.judgements.grade_coefficients import (

@@ -1,4 +1,4 @@
-"""Effects of judges: runs that gain from one, and the variance of means that is due to them."""
+"""Means of runs by several judges: which runs gain from a judge, and which lose."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from confir.data.result import Record, Result, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.errors import ConfirWarning, collect_warnings, counted
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Limits
-from confir.intervals.method_list import DEFAULT_METHOD, METHODS, confidence_interval
+from confir.intervals.method_list import DEFAULT_METHOD, METHODS
 from confir.number_text import NumberText, percent, signed
 from confir.order import best_first
 from confir.resampling.statistics import STATISTICS
-from confir.resampling.topic_bootstrap import TopicSample
+from confir.resampling.topic_sample import TopicSample
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.verdicts import INCONCLUSIVE, Words
 from confir.studies.judgements.grade_agreement import PAIR_PARTS, pair_note
@@ -118,7 +119,7 @@ def _cell(*names: str, is_signed: bool = False) -> Callable[[Record], str]:
 
 
 class Drawn(NamedTuple):
-    """How replicates are drawn: weights of the topics; number, seed and level."""
+    """How topics are resampled: weights of the replicates, their number and seed; confidence level."""
 
     weights: Floats
     replicates: int
@@ -160,7 +161,8 @@ def judged_runs(
         means = [confidence_interval(one, level=drawn.level, rng=drawn.seed) for one in scores]
     biases = mean_biases(values.reshape(*values.shape[:2], -1), judges.pairs, drawn.level)
     shape = len(judges.pairs), len(first.runs), len(first.measures)
-    found = [gain_limits(values[b] - values[a], *drawn[1:]) for a, b in judges.pairs]
+    resampled = drawn.replicates, drawn.seed, drawn.level
+    found = [gain_limits(values[b] - values[a], *resampled) for a, b in judges.pairs]
     gains = [(gain, *limits) for gain, limits in found]
     gain, low, high = (np.stack(part) for part in zip(*gains, strict=True))
     sides: Integers = np.where(low > 0, 1, np.where(high < 0, 2, 0))

@@ -20,7 +20,7 @@ from confir.errors import TopicMismatchError, TopicWarning, counted, warn_caller
 from confir.measures.evaluation import chosen_measures, score_lists
 from confir.measures.judged_evaluation import by_judge
 from confir.parallel import Progress
-from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
+from confir.resampling.replicates import Rng, check_replicates, own_seed
 from confir.resampling.topic_weights import topic_weights
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.verdicts import BETTER, WORSE, Words

@@ -17,14 +17,14 @@ from confir.data.experiment import on_its_scheduler
 from confir.data.scores import Scores
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import UnsupportedMethodError
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Interval, Limits
-from confir.intervals.method_list import confidence_interval
 from confir.intervals.simultaneous import borderline_decisions, is_significant
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_summary import ScoreSummary
 from confir.order import best_first
+from confir.resampling.replicates import Rng, check_replicates
 from confir.resampling.sample import Sample
-from confir.resampling.topic_bootstrap import Rng, check_replicates
 from confir.studies.best.best_runs import BestRuns, best_of_pairs
 from confir.studies.best.run_pairs import RunPairs, compare_all_runs, pairs_by_measure
 from confir.studies.leaderboard.additive_fit import DatasetCells, fit_additive

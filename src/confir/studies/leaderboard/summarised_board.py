@@ -21,7 +21,8 @@ from confir.errors import (
     UnsupportedMethodError,
     enumerate_names,
 )
-from confir.intervals.method_list import confidence_interval, means_alone
+from confir.intervals.confidence_intervals import confidence_interval
+from confir.intervals.interval import means_alone
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_sources import summarise_scores
 from confir.measures.score_summary import ScoreSummary

@@ -17,7 +17,7 @@ from confir.defaults import LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError, counted
 from confir.intervals.quantiles import t_quantile
 from confir.measures.score_sources import as_scores
-from confir.resampling.human_judgements import JudgedSample, judged_sample
+from confir.resampling.judged_sample import JudgedSample
 from confir.studies.planning.human_plans import JudgementPlan, PlannedFamily, check_costs
 from confir.studies.planning.pilot import planned_differences
 from confir.studies.planning.power import fewest_topics
@@ -33,7 +33,7 @@ _MOST = 1_000_000
 
 @result
 class HumanPlan(JudgementPlan):
-    """Topics that people must judge for a half width, beside those of a model: runs × measures.
+    """Topics that people must judge for a half width, if a model judges more: runs × measures.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ def plan_human_topics(
     model_cost: float | None = None,
     level: float = LEVEL,
 ) -> HumanPlan:
-    """Return how many topics people must judge, beside a model, to reach a half width.
+    """Return how many topics people must judge to reach a half width, if a model judges more.
 
     A model judges cheaply, but with a bias that only human judgements reveal. The more the two agree
     over topics, the fewer topics people need to judge for an interval of the same width.
@@ -141,7 +141,7 @@ def plan_human_topics(
             )
         total = as_integer("model_topics", model_topics, lowest=_FEWEST + 2)
     by_partner = baseline is None and planned.name != NO_FAMILY
-    sample = planned_differences(judged_sample(judged), baseline, by_partner=by_partner)
+    sample = planned_differences(JudgedSample.of(judged), baseline, by_partner=by_partner)
     pilot = _Agreement.of(sample)
     alone = fewest_topics(lambda n: planned.half_width(pilot.sd, n) <= planned.goal, len(pilot.sd))
     if costs is None:

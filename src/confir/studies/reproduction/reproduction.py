@@ -20,7 +20,7 @@ from confir.errors import InvalidValueError, counted
 from confir.measures.evaluation import evaluate
 from confir.number_text import bracketed, number_text, percent, share_text, signed, topics_text
 from confir.parallel import Progress
-from confir.resampling.topic_bootstrap import Rng
+from confir.resampling.replicates import Rng
 from confir.studies.comparison.pair_results import open_words
 from confir.studies.comparison.verdicts import EQUIVALENT, IDENTICAL, INCONCLUSIVE, OPPOSITE, Words
 from confir.studies.reproduction.compared_runs import check_shared_topics, read_compared_runs

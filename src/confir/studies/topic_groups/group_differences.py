@@ -19,10 +19,9 @@ from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import collect_warnings, warn_caller
 from confir.intervals.simultaneous import borderline_decisions, is_significant, monte_carlo_error
 from confir.measures.score_sources import as_scores
-from confir.resampling.further_replicates import FURTHER, can_draw_further
 from confir.resampling.kinds import as_sample, needs
+from confir.resampling.replicates import FURTHER, Rng, can_draw_further, check_replicates, own_seed
 from confir.resampling.sample import Knowledge
-from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.families import adjust_p_values

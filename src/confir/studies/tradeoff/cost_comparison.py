@@ -24,12 +24,12 @@ from confir.errors import (
     counted,
     enumerate_names,
 )
-from confir.intervals.method_list import confidence_interval
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.measures.score_sources import as_scores
 from confir.number_text import percent
 from confir.resampling.kinds import needs
+from confir.resampling.replicates import Rng, check_replicates, own_seed
 from confir.resampling.sample import Knowledge
-from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
 from confir.studies.comparison.pairs import (
     check_differences,
 )

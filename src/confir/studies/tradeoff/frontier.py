@@ -13,12 +13,12 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.scores import Scores
 from confir.data.tables.cost_files import Cost
 from confir.errors import UnsupportedMethodError, collect_warnings
-from confir.intervals.method_list import confidence_interval
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.order import TIE, best_first
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
-from confir.resampling.further_replicates import FURTHER, can_draw_further
 from confir.resampling.kinds import as_sample
+from confir.resampling.replicates import FURTHER, can_draw_further
 from confir.resampling.sample import Sample
 from confir.resampling.studentised_maxima import largest_statistics
 from confir.studies.comparison.compare import check_topics

@@ -25,10 +25,10 @@ from confir.resampling.document_kernels import (
     compile_kernels,
     seeded_keys,
 )
-from confir.resampling.moments import ROUNDING
 from confir.resampling.pair_draws import PairBlocks, draw_normal_means
 from confir.resampling.sample import Knowledge, MeasureSample, Sample, check_common_topics
 from confir.resampling.studentised_maxima import NORMAL_TOPICS, RunCovariance
+from confir.resampling.topic_distribution import ROUNDING
 
 # Topics whose weights are held at once: about a megabyte of counts.
 _TOPICS_AT_ONCE = 1024
