@@ -16,11 +16,7 @@ from confir.arguments import as_generator
 from confir.arrays import Booleans, Floats
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicWarning, warn_caller
-from confir.intervals.simultaneous import (
-    ComparisonFamily,
-    borderline_decisions,
-    positive,
-)
+from confir.intervals.simultaneous import ComparisonFamily, borderline_decisions, positive
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.order import TIE

@@ -289,8 +289,7 @@ def _runs(
     """Return a view of all runs, whose notes say what was resampled."""
     from confir.studies.comparison.command import show_runs
 
-    own = options.Statistics(statistics.level, statistics.replicates, statistics.seed)
-    answer = show_runs(view, sample, own, in_parts=out.in_parts)
+    answer = show_runs(view, sample, statistics, in_parts=out.in_parts)
     notes = sample.sampling_note(), *_drawn(sample, None), f"seed {statistics.seed}"
     parts = [
         part if part.table is None else part._replace(table=_noted(part.table, notes))
