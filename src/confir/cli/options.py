@@ -309,7 +309,7 @@ class Statistics:
     seed: SeedOption = SEED
 
     @property
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self: Statistics | DocumentStatistics) -> dict[str, Any]:
         """The arguments of verbs that these options are."""
         return {"level": self.level, "replicates": self.replicates, "rng": self.seed}
 

@@ -17,12 +17,7 @@ from confir.data.tables.input_table import InputTable, fold
 from confir.data.tables.parquet_files import is_parquet
 from confir.data.tables.score_files import read_score_table, read_scores, scores_from_table
 from confir.defaults import SEED
-from confir.errors import (
-    InvalidValueError,
-    TopicMismatchError,
-    UnreadableError,
-    enumerate_names,
-)
+from confir.errors import InvalidValueError, TopicMismatchError, UnreadableError, enumerate_names
 from confir.measures.evaluation import evaluate
 from confir.measures.parsing import canonical_name
 from confir.measures.score_sources import find_group_summaries, open_summary
