@@ -54,7 +54,9 @@ def test_a_wrong_format_is_named_before_anything_is_read(
     monkeypatch.chdir(tmp_path)
     outcome = confir_command(command, *arguments(command), "--format", "xls")
     assert outcome.code == 2
-    assert outcome.err.startswith("confir: error: unknown format 'xls'; known: table, csv")
+    assert outcome.err.startswith(
+        "confir: error: unknown value of --format 'xls'; known: table, csv"
+    )
     assert outcome.err.count("\n") == 1
 
 

@@ -107,7 +107,7 @@ def test_runs_too_large_to_be_kept_are_scored_first(folder, opened, monkeypatch)
     monkeypatch.setattr("confir.data.experiment._KEPT_SIZE", 0)
     experiment = confir.Experiment(folder / "qrels", folder / "runs", ["AP"])
     assert confir.evaluate(experiment).values.tolist() == expected.values.tolist()
-    assert not experiment.has_lists
+    assert "lists" not in experiment.kept
     assert opened == ONCE
     confir.inspect_data(experiment)
     assert opened == ONCE | {"plain.run": 2, "packed.run.gz": 2, "hidden": 2}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import ExitStack
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from confir.cli import FAILED
 from confir.cli.help_pages import Entry, entries, help_page, short_help_page
 from confir.cli.output_guard import LAST, check_outputs, check_packages, input_files
 from confir.cli.parameters import Command, read_parameters
-from confir.errors import nearest_names
+from confir.errors import ConfirWarning, nearest_names
 from confir.studies import DAILY, LISTS, STUDIES
 
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ class OneCommand(click.Command):
             for path in beside:
                 around.enter_context(Provenance(path, ctx, describe_files(input_files(ctx))))
             around.enter_context(keeping_inputs())
+            if ctx.params.get("quiet"):
+                warnings.simplefilter("ignore", ConfirWarning)
             if ctx.params.get("scheduler") is not None:
                 from confir.scheduler import use_scheduler
 

@@ -308,7 +308,7 @@ class Inputs(InputOptions):
         named = self.measure if measures is None else measures
         table = select_measures(table, named or [])
         rules = ReadingRules(**{name: getattr(self, name) for name in DESIGN})
-        table = rules.with_design(table)
+        table = table if rules.design is None else rules.with_design(table)
         if self.select:
             chosen: list[str] = fitting_names(self.select, table.runs)
             table = table.select(run=[run for run in table.runs if run in {*chosen, baseline}])
@@ -331,13 +331,9 @@ class Inputs(InputOptions):
         """Return the keywords of `Experiment` with the runs that --top chooses, read once."""
         from confir.data.experiment import Experiment
         from confir.data.formats.run_readers import read_source
-        from confir.data.run import Run
         from confir.measures.evaluation import evaluate
 
-        runs = [
-            run if isinstance(run, Run) else read_source(run, given["name_by"])
-            for run in given["runs"]
-        ]
+        runs = [read_source(run, given["name_by"]) for run in given["runs"]]
         whole = Experiment(**{**given, "runs": runs})
         judged = whole.qrels  # whose warnings are said here
         with warnings.catch_warnings():

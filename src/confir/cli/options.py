@@ -219,7 +219,7 @@ FormatOption = Annotated[
         f"What to print: {formats_text()}.",
         "FORMAT",
         names=("--format",),
-        complete=lambda: OUTPUT_FORMATS,
+        choices=OUTPUT_FORMATS,
         callback=_print_or_write,
         short=True,
     ),

@@ -43,15 +43,14 @@ class Output:
         return self.kind in ("table", "md") if self.output is None else self.ending == ".md"
 
     def prepare(self) -> None:
-        """Raise before any work where a result could not be written; be quiet where asked to."""
-        from confir.cli.terminal import be_quiet, check_output
+        """Raise before any work where a result could not be written."""
+        if self.output is not None:
+            from confir.cli.terminal import check_output
 
-        check_output(self.output, self.kind)
+            check_output(self.output)
         sizes = (self.width, self.intervals, self.decimals, self.figure_width, self.figure_height)
         if self.figure_title or any(one is not None for one in sizes):
             self._check_paper()
-        if self.quiet:
-            be_quiet()
 
     def _check_paper(self) -> None:
         """Raise where options are for LaTeX or charts, and none is written."""

@@ -65,10 +65,7 @@ def read_names(files: Sequence[RunSource], reading: Reading, *, by_tag: bool) ->
     found = [(file.path, run) for file in files for run in as_runs([file], reading)]
     if not by_tag:
         return found
-    return [
-        (path, read_source(run, "tag") if isinstance(run, RunSource) and not run.name else run)
-        for path, run in found
-    ]
+    return [(path, run if run.name else read_source(run, "tag")) for path, run in found]
 
 
 def fitting_names(patterns: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -6,7 +6,6 @@ import os
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,9 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from confir.cli.streams import print_message
 from confir.data.result import Record
-from confir.defaults import CHART_ENDINGS, ENDINGS, OUTPUT_FORMATS
+from confir.defaults import CHART_ENDINGS, ENDINGS
 from confir.errors import (
-    ConfirWarning,
     InvalidValueError,
     MissingDependencyError,
     UnknownNameError,
@@ -71,12 +69,8 @@ def result_answer(result: Any) -> Answer:
     return Answer(result.to_records(), table_of(result), result)
 
 
-def check_output(output: str | None, kind: str = "table") -> None:
-    """Raise before any work where a result could not be written or printed after it."""
-    if kind not in OUTPUT_FORMATS:
-        raise UnknownNameError("format", kind, OUTPUT_FORMATS)
-    if output is None:
-        return
+def check_output(output: str) -> None:
+    """Raise before any work where a result could not be written after it."""
     known = (*ENDINGS, *CHART_ENDINGS)
     ending = Path(output).suffix.lower()
     if Path(output).name.lower() in known:
@@ -114,11 +108,6 @@ def check_installed(module: str, package: str, purpose: str, extra: str) -> None
     """Raise where a package is missing, without the time that importing it takes."""
     if find_spec(module) is None:
         raise MissingDependencyError(package, purpose, extra)
-
-
-def be_quiet() -> None:
-    """Suppress confir's warnings."""
-    warnings.simplefilter("ignore", ConfirWarning)
 
 
 class Progress:

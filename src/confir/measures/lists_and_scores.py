@@ -15,7 +15,7 @@ from confir.data.experiment import Experiment, as_experiment
 from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.lists.topic_lists import TopicLists, topic_blocks
-from confir.data.reading_rules import ReadingRules
+from confir.data.reading_rules import ReadingOptions, ReadingRules
 from confir.data.scores import Scores
 from confir.errors import UnsupportedMethodError
 from confir.measures.binary import judged_share
@@ -148,7 +148,7 @@ def read_lists_and_scores(
     qrels: Any,
     runs: Any,
     measures: Any,
-    rules: ReadingRules,
+    rules: ReadingOptions,
     objection: Objection,
     progress: Progress | None,
 ) -> ListsAndScores:

@@ -109,7 +109,7 @@ class TopicScorer:
     def score(self, part: Sequence[Any]) -> ScoredTopics:
         """Return the scores on the topics of a part: rows of qrels, and of runs."""
         judged, retrieved = part
-        rules, excluded = self.rules, self.rules.exclusions
+        rules, excluded = self.rules, self.rules.reading.exclusions
         judged = counting_rows(judged, excluded, retrieved=False)
         retrieved = counting_rows(retrieved, excluded, retrieved=True)
         qrels = qrels_of_rows(judged, self.sources[0]) if judged.num_rows else _NO_QRELS
@@ -294,9 +294,7 @@ def summarise_runs(
     >>> confir.summarise_runs(qrels, runs, "AP").mean()
     array([[1.]])
     """
-    experiment = as_experiment(
-        qrels, runs, ReadingRules(**rules), without_design="a summary of runs"
-    )
+    experiment = as_experiment(qrels, runs, rules, without_design="a summary of runs")
     wanted = chosen_measures(experiment, measures)
     if not experiment.run_datasets:
         return summarise_scores(evaluate(experiment, None, measures))

@@ -13,7 +13,6 @@ from confir.arrays import Floats, Integers
 from confir.data.experiment import Experiment, as_experiment
 from confir.data.formats.objects import as_qrels
 from confir.data.qrels import Qrels
-from confir.data.reading_rules import ReadingRules
 from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
@@ -130,7 +129,7 @@ def compare_with_chance(
     documents = as_integer("documents", documents, highest=MOST_DOCUMENTS)
     generator = as_generator(rng)
     if isinstance(qrels, Experiment):
-        experiment = as_experiment(qrels, None, ReadingRules(rel, depth))
+        experiment = as_experiment(qrels, None, {"rel": rel, "depth": depth})
         rel, depth = experiment.rules.rel, experiment.rules.depth
         scores = evaluate(experiment, measures=measures) if scores is None else scores
         qrels = experiment.qrels

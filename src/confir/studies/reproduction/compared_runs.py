@@ -55,7 +55,7 @@ def _read(source: Any, rules: ReadingRules, progress: Progress | None) -> list[R
     """Return the runs that a source stands for."""
     found = []
     for run in as_runs(source, rules.reading, rules.name_by):
-        found.append(run if isinstance(run, Run) else read_source(run, rules.name_by))
+        found.append(read_source(run, rules.name_by))
         if progress is not None:
             progress(1)
     return found

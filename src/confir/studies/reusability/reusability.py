@@ -13,6 +13,7 @@ from confir.arguments import as_flag, as_function, as_integer, as_level
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import Experiment, as_experiment
 from confir.data.files import PathLike
+from confir.data.interval_chart import LIMITS_LINE, IntervalChart, dot, numbers, texts
 from confir.data.lists.held_lists import HeldLists
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
@@ -151,6 +152,22 @@ class Reusability(Result):
             **({} if self.lowest is None else {"lowest": bounds}),
         }
 
+    def interval_chart(self) -> IntervalChart:
+        """Return its chart: the drop of each run, largest first."""
+        return IntervalChart(
+            "Drop of each run when its team's unique contributions are left out",
+            self.to_records(),
+            marks=(LIMITS_LINE, dot("drop")),
+            axis=f"drop without the team, {percent(self.level)} interval",
+            tooltip=(
+                *texts("run", "team", "measure"),
+                *numbers("mean", "left_out", "drop", "low", "high", "unique"),
+            ),
+            best_by="drop",
+            with_zero=True,
+            width=300,
+        )
+
     def table_records(self) -> list[Record]:
         """Return the records by measure, the run with the highest mean first."""
         records, runs = self.to_records(), len(self.runs)
@@ -276,7 +293,7 @@ def estimate_reusability(
     as_function("progress", progress)
     level, bounds = as_level(level), as_flag("bounds", bounds)
     as_integer("pool_depth", pool_depth)
-    experiment = as_experiment(qrels, runs, ReadingRules(**rules))
+    experiment = as_experiment(qrels, runs, rules)
     wanted = chosen_measures(experiment, measures)
     known = as_teams(teams)  # before runs are read
     lists = experiment.lists(progress)

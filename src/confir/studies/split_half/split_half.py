@@ -20,7 +20,7 @@ from confir.arrays import Booleans, Integers
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.lists.docids import Docids
 from confir.data.lists.held_lists import HeldLists
-from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
+from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.defaults import DOCUMENT_REPLICATES, LEVEL, LOGIT_EPSILON, SEED, SPLITS
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, counted, warn_caller
 from confir.intervals.document_intervals import check_epsilon
@@ -95,9 +95,7 @@ def validate_split_half(
     names = as_choices(
         "methods", known if methods is None else methods, known, "method over documents"
     )
-    experiment = as_experiment(
-        qrels, runs, ReadingRules(**rules), without_design="split-half validation"
-    )
+    experiment = as_experiment(qrels, runs, rules, without_design="split-half validation")
     reading = experiment.rules
     wanted = chosen_measures(experiment, measure, ["AP"])
     if len(wanted) != 1 or not isinstance(wanted[0], Measure):
