@@ -142,8 +142,7 @@ def _in_one_direction(entries: Sequence[_Entry]) -> list[_Entry]:
     for entry in entries:
         other = entry.group.reversed
         kept = first.setdefault(frozenset((entry.group, other)), entry.group)
-        changes_sign = fold(entry.table.header[entry.table.need("effect")]) in _SIGNED
-        if kept != entry.group and changes_sign and (entry.study, other) not in present:
+        if kept != entry.group and entry.changes_sign and (entry.study, other) not in present:
             turned.append(entry)
             low, high = -entry.high, -entry.low
             result.append(entry._replace(group=other, effect=-entry.effect, low=low, high=high))
@@ -186,6 +185,11 @@ class _Entry(NamedTuple):
     level: float
     has_level: bool
     df: float
+
+    @property
+    def changes_sign(self) -> bool:
+        """Whether it changes its sign where run and baseline are exchanged."""
+        return fold(self.table.header[self.table.need("effect")]) in _SIGNED
 
     @property
     def place(self) -> str:
