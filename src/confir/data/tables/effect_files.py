@@ -217,7 +217,7 @@ def _entries(held: _Columns, unit: str, level: float) -> list[_Entry]:
     groups = [Group(**dict(zip(names, label, strict=True))) for label in labels]
     # degrees of freedom of limits by t, from the topics that confir counts
     topics = np.where(np.isnan(topics), sum(map(held.number, _COUNTS)), topics)
-    by_t = np.array([method == "t" for method in held.ids.get("method", blank)]) & (topics >= 2)
+    by_t = (np.array(held.ids.get("method", blank), object) == "t") & (topics >= 2)
     df = np.where(by_t, topics - 1.0, np.inf)
     columns = (effect, sigma, low, high, np.where(has_level, own, level), has_level, df)
     numbers: Any = zip(*(column.tolist() for column in columns), strict=True)
