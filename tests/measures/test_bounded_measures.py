@@ -1,4 +1,4 @@
-"""Which measures lie in [0, 1], and what becomes of scores that do not?"""
+"""Measures bounded by [0, 1], and scores outside."""
 
 import dataclasses
 
