@@ -208,7 +208,7 @@ class Inputs(InputOptions):
         from confir.data.experiment import Experiment
         from confir.measures.evaluation import chosen_measures
         from confir.measures.partitioned_evaluation import evaluate_partitions
-        from confir.measures.score_summary import MOST_HELD_SCORES
+        from confir.measures.score_sources import MOST_HELD_SCORES
 
         experiment = Experiment(**self._given(measures, baseline, example, ", or --scores FILE"))
         if not experiment.is_partitioned:

@@ -85,16 +85,16 @@ def evaluate(
     >>> confir.evaluate(qrels, runs, ["AP", "P@2"]).mean()
     array([[1. , 0.5]])
     """
-    people = (human, human_sample)
-    experiment = as_experiment(qrels, runs, rules, people, rng=rng)
+    judged = (human, human_sample)
+    experiment = as_experiment(qrels, runs, rules, judged, rng=rng)
     wanted = chosen_measures(experiment, measures)
     as_function("progress", progress)
     if measures is None and "scores" in experiment.kept:
         return cast("Scores", experiment.kept["scores"])
     if experiment.human is not None:
-        from confir.measures.judged_evaluation import evaluate_by_people
+        from confir.measures.judged_evaluation import evaluate_human_judged
 
-        scores = evaluate_by_people(experiment, wanted, progress)
+        scores = evaluate_human_judged(experiment, wanted, progress)
     else:
         scores = _evaluate(experiment, wanted, progress, whole=experiment is qrels)
         if experiment.rules.design is not None:
@@ -115,8 +115,7 @@ def _evaluate(
     if experiment.run_datasets:
         from confir.measures.partitioned_evaluation import evaluate_partitions
 
-        parted = evaluate_partitions(experiment, wanted)
-        return parted.hold(progress)
+        return evaluate_partitions(experiment, wanted).hold(progress)
     judged = experiment.qrels
     if scheduler_in_use() is not None and experiment.kept_lists is None and experiment.is_in_files:
         from confir.measures.worker_evaluation import evaluate_on_workers
@@ -165,8 +164,8 @@ def score_rankings(
     ranked: Sequence[Ranked],
     measures: Sequence[AnyMeasure],
     *,
-    depth: int | None = None,
-    missing: Missing = "zero",
+    depth: int | None,
+    missing: Missing,
     runs: Sequence[Run | RunSource] = (),
 ) -> Scores:
     """Return the scores of runs whose judged documents are known.

@@ -84,7 +84,7 @@ class ListsAndScores:
         found = np.asarray(values)[:, runs][:, :, topics].transpose(2, 1, 0)
         return replace(self.scores, values=np.where(np.isnan(self.scores.values), np.nan, found))
 
-    def pool_depths(self, depth: int | None = None) -> tuple[int | None, ...]:
+    def pool_depths(self, depth: int | None) -> tuple[int | None, ...]:
         """Return for each measure how deep runs are looked at for documents that may be judged.
 
         To the depth given, else to the measure's cutoff; None where that is all of the lists.
@@ -150,7 +150,7 @@ def read_lists_and_scores(
     measures: Any,
     rules: ReadingOptions,
     objection: Objection,
-    progress: Progress | None = None,
+    progress: Progress | None,
 ) -> ListsAndScores:
     """Return lists and scores of an experiment, or of what makes one.
 

@@ -80,10 +80,10 @@ def check_topics(qrels: Qrels, ranked: Sequence[Ranked], missing: Missing) -> No
         warn_of_left_out_topics(lacking, "of the qrels", same=same)
     if lacking or unknown:
         without = name_topics(lacking) if lacking else ""
-        tell_of_topics(without, name_topics(unknown, verb="has") if unknown else "", missing)
+        report_topics(without, name_topics(unknown, verb="has") if unknown else "", missing)
 
 
-def tell_of_topics(lacking: str, unknown: str, missing: Missing) -> None:
+def report_topics(lacking: str, unknown: str, missing: Missing) -> None:
     """Raise or warn of runs that lack topics of the qrels, or have others, in words; else nothing."""
     if lacking and missing == "error":
         raise TopicMismatchError(f"{lacking} of the qrels; expected all of them")

@@ -100,7 +100,7 @@ class Sum(NamedTuple):
 Ratio = Callable[[Redrawn], Floats]
 
 
-def score_lists(
+def score_sampled_lists(
     measures: Sequence[Measure],
     sample: DocumentSample,
     listed: Listed,

@@ -80,8 +80,8 @@ class ParquetRows:
     def _run_in(self, file: Any) -> str:
         """Return the run of a file without a column of runs."""
         whole = self.source.rstrip("/")
-        parted = "=" in os.path.dirname(file.path[len(whole) :])
-        return self._name or name_from_path(whole if parted else file.path)
+        partitioned = "=" in os.path.dirname(file.path[len(whole) :])
+        return self._name or name_from_path(whole if partitioned else file.path)
 
 
 class HeldRows:

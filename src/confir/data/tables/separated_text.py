@@ -47,7 +47,8 @@ def header_names(content: bytes, source: str, names: Collection[str]) -> list[st
         line = first_line(start).decode()
     except UnicodeDecodeError:
         return []
-    return _folded_cells(line, find_separator(line, source, names))
+    # a line without a separator is one cell
+    return folded_cells(line, find_separator(line, source, names) or "\n")
 
 
 def find_separator(line: str, source: str, names: Collection[str]) -> str | None:
@@ -56,13 +57,14 @@ def find_separator(line: str, source: str, names: Collection[str]) -> str | None
     order = (",", ";", "\t") if ending == ".csv" else ("\t", ",", ";")
     present = [separator for separator in order if separator in line]
     for separator in present:
-        if not set(names).isdisjoint(_folded_cells(line, separator)):
+        if not set(names).isdisjoint(folded_cells(line, separator)):
             return separator
     return present[0] if present else SEPARATORS.get(ending)
 
 
-def _folded_cells(line: str, separator: str | None) -> list[str]:
-    return [fold(cell.strip('" ')) for cell in (line.split(separator) if separator else [line])]
+def folded_cells(line: str, separator: str | None) -> list[str]:
+    """Return the cells of a header in small letters; without a separator, those between blanks."""
+    return [fold(cell.strip('" ')) for cell in line.split(separator)]
 
 
 def check_marks(content: bytes, source: str) -> None:

@@ -28,7 +28,8 @@ from confir.errors import (
 )
 from confir.measures.evaluation import evaluate
 from confir.measures.parsing import canonical_name
-from confir.measures.score_summary import ScoreSummary, find_group_summaries, open_summary
+from confir.measures.score_sources import find_group_summaries, open_summary
+from confir.measures.score_summary import ScoreSummary
 
 # What scores are called whose measure no table names.
 _UNNAMED = "score"

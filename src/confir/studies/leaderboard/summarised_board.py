@@ -23,7 +23,8 @@ from confir.errors import (
 )
 from confir.intervals.method_list import confidence_interval, means_alone
 from confir.measures.bounded_measures import bounded_measures
-from confir.measures.score_summary import ScoreSummary, summarise_scores
+from confir.measures.score_sources import summarise_scores
+from confir.measures.score_summary import ScoreSummary
 from confir.resampling.clusters import summed_df
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.pair_draws import PairDraws, draw_normal_means
