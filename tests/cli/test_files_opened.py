@@ -11,6 +11,7 @@ import pytest
 
 import confir
 from confir.cli import output_guard
+from confir.cli.commands import OneCommand
 from confir.data import files
 from confir.data.formats import run_tables
 from confir.data.scanning import list_scanner, scanner
@@ -240,10 +241,8 @@ COMMANDS = [
 def known(monkeypatch):
     """A list with the context of each command, by which the guard knows its files."""
     contexts = []
-    invoke = output_guard.GuardedCommand.invoke
-    monkeypatch.setattr(
-        output_guard.GuardedCommand, "invoke", lambda s, c: (contexts.append(c), invoke(s, c))[1]
-    )
+    invoke = OneCommand.invoke
+    monkeypatch.setattr(OneCommand, "invoke", lambda s, c: (contexts.append(c), invoke(s, c))[1])
     return contexts
 
 

@@ -32,7 +32,9 @@ from confir.errors import (
 )
 from confir.number_text import p_text, signed
 from confir.report import report_page as page_module
-from confir.report.contents import Settings, by_importance, gather_contents, number_of_steps
+from confir.report.contents import Settings
+from confir.report.gathering import gather_contents, number_of_steps
+from confir.report.merged_warnings import by_importance
 from confir.report.page_data import level_key, page_data, shown
 from confir.report.report_page import (
     Origin,
@@ -298,7 +300,7 @@ def test_a_run_without_any_score_by_a_measure_is_last():
     contents = gather_contents(
         Scores(scores.topics, scores.runs, scores.measures, values), settings=FAST
     )
-    assert contents.measures[1].order()[-1] == 1
+    assert contents.measures[1].order[-1] == 1
     data = page_data(contents)
     assert data["measures"][1]["means"]["mean"][1] is None
     assert render(contents)

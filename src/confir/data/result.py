@@ -25,6 +25,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
+from confir.data.interval_chart import IntervalChart
 from confir.data.table_columns import TableColumns
 from confir.errors import FormatError, UnknownNameError, UnsupportedMethodError
 from confir.order import best_first
@@ -162,6 +163,10 @@ class Result:
     def table_columns(self) -> TableColumns:
         """Return how the columns of its table read, in their order; none where it has no table."""
         return {}
+
+    def interval_chart(self) -> IntervalChart | None:
+        """Return what its interval chart shows; None where it has none."""
+        return None
 
     def note(self) -> str:
         """Return what the columns of the table are, in words."""

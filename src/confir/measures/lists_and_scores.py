@@ -71,7 +71,7 @@ class ListsAndScores:
         return stacked if self.rules.depth is None else stacked.cut(self.rules.depth)
 
     def scores_of(self, values: Sequence[Floats] | Floats) -> Scores:
-        """Return scores by each measure, given for all runs and topics of the lists, like the own.
+        """Return scores like these from values for all runs and topics of the lists.
 
         Parameters
         ----------

@@ -192,7 +192,7 @@ class PartitionedEvaluation:
         """Return a summary of the scores."""
         return summary_of(self._store(0, None)[0])
 
-    def hold_or_summarise(self, most: int, progress: Progress) -> Scores | ScoreSummary:
+    def hold_or_summarise(self, most: int, progress: Progress | None) -> Scores | ScoreSummary:
         """Return the scores in memory if they are at most so many; else their summary."""
         stored, names = self._store(most, progress)
         return _held(stored, names) if names else summary_of(stored)

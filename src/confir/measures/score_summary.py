@@ -156,7 +156,7 @@ class ScoreSummary(RunScores, Result):
         return float(np.max(ends, initial=0.0, where=np.isfinite(ends)))
 
     def for_each(self, compute: Callable[[Item], Found], items: Iterable[Item]) -> list[Found]:
-        """Return what a function finds of each item, in turn: what one reads is kept for the next."""
+        """Return what a function finds of each item, in turn: a pass made for one serves the next."""
         return list(map(compute, items))
 
     def over_common_topics(self) -> Self:

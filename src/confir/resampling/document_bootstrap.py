@@ -25,7 +25,7 @@ from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.kinds import against
 from confir.resampling.prepared_lists import Drawing, PreparedLists, resample_prepared
-from confir.resampling.topic_bootstrap import Rng, check_replicates
+from confir.resampling.replicates import Rng, check_replicates
 from confir.resampling.worker_documents import resample_files
 from confir.scheduler import scheduler_in_use
 

@@ -22,7 +22,7 @@ from confir.measures.measure import Measure
 from confir.number_text import percent
 from confir.parallel import Progress, run_in_threads
 from confir.resampling.drawn_judgements import draw_judgements, drawing_depth
-from confir.resampling.topic_bootstrap import Rng
+from confir.resampling.replicates import Rng
 from confir.studies.unjudged.compared_means import ComparedMeans, compare_means
 
 Treatment = Literal["condensed", "resample"]
