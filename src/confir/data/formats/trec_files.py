@@ -38,8 +38,8 @@ _LARGE = 1 << 22
 # The first line, after blank lines and comments, where it has at least three columns and then a number,
 # as gains and ranks are, and is no JSON. Enough of a long line is looked at.
 _TREC_LINE = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*+(?:#[^\n]*+)?\n)*+"
-    rb"[ \t]*+(?P<line>[^\s{\[]\S*+[ \t]++\S++[ \t]++\S++[ \t]++[+-]?\d[^\n]{0,4096})"
+    rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*+(?:#[^\r\n]*+)?\r?\n)*+"
+    rb"[ \t]*+(?P<line>[^\s{\[#]\S*+[ \t]++\S++[ \t]++\S++[ \t]++[+-]?\d[^\n]{0,4096})"
 )
 _WORD_ENDS = re.compile(rb"[\s,;\"]+")
 # Files with these endings are what they are called, whatever they hold.
