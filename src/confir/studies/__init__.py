@@ -355,7 +355,7 @@ STUDIES = (
         "What is missing from the runs and qrels?",
         ("data quality", "files.md"),
         verbs=("inspect_data",),
-        results={"data_quality.DataQuality": Shown("quality_table", "quality_chart")},
+        results={"data_quality.DataQuality": Shown(chart="quality_chart")},
         section=True,
     ),
     Study(
