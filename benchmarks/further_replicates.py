@@ -20,7 +20,7 @@ from pathlib import Path
 
 import confir
 from confir.errors import ConfirWarning
-from confir.resampling import further_replicates
+from confir.resampling import replicates
 
 MEASURES = ["AP", "nDCG@10", "P@10", "RR", "R@100"]
 SEED = 1
@@ -66,15 +66,15 @@ def jobs(data: Path, folder: Path) -> Iterator[tuple[str, Job]]:
 
 def time_both(job: Job, rounds: int) -> tuple[list[float], list[float]]:
     """Return the processor seconds of each round without further replicates, and with them."""
-    allowed = further_replicates.MOST_PRODUCTS
+    allowed = replicates.MOST_PRODUCTS
     seconds: tuple[list[float], list[float]] = ([], [])
     for _ in range(rounds):
         for limit, times in zip((0, allowed), seconds, strict=True):
-            further_replicates.MOST_PRODUCTS = limit
+            replicates.MOST_PRODUCTS = limit
             started = time.process_time()
             job()
             times.append(time.process_time() - started)
-    further_replicates.MOST_PRODUCTS = allowed
+    replicates.MOST_PRODUCTS = allowed
     return seconds
 
 

@@ -5,7 +5,7 @@
 kinds
     Places that ask which kind of scores they have: `isinstance` of a type that `as_sample` takes
     (those in KINDS below) or of a kind of sample (SAMPLES), and
-    comparisons of ``design``, ``clusters`` or ``judged`` with None, outside of resampling/kinds.py and other_kinds.py,
+    comparisons of ``design``, ``clusters`` or ``judged`` with None, outside of resampling/kinds.py and kind_list.py,
     of the classes of samples themselves and of readers (data/).
 refusals
     Lines of statements that raise UnsupportedMethodError, or call a function whose name begins with
@@ -66,7 +66,7 @@ def find_kinds(modules: dict[Path, ast.Module]) -> list[str]:
     found = []
     for path, tree in modules.items():
         name = path.relative_to(SOURCE)
-        if "data" in name.parts or path.name in ("kinds.py", "other_kinds.py"):
+        if "data" in name.parts or path.name in ("kinds.py", "kind_list.py"):
             continue
         lines = path.read_text().splitlines()
         asked = sorted(getattr(node, "lineno", 0) for node in ast.walk(tree) if _asks_kind(node))

@@ -19,7 +19,7 @@ import numpy as np
 
 from confir.arrays import Floats
 from confir.intervals.calibrated_beta import calibrated_beta_interval
-from confir.resampling.kinds import topic_sample
+from confir.resampling.topic_sample import as_topic_sample
 
 FEWEST, MOST_TOPICS = 2, 50
 LOWEST, HIGHEST = 0.5, 0.999
@@ -134,7 +134,7 @@ def search(sample: Floats, level: float, rng: np.random.Generator) -> Jump:
 
 def limits_of(samples: Floats, level: float) -> Floats:
     """Return lower and upper limits: 2 × columns."""
-    distribution = topic_sample(samples).distribution(slice(None), None, ("se",))
+    distribution = as_topic_sample(samples).distribution(slice(None), None, ("se",))
     return np.stack(calibrated_beta_interval(distribution, level))
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from confir.data.files import write_whole
 from confir.errors import DegenerateSampleWarning
-from confir.intervals.method_list import confidence_interval
+from confir.intervals.confidence_intervals import confidence_interval
 
 SEED = 2023
 LEVEL = 0.95

@@ -24,7 +24,7 @@ from confir.data.scores import Scores
 from confir.errors import ConfirWarning
 from confir.report.charts import COLOURS, chart_bytes, styled
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.kinds import topic_sample
+from confir.resampling.topic_sample import as_topic_sample
 
 SEED = 2026
 CORRELATIONS = (0.0, 0.1, 0.3, 0.6)
@@ -73,8 +73,8 @@ def coverage(
     """Return the share of intervals that contain the true mean, by method, and the mean effective n."""
     rng = np.random.default_rng(seed)
     values = draw(cluster, correlation, samples, rng)
-    sample = topic_sample(as_scores(values, cluster))
-    naive = topic_sample(values).distribution(slice(None), None, ("se", "sample"))
+    sample = as_topic_sample(as_scores(values, cluster))
+    naive = as_topic_sample(values).distribution(slice(None), None, ("se", "sample"))
     counts = sample.draw(REPLICATES, rng)
     designed = sample.distribution(slice(None), counts, ("se", "replicates", "replicate_se"))
     found = {}
@@ -142,7 +142,7 @@ def stratum_table(samples: int) -> tuple[list[str], list[tuple[str, float]]]:
         scores = Scores(topics, runs, ("score",), values[:, :, None]).with_design(
             {"topic": topics, "stratum": [str(place // size) for place in range(len(values))]}
         )
-        found = topic_sample(scores).distribution(slice(None), None, ("se",))
+        found = as_topic_sample(scores).distribution(slice(None), None, ("se",))
         variance = values.reshape(strata, size, samples).var(axis=1, ddof=1)
         plain = variance.sum(axis=0) ** 2 / (np.square(variance) / (size - 1)).sum(axis=0)
         shares = [

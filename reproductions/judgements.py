@@ -27,7 +27,7 @@ from confir.intervals.interval import Limits
 from confir.intervals.method_list import METHODS
 from confir.report.charts import COLOURS, INK, import_altair, save_chart, styled
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.moments import jackknife_distribution
+from confir.resampling.topic_distribution import jackknife_distribution
 from confir.resampling.topic_weights import topic_weights
 from confir.studies.judgements.grade_agreement import resampled_limits
 from confir.studies.judgements.leaderboards import correlate_leaderboards

@@ -21,7 +21,7 @@ from confir.data.tables.score_files import read_scores
 from confir.errors import ConfirWarning
 from confir.intervals.beta_logit import NEARLY_EQUAL, spread_share
 from confir.intervals.calibrated_beta import NEARLY_EQUAL_SUM, share_of_test
-from confir.resampling.kinds import topic_sample
+from confir.resampling.topic_sample import as_topic_sample
 
 SEED = 2014
 SIZES = (5, 10, 25, 50)
@@ -50,7 +50,7 @@ def count(values: np.ndarray, topics: int, samples: int) -> tuple[int, int, int]
     """Return how many samples are nearly equal, by either method, and how many are not all equal."""
     rng = np.random.default_rng([SEED, topics])
     drawn = values[rng.integers(0, len(values), (topics, samples))].reshape(topics, -1)
-    distribution = topic_sample(drawn).distribution(slice(None), None, ("se",))
+    distribution = as_topic_sample(drawn).distribution(slice(None), None, ("se",))
     varying = np.ptp(drawn, axis=0) > 0
     shares = spread_share(distribution), share_of_test(distribution)
     beta_logit, calibrated_beta = (int((share[varying] < 1.0).sum()) for share in shares)

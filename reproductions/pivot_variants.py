@@ -35,7 +35,7 @@ from confir.data.files import write_whole
 from confir.data.scores import Scores
 from confir.errors import ConfirWarning
 from confir.intervals.calibrated_beta import pivot
-from confir.intervals.method_list import confidence_interval
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.quantiles import t_quantile
 from confir.parallel import run_in_threads
 from confir.report.tables import Cell, Table, to_markdown

@@ -29,8 +29,9 @@ from confir.data.files import write_whole
 from confir.data.scores import Scores
 from confir.data.tables.score_files import read_scores
 from confir.errors import ConfirWarning
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Limits
-from confir.intervals.method_list import METHODS, confidence_interval
+from confir.intervals.method_list import METHODS
 from confir.report.charts import COLOURS, import_altair, save_chart, styled
 from confir.report.tables import Cell, Table, to_markdown
 from confir.resampling.distribution import SamplingDistribution, quantile_of_sorted

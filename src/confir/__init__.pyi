@@ -20,9 +20,9 @@ from confir.data.tables.published_files import read_published_means as read_publ
 from confir.data.tables.score_files import read_scores as read_scores
 from confir.data.tables.score_writers import write_scores as write_scores
 from confir.data.votes import read_votes as read_votes
+from confir.intervals.confidence_intervals import confidence_interval as confidence_interval
 from confir.intervals.interval import Interval as Interval
 from confir.intervals.method_list import METHODS as METHODS
-from confir.intervals.method_list import confidence_interval as confidence_interval
 from confir.measures.evaluation import evaluate as evaluate
 from confir.measures.measure_list import MEASURES as MEASURES
 from confir.measures.parsing import parse_measure as parse_measure
@@ -30,14 +30,14 @@ from confir.measures.partitioned_evaluation import summarise_runs as summarise_r
 from confir.measures.random_rankings import expected_random_ap as expected_random_ap
 from confir.measures.random_rankings import expected_random_score as expected_random_score
 from confir.measures.score_sources import as_scores as as_scores
-from confir.measures.score_summary import summarise_scores as summarise_scores
+from confir.measures.score_sources import summarise_scores as summarise_scores
 from confir.measures.strengths import fit_strengths as fit_strengths
 from confir.report.charts import chart as chart
 from confir.report.charts import save_chart as save_chart
 from confir.report.report_page import write_report as write_report
 from confir.resampling.document_bootstrap import bootstrap_documents as bootstrap_documents
 from confir.resampling.document_bootstrap import resample_documents as resample_documents
-from confir.resampling.kinds import bootstrap_topics as bootstrap_topics
+from confir.resampling.topic_bootstrap import bootstrap_topics as bootstrap_topics
 from confir.scheduler import use_scheduler as use_scheduler
 from confir.studies.best.best_runs import find_best as find_best
 from confir.studies.bias_variance.bias_variance import decompose_error as decompose_error

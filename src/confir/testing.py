@@ -11,7 +11,7 @@ from confir.defaults import LEVEL, SEED
 from confir.errors import DegenerateSampleWarning
 from confir.measures.evaluation import evaluate
 from confir.measures.measure import Measure
-from confir.resampling.topic_bootstrap import Rng
+from confir.resampling.replicates import Rng
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.gate.gate import REQUIREMENTS, Requirement, judge_gate
 

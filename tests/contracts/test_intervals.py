@@ -13,12 +13,13 @@ import confir
 import confir.parallel
 from confir.data.scores import Scores
 from confir.errors import DegenerateSampleWarning
-from confir.intervals import columns as column_blocks
+from confir.intervals import confidence_intervals
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.method_list import METHODS as CATALOGUE
-from confir.intervals.method_list import confidence_interval, methods_over
+from confir.intervals.method_list import methods_over
 from confir.intervals.probe import Probe, side_of_limits
-from confir.resampling.kinds import bootstrap_topics
 from confir.resampling.statistics import STATISTICS
+from confir.resampling.topic_bootstrap import bootstrap_topics
 from score_entries import scores_from_entries
 
 METHODS = methods_over("topics")
@@ -226,7 +227,7 @@ def test_bounded_methods_mirror_at_a_half(method):
 
 def test_the_number_of_threads_changes_no_bit(monkeypatch):
     x = np.random.default_rng(0).beta(0.5, 1.5, (50, 150)).round(4)
-    assert x.shape[1] > 2 * column_blocks._BLOCK
+    assert x.shape[1] > 2 * confidence_intervals._BLOCK
     found = []
     for cores in (1, 2, 4):
         monkeypatch.setattr(confir.parallel, "usable_cores", lambda cores=cores: cores)
@@ -251,7 +252,7 @@ def test_the_number_of_threads_of_a_matrix_product_changes_no_bit(width):
 def test_other_block_sizes_agree(monkeypatch, block):
     x = columns()
     usual = limits_of(x, method=list(METHODS))
-    monkeypatch.setattr(column_blocks, "_BLOCK", block)
+    monkeypatch.setattr(confidence_intervals, "_BLOCK", block)
     for one, other in zip(usual, limits_of(x, method=list(METHODS)), strict=True):
         assert_close(one, other)
 

@@ -14,8 +14,8 @@ from confir.intervals.beta_logit import (
     equal_scores_limits,
     spread_share,
 )
-from confir.intervals.method_list import confidence_interval
-from confir.resampling.kinds import bootstrap_topics
+from confir.intervals.confidence_intervals import confidence_interval
+from confir.resampling.topic_bootstrap import bootstrap_topics
 
 RNG = np.random.default_rng(17)
 SAMPLES = {

@@ -13,8 +13,8 @@ from confir.intervals.bootstrap_t import (
     symmetric_t_interval,
     symmetric_t_logit_interval,
 )
-from confir.intervals.method_list import confidence_interval
-from confir.resampling.kinds import bootstrap_topics
+from confir.intervals.confidence_intervals import confidence_interval
+from confir.resampling.topic_bootstrap import bootstrap_topics
 from confir.resampling.topic_weights import topic_weights
 
 REPLICATES, LEVELS = 400, (0.5, 0.95)

@@ -9,8 +9,8 @@ from scipy import stats
 
 from confir.intervals import bounded
 from confir.intervals.bounded import betting_interval, gaffke_interval
-from confir.intervals.method_list import confidence_interval
-from confir.resampling.kinds import bootstrap_topics
+from confir.intervals.confidence_intervals import confidence_interval
+from confir.resampling.topic_bootstrap import bootstrap_topics
 
 RNG = np.random.default_rng(41)
 SAMPLES = {

@@ -13,17 +13,18 @@ from scipy import optimize, stats
 from confir.intervals import calibrated_beta, pivot_test
 from confir.intervals.beta_logit import NEARLY_EQUAL, equal_scores_limits
 from confir.intervals.calibrated_beta import calibrated_beta_interval, pivot
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.dirichlet_means import FarthestLimits, dirichlet_limit
 from confir.intervals.interval import Limits
-from confir.intervals.method_list import METHODS, confidence_interval
+from confir.intervals.method_list import METHODS
 from confir.intervals.pivot_quantiles import (
     compress,
     expand,
     interpolate_rows,
     pivot_quantiles,
 )
-from confir.resampling.kinds import bootstrap_topics
 from confir.resampling.statistics import inverse_logit, logit
+from confir.resampling.topic_bootstrap import bootstrap_topics
 
 HIGHEST = 0.999
 RNG = np.random.default_rng(23)

@@ -14,15 +14,11 @@ from confir.errors import (
     UnknownNameError,
     UnsupportedMethodError,
 )
-from confir.intervals.interval import Interval, tail_probabilities
-from confir.intervals.method_list import (
-    confidence_interval,
-    find_method,
-    means_alone,
-    methods_over,
-)
-from confir.resampling.kinds import bootstrap_topics
+from confir.intervals.confidence_intervals import confidence_interval
+from confir.intervals.interval import Interval, means_alone, tail_probabilities
+from confir.intervals.method_list import find_method, methods_over
 from confir.resampling.statistics import STATISTICS
+from confir.resampling.topic_bootstrap import bootstrap_topics
 from confir.resampling.topic_weights import topic_weights
 
 METHODS = methods_over("topics")

@@ -6,7 +6,7 @@ import pytest
 from confir.intervals import count_kernels
 from confir.intervals.count_kernels import compile_kernels
 from confir.intervals.probe import CountedProbe, Probe
-from confir.resampling.kinds import topic_sample
+from confir.resampling.topic_sample import as_topic_sample
 from confir.resampling.topic_weights import topic_draws, topic_weights
 
 COLUMNS, SAMPLES = 6, 3
@@ -50,7 +50,7 @@ def test_draws_of_things_at_one_place_are_added(kernels):
 def both_probes(kind, topics, replicates, kernels, *, studentised=True, value=None):
     """A probe of counts for samples side by side, and probes of arrays for each of them."""
     rng = np.random.default_rng([topics, replicates])
-    population = topic_sample(KINDS[kind](rng, (30, COLUMNS)))
+    population = as_topic_sample(KINDS[kind](rng, (30, COLUMNS)))
     truth = population.values[0].mean(axis=0)
     chosen = rng.integers(0, 30, (SAMPLES, topics))
     wide = population.drawn_often(chosen)
@@ -106,7 +106,7 @@ def test_a_target_equal_to_the_estimate_is_a_tie_by_either_way(kind, kernels):
 
 
 def test_a_replicate_as_far_off_as_a_tie_may_be_is_one(kernels):
-    distribution = topic_sample([0.25, 0.75]).distribution(slice(None), None, ())
+    distribution = as_topic_sample([0.25, 0.75]).distribution(slice(None), None, ())
     value = np.array([0.5 - 1e-12])
     assert value + 1e-12 == 0.5
     counted = CountedProbe(distribution, value, replicates=4, studentised=False)

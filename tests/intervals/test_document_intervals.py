@@ -9,8 +9,9 @@ from scipy import stats
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
 from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.document_intervals import check_epsilon
-from confir.intervals.method_list import METHODS, confidence_interval, methods_over
+from confir.intervals.method_list import METHODS, methods_over
 from confir.resampling.document_bootstrap import bootstrap_documents
 
 RANKED = list("axbcydezf")

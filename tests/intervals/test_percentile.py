@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from confir.intervals.percentile import percentile_interval, studentised_logit_interval
-from confir.resampling.kinds import bootstrap_topics
+from confir.resampling.topic_bootstrap import bootstrap_topics
 from confir.resampling.topic_weights import topic_weights
 
 REPLICATES = 400

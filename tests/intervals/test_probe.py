@@ -21,7 +21,7 @@ from confir.intervals.probe import (
     side_of_quantiles,
 )
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.kinds import topic_sample
+from confir.resampling.topic_sample import as_topic_sample
 from confir.resampling.topic_weights import topic_weights
 from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T
 
@@ -53,7 +53,7 @@ KINDS = {
 def drawn(kind, topics, replicates, seed):
     """The population's mean, and the distribution of a sample from it."""
     rng = np.random.default_rng(seed)
-    population = topic_sample(KINDS[kind](rng, (40, COLUMNS)))
+    population = as_topic_sample(KINDS[kind](rng, (40, COLUMNS)))
     truth = population.distribution(slice(None), None, ()).estimate
     sample = population.drawn(rng.integers(0, 40, topics))
     return truth, sample.distribution(slice(None), topic_weights(topics, replicates, rng))

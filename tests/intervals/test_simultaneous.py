@@ -16,9 +16,9 @@ from confir.resampling.borrowed_variance import (
     BorrowedVariance,
     median_variance,
 )
-from confir.resampling.kinds import topic_sample
 from confir.resampling.sample import self_normalised, self_normalised_sums
 from confir.resampling.studentised_maxima import largest_statistics
+from confir.resampling.topic_sample import as_topic_sample
 
 
 def family(size=6, replicates=999, sides=2, seed=1, df=9):
@@ -177,7 +177,7 @@ def test_c_of_runs_against_one_approaches_dunnetts_against_scipy():
     """With many topics, paired differences of independent runs are Dunnett's many-to-one problem."""
     values = correlated(np.random.default_rng(2), 6, 2_000)
     maxima = largest_statistics(
-        topic_sample(values), 9_999, np.random.default_rng(1), NOTHING_BORROWED, runs=[0]
+        as_topic_sample(values), 9_999, np.random.default_rng(1), NOTHING_BORROWED, runs=[0]
     )
     t = 2.4
     p = ComparisonFamily.of(5, maxima).p_values(np.array([t]), 1_999.0)[0]
@@ -206,7 +206,7 @@ def test_simultaneous_limits_hold_for_all_pairs_in_nineteen_of_twenty_samples(ru
         d = values[:, second] - values[:, first]
         se = d.std(axis=0, ddof=1) / np.sqrt(n)
         variance = BorrowedVariance(len(first), np.median(d.var(axis=0, ddof=1)))
-        maxima = largest_statistics(topic_sample(values), 399, rng, variance, runs)
+        maxima = largest_statistics(as_topic_sample(values), 399, rng, variance, runs)
         one = ComparisonFamily.of(len(first), maxima, borrowed=variance)
         low, high = one.limits(d.mean(axis=0), se, np.full(len(first), n), 0.95).limits
         held += bool(((low <= 0) & (high >= 0)).all())

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from confir.intervals.method_list import confidence_interval
+from confir.intervals.confidence_intervals import confidence_interval
 
 SAMPLE = [0.1, 0.2, 0.3, 0.4]
 

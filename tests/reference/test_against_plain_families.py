@@ -9,7 +9,7 @@ from confir import compare_runs, find_best, rank_runs
 from confir.intervals.simultaneous import ComparisonFamily, symmetric_bound
 from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.clusters import Clusters, cluster_counts
-from confir.resampling.topic_bootstrap import own_seed
+from confir.resampling.replicates import own_seed
 from reference import plain_families as plain
 from studies.drawn_topics import draws_of, draws_of_runs
 from studies.score_tables import table

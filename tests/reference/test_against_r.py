@@ -18,7 +18,7 @@ from scipy import stats
 import confir
 from confir.data.scores import Scores
 from confir.intervals.method_list import METHODS
-from confir.resampling.kinds import topic_sample
+from confir.resampling.topic_sample import as_topic_sample
 from confir.studies.meta_analysis.meta_analysis import pool_effects
 from confir.studies.planning.power import Criterion
 
@@ -144,7 +144,7 @@ def test_means_and_standard_errors_against_survey(name):
     scores = make_scores(np.array(case["scores"])[:, None])
     columns = {key: list(map(str, case[key])) for key in ("cluster", "stratum") if key in case}
     table = {"topic": scores.topics, "weight": case["weight"], **columns}
-    found = topic_sample(scores.with_design(table)).distribution(slice(None), None)
+    found = as_topic_sample(scores.with_design(table)).distribution(slice(None), None)
     assert found.estimate[0] == pytest.approx(case["mean"], rel=1e-12)
     known = case.get("se_known_shares", case["se"])
     assert found.se[0] == pytest.approx(known, rel=1e-10)
@@ -240,7 +240,7 @@ def test_bootstrap_means_and_acceleration_against_boot():
     case = reference("boot")["mean"]
     scores = make_scores(np.array(case["scores"])[:, None])
     counts = np.array([row.split() for row in case["counts"]], float)
-    found = topic_sample(scores).distribution(
+    found = as_topic_sample(scores).distribution(
         slice(None), counts / counts.shape[1], ("replicates", "acceleration")
     )
     np.testing.assert_allclose(found.replicates[:, 0], case["replicates"], rtol=1e-12)

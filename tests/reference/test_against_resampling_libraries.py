@@ -12,7 +12,7 @@ from arch.bootstrap import IIDBootstrap
 from scipy import stats
 
 from confir.intervals.method_list import METHODS
-from confir.resampling.kinds import bootstrap_topics
+from confir.resampling.topic_bootstrap import bootstrap_topics
 
 RNG = np.random.default_rng(77)
 SAMPLES = {

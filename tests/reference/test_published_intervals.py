@@ -23,9 +23,10 @@ import pytest
 from scipy import stats
 
 from confir.data.tables.score_files import read_scores
-from confir.intervals.method_list import METHODS, confidence_interval
+from confir.intervals.confidence_intervals import confidence_interval
+from confir.intervals.method_list import METHODS
 from confir.resampling.distribution import quantile_of_sorted
-from confir.resampling.kinds import bootstrap_topics
+from confir.resampling.topic_bootstrap import bootstrap_topics
 
 COLLECTIONS = (
     "trec8.adhoc",

@@ -20,6 +20,7 @@ from confir.cli.start import warnings_at_the_end
 from confir.data import experiment as experiment_module
 from confir.data.experiment import Experiment
 from confir.data.lists import topic_lists
+from confir.data.scanning.stored_lists import StoredLists
 from confir.data.scores import Scores
 from confir.data.simulation import write_collection
 from confir.errors import (
@@ -442,7 +443,7 @@ def test_lists_that_are_stored_on_disk_give_the_same_page(tmp_path, monkeypatch,
         monkeypatch.setattr(experiment_module, "_HELD_SIZE", held_size)
         given = Experiment(tmp_path / "qrels.txt", tmp_path / "runs", ["AP", "nDCG@10"], **rules)
         confir.write_report(page, given, replicates=199, judges={"other": judge})
-        assert given.has_stored_lists == (held_size == 0)
+        assert isinstance(given.kept_lists, StoredLists) == (held_size == 0)
         pages.append(page.read_text())
     assert pages[0] == pages[1]
 

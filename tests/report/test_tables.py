@@ -15,8 +15,9 @@ from rich.table import Table as RichTable
 
 import confir
 from confir.data.scores import Scores
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import name_methods
-from confir.intervals.method_list import METHODS, confidence_interval
+from confir.intervals.method_list import METHODS
 from confir.measures.measure_list import MEASURES
 from confir.report.latex import escape_latex, to_latex
 from confir.report.records import format_result, write_result

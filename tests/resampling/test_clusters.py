@@ -16,8 +16,8 @@ from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, UnsupportedMethodError
 from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.clusters import Clusters, Ratios, cluster_counts, summed_df
-from confir.resampling.kinds import topic_sample
 from confir.resampling.studentised_maxima import largest_statistics
+from confir.resampling.topic_sample import as_topic_sample
 from requirements import required
 
 
@@ -157,7 +157,7 @@ def test_replicates_equal_those_computed_topic_by_topic(clustered, strata):
     scores = make_scores(values)
     stratum = cluster % strata
     table = columns(scores, cluster, weight=weight, stratum=[str(name) for name in stratum])
-    sample = topic_sample(scores.with_design(table))
+    sample = as_topic_sample(scores.with_design(table))
     counts = cluster_counts(clusters_of(sample), 5, np.random.default_rng(9))
     found = sample.distribution(slice(None), counts)
     # the clusters in the order of the counts: by stratum, then by cluster
@@ -186,7 +186,7 @@ def test_replicates_of_a_ratio_equal_those_computed_topic_by_topic(clustered):
     values, cluster, weight = clustered
     scores = make_scores(values)
     designed = scores.with_design(columns(scores, cluster, weight=weight))
-    sample = topic_sample(designed, statistic="ratio", baseline="run0")
+    sample = as_topic_sample(designed, statistic="ratio", baseline="run0")
     counts = cluster_counts(clusters_of(sample), 3, np.random.default_rng(2))
     found = sample.distribution(slice(None), counts)
     for b in range(3):
@@ -213,7 +213,7 @@ def test_replicates_of_small_scores_are_those_of_large_ones_but_for_the_scale(cl
             scores = make_scores(scale * values)
             designed = scores.with_design(columns(scores, cluster, weight=weight))
             options = {} if statistic == "mean" else {"baseline": baseline}
-            sample = topic_sample(designed, statistic=statistic, **options)
+            sample = as_topic_sample(designed, statistic=statistic, **options)
             counts = cluster_counts(clusters_of(sample), 5, np.random.default_rng(2))
             drawn = sample.distribution(slice(None), counts)
             found.append(np.concatenate([drawn.se[None], drawn.replicate_se]))
@@ -228,7 +228,7 @@ def test_replicates_of_clusters_that_score_1_throughout_are_exactly_1(clustered)
     _, cluster, weight = clustered
     low = np.random.default_rng(1).uniform(0.1, 0.3, (60, 100))
     scores = make_scores(np.where(cluster[:, None] < 6, 1.0, low))
-    sample = topic_sample(scores.with_design(columns(scores, cluster, weight=weight)))
+    sample = as_topic_sample(scores.with_design(columns(scores, cluster, weight=weight)))
     counts = np.random.default_rng(2).multinomial(12, np.repeat([1 / 6, 0.0], 6), 20)
     found = sample.distribution(slice(None), counts.astype(float)).replicates
     assert (found == 1.0).all()
@@ -324,9 +324,9 @@ def test_formulas_of_clusters_agree_with_those_of_topics(clustered):
     """One cluster per topic by the code of designs, against the code of simple samples."""
     values, *_ = clustered
     scores = make_scores(values)
-    plain = topic_sample(scores)
+    plain = as_topic_sample(scores)
     uneven = {"topic": scores.topics, "weight": np.linspace(1.0, 1.0 + 1e-13, 60)}
-    sample = topic_sample(scores.with_design(uneven))
+    sample = as_topic_sample(scores.with_design(uneven))
     assert clusters_of(sample) is not None
     counts = cluster_counts(clusters_of(sample), 50, np.random.default_rng(1))
     by_clusters = sample.distribution(slice(None), counts)
@@ -356,7 +356,7 @@ def test_records_have_the_effective_topics_of_their_run_and_measure(clustered):
     for record in found.to_records():
         place = scores.runs.index(record["run"]), scores.measures.index(record["measure"])
         alone = make_scores(both[:, place[0], [place[1]]])
-        sample = topic_sample(alone.with_design(columns(alone, cluster)))
+        sample = as_topic_sample(alone.with_design(columns(alone, cluster)))
         expected = sample.distribution(slice(None), None).effective[0]
         assert record["effective_topics"] == pytest.approx(expected, rel=1e-12)
 
@@ -469,12 +469,14 @@ def test_studentised_maxima_equal_those_of_each_pair(clustered):
         designed = scores.with_design(table)
         clusters = Clusters.of(designed.design)
         borrowed = BorrowedVariance(3, 0.5)
-        found = largest_statistics(topic_sample(designed), 40, np.random.default_rng(3), borrowed)
+        found = largest_statistics(
+            as_topic_sample(designed), 40, np.random.default_rng(3), borrowed
+        )
         added = 0.5 * (1 - 3 ** (-1 / 12)) / 12
         scale = 12 / 11 if strata == 1 else 1.0  # several strata draw one cluster less
         largest = np.zeros(40)
         for baseline in scores.runs:
-            sample = topic_sample(designed, statistic="difference", baseline=baseline)
+            sample = as_topic_sample(designed, statistic="difference", baseline=baseline)
             counts = cluster_counts(clusters, 40, np.random.default_rng(3))
             d = sample.distribution(slice(None), counts)
             variance = np.square(d.replicate_se) + added
@@ -491,7 +493,7 @@ def test_studentised_maxima_of_clusters_that_weigh_alike_borrow_by_their_number(
     cluster = np.arange(16) // 2
     scores = make_scores(values)
     table = columns(scores, cluster, stratum=[str(g * strata // 8) for g in cluster])
-    sample = topic_sample(scores.with_design(table))
+    sample = as_topic_sample(scores.with_design(table))
     apart = (values[::2] + values[1::2]) @ [0.5, -0.5]  # means of clusters
     for seed in range(5):
         rng = np.random.default_rng(seed)

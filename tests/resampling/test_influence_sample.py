@@ -9,7 +9,7 @@ from confir.data.scores import Scores
 from confir.errors import UnsupportedMethodError
 from confir.intervals.method_list import find_method
 from confir.measures.strengths import fit_strengths
-from confir.resampling import other_kinds
+from confir.resampling import kind_list
 from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.influence_sample import InfluenceSample, Wins
 from confir.resampling.kinds import as_sample
@@ -110,8 +110,8 @@ def test_a_new_kind_of_influence_values_is_planned_from_like_plain_scores(monkey
         design, in_range = None, False
         runs, measures, topics = tuple("abcd"), ("score",), tuple(map(str, range(30)))
 
-    monkeypatch.setitem(other_kinds.GIVEN, Means, lambda _: InfluenceSample)
-    monkeypatch.setitem(other_kinds.MAKERS, InfluenceSample, lambda _: of_means(NOT_BOUNDED))
+    monkeypatch.setitem(kind_list.GIVEN, Means, lambda _: InfluenceSample)
+    monkeypatch.setitem(kind_list.MAKERS, InfluenceSample, lambda _: of_means(NOT_BOUNDED))
     table = dict(zip("abcd", NOT_BOUNDED.T.tolist(), strict=True))
     for goal in ({"half_width": 0.2}, {"baseline": "b", "difference": 0.3}):
         found, expected = (confir.plan_topics(scores, **goal) for scores in (Means(), table))

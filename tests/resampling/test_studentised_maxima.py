@@ -10,13 +10,13 @@ import confir.parallel
 from confir.resampling import pair_draws as module
 from confir.resampling import studentised_maxima as sizes
 from confir.resampling.borrowed_variance import NOTHING_BORROWED, BorrowedVariance
-from confir.resampling.kinds import topic_sample
 from confir.resampling.pair_draws import draw_normal_means
 from confir.resampling.studentised_maxima import (
     NORMAL_TOPICS,
     largest_statistics,
     studentised_maxima,
 )
+from confir.resampling.topic_sample import as_topic_sample
 from confir.resampling.topic_weights import topic_weights
 from requirements import required
 
@@ -64,7 +64,7 @@ def scores(topics=7, runs=4, gaps=0, seed=1):
 
 def check(values, every=NOTHING_BORROWED, one=NOTHING_BORROWED, replicates=60):
     found = studentised_maxima(
-        topic_sample(values), replicates, np.random.default_rng(3), every, one
+        as_topic_sample(values), replicates, np.random.default_rng(3), every, one
     )
     weights = topic_weights(len(values), replicates, np.random.default_rng(3))
     above, below = looped(values, weights, one)
@@ -73,7 +73,9 @@ def check(values, every=NOTHING_BORROWED, one=NOTHING_BORROWED, replicates=60):
     np.testing.assert_array_equal(found.either, np.maximum(found.above, found.below))
     every_above, _ = looped(values, weights, every)
     np.testing.assert_allclose(found.largest, every_above.max(axis=0), rtol=1e-7, atol=1e-7)
-    largest = largest_statistics(topic_sample(values), replicates, np.random.default_rng(3), every)
+    largest = largest_statistics(
+        as_topic_sample(values), replicates, np.random.default_rng(3), every
+    )
     np.testing.assert_array_equal(largest, found.largest)
     return found
 
@@ -102,7 +104,7 @@ def test_pairs_without_variance_stand_outside():
     found = check(values)
     assert np.isfinite(found.either).any()
     alone = studentised_maxima(
-        topic_sample(values[:, [0, 2, 3]]), 20, np.random.default_rng(1), *NOTHING
+        as_topic_sample(values[:, [0, 2, 3]]), 20, np.random.default_rng(1), *NOTHING
     )
     assert (alone.either == -np.inf).all()
 
@@ -116,8 +118,8 @@ def test_pairs_that_share_one_topic_stand_outside():
 
 def test_runs_without_scores_take_no_part():
     values = np.column_stack([scores(), np.full(7, np.nan)])
-    found = studentised_maxima(topic_sample(values), 50, np.random.default_rng(1), *NOTHING)
-    without = studentised_maxima(topic_sample(scores()), 50, np.random.default_rng(1), *NOTHING)
+    found = studentised_maxima(as_topic_sample(values), 50, np.random.default_rng(1), *NOTHING)
+    without = studentised_maxima(as_topic_sample(scores()), 50, np.random.default_rng(1), *NOTHING)
     assert (found.either[4] == -np.inf).all()
     np.testing.assert_allclose(found.above[:4], without.above, rtol=1e-9, atol=1e-12)
 
@@ -126,10 +128,10 @@ def test_chosen_runs_have_the_maxima_that_they_have_among_all():
     values = scores(topics=12, runs=6)
     borrowed = BorrowedVariance(4, 0.01)
     every = studentised_maxima(
-        topic_sample(values), 700, np.random.default_rng(2), borrowed, borrowed
+        as_topic_sample(values), 700, np.random.default_rng(2), borrowed, borrowed
     )
     some = largest_statistics(
-        topic_sample(values), 700, np.random.default_rng(2), borrowed, runs=[4, 1]
+        as_topic_sample(values), 700, np.random.default_rng(2), borrowed, runs=[4, 1]
     )
     np.testing.assert_allclose(some, every.either[[4, 1]].max(axis=0), rtol=1e-9)
 
@@ -143,9 +145,11 @@ def test_compiled_code_changes_no_bit(runs, monkeypatch):
     found = {}
     for compiled in (False, True):
         monkeypatch.setattr(module, "can_compile", lambda _, compiled=compiled: compiled)
-        maxima = studentised_maxima(topic_sample(values), 700, np.random.default_rng(2), every, one)
+        maxima = studentised_maxima(
+            as_topic_sample(values), 700, np.random.default_rng(2), every, one
+        )
         largest = largest_statistics(
-            topic_sample(values), 700, np.random.default_rng(2), every, runs
+            as_topic_sample(values), 700, np.random.default_rng(2), every, runs
         )
         found[compiled] = [*maxima, largest]
     for plain, compiled in zip(found[False], found[True], strict=True):
@@ -159,16 +163,16 @@ def test_pairs_multiplied_together_or_one_by_one_have_the_same_maxima(monkeypatc
     values[:, 5] = values[:, 3]  # a pair without variance
     borrowed = BorrowedVariance(35, 0.01)
     expected = studentised_maxima(
-        topic_sample(values), 700, np.random.default_rng(2), borrowed, borrowed
+        as_topic_sample(values), 700, np.random.default_rng(2), borrowed, borrowed
     )
     monkeypatch.setattr(module, "_PAIRS_AT_ONCE", together)
     monkeypatch.setattr(module, "_SQUARES_KEPT", kept)
     found = studentised_maxima(
-        topic_sample(values), 700, np.random.default_rng(2), borrowed, borrowed
+        as_topic_sample(values), 700, np.random.default_rng(2), borrowed, borrowed
     )
     for part, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(part, other, rtol=1e-12)
-    largest = largest_statistics(topic_sample(values), 700, np.random.default_rng(2), borrowed)
+    largest = largest_statistics(as_topic_sample(values), 700, np.random.default_rng(2), borrowed)
     np.testing.assert_allclose(largest, expected.largest, rtol=1e-12)
 
 
@@ -178,10 +182,10 @@ def test_threads_and_rooms_of_memory_change_no_bit(monkeypatch):
     for cores in (1, 2, 7):
         monkeypatch.setattr(confir.parallel, "usable_cores", lambda cores=cores: cores)
         results.append(
-            studentised_maxima(topic_sample(values), 2_000, np.random.default_rng(5), *NOTHING)
+            studentised_maxima(as_topic_sample(values), 2_000, np.random.default_rng(5), *NOTHING)
         )
     monkeypatch.setattr(sizes, "_NUMBERS_AT_ONCE", 1)
-    parts = studentised_maxima(topic_sample(values), 2_000, np.random.default_rng(5), *NOTHING)
+    parts = studentised_maxima(as_topic_sample(values), 2_000, np.random.default_rng(5), *NOTHING)
     for other in results[1:]:
         assert np.array_equal(results[0].above, other.above)
         assert np.array_equal(results[0].below, other.below)
@@ -195,17 +199,17 @@ def test_many_topics_take_the_normal_limit_of_what_resampling_gives(monkeypatch)
     rng = np.random.default_rng(6)
     values = rng.random((600, 1)) + rng.normal(0, 0.1, (600, 5)) * np.array([1, 1, 2, 3, 0.5])
     resampled = largest_statistics(
-        topic_sample(values), 4_000, np.random.default_rng(1), NOTHING_BORROWED
+        as_topic_sample(values), 4_000, np.random.default_rng(1), NOTHING_BORROWED
     )
     monkeypatch.setattr(sizes, "NORMAL_TOPICS", 600)
     normal = largest_statistics(
-        topic_sample(values), 4_000, np.random.default_rng(1), NOTHING_BORROWED
+        as_topic_sample(values), 4_000, np.random.default_rng(1), NOTHING_BORROWED
     )
     assert not np.array_equal(normal, resampled)
     for share in (0.5, 0.8, 0.95):
         assert np.quantile(normal, share) == pytest.approx(np.quantile(resampled, share), rel=0.04)
     borrowed = BorrowedVariance(10, 5.0)
-    raised = largest_statistics(topic_sample(values), 4_000, np.random.default_rng(1), borrowed)
+    raised = largest_statistics(as_topic_sample(values), 4_000, np.random.default_rng(1), borrowed)
     assert np.quantile(raised, 0.95) < np.quantile(normal, 0.95)
 
 
@@ -213,7 +217,7 @@ def test_the_normal_limit_has_the_covariance_of_the_scores(monkeypatch):
     values = np.random.default_rng(8).random((6, 2))
     monkeypatch.setattr(sizes, "NORMAL_TOPICS", 6)
     borrowed = BorrowedVariance(2, 10.0)
-    found = largest_statistics(topic_sample(values), 30, np.random.default_rng(1), borrowed)
+    found = largest_statistics(as_topic_sample(values), 30, np.random.default_rng(1), borrowed)
     means = draw_normal_means(np.cov(values.T), 30, np.random.default_rng(1))
     variance = (values[:, 0] - values[:, 1]).var(ddof=1) + 10.0 * (1 - 2 ** (-1 / 6))
     np.testing.assert_allclose(found, np.abs(means[0] - means[1]) / np.sqrt(variance), rtol=1e-9)
@@ -222,10 +226,10 @@ def test_the_normal_limit_has_the_covariance_of_the_scores(monkeypatch):
 def test_many_topics_with_gaps_have_no_replicates():
     values = np.random.default_rng(7).random((NORMAL_TOPICS, 3))
     values[0, 0] = np.nan
-    found = studentised_maxima(topic_sample(values), 99, np.random.default_rng(1), *NOTHING)
+    found = studentised_maxima(as_topic_sample(values), 99, np.random.default_rng(1), *NOTHING)
     assert found.either.shape == (3, 0)
     for runs in (None, [0]):
         largest = largest_statistics(
-            topic_sample(values), 99, np.random.default_rng(1), NOTHING_BORROWED, runs
+            as_topic_sample(values), 99, np.random.default_rng(1), NOTHING_BORROWED, runs
         )
         assert largest.shape == (0,)

@@ -10,9 +10,10 @@ from threadpoolctl import threadpool_limits
 from confir.data.scores import Scores
 from confir.errors import FormatError, InvalidValueError, UnknownNameError
 from confir.resampling import topic_weights as weights_module
-from confir.resampling.kinds import bootstrap_topics, topic_sample
+from confir.resampling.replicates import MOST_REPLICATES, check_replicates
 from confir.resampling.statistics import STATISTICS
-from confir.resampling.topic_bootstrap import MOST_REPLICATES, check_replicates
+from confir.resampling.topic_bootstrap import bootstrap_topics
+from confir.resampling.topic_sample import as_topic_sample
 from confir.resampling.topic_weights import draw_topics, resampled_means, topic_weights
 
 TOPICS, REPLICATES, SEED = 12, 150, 11
@@ -211,7 +212,7 @@ def test_replicates_that_draw_only_scores_of_0_or_of_1_are_exact_despite_roundin
     values = np.random.default_rng(3).uniform(0.4, 0.6, (25, 4, 50))
     values[:13] = np.array([0.0, 1.0, -1.0, 2.0])[:, None]
     counts = np.random.default_rng(1).multinomial(25, np.repeat([1 / 13, 0.0], [13, 12]), 40)
-    sample = topic_sample(values.reshape(25, 200))
+    sample = as_topic_sample(values.reshape(25, 200))
     found = sample.distribution(slice(None), counts / 25).replicates.reshape(40, 4, 50)
     assert (found[:, 0] == 0.0).all()
     assert (found[:, 1] == 1.0).all()
@@ -251,7 +252,7 @@ def test_columns_are_runs_by_measures_and_contiguous(complete):
 
 
 def test_a_distribution_provides_what_it_has_and_the_skewness_of_its_sample(complete):
-    found = topic_sample(complete).distribution(slice(None), None)
+    found = as_topic_sample(complete).distribution(slice(None), None)
     assert found.sample is not None
     assert "skewness" in found.provided
     assert "se" in found.provided
@@ -260,9 +261,9 @@ def test_a_distribution_provides_what_it_has_and_the_skewness_of_its_sample(comp
 
 
 def test_only_means_of_independent_topics_without_gaps_are_plain_averages(complete, gappy):
-    assert topic_sample(complete).averages
-    assert not topic_sample(gappy).averages
-    assert not topic_sample(complete, statistic="geometric-mean").averages
+    assert as_topic_sample(complete).averages
+    assert not as_topic_sample(gappy).averages
+    assert not as_topic_sample(complete, statistic="geometric-mean").averages
 
 
 @pytest.mark.parametrize(
@@ -371,9 +372,9 @@ def test_threads_of_the_matrix_product_change_no_bit():
 
 
 def test_an_array_keeps_the_shape_of_its_columns():
-    assert topic_sample(np.ones((4, 2, 3))).shape == (2, 3)
-    assert topic_sample([0.1, 0.2]).shape == ()
-    assert topic_sample(np.ones((4, 2))).labels == (("column 1", "score"), ("column 2", "score"))
+    assert as_topic_sample(np.ones((4, 2, 3))).shape == (2, 3)
+    assert as_topic_sample([0.1, 0.2]).shape == ()
+    assert as_topic_sample(np.ones((4, 2))).labels == (("column 1", "score"), ("column 2", "score"))
 
 
 def test_an_unknown_statistic_is_named_with_the_nearest(complete):

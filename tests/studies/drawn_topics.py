@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from confir.resampling.topic_bootstrap import own_seed
+from confir.resampling.replicates import own_seed
 from confir.resampling.topic_weights import topic_weights
 from confir.studies.best.run_pairs import compare_all_runs
 

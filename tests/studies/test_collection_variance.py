@@ -15,7 +15,7 @@ from scipy import stats
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
 from confir.data.scores import Scores
-from confir.intervals.method_list import confidence_interval
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.measures.evaluation import evaluate
 from confir.report.contents import Settings
 from confir.report.gathering import gather_contents

@@ -7,9 +7,9 @@ from scipy import stats
 from confir import compare_runs, judge_gate
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.resampling.borrowed_variance import BorrowedVariance
-from confir.resampling.kinds import topic_sample
+from confir.resampling.replicates import own_seed
 from confir.resampling.studentised_maxima import NORMAL_TOPICS, largest_statistics
-from confir.resampling.topic_bootstrap import own_seed
+from confir.resampling.topic_sample import as_topic_sample
 from confir.studies.comparison import families
 from confir.studies.comparison.chart import _records
 from confir.studies.comparison.comparison import Place
@@ -46,7 +46,7 @@ def test_limits_and_p_values_are_those_of_the_formula(scores, baseline):
         family = comparison.families[number]
         maxima = np.sort(
             largest_statistics(
-                topic_sample(values),
+                as_topic_sample(values),
                 len(family.maxima),
                 np.random.default_rng(seed),
                 BorrowedVariance(m, np.median(variance)),

@@ -9,7 +9,7 @@ from confir.data.sampling.judged_scores import join_judges
 from confir.data.sampling.prediction_powered import Judged
 from confir.errors import ConfirError, InvalidValueError, TopicMismatchError, UnsupportedMethodError
 from confir.resampling.borrowed_variance import BorrowedVariance
-from confir.resampling.human_judgements import JudgedSample
+from confir.resampling.judged_sample import JudgedSample
 from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
 from judge_files import noisy_judge, plain_correction
 from samples import short_sample

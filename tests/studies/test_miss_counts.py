@@ -15,7 +15,7 @@ from confir.intervals.count_kernels import compile_kernels
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method, Use
 from confir.intervals.method_list import METHODS, methods_over
-from confir.resampling.kinds import topic_sample
+from confir.resampling.topic_sample import as_topic_sample
 from confir.resampling.topic_weights import topic_weights
 from confir.studies.coverage.miss_counts import count_misses, number_of_tasks
 from confir.studies.coverage.studied_methods import (
@@ -150,7 +150,7 @@ def test_every_method_counts_what_its_limits_give(kind, size):
     width = np.zeros(found.below.shape)
     for chosen, draws, own_seed in drawn_samples(9, len(x), size, samples, replicates):
         weights = np.array([np.bincount(row, minlength=size) for row in draws]) / size
-        distribution = topic_sample(x[chosen]).distribution(slice(None), weights)
+        distribution = as_topic_sample(x[chosen]).distribution(slice(None), weights)
         distribution = replace(distribution, seed=own_seed, draws=replicates)
         for k, method in enumerate(methods_over("topics").values()):
             for v, level in enumerate(levels):
@@ -638,7 +638,7 @@ def test_any_collection_of_methods_will_do():
 
 def test_the_published_bootstrap_t_has_the_whole_error_in_each_tail():
     rng = np.random.default_rng(0)
-    sample = topic_sample(population())
+    sample = as_topic_sample(population())
     distribution = sample.distribution(slice(None), topic_weights(30, 200, rng))
     published = as_method("bootstrap-t-published")
     assert published is PUBLISHED_BOOTSTRAP_T

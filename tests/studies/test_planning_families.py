@@ -10,7 +10,7 @@ from confir import compare_runs, confidence_interval, plan_topics
 from confir.errors import InvalidValueError
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.report.result_table import result_table
-from confir.resampling.kinds import topic_sample
+from confir.resampling.topic_sample import as_topic_sample
 from confir.studies.planning.pilot import measure_pilot, planned_differences
 from confir.studies.planning.power import Criterion, family_level, planned_criterion
 from studies.score_tables import table
@@ -191,7 +191,7 @@ def test_no_run_in_the_best_set_lies_further_below_than_planned(spread, assuranc
 def test_the_plan_of_a_best_set_is_two_half_widths_of_the_worst_pair(pilot):
     plan = plan_topics(pilot, half_width=0.05, family="best")
     assert plan.runs == pilot.runs
-    sample = topic_sample(pilot)
+    sample = as_topic_sample(pilot)
     differences = planned_differences(sample, None, by_partner=True)
     criterion = planned_criterion(sample, measure_pilot(differences, 0.95), "best", None, 0.95)
     for r, m in np.ndindex(plan.topics.shape):
@@ -216,7 +216,7 @@ def test_partners_are_found_where_scores_are_missing(pilot):
     # the others do better on topics that run 1 lacks, which says nothing about differences
     pilot.values[:15, [0, 2], 0] += 0.8
     pilot.values[:, 2, 0] += np.random.default_rng(9).normal(0.0, 0.15, 40)
-    sample = planned_differences(topic_sample(pilot), None, by_partner=True)
+    sample = planned_differences(as_topic_sample(pilot), None, by_partner=True)
     for column, (run, measure) in zip(sample.values[0].T, sample.labels, strict=True):
         m, r = pilot.measures.index(measure), pilot.runs.index(run)
         scores = pilot.values[:, :, m]

@@ -14,7 +14,7 @@ from confir.errors import (
     UnknownNameError,
     UnsupportedMethodError,
 )
-from confir.intervals.method_list import confidence_interval
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.measures.chance_tail import combine_probabilities
 from confir.measures.random_rankings import (
     expected_random_ap,

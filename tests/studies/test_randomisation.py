@@ -8,7 +8,7 @@ import pytest
 
 import confir.parallel
 from confir.errors import TopicMismatchError
-from confir.resampling.kinds import topic_sample
+from confir.resampling.topic_sample import as_topic_sample
 from confir.studies.comparison import randomisation
 from confir.studies.comparison.pairs import pair_runs
 from confir.studies.comparison.randomisation import flip_signs, permute_runs, shift_bootstrap
@@ -16,7 +16,7 @@ from studies.score_tables import table
 
 
 def units(values):
-    return pair_runs(topic_sample(table(values)), None).unit_scores()
+    return pair_runs(as_topic_sample(table(values)), None).unit_scores()
 
 
 def all_pairs(values):

@@ -9,8 +9,8 @@ from scipy import stats
 import confir.parallel
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
-from confir.intervals.method_list import confidence_interval
-from confir.resampling.topic_bootstrap import own_seed
+from confir.intervals.confidence_intervals import confidence_interval
+from confir.resampling.replicates import own_seed
 from confir.resampling.topic_weights import topic_weights
 from confir.studies.best.run_pairs import compare_all_runs
 from confir.studies.ranks.ranking import Ranking, rank_runs

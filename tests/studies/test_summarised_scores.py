@@ -19,7 +19,7 @@ from confir.errors import (
     UnsupportedMethodError,
 )
 from confir.resampling.document_kernels import PLAIN_KERNELS, THRESHOLDS, seeded_keys
-from confir.resampling.summarised_topics import PoissonSums, SummarisedTopics
+from confir.resampling.summary_sample import PoissonSums, SummarisedTopics
 from requirements import ON_LINUX, required
 
 pa = required("pyarrow")

@@ -51,7 +51,7 @@ def demo_command(
     from confir.cli.terminal import result_answer
     from confir.data.experiment import Experiment
     from confir.data.simulation import sample_collection, write_collection
-    from confir.intervals.method_list import confidence_interval
+    from confir.intervals.confidence_intervals import confidence_interval
     from confir.measures.evaluation import evaluate
 
     out.prepare()

@@ -94,7 +94,7 @@ def _data() -> Finding:
 def _jobs() -> Iterator[Finding]:
     """Yield the times of two tiny jobs."""
     from confir.data.simulation import sample_collection
-    from confir.intervals.method_list import confidence_interval
+    from confir.intervals.confidence_intervals import confidence_interval
     from confir.measures.evaluation import evaluate
 
     sample = sample_collection()

@@ -139,9 +139,13 @@ class Result:
 
     def variables(self) -> list[Variable]:
         """Return the columns of the records, the labels of the axes first."""
-        found = {
-            one.column: one for one in (*self.label_variables(), *self._declared(), *self.derived())
-        }
+        found = {one.column: one for one in self.label_variables()}
+        for one in fields(self):
+            along, values = one.metadata.get("over"), getattr(self, one.name)
+            if along is not None and not (along and values is None):
+                name = one.metadata["column"] or one.name
+                found[name] = Variable(name, along, self._along(values, one.metadata))
+        found |= {one.column: one for one in self.derived()}
         return [found[name] for name in self.record_columns or found if name in found]
 
     def label_variables(self) -> Iterator[Variable]:
@@ -311,14 +315,6 @@ class Result:
     def _sizes(self) -> dict[str, int]:
         """Return the number of labels along each axis."""
         return {name: len(labels) for name, labels in self.axes().items()}
-
-    def _declared(self) -> Iterator[Variable]:
-        """Yield the fields that hold numbers or words."""
-        for one in fields(self):
-            values = getattr(self, one.name)
-            if "over" in one.metadata and not (one.metadata["over"] and values is None):
-                name = one.metadata["column"] or one.name
-                yield Variable(name, one.metadata["over"], self._along(values, one.metadata))
 
     def _along(self, values: Any, metadata: Mapping[str, Any]) -> Any:
         """Return the values of a field in the shape of its axes."""

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
 
 from confir.arguments import as_level
 from confir.arrays import Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
+
+if TYPE_CHECKING:
+    from confir.data.scores import Scores
+    from confir.measures.score_summary import ScoreSummary
 
 
 class Limits(NamedTuple):
@@ -99,3 +105,18 @@ def tail_probabilities(level: float) -> tuple[float, float]:
     """
     tail = (1.0 - as_level(level)) / 2.0
     return tail, 1.0 - tail
+
+
+def means_alone(scores: Scores | ScoreSummary, level: float) -> Interval:
+    """Return the means of scores with limits that are not known, as for a single topic."""
+    as_level(level)
+    mean = scores.mean()
+    return Interval(
+        labels=tuple((run, measure) for run in scores.runs for measure in scores.measures),
+        estimate=mean,
+        low=np.full(mean.shape, np.nan),
+        high=np.full(mean.shape, np.nan),
+        topics=scores.topic_counts(),
+        level=level,
+        methods=("none",) * mean.size,
+    )

@@ -10,8 +10,12 @@ from confir.arrays import Integers
 from confir.intervals.interval import Limits
 from confir.intervals.probe import Probe, side_of_limits
 from confir.resampling.distribution import Resampled, SamplingDistribution
+from confir.resampling.sample import Sample
 
 _NOT_STATED = "not stated"
+
+# What intervals are wanted of: columns yet to be resampled, or resampled already.
+Source = Sample | SamplingDistribution
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,7 +19,7 @@ from confir.intervals.count_kernels import CountKernels, Tally
 from confir.intervals.interval import Limits
 from confir.order import TIE
 from confir.resampling.distribution import SamplingDistribution, interpolate
-from confir.resampling.moments import ROUNDING
+from confir.resampling.topic_distribution import ROUNDING
 
 # Sides of an interval; UNDEFINED where there is none, and where the value is not known.
 BELOW, INSIDE, ABOVE, UNDEFINED = -1, 0, 1, 2

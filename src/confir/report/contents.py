@@ -22,7 +22,7 @@ from confir.intervals.method_list import find_method
 from confir.measures.random_rankings import MOST_DOCUMENTS
 from confir.measures.score_summary import ScoreSummary
 from confir.report.sections import Section
-from confir.resampling.topic_bootstrap import check_replicates
+from confir.resampling.replicates import check_replicates
 from confir.studies import find_sections
 
 Sections = dict[str, Section[Any]]

@@ -181,7 +181,7 @@ def _lists(
             runs,
             name_by=rules.name_by,
             tie_precision=rules.tie_precision,
-            exclusions=rules.exclusions,
+            exclusions=rules.reading.exclusions,
         )
     unknown = [run for run in scores.runs if run not in lists.runs]
     if unknown:

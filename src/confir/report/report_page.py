@@ -54,8 +54,8 @@ from confir.report.script_bundle import ScriptBundle
 from confir.report.sections import Figure, answer_sentences, conclusions
 from confir.report.static_figures import static_figures
 from confir.resampling.kinds import require_knowledge
+from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
-from confir.resampling.topic_bootstrap import Rng
 from confir.studies import STUDIES, find_sections
 
 # The parts of the page's own script, which share one scope.

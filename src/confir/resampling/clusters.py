@@ -17,8 +17,8 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.sampling.design import Design, Layout
 from confir.errors import InvalidValueError, TopicMismatchError
 from confir.resampling.distribution import Fields, Labels, SamplingDistribution
-from confir.resampling.moments import ROUNDING, is_constant
 from confir.resampling.statistics import UNIT, Statistic
+from confir.resampling.topic_distribution import ROUNDING, is_constant
 from confir.resampling.topic_weights import draw_topics
 
 # In reproductions/clusters.py, 20 clusters of unequal sizes have an unevenness of 0.043, and 95% intervals

@@ -68,7 +68,9 @@ class SamplingDistribution:
         By a design, how many independent topics give the same standard error (C); else None.
     """
 
-    uneven: ClassVar[bool] = False  # nothing is known of single units
+    # As of a sample; nothing is known of single units.
+    design_words: ClassVar[str] = ""
+    uneven: ClassVar[bool] = False
 
     labels: Labels
     estimate: Floats
@@ -92,8 +94,8 @@ class SamplingDistribution:
 
     def __repr__(self) -> str:
         over = " and ".join(sorted(self.resampled))
-        drawn = 0 if self.replicates is None else len(self.replicates)
-        return f"SamplingDistribution({len(self.labels)} columns, {drawn} replicates of {over})"
+        sizes = f"{len(self.labels)} columns, {self.replicates_drawn} replicates of {over}"
+        return f"SamplingDistribution({sizes})"
 
     def require(self, name: str) -> Floats:
         """Return a field; raise if this distribution lacks it."""
@@ -108,9 +110,19 @@ class SamplingDistribution:
         return "documents" if "documents" in self.resampled else "topics"
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """The columns' shape in results."""
+        return (len(self.labels),)
+
+    @property
+    def replicates_drawn(self) -> int:
+        """Number of replicates."""
+        return 0 if self.replicates is None else len(self.replicates)
+
+    @property
     def provided(self) -> frozenset[str]:
         """The fields that it has; from the sample follows the skewness."""
-        there = {name for name in FIELDS if getattr(self, name) is not None}
+        there = {name for name in DISTRIBUTION_FIELDS if getattr(self, name) is not None}
         return frozenset(there if self.sample is None else {*there, "skewness"})
 
     def simple_columns(self) -> Booleans:
@@ -194,7 +206,7 @@ class SamplingDistribution:
         return ~(self.require("se") > 0)
 
 
-FIELDS = frozenset(field.name for field in fields(SamplingDistribution))
+DISTRIBUTION_FIELDS = frozenset(field.name for field in fields(SamplingDistribution))
 
 
 def quantile_of_sorted(ordered: Floats, probability: float | Floats, count: Integers) -> Floats:

@@ -18,7 +18,7 @@ from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.sampling.prediction_powered import Judged, centre
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.resampling.distribution import Fields, SamplingDistribution
-from confir.resampling.human_judgements import JudgedSample
+from confir.resampling.judged_sample import JudgedSample
 from confir.resampling.pair_draws import PairBlocks
 from confir.resampling.topic_weights import topic_weights
 

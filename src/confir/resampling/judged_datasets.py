@@ -18,7 +18,7 @@ from confir.errors import InvalidValueError
 from confir.order import TIE
 from confir.resampling.clusters import summed_df
 from confir.resampling.distribution import Fields, Labels, SamplingDistribution
-from confir.resampling.human_judgements import JudgedSample
+from confir.resampling.judged_sample import JudgedSample
 from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws
 from confir.resampling.sample import Sample
 from confir.resampling.studentised_maxima import sizes_in_memory

@@ -4,38 +4,25 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
-from confir.arguments import as_choice, as_generator, as_reals
-from confir.arrays import Booleans, Floats
+from confir.arguments import as_choice
 from confir.data.experiment import Experiment
 from confir.data.run_scores import RunScores
-from confir.data.scores import Scores, lie_in_unit_interval
-from confir.defaults import REPLICATES, SEED
+from confir.data.scores import Scores
 from confir.errors import (
-    FormatError,
     InvalidValueError,
     UnsupportedMethodError,
     enumerate_names,
 )
-from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_sources import as_run_scores
 from confir.measures.score_summary import ScoreSummary
-from confir.parallel import run_in_threads
-from confir.resampling.distribution import Labels, SamplingDistribution
 from confir.resampling.sample import Knowledge, Sample, names
-from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
-from confir.resampling.topic_bootstrap import (
-    Rng,
-    ScoresLike,
-    TopicSample,
-    check_replicates,
-    own_seed,
-)
+from confir.resampling.statistics import WeightedStatistic
+from confir.resampling.topic_sample import ScoresLike, TopicSample, as_topic_sample
 
 if TYPE_CHECKING:
     from confir.data.votes import Votes
@@ -64,13 +51,13 @@ def as_sample(
     if isinstance(scores, Sample):
         return scores
     if type(scores) is Scores:  # the usual kind: the modules of others are not loaded for it
-        return topic_sample(scores, statistic=statistic, baseline=baseline)
-    from confir.resampling.other_kinds import MAKERS
+        return as_topic_sample(scores, statistic=statistic, baseline=baseline)
+    from confir.resampling.kind_list import MAKERS
 
     given = as_scores_or_array(scores)
     kind = kind_of(given)
     if kind not in MAKERS:
-        return topic_sample(given, statistic=statistic, baseline=baseline)
+        return as_topic_sample(given, statistic=statistic, baseline=baseline)
     if statistic not in _LINEAR:
         raise UnsupportedMethodError(
             f"the statistic {statistic!r} needs the scores of single topics, by one judge and of one "
@@ -96,14 +83,14 @@ def as_scores_or_array(source: Any) -> Any:
 def kind_of(scores: Any) -> type[Sample]:
     """Return the kind of sample that scores make, without making it; plain of all else."""
     if type(scores) is not Scores:
-        from confir.resampling.other_kinds import GIVEN
+        from confir.resampling.kind_list import GIVEN
 
         for given, kind in GIVEN.items():
             if isinstance(scores, given):
                 return kind(scores)
     if getattr(scores, "design", None) is None:
         return TopicSample
-    from confir.resampling.clustered_topics import ClusteredSample
+    from confir.resampling.clustered_sample import ClusteredSample
 
     return ClusteredSample
 
@@ -124,7 +111,7 @@ def require_knowledge(scores: Any, need: Knowledge, what: str, also: Collection[
     """
     kind = kind_of(scores)
     if need not in kind.knowledge and kind.kind not in also:
-        from confir.resampling.other_kinds import KINDS
+        from confir.resampling.kind_list import KINDS
 
         fitting = [one.kind for one in KINDS if need in one.knowledge or one.kind in also]
         raise UnsupportedMethodError(
@@ -176,78 +163,6 @@ def takes(verb: Callable[..., Any], kind: type[Sample]) -> bool:
     return need is None or need in kind.knowledge or kind.kind in getattr(verb, "also", ())
 
 
-def topic_sample(
-    scores: ScoresLike, *, statistic: str | WeightedStatistic = "mean", baseline: str | None = None
-) -> TopicSample:
-    """Return scores prepared for the bootstrap of a statistic over topics."""
-    chosen: Statistic | WeightedStatistic
-    if callable(statistic) and not isinstance(statistic, type):
-        chosen = statistic
-    else:
-        chosen = STATISTICS[as_choice("statistic", statistic, STATISTICS)]
-    compares = isinstance(chosen, Statistic) and chosen.compares
-    if compares and (baseline is None or not isinstance(scores, Scores)):
-        raise InvalidValueError(f"{statistic!r} compares runs: it needs Scores and a baseline")
-    if baseline is not None and not compares:
-        raise InvalidValueError(f"{statistic!r} compares no runs: it takes no baseline")
-    if not isinstance(scores, Scores):
-        return _array_sample(scores, chosen)
-    scores = scores.filled().in_id_order().clipped(bounded_measures)
-    reference = scores.values
-    if baseline is not None:
-        as_choice("baseline", baseline, scores.runs, "run")
-        reference = scores.select(run=[baseline]).values
-        scores = scores.select(run=[run for run in scores.runs if run != baseline])
-        if not scores.runs:
-            raise InvalidValueError(f"there is no run to compare with the baseline {baseline!r}")
-    flat = scores.values.reshape(len(scores.topics), -1)
-    other = np.broadcast_to(reference, scores.values.shape).reshape(flat.shape)
-    labels = tuple((run, measure) for run in scores.runs for measure in scores.measures)
-    support = np.tile(bounded_measures(scores), len(scores.runs))
-    sample = _prepare(chosen, labels, scores.values.shape[1:], flat, other, support)
-    if scores.design is None:
-        return sample
-    from confir.resampling.clustered_topics import ClusteredSample
-    from confir.resampling.clusters import Clusters
-
-    return ClusteredSample(**sample.fields(), clusters=Clusters.of(scores.design))
-
-
-def _array_sample(scores: Any, statistic: Statistic | WeightedStatistic) -> TopicSample:
-    array = as_reals(
-        "scores", scores, "anything that as_scores takes, or an array, topics × columns"
-    )
-    if array.ndim == 0 or array.size == 0:
-        raise FormatError(f"scores have shape {array.shape}; expected topics, or topics × columns")
-    flat = array.reshape(len(array), -1)
-    labels = tuple((f"column {i + 1}", "score") for i in range(flat.shape[1]))
-    # An unknown measure: bounded if all of its scores are, as in a table.
-    bounded = bool(lie_in_unit_interval(flat).all())
-    flat = np.clip(flat, 0.0, 1.0) if bounded else flat
-    support = np.full(flat.shape[1], bounded)
-    return _prepare(statistic, labels, array.shape[1:], flat, flat, support)
-
-
-def _prepare(
-    statistic: Statistic | WeightedStatistic,
-    labels: Labels,
-    shape: tuple[int, ...],
-    scores: Floats,
-    reference: Floats,
-    support: Booleans,
-) -> TopicSample:
-    if np.isinf(scores).any() or np.isinf(reference).any():
-        raise FormatError("a score is infinite; expected finite numbers, NaN where missing")
-    if not isinstance(statistic, Statistic):
-        if np.isnan(scores).any():
-            raise InvalidValueError("a statistic given as a function takes no missing scores")
-        return TopicSample(labels, shape, (scores,), statistic, np.zeros_like(support))
-    variables = statistic.variables(scores, reference)
-    missing = np.isnan(scores) | np.isnan(reference)
-    values = tuple(np.where(missing, np.nan, variable) for variable in variables)
-    return TopicSample(labels, shape, values, statistic, support & statistic.bounded)
-
-
 # Statistics that are means of one variable, whose contrasts are differences.
 _LINEAR = ("mean", "difference")
 
@@ -264,47 +179,3 @@ def against(sample: AnySample, baseline: str) -> AnySample:
         raise InvalidValueError(f"there is no run to compare with the baseline {baseline!r}")
     minus = place * len(measures) + np.arange(len(measures))
     return sample.contrast(plus, minus)
-
-
-def bootstrap_topics(
-    scores: ScoresLike,
-    *,
-    statistic: str | WeightedStatistic = "mean",
-    baseline: str | None = None,
-    replicates: int = REPLICATES,
-    rng: Rng = SEED,
-) -> SamplingDistribution:
-    """Return the distribution of a statistic over resampled topics.
-
-    It says how far the statistic would vary with other topics, also where no formula does; all runs
-    and measures share the topics drawn. `confidence_interval` makes intervals of it.
-
-    Parameters
-    ----------
-    scores
-        Anything that `as_scores` takes, or an array of scores: topics, or topics × columns.
-    statistic
-        "mean", "geometric-mean" or "logit-mean" of each run; "difference", "ratio" or
-        "logit-difference" of each run's mean against the baseline's; or a function of weights
-        (replicates × topics, rows sum to 1) and scores (topics × columns) that returns
-        replicates × columns.
-    baseline
-        The run that the others are compared with.
-    replicates
-        Number of replicates, B.
-    rng
-        Seed or generator.
-
-    Examples
-    --------
-    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
-    >>> confir.bootstrap_topics(scores, replicates=999).replicates.shape
-    (999, 2)
-    """
-    sample = as_sample(scores, statistic=statistic, baseline=baseline)
-    check_replicates(replicates)
-    generator = as_generator(rng)
-    seed = own_seed(generator)
-    weights = sample.draw(replicates, generator)
-    (distribution,) = run_in_threads(lambda w: sample.distribution(slice(None), w), [weights])
-    return replace(distribution, seed=seed, draws=replicates)

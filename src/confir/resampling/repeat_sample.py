@@ -17,12 +17,12 @@ from confir.data.sampling.prediction_powered import Judged
 from confir.data.sampling.repeated_scores import RepeatedJudgedScores, RepeatedScores
 from confir.errors import UnsupportedMethodError
 from confir.resampling.distribution import Fields, Labels, SamplingDistribution
-from confir.resampling.human_judgements import JudgedSample
 from confir.resampling.judged_datasets import JudgedDatasets
-from confir.resampling.moments import ROUNDING
+from confir.resampling.judged_sample import JudgedSample
 from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws
 from confir.resampling.sample import Knowledge, Sample
-from confir.resampling.topic_bootstrap import TopicSample
+from confir.resampling.topic_distribution import ROUNDING
+from confir.resampling.topic_sample import TopicSample
 
 OverTopics = TopicSample | JudgedSample | JudgedDatasets
 

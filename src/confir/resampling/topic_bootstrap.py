@@ -1,240 +1,58 @@
-"""The bootstrap over topics.
-
-All columns share the same replicate weights, so the bootstrap means of all runs and measures are one
-matrix product, and runs stay paired.
-"""
+"""The bootstrap over topics."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from dataclasses import replace
 
-import numpy as np
-
-from confir.arguments import as_integer
-from confir.arrays import Booleans, Floats, Integers
-from confir.data.common_topics import common_topics
-from confir.data.experiment import Experiment
-from confir.data.files import PathLike
-from confir.data.scores import Scores
-from confir.errors import InvalidValueError
-from confir.order import TIE
-from confir.resampling.distribution import FIELDS, Fields, Labels, SamplingDistribution
-from confir.resampling.moments import (
-    function_distribution,
-    smooth_distribution,
-    trimmed_fourth_powers,
-)
-from confir.resampling.sample import Knowledge, MeasureSample, Sample, check_common_topics
-from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
-from confir.resampling.topic_weights import TopicWeights, draw_topics, topic_weights
-
-if TYPE_CHECKING:
-    from confir.resampling.pair_draws import PairBlocks
-
-# With this many replicates the Monte-Carlo error is negligible.
-MOST_REPLICATES = 10_000_000
-
-# Fields of the distributions of means alone.
-_OF_MEANS = {"sample", "skewness", "replicate_skewness"}
-
-Rng: TypeAlias = "int | np.random.Generator | None"  # as text: numpy.random takes time to load
-ScoresLike = Scores | Experiment | Floats | Sequence[Any] | PathLike | Mapping[str, Any]
+from confir.arguments import as_generator
+from confir.defaults import REPLICATES, SEED
+from confir.parallel import run_in_threads
+from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.kinds import as_sample
+from confir.resampling.replicates import Rng, check_replicates, own_seed
+from confir.resampling.statistics import WeightedStatistic
+from confir.resampling.topic_sample import ScoresLike
 
 
-def own_seed(rng: np.random.Generator) -> int:
-    """Return a seed for methods that draw their own random numbers; the generator is unchanged."""
-    return int(rng.spawn(1)[0].integers(2**63))
+def bootstrap_topics(
+    scores: ScoresLike,
+    *,
+    statistic: str | WeightedStatistic = "mean",
+    baseline: str | None = None,
+    replicates: int = REPLICATES,
+    rng: Rng = SEED,
+) -> SamplingDistribution:
+    """Return the distribution of a statistic over resampled topics.
 
+    It says how far the statistic would vary with other topics, also where no formula does; all runs
+    and measures share the topics drawn. `confidence_interval` makes intervals of it.
 
-def check_replicates(replicates: int) -> None:
-    """Raise if the number of replicates is invalid."""
-    if as_integer("replicates", replicates) > MOST_REPLICATES:
-        raise InvalidValueError(
-            f"replicates is {replicates:,}; expected at most {MOST_REPLICATES:,}"
-        )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class TopicSample(Sample):
-    """Scores by topic, a simple random sample, prepared for the bootstrap of a statistic.
-
-    Attributes
+    Parameters
     ----------
-    labels, shape, support
-        As in `Sample`.
-    values
-        The variables averaged, or the scores for a function: topics × columns, NaN where missing.
+    scores
+        Anything that `as_scores` takes, or an array of scores: topics, or topics × columns.
     statistic
-        A statistic in STATISTICS, or a function of weights and scores.
-    tie
-        Of a contrast, how near two differences of a column are equal.
+        "mean", "geometric-mean" or "logit-mean" of each run; "difference", "ratio" or
+        "logit-difference" of each run's mean against the baseline's; or a function of weights
+        (replicates × topics, rows sum to 1) and scores (topics × columns) that returns
+        replicates × columns.
+    baseline
+        The run that the others are compared with.
+    replicates
+        Number of replicates, B.
+    rng
+        Seed or generator.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.bootstrap_topics(scores, replicates=999).replicates.shape
+    (999, 2)
     """
-
-    labels: Labels
-    shape: tuple[int, ...]
-    values: tuple[Floats, ...]
-    statistic: Statistic | WeightedStatistic
-    support: Booleans
-    tie: Floats | float = TIE
-
-    knowledge: ClassVar = frozenset(Knowledge) - {Knowledge.COLLECTIONS}
-    kind: ClassVar = "plain scores"
-    independent: ClassVar = True
-
-    @property
-    def topics(self) -> int:
-        """Number of topics."""
-        return len(self.values[0])
-
-    @property
-    def averages(self) -> bool:
-        """Whether the statistic is the plain mean of one variable without missing values."""
-        return self._linear and self.independent and not bool(np.isnan(self.values[0]).any())
-
-    @property
-    def _linear(self) -> bool:
-        return isinstance(self.statistic, Statistic) and self.statistic.linear
-
-    def chosen(self, columns: Any) -> Self:
-        """Return some columns, as a one-dimensional sample."""
-        values = tuple(np.ascontiguousarray(value[:, columns]) for value in self.values)
-        places = np.arange(self.columns)[columns]
-        return self._labelled(places, values=values, support=self.support[columns])
-
-    def draw(
-        self, replicates: int, rng: np.random.Generator, needs: Fields = ()
-    ) -> TopicWeights | Floats:
-        """Return replicate weights of topics."""
-        del needs
-        return draw_topics(self.topics, replicates, rng)
-
-    def drawn(self, topics: Integers) -> Self:
-        """Return the sample of some topics, which may be drawn more than once."""
-        return replace(self, values=tuple(value[topics] for value in self.values))
-
-    def sampled_again(
-        self, draw: Callable[[np.random.Generator], Integers], rng: np.random.Generator
-    ) -> Self:
-        """Return a sample of the topics that a function draws."""
-        return self.drawn(draw(rng))
-
-    def drawn_often(self, topics: Integers) -> TopicSample:
-        """Return several samples, one per row of topics, as columns of one."""
-        samples, size = topics.shape
-        values = tuple(value[topics.T].reshape(size, -1) for value in self.values)
-        shape = (samples, *self.shape)
-        support = np.tile(self.support, samples)
-        return TopicSample(self.labels * samples, shape, values, self.statistic, support)
-
-    @property
-    def provided(self) -> frozenset[str]:
-        """The fields that the distribution of this statistic has."""
-        if not isinstance(self.statistic, Statistic):
-            return frozenset({"se", "acceleration", "replicates"})
-        return FIELDS if self.statistic.linear else FIELDS - _OF_MEANS
-
-    def distribution(
-        self,
-        columns: slice,
-        weights: TopicWeights | Floats | None,
-        needs: Fields = ("replicates", "replicate_se", "replicate_skewness"),
-    ) -> SamplingDistribution:
-        """Return the sampling distribution of some columns."""
-        values = tuple(value[:, columns] for value in self.values)
-        labels, support = self.labels[columns], self.support[columns]
-        if isinstance(self.statistic, Statistic):
-            return smooth_distribution(self.statistic, values, weights, needs, labels, support)
-        whole = weights.shares() if isinstance(weights, TopicWeights) else weights
-        return function_distribution(self.statistic, values[0], whole, labels, support)
-
-    def _contrast(self, plus: Integers, minus: Integers) -> Self:
-        """Return the differences between columns."""
-        scores = self.values[0]
-        # in the order of memory that sums over topics have elsewhere, so that they round alike
-        apart = np.ascontiguousarray(scores[:, plus] - scores[:, minus])
-        return self._labelled(
-            plus,
-            values=(apart,),
-            statistic=STATISTICS["difference"],
-            support=np.zeros(len(plus), np.bool_),
-            tie=tie_steps(scores, plus, minus),
-        )
-
-    def whole_differences(self) -> Floats:
-        """Return the differences of a contrast as whole multiples of what counts as a tie."""
-        return np.rint(self.values[0] / self.tie)
-
-    def unit_scores(self) -> Floats:
-        """Return one row of scores per independent unit, which count alike: units × columns."""
-        return self.values[0]
-
-    def by_measure(self, what: str) -> list[MeasureSample]:
-        """Return the runs by each measure, on the topics that all of them have."""
-        runs, measures = self.shape
-        common = common_topics(self.values[0].reshape(self.topics, runs, measures))
-        found = []
-        for measure in range(measures):
-            own = self.of_measure(measure)
-            check_common_topics(int(common[:, measure].sum()), own.labels[0][1], what)
-            there = ~np.isnan(own.values[0])
-            scored: Booleans = np.any(there, axis=0)
-            kept = own.drawn(np.flatnonzero(common[:, measure])).chosen(scored)
-            found.append(MeasureSample(scored, kept, int(there.any(axis=1).sum())))
-        return found
-
-    def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
-        """Yield differences between all columns in replicates, and how many these are."""
-        from confir.resampling.pair_draws import SharedTopicDraws, UnitDraws
-        from confir.resampling.studentised_maxima import (
-            NORMAL_TOPICS,
-            RunCovariance,
-            sizes_in_memory,
-        )
-
-        values, topics = self.values[0], self.topics
-        if topics >= NORMAL_TOPICS:
-            covariance = self.covariance()
-            if covariance is not None:
-                yield from RunCovariance(covariance, topics).pair_draws(replicates, rng)
-            return
-        centred = values - np.nanmean(np.where(np.isnan(values).all(axis=0), 0.0, values), axis=0)
-        by_run = np.ascontiguousarray(centred.T)
-        complete = not np.isnan(values).any()
-        for size in sizes_in_memory(replicates, topics, self.columns):
-            weights = np.ascontiguousarray(topic_weights(topics, size, rng).T)
-            yield (UnitDraws if complete else SharedTopicDraws)(by_run, weights), size
-
-    def covariance(self) -> Floats | None:
-        """Return the covariance of the columns over topics; None where scores are missing.
-
-        And with a design, as that of ratio means differs from column to column.
-        """
-        values = self.values[0]
-        if not self.independent or np.isnan(values).any():
-            return None
-        centred = values - values.mean(axis=0)
-        return np.atleast_2d(centred.T @ centred / (self.topics - 1))
-
-    def with_values(self, change: Callable[[Floats], Floats]) -> Self:
-        """Return the sample of changed scores: topics × columns."""
-        return replace(self, values=tuple(map(change, self.values)))
-
-    def fourth_powers(self, sd: Floats) -> Floats | None:
-        """Return sums of fourth powers of deviations from a trimmed mean.
-
-        None if the statistic is no mean, or of clusters, whose spread is not that of topics.
-        """
-        del sd
-        return trimmed_fourth_powers(self.values[0]) if self.independent and self._linear else None
-
-
-def tie_steps(scores: Floats, plus: Integers, minus: Integers) -> Floats:
-    """Return how near two differences between columns are equal, up to rounding.
-
-    Rounding grows with the scores; TIE is for scores up to 1.
-    """
-    largest = np.where(np.isnan(scores), 0.0, np.abs(scores)).max(axis=0)
-    steps: Floats = TIE * np.maximum(1.0, np.maximum(largest[plus], largest[minus]))
-    return steps
+    sample = as_sample(scores, statistic=statistic, baseline=baseline)
+    check_replicates(replicates)
+    generator = as_generator(rng)
+    seed = own_seed(generator)
+    weights = sample.draw(replicates, generator)
+    (distribution,) = run_in_threads(lambda w: sample.distribution(slice(None), w), [weights])
+    return replace(distribution, seed=seed, draws=replicates)

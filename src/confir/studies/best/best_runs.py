@@ -30,8 +30,8 @@ from confir.data.table_columns import LIMITS, MEASURE_AND_RUN, Role, TableColumn
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import ConfirWarning
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Limits
-from confir.intervals.method_list import confidence_interval
 from confir.intervals.simultaneous import ComparisonFamily, is_significant
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
@@ -39,8 +39,8 @@ from confir.number_text import p_text, percent, topics_text
 from confir.order import best_first, ranks_by_mean
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import as_sample, needs
+from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
-from confir.resampling.topic_bootstrap import Rng
 from confir.studies.best.run_pairs import (
     RunPairs,
     best_p_values,
@@ -254,8 +254,8 @@ def best_of_pairs(
 def _limits(pairs: RunPairs, p: Floats, level: float) -> Limits:
     """Return how far runs may be below and above the best of the others.
 
-    Only the best run's comparisons must hold for all limits to hold at once, since for all other
-    runs 0 does: the constrained form of Hsu (1984). The lower limits look at runs of the set alone
+    All limits hold if those of the best run's comparisons do, since for all other runs 0 is a limit
+    that always holds: the constrained form of Hsu (1984). The lower limits look at runs of the set alone
     (Edwards & Hsu 1983).
     """
     runs, in_set = pairs.runs, ~is_significant(p, level)

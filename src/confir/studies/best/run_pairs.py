@@ -26,13 +26,19 @@ from confir.measures.strengths import Strengths
 from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
-from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.kinds import as_sample
 from confir.resampling.pair_draws import Maxima
+from confir.resampling.replicates import (
+    FURTHER,
+    Rng,
+    can_draw_further,
+    check_replicates,
+    levels_to_settle,
+    own_seed,
+)
 from confir.resampling.sample import MeasureSample, Sample, names
 from confir.resampling.shared_draws import shared_draws
 from confir.resampling.studentised_maxima import studentised_maxima
-from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
 from confir.studies.comparison.families import check_collections
 from confir.studies.comparison.paired_tests import same_sign_p
 from confir.studies.comparison.pairs import MOST_NUMBERS

@@ -23,10 +23,16 @@ from confir.errors import (
 )
 from confir.intervals.method import Method
 from confir.resampling.distribution import Resampled
-from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.kinds import as_sample, needs
+from confir.resampling.replicates import (
+    FURTHER,
+    Rng,
+    can_draw_further,
+    check_replicates,
+    levels_to_settle,
+    own_seed,
+)
 from confir.resampling.sample import Knowledge, Sample, names, refuse
-from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.families import (
     Adjustment,
@@ -103,7 +109,7 @@ def compare_runs(
     baseline
         The run that the others are compared with; by default all pairs are compared.
     family
-        The pairs whose intervals and p-values hold all at once, within one measure: "baseline" with
+        The pairs whose intervals and p-values are simultaneous, within one measure: "baseline" with
         a baseline, "all-pairs" without, each the default; or "none" of them.
     test
         Name of a test in TESTS, or several. Other tests than t are single tests. By default t; by

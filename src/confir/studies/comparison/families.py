@@ -1,7 +1,7 @@
 """Families of comparisons, whose intervals and p-values are simultaneous; and corrections of single tests.
 
-A family has simultaneous intervals and p-values that agree with them. Single tests have p-values
-with a correction, beside intervals of each pair alone.
+A family has simultaneous intervals and p-values that agree with them. Single tests have corrected
+p-values, and intervals that are not adjusted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from confir.intervals.simultaneous import (
     positive,
 )
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
-from confir.resampling.further_replicates import FURTHER, can_draw_further, levels_to_settle
+from confir.resampling.replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.sample import Sample
 from confir.resampling.studentised_maxima import largest_statistics
 from confir.studies.comparison.paired_tests import PairedTest

@@ -12,26 +12,22 @@ from confir.arguments import as_generator, as_level
 from confir.arrays import Floats
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.interval_chart import LIMITS_LINE, IntervalChart, Mark, dot, numbers, texts
-from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
+from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, JudgedScores, check_sample
 from confir.data.table_columns import LIMITS, MEASURE_AND_RUN, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError, counted, enumerate_names
-from confir.intervals.columns import find_intervals
+from confir.intervals.confidence_intervals import confidence_interval, find_intervals
 from confir.intervals.interval import Interval
-from confir.intervals.method_list import (
-    DEFAULT_METHOD,
-    METHODS,
-    confidence_interval,
-    find_method,
-)
+from confir.intervals.method_list import DEFAULT_METHOD, METHODS, find_method
 from confir.measures.evaluation import evaluate
 from confir.number_text import percent
 from confir.parallel import Progress
-from confir.resampling.human_judgements import clip_parts
-from confir.resampling.kinds import as_sample, topic_sample
-from confir.resampling.topic_bootstrap import Rng, check_replicates
+from confir.resampling.judged_sample import clip_parts
+from confir.resampling.kinds import as_sample
+from confir.resampling.replicates import Rng, check_replicates
+from confir.resampling.topic_sample import as_topic_sample
 from confir.studies.corrected_means.sentences import model_notes
 
 
@@ -192,8 +188,7 @@ def correct_judgements(
         )
     if method is not None:
         find_method(method)
-    rules_given = ReadingRules(**rules)
-    experiment = as_experiment(qrels, runs, rules_given, (human, human_sample))
+    experiment = as_experiment(qrels, runs, rules, (human, human_sample))
     scores = cast("JudgedScores", evaluate(experiment, measures=measures, progress=progress))
     return correct_scores(scores, level=level, method=method, replicates=replicates, rng=rng)
 
@@ -218,7 +213,7 @@ def correct_scores(
     drawing: dict[str, Any] = {"replicates": replicates, "rng": rng}
     corrected = confidence_interval(scores, level=level, method=method, **drawing)
     methods = tuple(METHODS[name] for name in corrected.methods)
-    people, generator = topic_sample(scores.human), as_generator(rng)
+    people, generator = as_topic_sample(scores.human), as_generator(rng)
     alone = find_intervals(people, [methods], [level], replicates, generator)[0]
     whole, values = as_sample(scores), clip_parts(scores).flat()
     weight = cast("Floats", whole.model_weight)

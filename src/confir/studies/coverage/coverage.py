@@ -24,8 +24,8 @@ from confir.measures.score_sources import as_scores
 from confir.number_text import number_text, percent
 from confir.parallel import Progress
 from confir.resampling.kinds import needs
+from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
-from confir.resampling.topic_bootstrap import Rng
 from confir.studies.coverage.miss_counts import count_misses
 from confir.studies.coverage.studied_methods import MethodLike
 

@@ -20,7 +20,8 @@ from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES
 from confir.errors import InvalidValueError, counted
 from confir.parallel import Progress, run_tasks, task_seeds
 from confir.resampling.kinds import as_sample
-from confir.resampling.topic_bootstrap import Rng, ScoresLike, TopicSample, check_replicates
+from confir.resampling.replicates import Rng, check_replicates
+from confir.resampling.topic_sample import ScoresLike, TopicSample
 from confir.studies.coverage.miss_counter import MissCounter, Sampling, can_count
 from confir.studies.coverage.studied_methods import MethodLike, chosen_methods
 

@@ -18,7 +18,7 @@ from confir.intervals.probe import Probe
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.kinds import as_sample
 from confir.resampling.sample import Sample
-from confir.resampling.topic_bootstrap import ScoresLike
+from confir.resampling.topic_sample import ScoresLike
 
 MethodLike = str | Method | Callable[[SamplingDistribution, float], Limits]
 

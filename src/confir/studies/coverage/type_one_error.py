@@ -25,8 +25,8 @@ from confir.errors import InvalidValueError
 from confir.measures.score_sources import as_scores
 from confir.parallel import Progress
 from confir.resampling.kinds import needs
+from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
-from confir.resampling.topic_bootstrap import Rng
 from confir.studies.coverage.miss_counter import Sampling
 from confir.studies.coverage.miss_counts import check_size, count_misses
 from confir.studies.coverage.studied_methods import MethodLike

@@ -17,8 +17,8 @@ from confir.measures.score_sources import as_scores
 from confir.order import TIE
 from confir.resampling.clusters import Clusters
 from confir.resampling.kinds import needs
+from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
-from confir.resampling.topic_bootstrap import Rng
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.verdicts import BETTER, WORSE
 

@@ -18,8 +18,8 @@ from confir.intervals.bounded import confidence_sequence
 from confir.measures.bounded_measures import bounded_measures
 from confir.order import TIE
 from confir.resampling.kinds import require_knowledge
+from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
-from confir.resampling.topic_bootstrap import Rng
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.paired_tests import DEFAULT_TEST
 from confir.studies.comparison.verdicts import BETTER, IDENTICAL, INCONCLUSIVE, WORSE, Decision

@@ -20,7 +20,7 @@ from confir.errors import TopicMismatchError, TopicWarning, counted, warn_caller
 from confir.measures.evaluation import chosen_measures, score_lists
 from confir.measures.judged_evaluation import by_judge
 from confir.parallel import Progress
-from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
+from confir.resampling.replicates import Rng, check_replicates, own_seed
 from confir.resampling.topic_weights import topic_weights
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.verdicts import BETTER, WORSE, Words
@@ -31,14 +31,8 @@ from confir.studies.judgements.grade_agreement import (
     judge_weights,
     resampled_limits,
 )
-from confir.studies.judgements.judge_effects import (
-    Drawn,
-    JudgedRuns,
-    JudgeVariance,
-    judged_runs,
-    mean_biases,
-    split_variance,
-)
+from confir.studies.judgements.judge_effects import Drawn, JudgedRuns, judged_runs, mean_biases
+from confir.studies.judgements.judge_variance import JudgeVariance, split_variance
 from confir.studies.judgements.judges import GradeMap, Judges, gather_judges
 from confir.studies.judgements.leaderboards import correlate_leaderboards
 

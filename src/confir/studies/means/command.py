@@ -250,7 +250,8 @@ def mean_answer(
 ) -> Answer:
     """Return means with intervals as records and as a table; one topic gives means alone."""
     from confir.cli.terminal import Answer
-    from confir.intervals.method_list import confidence_interval, means_alone
+    from confir.intervals.confidence_intervals import confidence_interval
+    from confir.intervals.interval import means_alone
     from confir.studies.means.table import interval_table, means_note
 
     level, replicates, seed = statistics.level, statistics.replicates, statistics.seed

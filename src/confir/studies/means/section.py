@@ -10,8 +10,9 @@ import numpy as np
 
 from confir.data.common_topics import LEAST_COMMON_TOPICS
 from confir.errors import counted, enumerate_names
-from confir.intervals.interval import Interval
-from confir.intervals.method_list import METHODS, confidence_interval, means_alone
+from confir.intervals.confidence_intervals import confidence_interval
+from confir.intervals.interval import Interval, means_alone
+from confir.intervals.method_list import METHODS
 from confir.number_text import (
     SENTENCE_DECIMALS,
     difference_text,
@@ -94,7 +95,7 @@ def board_table(contents: MeasureContents, settings: Settings) -> Table:
     interval: Interval = contents["means"][settings.level]
     gaps = _gaps(contents, settings.level, settings.baseline)
     heading, counts = topics_column(contents.scores.topic_counts())
-    means = _interval_texts(interval)
+    means = [interval_text(*numbers) for numbers in _numbers(interval)]
     rows = tuple(
         (
             Cell(contents.scores.runs[run], strong=gaps is not None and gaps.rows[run][2]),
@@ -114,7 +115,7 @@ def board_table(contents: MeasureContents, settings: Settings) -> Table:
 def _marked_table(contents: MeasureContents, settings: Settings, mark: Mark, how: str) -> Table:
     """Return means with intervals, all of them with the same mark."""
     interval: Interval = contents["means"][settings.level]
-    means = _interval_texts(interval)
+    means = [interval_text(*numbers) for numbers in _numbers(interval)]
     rows = tuple(
         (Cell(contents.scores.runs[run]), Cell(means[run], mark=mark)) for run in contents.order
     )
@@ -126,10 +127,6 @@ def _means_note(contents: MeasureContents, interval: Interval) -> str:
     if len(contents.scores.topics) < 2:
         return f"score of the one {contents.scores.unit_name}"
     return means_note([interval], contents.scores.topic_counts(), contents.scores.unit_name)
-
-
-def _interval_texts(interval: Interval) -> list[str]:
-    return [interval_text(*numbers) for numbers in _numbers(interval)]
 
 
 def _numbers(interval: Interval) -> list[list[float]]:
@@ -210,7 +207,14 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
         "rank": _ranks(contents),
         "mean": shown(first.estimate),
         "mean_text": [score_words(mean) for mean in first.estimate.reshape(-1).tolist()],
-        "at": {level_key(level): _at_level(interval) for level, interval in intervals.items()},
+        "at": {
+            level_key(level): {
+                "low": shown(interval.low),
+                "high": shown(interval.high),
+                "limits": [limits_words(low, high) for _, low, high in _numbers(interval)],
+            }
+            for level, interval in intervals.items()
+        },
         "papers": _papers(contents, contents.settings),
     }
 
@@ -222,15 +226,6 @@ def _ranks(contents: MeasureContents) -> list[int | None]:
     means = contents.comparable_means
     ranks = ranks_by_mean(means).tolist()
     return [None if none else rank for rank, none in zip(ranks, np.isnan(means), strict=True)]
-
-
-def _at_level(interval: Interval) -> dict[str, Any]:
-    """Return the limits as numbers, for drawing, and as text."""
-    return {
-        "low": shown(interval.low),
-        "high": shown(interval.high),
-        "limits": [limits_words(low, high) for _, low, high in _numbers(interval)],
-    }
 
 
 def _answer(contents: Contents) -> Iterator[Sentence]:

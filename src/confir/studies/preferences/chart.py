@@ -19,7 +19,8 @@ from confir.report.charts import (
     tooltips,
 )
 from confir.report.interval_chart import draw_intervals
-from confir.studies.preferences.preferences import PreferencePairs, Preferences
+from confir.studies.preferences.preference_pairs import PreferencePairs
+from confir.studies.preferences.preferences import Preferences
 
 # Up to this many systems a cell has room for its share in per cent.
 _MOST_LABELLED = 20

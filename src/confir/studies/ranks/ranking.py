@@ -24,8 +24,8 @@ from confir.number_text import percent, topics_text
 from confir.order import ranks_by_mean
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import needs
+from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
-from confir.resampling.topic_bootstrap import Rng
 from confir.studies.best.run_pairs import RunPairs, compare_all_runs, over_all_runs
 from confir.studies.ranks.rank_tests import borderline_ranks, rank_limits, rank_tests
 
@@ -48,7 +48,7 @@ class Ranking(Result):
     low, high
         Limits of the run's rank: the interval holds for each run on its own.
     simultaneous_low, simultaneous_high
-        Limits of the ranks of all runs at once.
+        Simultaneous limits of the ranks of all runs.
     borderline
         Whether other replicates might change a limit of either interval.
     share_first

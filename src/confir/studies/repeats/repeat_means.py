@@ -26,7 +26,7 @@ from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL
 from confir.errors import InvalidValueError
-from confir.intervals.method_list import confidence_interval
+from confir.intervals.confidence_intervals import confidence_interval
 from confir.measures.score_sources import as_scores
 from confir.number_text import percent
 from confir.resampling.kinds import against, as_sample

@@ -23,12 +23,13 @@ from confir.data.scores import Scores
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, POOL_DEPTH
 from confir.errors import ConfirWarning, DegenerateSampleWarning, counted
-from confir.intervals.interval import Interval
-from confir.intervals.method_list import DEFAULT_METHOD, confidence_interval, means_alone
+from confir.intervals.confidence_intervals import confidence_interval
+from confir.intervals.interval import Interval, means_alone
+from confir.intervals.method_list import DEFAULT_METHOD
 from confir.measures.evaluation import chosen_measures, score_lists
 from confir.measures.lists_and_scores import with_usable_scores
 from confir.number_text import limits_text, number_text, percent, share_text, topics_text
-from confir.order import TIE, best_first
+from confir.order import TIE, best_first, ranks_by_mean
 from confir.parallel import Progress
 from confir.studies.judgements.leaderboards import correlate_leaderboards
 from confir.studies.reusability.contributions import (
@@ -292,7 +293,7 @@ def estimate_reusability(
     as_function("progress", progress)
     level, bounds = as_level(level), as_flag("bounds", bounds)
     as_integer("pool_depth", pool_depth)
-    experiment = as_experiment(qrels, runs, ReadingRules(**rules))
+    experiment = as_experiment(qrels, runs, rules)
     wanted = chosen_measures(experiment, measures)
     known = as_teams(teams)  # before runs are read
     lists = experiment.lists(progress)
@@ -321,8 +322,8 @@ def estimate_reusability(
         drop=interval.estimate,
         low=interval.low,
         high=interval.high,
-        rank=_ranks(mean),
-        left_out_rank=_ranks(left_out),
+        rank=ranks_by_mean(mean),
+        left_out_rank=ranks_by_mean(left_out),
         tau=tau,
         tau_ap=tau_ap,
         unique=unique[[given.teams.index(team) for team in of_run]],
@@ -390,9 +391,3 @@ def _correlate(mean: Floats, left_out: Floats) -> tuple[Floats, Floats]:
     found = [correlate_leaderboards(boards[..., m], [(0, 1)]) for m in range(boards.shape[-1])]
     tau, tau_ap = np.array(found)[:, :, 0, 0].T
     return tau, tau_ap
-
-
-def _ranks(means: Floats) -> Integers:
-    """Return the rank of each run, by measure; equal means share the better rank."""
-    above: Integers = (means[None] > means[:, None] + TIE).sum(axis=1)
-    return above + 1

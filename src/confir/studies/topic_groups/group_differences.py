@@ -19,10 +19,9 @@ from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import collect_warnings, warn_caller
 from confir.intervals.simultaneous import borderline_decisions, is_significant, monte_carlo_error
 from confir.measures.score_sources import as_scores
-from confir.resampling.further_replicates import FURTHER, can_draw_further
 from confir.resampling.kinds import as_sample, needs
+from confir.resampling.replicates import FURTHER, Rng, can_draw_further, check_replicates, own_seed
 from confir.resampling.sample import Knowledge
-from confir.resampling.topic_bootstrap import Rng, check_replicates, own_seed
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.families import adjust_p_values
@@ -31,7 +30,7 @@ from confir.studies.comparison.pairs import LEAST_TOPICS, Pairs
 from confir.studies.comparison.verdicts import NOT_COMPARED, Words
 from confir.studies.topic_groups.heterogeneity import Heterogeneity, check_groups
 
-# The group of all topics, and what is known of it.
+# The group of all topics, and its columns.
 EVERY_GROUP = "all topics"
 _OF_EVERY_GROUP = ("difference", "low", "high", "verdict")
 
@@ -183,7 +182,7 @@ def compare_groups(
     which is therefore tested by itself.
 
     Each group is a family of its own at ``level^(1/Γ)`` for Γ groups, so that the intervals of all
-    groups and pairs hold at once. Whether a pair's difference is the same in all groups is tested
+    groups and pairs are simultaneous. Whether a pair's difference is the same in all groups is tested
     by Welch's F, with p-values by permutation and Holm's correction for the pairs of a measure.
 
     Parameters

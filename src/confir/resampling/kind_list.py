@@ -14,19 +14,18 @@ from confir.data.tables.published_files import PublishedMeans
 from confir.data.votes import Votes
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
-from confir.resampling.clustered_topics import ClusteredSample
+from confir.resampling.clustered_sample import ClusteredSample
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_replicates import DocumentReplicates
-from confir.resampling.human_judgements import JudgedSample, judged_sample
 from confir.resampling.influence_sample import VoteSample
 from confir.resampling.judged_clusters import ClusteredJudgedSample, JudgedClusters
 from confir.resampling.judged_datasets import JudgedDatasets
-from confir.resampling.kinds import topic_sample
-from confir.resampling.published_means import PublishedSample
+from confir.resampling.judged_sample import JudgedSample
+from confir.resampling.published_sample import PublishedSample
 from confir.resampling.repeat_sample import RepeatSample
 from confir.resampling.sample import Sample
-from confir.resampling.summarised_topics import SummarisedTopics
-from confir.resampling.topic_bootstrap import TopicSample
+from confir.resampling.summary_sample import SummarisedTopics
+from confir.resampling.topic_sample import TopicSample, as_topic_sample
 
 # Every kind of sample of scores, on each of which the contract tests run every verb; strengths by votes
 # have tests of their own.
@@ -52,7 +51,7 @@ def _kind_judged(scores: JudgedScores) -> type[Sample]:
 
 def _judged(scores: JudgedScores) -> JudgedSample:
     """Return scores by human and model judgements on one dataset as a sample."""
-    plain, design = judged_sample(scores), scores.model.design
+    plain, design = JudgedSample.of(scores), scores.model.design
     if design is None:
         return plain
     return ClusteredJudgedSample(**plain.fields(), clusters=JudgedClusters.of(scores, design))
@@ -66,7 +65,7 @@ def _judged_datasets(scores: JudgedScores) -> JudgedDatasets:
 def _repeated(scores: Any) -> RepeatSample:
     """Return scores of systems with their repeats as a sample, by one judge or by two."""
     if not scores.corrected:
-        return RepeatSample.of(topic_sample(scores), scores)
+        return RepeatSample.of(as_topic_sample(scores), scores)
     make = _judged_datasets if scores.datasets else _judged
     return RepeatSample.of_judged(make(scores), scores)
 

@@ -18,17 +18,17 @@ from confir.data.long_tables.score_blocks import TopicBlock
 from confir.errors import InvalidValueError
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_summary import ScoreSummary
-from confir.resampling.distribution import FIELDS, Fields, Labels, SamplingDistribution
+from confir.resampling.distribution import DISTRIBUTION_FIELDS, Fields, Labels, SamplingDistribution
 from confir.resampling.document_kernels import (
     PLAIN_KERNELS,
     THRESHOLDS,
     compile_kernels,
     seeded_keys,
 )
-from confir.resampling.moments import ROUNDING
 from confir.resampling.pair_draws import PairBlocks, draw_normal_means
 from confir.resampling.sample import Knowledge, MeasureSample, Sample, check_common_topics
 from confir.resampling.studentised_maxima import NORMAL_TOPICS, RunCovariance
+from confir.resampling.topic_distribution import ROUNDING
 
 # Topics whose weights are held at once: about a megabyte of counts.
 _TOPICS_AT_ONCE = 1024
@@ -111,7 +111,7 @@ class SummarisedTopics(Sample):
         {Knowledge.COVARIANCE, Knowledge.SIGNS, Knowledge.DRAWS, Knowledge.TOPIC_VARIANCE}
     )
     kind: ClassVar = "summaries of scores"
-    provided: ClassVar = FIELDS - {"sample"}
+    provided: ClassVar = DISTRIBUTION_FIELDS - {"sample"}
     independent: ClassVar = True
     threaded: ClassVar = True  # little is left to do after the pass over its file
     reason: ClassVar = "a long table is summed up, and a sample of its topics is kept"

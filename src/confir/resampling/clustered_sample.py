@@ -23,7 +23,7 @@ from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws, UnitDraws
 from confir.resampling.sample import Knowledge, self_normalised
 from confir.resampling.statistics import Statistic
 from confir.resampling.studentised_maxima import NORMAL_TOPICS, sizes_in_memory
-from confir.resampling.topic_bootstrap import TopicSample
+from confir.resampling.topic_sample import TopicSample
 from confir.resampling.topic_weights import TopicWeights
 
 

@@ -23,11 +23,11 @@ from confir.data.sampling.prediction_powered import (
 from confir.measures.bounded_measures import bounded_measures
 from confir.order import TIE
 from confir.resampling.distribution import Fields, Labels, SamplingDistribution
-from confir.resampling.moments import trimmed_fourth_powers
 from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws
 from confir.resampling.sample import Knowledge, Sample
 from confir.resampling.studentised_maxima import sizes_in_memory
-from confir.resampling.topic_bootstrap import tie_steps
+from confir.resampling.topic_distribution import trimmed_fourth_powers
+from confir.resampling.topic_sample import tie_steps
 from confir.resampling.topic_weights import topic_weights
 
 
@@ -66,6 +66,18 @@ class JudgedSample(Sample):
     # sample and skewness are of the human scores
     provided: ClassVar = frozenset({"se", "replicates", "replicate_se", "sample", "skewness"})
     reason: ClassVar = "each mean and each difference has a weight of the model of its own"
+
+    @classmethod
+    def of(cls, scores: JudgedScores) -> JudgedSample:
+        """Return scores by human and model judgements as a sample of corrected means."""
+        runs = len(scores.runs)
+        labels = tuple((run, measure) for run in scores.runs for measure in scores.measures)
+        flat = clip_parts(scores).flat()
+        found = flat.corrected()
+        # corrections may leave [0, 1]
+        kept = (found.weight == 0) | (found.mean > 0.0) & (found.mean < 1.0)
+        inside = np.tile(bounded_measures(scores.human), runs) & kept
+        return JudgedSample(labels, (runs, len(scores.measures)), flat, inside)
 
     @property
     def topics(self) -> int:
@@ -247,17 +259,6 @@ def resample_judged(values: Judged, weights: JudgedWeights) -> CorrectedMoments:
     wider = np.where(plain.se > 0, corrected.se / np.where(plain.se > 0, plain.se, 1.0), 1.0)
     moved = y.mean + mean_y + found.mean - plain.mean
     return found._replace(mean=corrected.mean + wider * moved, se=wider * found.se)
-
-
-def judged_sample(scores: JudgedScores) -> JudgedSample:
-    """Return scores by human and model judgements as a sample of corrected means."""
-    runs = len(scores.runs)
-    labels = tuple((run, measure) for run in scores.runs for measure in scores.measures)
-    flat = clip_parts(scores).flat()
-    found = flat.corrected()
-    kept = (found.weight == 0) | (found.mean > 0.0) & (found.mean < 1.0)  # corrections may leave it
-    inside = np.tile(bounded_measures(scores.human), runs) & kept
-    return JudgedSample(labels, (runs, len(scores.measures)), flat, inside)
 
 
 def clip_parts(scores: JudgedScores) -> Judged:

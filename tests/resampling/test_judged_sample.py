@@ -8,8 +8,9 @@ from scipy.special import ndtr
 
 from confir.data.sampling.prediction_powered import Judged
 from confir.errors import UnsupportedMethodError
-from confir.intervals.method_list import METHODS, confidence_interval
-from confir.resampling.human_judgements import JudgedSample, JudgedWeights
+from confir.intervals.confidence_intervals import confidence_interval
+from confir.intervals.method_list import METHODS
+from confir.resampling.judged_sample import JudgedSample, JudgedWeights
 from judge_files import plain_correction, plain_weight
 
 

@@ -1,0 +1,296 @@
+"""Plain scores as a sample: topics are drawn one by one, and columns are statistics over topics.
+
+All columns share the same replicate weights, so the bootstrap means of all runs and measures are one
+matrix product, and runs stay paired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from confir.arguments import as_choice, as_reals
+from confir.arrays import Booleans, Floats, Integers
+from confir.data.common_topics import common_topics
+from confir.data.experiment import Experiment
+from confir.data.files import PathLike
+from confir.data.scores import Scores, lie_in_unit_interval
+from confir.errors import FormatError, InvalidValueError
+from confir.measures.bounded_measures import bounded_measures
+from confir.order import TIE
+from confir.resampling.distribution import DISTRIBUTION_FIELDS, Fields, Labels, SamplingDistribution
+from confir.resampling.sample import Knowledge, MeasureSample, Sample, check_common_topics
+from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
+from confir.resampling.topic_distribution import (
+    function_distribution,
+    smooth_distribution,
+    trimmed_fourth_powers,
+)
+from confir.resampling.topic_weights import TopicWeights, draw_topics, topic_weights
+
+if TYPE_CHECKING:
+    from confir.resampling.pair_draws import PairBlocks
+
+# Fields of the distributions of means alone.
+_OF_MEANS = {"sample", "skewness", "replicate_skewness"}
+
+ScoresLike = Scores | Experiment | Floats | Sequence[Any] | PathLike | Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TopicSample(Sample):
+    """Scores by topic, a simple random sample, prepared for the bootstrap of a statistic.
+
+    Attributes
+    ----------
+    labels, shape, support
+        As in `Sample`.
+    values
+        The variables averaged, or the scores for a function: topics × columns, NaN where missing.
+    statistic
+        A statistic in STATISTICS, or a function of weights and scores.
+    tie
+        Of a contrast, how near two differences of a column are equal.
+    """
+
+    labels: Labels
+    shape: tuple[int, ...]
+    values: tuple[Floats, ...]
+    statistic: Statistic | WeightedStatistic
+    support: Booleans
+    tie: Floats | float = TIE
+
+    knowledge: ClassVar = frozenset(Knowledge) - {Knowledge.COLLECTIONS}
+    kind: ClassVar = "plain scores"
+    independent: ClassVar = True
+
+    @property
+    def topics(self) -> int:
+        """Number of topics."""
+        return len(self.values[0])
+
+    @property
+    def averages(self) -> bool:
+        """Whether the statistic is the plain mean of one variable without missing values."""
+        return self._linear and self.independent and not bool(np.isnan(self.values[0]).any())
+
+    @property
+    def _linear(self) -> bool:
+        return isinstance(self.statistic, Statistic) and self.statistic.linear
+
+    def chosen(self, columns: Any) -> Self:
+        """Return some columns, as a one-dimensional sample."""
+        values = tuple(np.ascontiguousarray(value[:, columns]) for value in self.values)
+        places = np.arange(self.columns)[columns]
+        return self._labelled(places, values=values, support=self.support[columns])
+
+    def draw(
+        self, replicates: int, rng: np.random.Generator, needs: Fields = ()
+    ) -> TopicWeights | Floats:
+        """Return replicate weights of topics."""
+        del needs
+        return draw_topics(self.topics, replicates, rng)
+
+    def drawn(self, topics: Integers) -> Self:
+        """Return the sample of some topics, which may be drawn more than once."""
+        return replace(self, values=tuple(value[topics] for value in self.values))
+
+    def sampled_again(
+        self, draw: Callable[[np.random.Generator], Integers], rng: np.random.Generator
+    ) -> Self:
+        """Return a sample of the topics that a function draws."""
+        return self.drawn(draw(rng))
+
+    def drawn_often(self, topics: Integers) -> TopicSample:
+        """Return several samples, one per row of topics, as columns of one."""
+        samples, size = topics.shape
+        values = tuple(value[topics.T].reshape(size, -1) for value in self.values)
+        shape = (samples, *self.shape)
+        support = np.tile(self.support, samples)
+        return TopicSample(self.labels * samples, shape, values, self.statistic, support)
+
+    @property
+    def provided(self) -> frozenset[str]:
+        """The fields that the distribution of this statistic has."""
+        if not isinstance(self.statistic, Statistic):
+            return frozenset({"se", "acceleration", "replicates"})
+        return DISTRIBUTION_FIELDS if self.statistic.linear else DISTRIBUTION_FIELDS - _OF_MEANS
+
+    def distribution(
+        self,
+        columns: slice,
+        weights: TopicWeights | Floats | None,
+        needs: Fields = ("replicates", "replicate_se", "replicate_skewness"),
+    ) -> SamplingDistribution:
+        """Return the sampling distribution of some columns."""
+        values = tuple(value[:, columns] for value in self.values)
+        labels, support = self.labels[columns], self.support[columns]
+        if isinstance(self.statistic, Statistic):
+            return smooth_distribution(self.statistic, values, weights, needs, labels, support)
+        whole = weights.shares() if isinstance(weights, TopicWeights) else weights
+        return function_distribution(self.statistic, values[0], whole, labels, support)
+
+    def _contrast(self, plus: Integers, minus: Integers) -> Self:
+        """Return the differences between columns."""
+        scores = self.values[0]
+        # in the order of memory that sums over topics have elsewhere, so that they round alike
+        apart = np.ascontiguousarray(scores[:, plus] - scores[:, minus])
+        return self._labelled(
+            plus,
+            values=(apart,),
+            statistic=STATISTICS["difference"],
+            support=np.zeros(len(plus), np.bool_),
+            tie=tie_steps(scores, plus, minus),
+        )
+
+    def whole_differences(self) -> Floats:
+        """Return the differences of a contrast as whole multiples of what counts as a tie."""
+        return np.rint(self.values[0] / self.tie)
+
+    def unit_scores(self) -> Floats:
+        """Return one row of scores per independent unit, which count alike: units × columns."""
+        return self.values[0]
+
+    def by_measure(self, what: str) -> list[MeasureSample]:
+        """Return the runs by each measure, on the topics that all of them have."""
+        runs, measures = self.shape
+        common = common_topics(self.values[0].reshape(self.topics, runs, measures))
+        found = []
+        for measure in range(measures):
+            own = self.of_measure(measure)
+            check_common_topics(int(common[:, measure].sum()), own.labels[0][1], what)
+            there = ~np.isnan(own.values[0])
+            scored: Booleans = np.any(there, axis=0)
+            kept = own.drawn(np.flatnonzero(common[:, measure])).chosen(scored)
+            found.append(MeasureSample(scored, kept, int(there.any(axis=1).sum())))
+        return found
+
+    def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
+        """Yield differences between all columns in replicates, and how many these are."""
+        from confir.resampling.pair_draws import SharedTopicDraws, UnitDraws
+        from confir.resampling.studentised_maxima import (
+            NORMAL_TOPICS,
+            RunCovariance,
+            sizes_in_memory,
+        )
+
+        values, topics = self.values[0], self.topics
+        if topics >= NORMAL_TOPICS:
+            covariance = self.covariance()
+            if covariance is not None:
+                yield from RunCovariance(covariance, topics).pair_draws(replicates, rng)
+            return
+        centred = values - np.nanmean(np.where(np.isnan(values).all(axis=0), 0.0, values), axis=0)
+        by_run = np.ascontiguousarray(centred.T)
+        complete = not np.isnan(values).any()
+        for size in sizes_in_memory(replicates, topics, self.columns):
+            weights = np.ascontiguousarray(topic_weights(topics, size, rng).T)
+            yield (UnitDraws if complete else SharedTopicDraws)(by_run, weights), size
+
+    def covariance(self) -> Floats | None:
+        """Return the covariance of the columns over topics; None where scores are missing.
+
+        And with a design, as that of ratio means differs from column to column.
+        """
+        values = self.values[0]
+        if not self.independent or np.isnan(values).any():
+            return None
+        centred = values - values.mean(axis=0)
+        return np.atleast_2d(centred.T @ centred / (self.topics - 1))
+
+    def with_values(self, change: Callable[[Floats], Floats]) -> Self:
+        """Return the sample of changed scores: topics × columns."""
+        return replace(self, values=tuple(map(change, self.values)))
+
+    def fourth_powers(self, sd: Floats) -> Floats | None:
+        """Return sums of fourth powers of deviations from a trimmed mean.
+
+        None if the statistic is no mean, or of clusters, whose spread is not that of topics.
+        """
+        del sd
+        return trimmed_fourth_powers(self.values[0]) if self.independent and self._linear else None
+
+
+def tie_steps(scores: Floats, plus: Integers, minus: Integers) -> Floats:
+    """Return how near two differences between columns are equal, up to rounding.
+
+    Rounding grows with the scores; TIE is for scores up to 1.
+    """
+    largest = np.where(np.isnan(scores), 0.0, np.abs(scores)).max(axis=0)
+    steps: Floats = TIE * np.maximum(1.0, np.maximum(largest[plus], largest[minus]))
+    return steps
+
+
+def as_topic_sample(
+    scores: ScoresLike, *, statistic: str | WeightedStatistic = "mean", baseline: str | None = None
+) -> TopicSample:
+    """Return scores prepared for the bootstrap of a statistic over topics."""
+    chosen: Statistic | WeightedStatistic
+    if callable(statistic) and not isinstance(statistic, type):
+        chosen = statistic
+    else:
+        chosen = STATISTICS[as_choice("statistic", statistic, STATISTICS)]
+    compares = isinstance(chosen, Statistic) and chosen.compares
+    if compares and (baseline is None or not isinstance(scores, Scores)):
+        raise InvalidValueError(f"{statistic!r} compares runs: it needs Scores and a baseline")
+    if baseline is not None and not compares:
+        raise InvalidValueError(f"{statistic!r} compares no runs: it takes no baseline")
+    if not isinstance(scores, Scores):
+        return _array_sample(scores, chosen)
+    scores = scores.filled().in_id_order().clipped(bounded_measures)
+    reference = scores.values
+    if baseline is not None:
+        as_choice("baseline", baseline, scores.runs, "run")
+        reference = scores.select(run=[baseline]).values
+        scores = scores.select(run=[run for run in scores.runs if run != baseline])
+        if not scores.runs:
+            raise InvalidValueError(f"there is no run to compare with the baseline {baseline!r}")
+    flat = scores.values.reshape(len(scores.topics), -1)
+    other = np.broadcast_to(reference, scores.values.shape).reshape(flat.shape)
+    labels = tuple((run, measure) for run in scores.runs for measure in scores.measures)
+    support = np.tile(bounded_measures(scores), len(scores.runs))
+    sample = _prepare(chosen, labels, scores.values.shape[1:], flat, other, support)
+    if scores.design is None:
+        return sample
+    from confir.resampling.clustered_sample import ClusteredSample
+    from confir.resampling.clusters import Clusters
+
+    return ClusteredSample(**sample.fields(), clusters=Clusters.of(scores.design))
+
+
+def _array_sample(scores: Any, statistic: Statistic | WeightedStatistic) -> TopicSample:
+    array = as_reals(
+        "scores", scores, "anything that as_scores takes, or an array, topics × columns"
+    )
+    if array.ndim == 0 or array.size == 0:
+        raise FormatError(f"scores have shape {array.shape}; expected topics, or topics × columns")
+    flat = array.reshape(len(array), -1)
+    labels = tuple((f"column {i + 1}", "score") for i in range(flat.shape[1]))
+    # An unknown measure: bounded if all of its scores are, as in a table.
+    bounded = bool(lie_in_unit_interval(flat).all())
+    flat = np.clip(flat, 0.0, 1.0) if bounded else flat
+    support = np.full(flat.shape[1], bounded)
+    return _prepare(statistic, labels, array.shape[1:], flat, flat, support)
+
+
+def _prepare(
+    statistic: Statistic | WeightedStatistic,
+    labels: Labels,
+    shape: tuple[int, ...],
+    scores: Floats,
+    reference: Floats,
+    support: Booleans,
+) -> TopicSample:
+    if np.isinf(scores).any() or np.isinf(reference).any():
+        raise FormatError("a score is infinite; expected finite numbers, NaN where missing")
+    if not isinstance(statistic, Statistic):
+        if np.isnan(scores).any():
+            raise InvalidValueError("a statistic given as a function takes no missing scores")
+        return TopicSample(labels, shape, (scores,), statistic, np.zeros_like(support))
+    variables = statistic.variables(scores, reference)
+    missing = np.isnan(scores) | np.isnan(reference)
+    values = tuple(np.where(missing, np.nan, variable) for variable in variables)
+    return TopicSample(labels, shape, values, statistic, support & statistic.bounded)
