@@ -220,9 +220,7 @@ STUDIES = (
         ("topics", "topics.md"),
         verbs=("describe_topics",),
         results={
-            "topic_difficulty.TopicDifficulty": Shown(
-                "difficulty_table", "topic_score_chart", "topic"
-            )
+            "topic_difficulty.TopicDifficulty": Shown(chart="topic_score_chart", records="topic")
         },
         commands=("topics",),
         section=True,
