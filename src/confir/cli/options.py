@@ -328,6 +328,8 @@ class DocumentStatistics:
     replicates: ReplicatesOption = DOCUMENT_REPLICATES
     seed: SeedOption = SEED
 
+    arguments = Statistics.arguments
+
 
 def with_patterns(arguments: Sequence[str]) -> list[str]:
     """Return the words of a command line with a value for each --repeats that has none.
