@@ -1,4 +1,4 @@
-"""Tables for the random baseline, with runs for comparison."""
+"""Tables for the random baseline: runs, and chance as a row of its own where they share it."""
 
 from __future__ import annotations
 

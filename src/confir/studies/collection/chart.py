@@ -1,4 +1,4 @@
-"""Charts of scores over collections: means, topics, differences, and sources of variance."""
+"""Charts of scores over collections: intervals by method, topics, and parts of variance."""
 
 from __future__ import annotations
 
