@@ -9,6 +9,7 @@ so that the answer is that of the limits themselves.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -137,12 +138,12 @@ class TalliedCounts(TargetCounts):
         return self._last_below[row, columns], self._first_from[row, columns]
 
 
+@dataclass(eq=False)
 class Probe:
     """A value for each column of a sampling distribution, and how many replicates lie below it."""
 
-    def __init__(self, distribution: SamplingDistribution, value: Floats) -> None:
-        self.distribution = distribution
-        self.value = value
+    distribution: SamplingDistribution
+    value: Floats
 
     @cached_property
     def among_replicates(self) -> TargetCounts:

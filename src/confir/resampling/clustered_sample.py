@@ -140,7 +140,8 @@ class ClusteredSample(TopicSample):
         for size in sizes_in_memory(replicates, clusters.count, self.columns):
             counts = np.ascontiguousarray(cluster_counts(clusters, size, rng).T)
             if alike:  # clusters are then what topics are elsewhere
-                yield UnitDraws(residuals / mass[0], counts / clusters.count), size
+                shares, units = counts / clusters.count, float(clusters.count)
+                yield UnitDraws(residuals / mass[0], shares, units), size
             else:
                 yield ClusterDraws(clusters, residuals, mass, counts), size
 

@@ -201,7 +201,8 @@ class InfluenceSample(Sample):
             return
         scaled = np.ascontiguousarray(units * self.influence.T)
         for size in sizes_in_memory(replicates, self.rows, self.columns):
-            yield InfluenceDraws(scaled, np.ascontiguousarray(self.draw(size, rng).T), units), size
+            weights = np.ascontiguousarray(self.draw(size, rng).T)
+            yield UnitDraws(scaled, weights, float(units)), size
 
     def replicate_means(self, replicates: int, rng: np.random.Generator) -> Floats:
         """Return the estimates of replicates: replicates × columns; normal where units are many."""
@@ -209,24 +210,6 @@ class InfluenceSample(Sample):
             return Sample.replicate_means(self, replicates, rng)
         moved = draw_normal_means(self.covariance() / self.topics, replicates, rng)
         return (self.estimate[:, None] + moved).T
-
-
-@dataclass(frozen=True, eq=False)
-class InfluenceDraws(UnitDraws):
-    """Differences between columns in replicates of units, of which several may have one row.
-
-    Attributes
-    ----------
-    number
-        Number of units.
-    """
-
-    number: int
-
-    @property
-    def units(self) -> float:
-        """Number of units."""
-        return float(self.number)
 
 
 class VoteSample(InfluenceSample):

@@ -185,13 +185,16 @@ class UnitDraws(PairDraws):
     Attributes
     ----------
     centred
-        Centred scores: runs × units.
+        Centred scores: runs × units, or × kinds of units that have the same scores.
     weights
-        Share of each unit in the draws: units × replicates.
+        Share of each of these in the draws: units, or kinds of units, × replicates.
+    units
+        Number of units.
     """
 
     centred: Floats
     weights: Floats
+    units: float
 
     @cached_property
     def means(self) -> Floats:
@@ -203,17 +206,12 @@ class UnitDraws(PairDraws):
         """Number of runs."""
         return len(self.centred)
 
-    @property
-    def units(self) -> float:
-        """Number of units."""
-        return float(self.centred.shape[1])
-
     def moves(self, run: int, others: Integers, block: slice) -> Moves:
         """Return how far the differences of other runs from one move in a block of replicates."""
         varies, square = self._squares(run, others)
         if not varies.any():
             none = np.empty((0, block.stop - block.start))
-            return Moves(varies, none, none, self.units, self._share)
+            return Moves(varies, none, none, self.units, 1.0)
         moves = self._moves_of(run, others[varies], square @ self.weights[:, block], block)
         return moves._replace(varies=varies)
 
@@ -229,7 +227,8 @@ class UnitDraws(PairDraws):
         deviation = self.means[as_rows(others), block] - self.means[run, block]
         square = square - np.square(deviation)
         varies, n = np.ones(len(others), np.bool_), self.units
-        return Moves(varies, deviation, square, n, self._share, scale=n, inflation=n / (n - 1.0))
+        share, inflation = (n - 1.0) / n, n / (n - 1.0)
+        return Moves(varies, deviation, square, n, share, scale=n, inflation=inflation)
 
     def _squares(self, run: int, others: Integers) -> tuple[Booleans, Floats]:
         """Return which runs vary against one, and the squares of their differences by unit."""
@@ -311,11 +310,7 @@ class UnitDraws(PairDraws):
 
     def _added(self, borrowed: BorrowedVariance) -> float:
         """Return what is added to the variance of a replicate, which has ddof=0."""
-        return float(borrowed.of(self.units) * self._share)
-
-    @property
-    def _share(self) -> float:
-        return (self.units - 1.0) / self.units
+        return float(borrowed.of(self.units) * ((self.units - 1.0) / self.units))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

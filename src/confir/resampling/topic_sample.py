@@ -188,7 +188,10 @@ class TopicSample(Sample):
         complete = not np.isnan(values).any()
         for size in sizes_in_memory(replicates, topics, self.columns):
             weights = np.ascontiguousarray(topic_weights(topics, size, rng).T)
-            yield (UnitDraws if complete else SharedTopicDraws)(by_run, weights), size
+            if complete:
+                yield UnitDraws(by_run, weights, float(topics)), size
+            else:
+                yield SharedTopicDraws(by_run, weights), size
 
     def covariance(self) -> Floats | None:
         """Return the covariance of the columns over topics; None where scores are missing.
