@@ -11,13 +11,8 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.errors import UnsupportedMethodError
 from confir.order import TIE
-from confir.resampling.clusters import (
-    Clusters,
-    Ratios,
-    cluster_contributions,
-    cluster_counts,
-    designed_distribution,
-)
+from confir.resampling.cluster_distribution import Ratios, designed_distribution
+from confir.resampling.clusters import Clusters, cluster_contributions, cluster_counts
 from confir.resampling.distribution import Fields, SamplingDistribution
 from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws, UnitDraws
 from confir.resampling.sample import Knowledge, self_normalised

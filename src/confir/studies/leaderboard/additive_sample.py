@@ -17,7 +17,7 @@ from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError
 from confir.measures.bounded_measures import bounded_measures
 from confir.order import TIE
-from confir.resampling.clusters import summed_df
+from confir.resampling.cluster_distribution import summed_df
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.pair_draws import Moves, PairDraws, draw_normal_means
 from confir.resampling.sample import Knowledge, MeasureSample, Sample

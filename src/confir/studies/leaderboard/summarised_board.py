@@ -25,7 +25,7 @@ from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import means_alone
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_summary import ScoreSummary, summarise_scores
-from confir.resampling.clusters import summed_df
+from confir.resampling.cluster_distribution import summed_df
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.pair_draws import PairDraws, draw_normal_means
 from confir.resampling.studentised_maxima import NORMAL_TOPICS, RunCovariance
