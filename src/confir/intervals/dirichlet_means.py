@@ -35,7 +35,7 @@ _NOTHING = 1e-300
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreMoments:
-    """What is known of columns without their scores.
+    """Moments of the scores of each column.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ class FarthestLimits:
 
 
 def is_within(moments: ScoreMoments, tail: float, value: Floats) -> Booleans:
-    """Whether a value surely lies inside the limit, as far as moments tell.
+    """Whether moments suffice to say that a value lies inside the limit.
 
     Their first three give the gamma distribution's quantile (Wilson and Hilferty 1931), of which more
     is left out than any limit was seen to lack, up to level 0.999: the less, the more of the scores

@@ -269,7 +269,7 @@ def tie_distance(value: Floats) -> Floats:
 
 
 def side_of_limits(limits: Limits, value: Floats) -> Integers:
-    """Return the side of each value beside its interval."""
+    """Return the side of each value relative to its interval."""
     low, high = limits
     if np.shape(low) != value.shape or np.shape(high) != value.shape:
         raise InvalidValueError(
@@ -286,7 +286,7 @@ def side_of_limits(limits: Limits, value: Floats) -> Integers:
 def side_of_quantiles(
     counts: TargetCounts, lower: float | Floats, upper: float | Floats
 ) -> Integers:
-    """Return the side of a target beside an interval from one quantile to another."""
+    """Return the side of a target relative to an interval from one quantile to another."""
     below, above = counts.under(lower), counts.over(upper)
     side = np.where(below == INSIDE, above, below)
     return np.where(above == UNDEFINED, UNDEFINED, side)

@@ -133,7 +133,7 @@ class RepeatSample(Sample):
         """Return a sample of the topics, or of whole clusters, and of the repeats of each system."""
         if not self.values:
             raise UnsupportedMethodError(
-                "repeats whose scores are by model and human judgements are not drawn anew as from a population; "
+                "repeats whose scores are by model and human judgements cannot be resampled as a population; "
                 "expected those of one judge"
             )
         (cells,) = self.values

@@ -1,6 +1,6 @@
 """Studentised maxima over replicates: how far the differences between runs vary together.
 
-The largest t* of many pairs says what chance alone makes of them together, correlations included.
+The largest t* of many pairs is distributed as chance alone makes it, correlations included.
 """
 
 from __future__ import annotations

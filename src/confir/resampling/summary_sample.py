@@ -95,7 +95,7 @@ class SummarisedTopics(Sample):
     plus, minus
         Which columns of the summary are averaged, and which are subtracted; None for means.
     pairs, places
-        Of differences, what is known of pairs of runs, and the place of each column in it.
+        Of differences, summary statistics of pairs of runs, and the place of each column in them.
     """
 
     labels: Labels
@@ -280,7 +280,7 @@ class SummarisedTopics(Sample):
 
 
 def _closed_form(moments: Moments, labels: Labels, support: Booleans) -> SamplingDistribution:
-    """Return the distribution of means, as far as their moments tell it."""
+    """Return the distribution of means, as far as it follows from moments."""
     n = moments.count
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate = np.where(n > 0, moments.mean, np.nan)
