@@ -32,7 +32,7 @@ def all_commands(folder: Path) -> Iterator[tuple[str, ...]]:
     """Yield the commands, after the files that they read are written to a folder."""
     sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "src")]
     from cli.json_outputs import JSON_OUTPUTS, write_files
-    from confir.cli.start import COMMANDS
+    from confir.cli.commands import COMMANDS
     from confir.data.simulation import write_collection
     from samples import short_sample
 

@@ -24,8 +24,8 @@ from confir.resampling.document_bootstrap import resample_documents
 from confir.studies.collection.chart import collection_chart
 from confir.studies.collection.collection_means import summarise_means
 from confir.studies.split_half.chart import half_means_chart, normalised_chart
-from confir.studies.split_half.split_half import SplitHalf, validate_split_half
-from confir.studies.split_half.splits import Shares, Split
+from confir.studies.split_half.split_half import validate_split_half
+from confir.studies.split_half.splits import Shares, Split, SplitHalf
 
 SEED = 2006
 

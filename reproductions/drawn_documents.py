@@ -19,7 +19,7 @@ import confir
 from confir.data.files import write_whole
 from confir.measures.document_sample import DocumentSample, Redrawn
 from confir.measures.measure import Measure
-from confir.measures.sampled_scores import Listed, Ratio, is_sum, ratio_of, score_lists
+from confir.measures.sampled_scores import Listed, Ratio, is_sum, ratio_of, score_sampled_lists
 
 SEED = 2021
 # Probabilities of being drawn: of documents that the model calls relevant, and of others.
@@ -97,7 +97,7 @@ def vary(judged: Judged, design: tuple[float, float], draws: int) -> dict[str, V
     found: dict[str, list[tuple[np.ndarray, ...]]] = {name: [] for name in MEASURES}
     for _ in range(draws):
         sample = judged.draw(design, rng)
-        scored = score_lists(measures, sample, judged.listed, RATES, rng)
+        scored = score_sampled_lists(measures, sample, judged.listed, RATES, rng)
         for name, measure, one in zip(MEASURES, measures, scored, strict=True):
             variance = one.variance.ravel()
             delta = (
@@ -122,7 +122,7 @@ def variance_rows(
     every = np.ones(len(judged.topics))
     whole = DocumentSample(judged.topics, judged.model, judged.human, every > 0, every)
     measures = [one for one in map(confir.parse_measure, MEASURES) if isinstance(one, Measure)]
-    scored = score_lists(measures, whole, judged.listed, RATES, np.random.default_rng(SEED))
+    scored = score_sampled_lists(measures, whole, judged.listed, RATES, np.random.default_rng(SEED))
     rows = []
     for name, one in zip(MEASURES, scored, strict=True):
         for design, by_measure in varied.items():

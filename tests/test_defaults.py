@@ -9,7 +9,7 @@ import pytest
 
 import confir
 from confir import defaults
-from confir.cli.start import COMMANDS, build_command
+from confir.cli.commands import COMMANDS, build_command
 from confir.defaults import REPLICATES
 from confir.report import records
 

@@ -18,7 +18,7 @@ from confir.data.output_folder import OutputFolder
 from confir.data.scanning import stored_lists
 from confir.errors import InputWarning, UnreadableError
 from confir.parallel import run_tasks
-from confir.studies.history.history_file import FIELDS, OpenHistory, read_looks
+from confir.studies.history.history_file import LOOK_FIELDS, OpenHistory, read_looks
 from failing_disk import Failure, each_failure
 from parquet_datasets import make_rows, qrels_table, run_table, write_folder
 from requirements import ON_UNIX, required
@@ -29,7 +29,7 @@ BOTH = pytest.mark.parametrize("lasting", [False, True], ids=["once", "from then
 def record(look, run="b"):
     """A line of a history."""
     kinds = {int: look, float: 0.5, str: "x"}
-    found = {name: kinds[types[0]] for name, types in FIELDS.items()}
+    found = {name: kinds[types[0]] for name, types in LOOK_FIELDS.items()}
     levels = {"level": 0.95, "look_level": 0.99}
     return (
         found

@@ -30,7 +30,7 @@ from confir.measures.partitioned_evaluation import summarise_runs as summarise_r
 from confir.measures.random_rankings import expected_random_ap as expected_random_ap
 from confir.measures.random_rankings import expected_random_score as expected_random_score
 from confir.measures.score_sources import as_scores as as_scores
-from confir.measures.score_summary import summarise_scores as summarise_scores
+from confir.measures.score_sources import summarise_scores as summarise_scores
 from confir.measures.strengths import fit_strengths as fit_strengths
 from confir.report.charts import chart as chart
 from confir.report.charts import save_chart as save_chart

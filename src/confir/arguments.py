@@ -13,7 +13,9 @@ import reprlib
 import sys
 from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
-from numbers import Integral, Real
+from decimal import Decimal
+from numbers import Integral, Number, Real
+from types import NoneType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,6 +26,11 @@ from confir.errors import InvalidValueError, UnknownNameError, enumerate_names
 Name = TypeVar("Name", bound=str)
 
 HIGHEST_COUNT = 2**31 - 1
+
+_BOOLEAN = (bool, np.bool_)
+
+# What is one number, or is meant as one, where several may be given.
+_NUMBER = (Number, Decimal, str, bytes, NoneType)
 
 _LONGEST = 60
 
@@ -46,7 +53,7 @@ def invalid(name: str, value: Any, expected: str) -> InvalidValueError:
 def as_integer(name: str, value: Any, *, lowest: int = 1, highest: int = HIGHEST_COUNT) -> int:
     """Return an integer; floats and booleans are rejected."""
     try:
-        number = None if _is_boolean(value) else operator.index(value)
+        number = None if isinstance(value, _BOOLEAN) else operator.index(value)
     except TypeError:
         number = None
     if number is None or not lowest <= number <= highest:
@@ -58,7 +65,8 @@ def as_integer(name: str, value: Any, *, lowest: int = 1, highest: int = HIGHEST
 
 def as_integers(name: str, value: Any, *, lowest: int = 1) -> tuple[int, ...]:
     """Return integers, given as one or several."""
-    return tuple(as_integer(name, one, lowest=lowest) for one in _one_or_several(name, value))
+    several = as_list(name, value, single=_NUMBER)
+    return tuple(as_integer(name, one, lowest=lowest) for one in several)
 
 
 def as_real(
@@ -66,7 +74,7 @@ def as_real(
 ) -> float:
     """Return a finite number between two limits; booleans and complex numbers are rejected."""
     number = math.nan
-    if isinstance(value, Real) and not _is_boolean(value):
+    if isinstance(value, Real) and not isinstance(value, _BOOLEAN):
         try:
             number = float(value)
         except OverflowError:
@@ -86,7 +94,7 @@ def as_level(value: Any, name: str = "level") -> float:
 
 def as_levels(value: Any, name: str = "level") -> tuple[float, ...]:
     """Return confidence levels, given as one or several."""
-    return tuple(as_level(one, name) for one in _one_or_several(name, value))
+    return tuple(as_level(one, name) for one in as_list(name, value, single=_NUMBER))
 
 
 def as_text(name: str, value: Any) -> str:
@@ -98,8 +106,7 @@ def as_text(name: str, value: Any) -> str:
 
 def as_texts(name: str, value: Any, *, least: int = 1) -> tuple[str, ...]:
     """Return non-empty strings, given as one or several."""
-    several = [value] if isinstance(value, str) else as_list(name, value, least=least)
-    return tuple(as_text(name, one) for one in several)
+    return tuple(as_text(name, one) for one in as_list(name, value, least=least, single=str))
 
 
 def as_choice(name: str, value: Any, known: Iterable[Name], kind: str | None = None) -> Name:
@@ -116,14 +123,21 @@ def as_choices(
     name: str, value: Any, known: Collection[Name], kind: str | None = None
 ) -> tuple[Name, ...]:
     """Return some of the known names, given as one or several."""
-    several = [value] if isinstance(value, str) else as_list(name, value)
-    return tuple(as_choice(name, one, known, kind) for one in several)
+    return tuple(as_choice(name, one, known, kind) for one in as_list(name, value, single=str))
 
 
-def as_list(name: str, value: Any, *, least: int = 1) -> list[Any]:
-    """Return several values as a list; strings, bytes and masked arrays are rejected."""
-    listed = None
-    if isinstance(value, Iterable) and not (isinstance(value, str | bytes) or _is_masked(value)):
+def as_list(
+    name: str, value: Any, *, least: int = 1, single: type | tuple[type, ...] = ()
+) -> list[Any]:
+    """Return several values as a list, and one of a ``single`` type as a list of one.
+
+    Other strings, bytes and masked arrays are rejected.
+    """
+    if isinstance(value, single):
+        return [value]
+    listed = [*value] if isinstance(value, list) else None
+    is_single = isinstance(value, str | bytes) or not isinstance(value, Iterable)
+    if listed is None and not (is_single or _is_masked(value)):
         with suppress(TypeError):  # an array of no dimension, or a class
             listed = list(value)
     if listed is None:
@@ -135,7 +149,7 @@ def as_list(name: str, value: Any, *, least: int = 1) -> list[Any]:
 
 def as_flag(name: str, value: Any) -> bool:
     """Return a boolean; nothing else is accepted."""
-    if not _is_boolean(value):
+    if not isinstance(value, _BOOLEAN):
         raise invalid(name, value, "True or False")
     return bool(value)
 
@@ -169,7 +183,7 @@ def as_generator(rng: Any) -> np.random.Generator:
     """Return the random generator of a seed, or the generator itself."""
     # the generator of a RandomState cannot be spawned for threads
     wrong = isinstance(rng, str | bytes | float | np.random.RandomState)
-    problem = wrong or _is_masked(rng) or _is_boolean(rng)
+    problem = wrong or _is_masked(rng) or isinstance(rng, _BOOLEAN)
     try:
         generator = None if problem else np.random.default_rng(rng)
     except (TypeError, ValueError, AttributeError):
@@ -211,13 +225,4 @@ def _is_masked(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, Real) and not _is_boolean(value))
-
-
-def _is_boolean(value: Any) -> bool:
-    return isinstance(value, bool | np.bool_)
-
-
-def _one_or_several(name: str, value: Any) -> list[Any]:
-    single = isinstance(value, Real | str | bytes) or not isinstance(value, Iterable)
-    return [value] if single else as_list(name, value)
+    return value is None or (isinstance(value, Real) and not isinstance(value, _BOOLEAN))

@@ -166,11 +166,14 @@ def iterate_blocks(
     of an iterator are large, and few of them are held: one after the other here, or some per worker.
     """
     scheduler = scheduler_in_use()
+    found: Iterator[tuple[int, Result]]
     if scheduler is not None:
         sent = tasks if prepare is None else run_in_threads(prepare, list(tasks))
-        return _counted(scheduler.run(partial(_run_alone, function), sent), progress)
-    whole = function if prepare is None else lambda task: function(prepare(task))
-    return _counted(enumerate(_threaded(whole, tasks)), progress)
+        found = scheduler.run(partial(_run_alone, function), sent)
+    else:
+        whole = function if prepare is None else lambda task: function(prepare(task))
+        found = enumerate(_threaded(whole, tasks))
+    return found if progress is None else _counted(found, progress)
 
 
 def in_order(numbered: Iterable[tuple[int, Result]]) -> Iterator[Result]:
@@ -184,11 +187,10 @@ def in_order(numbered: Iterable[tuple[int, Result]]) -> Iterator[Result]:
             place += 1
 
 
-def _counted(results: Iterable[Result], progress: Progress | None) -> Iterator[Result]:
+def _counted(results: Iterable[Result], progress: Progress) -> Iterator[Result]:
     for result in results:
         yield result
-        if progress is not None:
-            progress(1)
+        progress(1)
 
 
 class _SingleProducts:
@@ -275,7 +277,7 @@ def run_tasks(
     jobs
         Number of threads, where no scheduler is in use; by default as many as there are cores.
     progress
-        Called with 1 after each task.
+        Called with 1 after each task, and for each that is stored.
     resume
         A folder that stores the results: tasks with stored results are not run again.
     study
@@ -290,14 +292,17 @@ def run_tasks(
     store = (
         None if folder is None else StoredResults(folder, {**(study or {}), "tasks": len(tasks)})
     )
-    stored = {} if store is None else store.load_all(len(tasks))
-    missing = [number for number in range(len(tasks)) if number not in stored]
-    found = _finished(function, [tasks[number] for number in missing], jobs)
-    results = dict(_counted(stored.items(), progress))
-    for place, result in _counted(found, progress):
+    results = {} if store is None else store.load_all(len(tasks))
+    if progress is not None:
+        for _ in results:
+            progress(1)
+    missing = [number for number in range(len(tasks)) if number not in results]
+    for place, result in _finished(function, [tasks[number] for number in missing], jobs):
         results[missing[place]] = result
         if store is not None:
             store.save(missing[place], result)
+        if progress is not None:
+            progress(1)
     return [results[number] for number in range(len(tasks))]
 
 

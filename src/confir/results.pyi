@@ -33,20 +33,20 @@ from confir.studies.history.history import GateHistory as GateHistory
 from confir.studies.judgements.grade_agreement import GradeAgreement as GradeAgreement
 from confir.studies.judgements.grade_agreement import GradeConfusion as GradeConfusion
 from confir.studies.judgements.judge_effects import JudgedRuns as JudgedRuns
-from confir.studies.judgements.judge_effects import JudgeVariance as JudgeVariance
+from confir.studies.judgements.judge_variance import JudgeVariance as JudgeVariance
 from confir.studies.judgements.judgement_comparison import (
     JudgementComparison as JudgementComparison,
 )
 from confir.studies.leaderboard.leaderboard import Leaderboard as Leaderboard
-from confir.studies.meta_analysis.meta_analysis import PooledEffect as PooledEffect
-from confir.studies.meta_analysis.meta_analysis import PooledModels as PooledModels
+from confir.studies.meta_analysis.pooled_results import PooledEffect as PooledEffect
+from confir.studies.meta_analysis.pooled_results import PooledModels as PooledModels
 from confir.studies.nuggets.nugget_variance import NuggetVariance as NuggetVariance
 from confir.studies.planning.human_documents import DocumentPlan as DocumentPlan
 from confir.studies.planning.human_topics import HumanPlan as HumanPlan
 from confir.studies.planning.planning import Plan as Plan
 from confir.studies.planning.usual_goals import PlanOverview as PlanOverview
 from confir.studies.preferences.early_looks import ShareSequence as ShareSequence
-from confir.studies.preferences.preferences import PreferencePairs as PreferencePairs
+from confir.studies.preferences.preference_pairs import PreferencePairs as PreferencePairs
 from confir.studies.preferences.preferences import Preferences as Preferences
 from confir.studies.preferences.vote_plan import VotePlan as VotePlan
 from confir.studies.ranks.ranking import Ranking as Ranking
@@ -54,7 +54,7 @@ from confir.studies.repeats.repeat_means import RepeatMeans as RepeatMeans
 from confir.studies.reproduction.reproduction import Reproduction as Reproduction
 from confir.studies.reusability.reusability import Reusability as Reusability
 from confir.studies.simulation.score_simulation import ScorePopulation as ScorePopulation
-from confir.studies.split_half.split_half import SplitHalf as SplitHalf
+from confir.studies.split_half.splits import SplitHalf as SplitHalf
 from confir.studies.ties.tie_bounds import TieBounds as TieBounds
 from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty as TopicDifficulty
 from confir.studies.topic_groups.group_differences import GroupComparison as GroupComparison

@@ -28,7 +28,7 @@ from confir.errors import (
 )
 from confir.measures.measure_list import DEFAULT_MEASURES
 from confir.measures.parsing import parse_measures
-from confir.measures.partitioned_evaluation import TopicCounts, TopicScorer, check_parted
+from confir.measures.partitioned_evaluation import TopicCounts, TopicScorer, check_partitioned
 from confir.measures.score_summary import ScoreSummary, summary_of
 from confir.parallel import single_products
 
@@ -70,7 +70,7 @@ def evaluate(
     reading = ReadingRules(**rules)
     refuse_design(reading.design, "a summary of runs in Spark")
     wanted = parse_measures(measures, reading.rel)
-    check_parted(wanted, reading)
+    check_partitioned(wanted, reading)
     retrieved, judged = _rows(runs_df, RUN, "runs_df"), _rows(qrels_df, QRELS, "qrels_df")
     names = [row["label"] for row in retrieved.select("label").distinct().collect()]
     if None in names:
@@ -135,7 +135,7 @@ class _Scoring:
             columns = RowColumns(kind, Shape("topic", "docid", "value"), "label", source)
             own = rows.filter(pc.equal(rows.column("is_run"), kind is RUN)).combine_chunks()
             parts.append(pa.Table.from_batches(map(columns.rows, own.to_batches()), row_schema()))
-        scored = self._scorer.score(*parts)
+        scored = self._scorer.score(parts)
         values = np.ascontiguousarray(scored.block.values.T)
         ends = np.arange(len(values) + 1, dtype=np.int32) * values.shape[1]
         yield _scored_rows(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 import os
 import stat
-from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 # How a file ends that is not finished yet.
 UNFINISHED = ".part"
@@ -24,7 +24,9 @@ def replace_file(target: str | os.PathLike[str], content: bytes) -> None:
     beside = os.path.join(os.path.dirname(name), f".confir-{os.urandom(8).hex()}{UNFINISHED}")
     kept = _mode_of(name)
     try:
-        with open(beside, "xb", buffering=0, opener=_opener(kept)) as stream:
+        # with its permissions from the start: no moment lets others read it
+        opener = partial(os.open, mode=_NEW_FILE_MODE if kept is None else kept & 0o777)
+        with open(beside, "xb", buffering=0, opener=opener) as stream:
             if kept is not None:
                 os.chmod(beside, kept)  # what the umask took away
             _write_all(stream, content)
@@ -64,13 +66,3 @@ def _mode_of(name: str) -> int | None:
         found = os.lstat(name).st_mode
         return stat.S_IMODE(found) if stat.S_ISREG(found) else None
     return None
-
-
-def _opener(mode: int | None) -> Callable[[str, int], int]:
-    """Return what opens a file with permissions from the start: no moment lets others read it."""
-    given = _NEW_FILE_MODE if mode is None else stat.S_IMODE(mode) & 0o777
-
-    def opened(path: str, flags: int) -> int:
-        return os.open(path, flags, given)
-
-    return opened

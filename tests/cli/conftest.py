@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-import confir.cli.start
+import confir.cli.commands
 from confir.data.simulation import write_collection
 from samples import short_sample, whole_sample
 
@@ -23,9 +23,10 @@ class Outcome(NamedTuple):
 @pytest.fixture(scope="session")
 def built_once():
     """Commands whose options are read from their functions once, not for each call."""
-    built = cache(confir.cli.start.build_command)
+    built = cache(confir.cli.commands.build_command)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("confir.cli.start.build_command", built)
+        for module in ("commands", "start"):
+            patch.setattr(f"confir.cli.{module}.build_command", built)
         yield
 
 

@@ -453,7 +453,7 @@ def test_a_margin_tests_for_equivalence(compare):
         ),
         (["--baseline", "bm25", "--test", "tukey-hsd"], "tukey-hsd compares all pairs of runs"),
         (["-o", "summary.doc"], "unknown ending of an output file"),
-        (["--format", "xml"], "unknown format 'xml'"),
+        (["--format", "xml"], "unknown value of --format 'xml'"),
     ],
 )
 def test_errors_exit_with_2(compare, options, message):

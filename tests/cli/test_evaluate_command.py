@@ -449,7 +449,7 @@ def test_compressed_runs_and_names_of_ones_own(confir_command, files):
         (["qrels.txt", "good.run", "--method", "bca", "--replicates", "0"], "replicates is 0"),
         (["qrels.txt", "good.run", "-o", "table.xls"], "table.xls"),
         (["qrels.txt", "good.run", "-o", "nowhere/table.csv"], "cannot be written"),
-        (["qrels.txt", "good.run", "--format", "xls"], "unknown format 'xls'"),
+        (["qrels.txt", "good.run", "--format", "xls"], "unknown value of --format 'xls'"),
         (["qrels.txt", "good.run", "other.run"], "other.run: no topic"),
         (["qrels.txt", "good.run", "--scores", "scores.csv"], "give one or the other"),
         (["qrels.txt", "good.run", "--no-such-option"], "--no-such-option"),

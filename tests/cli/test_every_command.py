@@ -2,9 +2,9 @@
 
 import pytest
 
+from confir.cli.commands import COMMANDS, build_command
 from confir.cli.input import reading_options
 from confir.cli.input_options import DESIGN
-from confir.cli.start import COMMANDS, build_command
 
 READING = reading_options()
 
@@ -54,7 +54,9 @@ def test_a_wrong_format_is_named_before_anything_is_read(
     monkeypatch.chdir(tmp_path)
     outcome = confir_command(command, *arguments(command), "--format", "xls")
     assert outcome.code == 2
-    assert outcome.err.startswith("confir: error: unknown format 'xls'; known: table, csv")
+    assert outcome.err.startswith(
+        "confir: error: unknown value of --format 'xls'; known: table, csv"
+    )
     assert outcome.err.count("\n") == 1
 
 
@@ -169,7 +171,7 @@ def test_runs_are_looked_for_once(confir_command, sample_files, monkeypatch, wor
         found.append(original(sources))
         return found[-1]
 
-    for module in ("data.formats.run_sources", "data.formats.objects", "cli.run_choice"):
+    for module in ("data.formats.run_sources", "data.formats.objects"):
         monkeypatch.setattr(f"confir.{module}.find_runs", noted)
     command, *options = words
     runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense")]

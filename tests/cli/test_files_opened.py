@@ -11,6 +11,7 @@ import pytest
 
 import confir
 from confir.cli import output_guard
+from confir.cli.commands import OneCommand
 from confir.data import files
 from confir.data.formats import run_tables
 from confir.data.scanning import list_scanner, scanner
@@ -106,7 +107,7 @@ def test_runs_too_large_to_be_kept_are_scored_first(folder, opened, monkeypatch)
     monkeypatch.setattr("confir.data.experiment._KEPT_SIZE", 0)
     experiment = confir.Experiment(folder / "qrels", folder / "runs", ["AP"])
     assert confir.evaluate(experiment).values.tolist() == expected.values.tolist()
-    assert not experiment.has_lists
+    assert "lists" not in experiment.kept
     assert opened == ONCE
     confir.inspect_data(experiment)
     assert opened == ONCE | {"plain.run": 2, "packed.run.gz": 2, "hidden": 2}
@@ -240,10 +241,8 @@ COMMANDS = [
 def known(monkeypatch):
     """A list with the context of each command, by which the guard knows its files."""
     contexts = []
-    invoke = output_guard.GuardedCommand.invoke
-    monkeypatch.setattr(
-        output_guard.GuardedCommand, "invoke", lambda s, c: (contexts.append(c), invoke(s, c))[1]
-    )
+    invoke = OneCommand.invoke
+    monkeypatch.setattr(OneCommand, "invoke", lambda s, c: (contexts.append(c), invoke(s, c))[1])
     return contexts
 
 

@@ -7,7 +7,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from confir.cli.help_pages import HelpedCommand
+from confir.cli.commands import OneCommand
 from confir.cli.parameters import Argument, Instead, Option, Without, read_parameters
 from confir.errors import InvalidValueError
 
@@ -27,7 +27,7 @@ class Output:
 
 def made_of(function):
     parameters, called = read_parameters(function)
-    return HelpedCommand("do", params=parameters, callback=called, help=function.__doc__)
+    return OneCommand("do", params=parameters, callback=called, help=function.__doc__)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from confir.cli.start import COMMANDS, build_command
+from confir.cli.commands import COMMANDS, build_command
 from confir.studies import STUDIES
 
 ANSWERING = [name for study in STUDIES for name in study.commands] + ["report"]

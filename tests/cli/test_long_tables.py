@@ -9,7 +9,7 @@ import confir
 from confir.data.formats import run_tables
 from confir.data.long_tables.parquet_scores import ParquetScores
 from confir.data.scores import Scores
-from confir.measures import score_summary
+from confir.measures import score_sources
 from parquet_datasets import make_rows, qrels_table, run_table, write_folder
 from requirements import required
 
@@ -31,7 +31,7 @@ def make_scores(topics=6_000, runs=4, measures=1, seed=3):
 @pytest.fixture
 def long_table(tmp_path, monkeypatch):
     """A Parquet table that counts as long, and the same scores as CSV."""
-    monkeypatch.setattr(score_summary, "MOST_HELD_SCORES", 1_000)
+    monkeypatch.setattr(score_sources, "MOST_HELD_SCORES", 1_000)
     scores = make_scores(topics=5_500, runs=3, measures=2)
     named = dict(zip(scores.runs, ("bm25", "<script>", "constructor"), strict=True))
     scores = Scores(scores.topics, tuple(named.values()), scores.measures, scores.values)
@@ -78,7 +78,7 @@ def test_commands_print_the_same_of_a_long_table(long_table, confir_command, wor
 def test_missing_topics_are_named_without_a_pass_of_their_own(
     tmp_path, monkeypatch, confir_command, command
 ):
-    monkeypatch.setattr(score_summary, "MOST_HELD_SCORES", 100)
+    monkeypatch.setattr(score_sources, "MOST_HELD_SCORES", 100)
     scores = make_scores(topics=50)
     scores.values[:3, 3] = np.nan
     rows = {run: scores.values[:, r, 0] for r, run in enumerate(scores.runs)}
@@ -126,7 +126,7 @@ def test_a_command_evaluates_a_dataset_and_sums_up_many_topics(
     words = ["evaluate", qrels, runs, "-m", "AP", "--method", "t", "--format", "json"]
     held = confir_command(*words)
     monkeypatch.setattr(run_tables, "MOST_HELD_DOCUMENTS", 10)
-    monkeypatch.setattr(score_summary, "MOST_HELD_SCORES", 10)
+    monkeypatch.setattr(score_sources, "MOST_HELD_SCORES", 10)
     summed = confir_command(*words)
     assert held.code == summed.code == 0
     refused = confir_command("evaluate", qrels, runs, "-m", "AP", "--method", "gaffke")
@@ -144,7 +144,7 @@ def test_the_command_sums_up_folders_with_a_long_table(tmp_path, monkeypatch, co
         confir.write_scores(make_scores(2_000, seed=seed), folder / "scores.parquet")
     words = ["leaderboard", *folders, "--replicates", "999", "--format", "json"]
     held = confir_command(*words)
-    monkeypatch.setattr(score_summary, "MOST_HELD_SCORES", 100)
+    monkeypatch.setattr(score_sources, "MOST_HELD_SCORES", 100)
     summed = confir_command(*words)
     assert (held.code, summed.code) == (0, 0)
     for one, other in zip(json.loads(held.out), json.loads(summed.out), strict=True):
@@ -177,7 +177,7 @@ def test_the_command_sums_up_the_datasets_of_one_long_table(
     pq.write_table(pa.table(columns), path, row_group_size=100)
     words = ["leaderboard", path, "--replicates", "99", "--format", "json"]
     held = confir_command(*words)
-    monkeypatch.setattr(score_summary, "MOST_HELD_SCORES", 100)
+    monkeypatch.setattr(score_sources, "MOST_HELD_SCORES", 100)
     monkeypatch.setattr("confir.data.tables.score_files.read_table", None)  # not read whole
     summed = confir_command(*words)
     assert (held.code, summed.code) == (0, 0), summed.err

@@ -10,7 +10,8 @@ import warnings
 import pytest
 
 from confir.cli import terminal
-from confir.cli.start import COMMANDS, warnings_at_the_end
+from confir.cli.commands import COMMANDS
+from confir.cli.start import warnings_at_the_end
 from confir.errors import DegenerateSampleWarning, InputWarning, TopicWarning
 from confir.report.merged_warnings import merge_warnings
 from requirements import ON_LINUX, missing_requirement

@@ -7,7 +7,7 @@ import pytest
 
 from confir.cli import demo
 from confir.measures.evaluation import evaluate
-from confir.report.contents import gather_contents
+from confir.report.gathering import gather_contents
 
 
 @pytest.fixture

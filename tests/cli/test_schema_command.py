@@ -10,9 +10,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from cli.json_outputs import JSON_OUTPUTS, write_files
+from confir.cli.commands import COMMANDS
 from confir.cli.provenance import Provenance
 from confir.cli.schema import schema_text
-from confir.cli.start import COMMANDS
 from confir.errors import UnreadableError
 
 SCHEMA = json.loads(schema_text())

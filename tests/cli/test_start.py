@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import confir
-from confir.cli.start import COMMANDS
+from confir.cli.commands import COMMANDS
 
 HEAVY = {
     *("scipy", "numba", "dask", "pandas", "polars", "pyarrow", "narwhals"),
@@ -107,7 +107,7 @@ def test_every_command_is_listed():
     found = {
         (".".join(path.relative_to(folder.parent).with_suffix("").parts), node.name)
         for path in (*folder.glob("cli/*.py"), *folder.glob("studies/*/command.py"))
-        if path.name != "start.py"  # which finds commands and has none
+        if path.name != "commands.py"  # which finds commands and has none
         for node in ast.parse(path.read_text()).body
         if isinstance(node, ast.FunctionDef) and re.fullmatch("[a-z].*_command", node.name)
     }
@@ -124,7 +124,7 @@ def test_a_command_that_is_none_is_told_from_all_that_are(confir_command):
 
 
 def test_help_reads_the_options_of_no_command(confir_command, monkeypatch):
-    monkeypatch.setattr("confir.cli.start.read_parameters", pytest.fail)
+    monkeypatch.setattr("confir.cli.commands.read_parameters", pytest.fail)
     assert confir_command("--help").code == 0
     assert confir_command().code == 2
 

@@ -7,10 +7,10 @@ from typing import Annotated
 import click
 import pytest
 
+from confir.cli.commands import COMMANDS, build_command
 from confir.cli.parameters import click_parameter
 from confir.cli.renamed_options import RENAMED
 from confir.cli.schema import declared_views
-from confir.cli.start import COMMANDS, build_command
 from confir.cli.views import View, Views
 from confir.errors import InvalidValueError, UnknownNameError
 

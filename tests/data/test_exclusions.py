@@ -16,6 +16,7 @@ from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.sampling.sampled_document_scores import SampledScores
 from confir.data.scanning import file_scans
 from confir.data.scanning.scan_kernels import load_kernels
+from confir.data.scanning.stored_lists import StoredLists
 from confir.errors import (
     FormatError,
     InputWarning,
@@ -164,7 +165,9 @@ def test_whole_lists_are_those_of_files_that_never_had_the_documents(
     lists, expected = (
         one.lists_by_topic().of_topics(0, len(one.qrels.topics)) for one in (whole, plain)
     )
-    assert whole.has_stored_lists == (held_size == 0 and load_kernels() is not None)
+    assert isinstance(whole.kept_lists, StoredLists) == (
+        held_size == 0 and load_kernels() is not None
+    )
     assert lists.runs == expected.runs
     for place in range(len(lists.runs)):
         assert lists.run(place).to_dict() == expected.run(place).to_dict()
@@ -365,9 +368,9 @@ def test_rules_read_the_file_once_and_hand_it_on(tmp_path):
     path.write_text("1 z\n")
     rules = confir.Experiment({"1": {"x": 1}}, {"1": {"x": 1.0}}, exclude=path).rules
     path.unlink()
-    assert rules.exclusions == Exclusions({"1": frozenset({"z"})}, None, str(path))
+    assert rules.reading.exclusions == Exclusions({"1": frozenset({"z"})}, None, str(path))
     again = confir.Experiment({"1": {"x": 1}}, {"1": {"x": 1.0}}, **rules.keywords())
-    assert again.rules.exclusions == rules.exclusions
+    assert again.rules.reading == rules.reading
 
 
 @pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")

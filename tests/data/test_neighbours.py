@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from confir.data.formats.frames import build_frame, qrels_to_frame, run_to_frame
+from confir.data.formats.frames import build_frame
 from confir.data.formats.objects import as_qrels, as_run, as_runs, write_qrels, write_run
 from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.formats.run_sources import RunSource
@@ -420,8 +420,8 @@ def test_intents_of_other_topics_are_an_error():
 def test_dict_goes_through_a_run_and_back(scores):
     run = as_run(scores)
     assert run.to_dict() == scores
-    assert as_run(run_to_frame(run, "polars")).to_dict() == scores
-    assert as_run(run_to_frame(run, "pyarrow")).to_dict() == scores
+    assert as_run(run.to_frame("polars")).to_dict() == scores
+    assert as_run(run.to_frame("pyarrow")).to_dict() == scores
 
 
 # What is wrong with them
@@ -1081,7 +1081,7 @@ def test_unknown_backend_is_an_error():
 @pytest.mark.parametrize("backend", NATIVE)
 def test_run_becomes_a_frame_and_back(backend):
     run = as_run(RUN)
-    frame = run_to_frame(run, backend)
+    frame = run.to_frame(backend)
     assert records_of(frame) == [
         {"topic": "01", "docid": "d2", "rank": 1, "score": 2.5},
         {"topic": "01", "docid": "NA", "rank": 2, "score": 1.5},
@@ -1093,7 +1093,7 @@ def test_run_becomes_a_frame_and_back(backend):
 @pytest.mark.parametrize("backend", NATIVE)
 def test_qrels_become_a_frame_and_back(backend):
     qrels = build_qrels(["1", "1", "0"], ["x", "y", "x"], ["a", "a", "b"], np.array([1, 2, 0]))
-    frame = qrels_to_frame(qrels, backend)
+    frame = qrels.to_frame(backend)
     assert records_of(frame) == [
         {"topic": "0", "subtopic": "x", "docid": "b", "gain": 0},
         {"topic": "1", "subtopic": "x", "docid": "a", "gain": 1},
@@ -1108,7 +1108,7 @@ def test_real_run_is_the_same_from_file_dict_frame_and_json(real_data, tmp_path)
     run = read_run(real_data / "trec-robust-2003/runs/input.NLPR03vb10.gz")
     write_run(run, tmp_path / "run.json.gz")
     sources = [run.to_dict(), tmp_path / "run.json.gz"]
-    sources += [run_to_frame(run, backend) for backend in NATIVE]
+    sources += [run.to_frame(backend) for backend in NATIVE]
     for source in sources:
         other = as_run(source)
         assert other.topics == run.topics
@@ -1119,7 +1119,7 @@ def test_real_run_is_the_same_from_file_dict_frame_and_json(real_data, tmp_path)
 @pytest.mark.parametrize("backend", NATIVE)
 def test_real_qrels_with_subtopics_are_the_same_from_file_and_frame(real_data, backend):
     qrels = read_qrels(real_data / "trec-web-2012-diversity/qrels.txt.gz")
-    other = as_qrels(qrels_to_frame(qrels, backend))
+    other = as_qrels(qrels.to_frame(backend))
     assert other.to_dict() == qrels.to_dict()
     assert other.subtopics == qrels.subtopics
     assert other.subtopic_gains.tolist() == qrels.subtopic_gains.tolist()

@@ -164,8 +164,8 @@ def test_an_experiment_stores_long_lists_once(tmp_path):
     stored = experiment.lists_by_topic()
     assert isinstance(stored, StoredLists)
     assert shown == [1]
-    assert experiment.has_stored_lists
-    assert not experiment.has_lists
+    assert isinstance(experiment.kept_lists, StoredLists)
+    assert "lists" not in experiment.kept
     expected = evaluate(QRELS, [source.path], ["AP", "nDCG@10"])
     np.testing.assert_array_equal(scores.values, expected.values)
     assert isinstance(experiment.lists(), HeldLists)
@@ -217,7 +217,8 @@ experiment._HELD_SIZE = 0
 load_kernels()  # which may be put into numba's cache
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), int(sys.argv[3])))
 given = experiment.Experiment(*sys.argv[1:3], ["AP"])
-print(given.has_stored_lists, evaluate_lists(given).mean().sum(), given.has_stored_lists)
+before = bool(given.kept.get("stored_lists"))
+print(before, evaluate_lists(given).mean().sum(), bool(given.kept.get("stored_lists")))
 """
 
 

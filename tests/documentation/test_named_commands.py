@@ -5,8 +5,8 @@ import re
 
 import pytest
 
+from confir.cli.commands import COMMANDS, build_command
 from confir.cli.schema import schema_text
-from confir.cli.start import COMMANDS, build_command
 from documentation.test_pages import CASES, PAGES, SKILL
 
 

@@ -9,7 +9,7 @@ import pytest
 import confir
 from confir.errors import InvalidValueError
 from confir.measures import graded
-from confir.measures.graded import parse_gains
+from confir.measures.graded import mapped_gain, parse_gains
 from confir.measures.parsing import parse_measure
 from reference.plain_measures import plain_score
 from strategies import Collection
@@ -175,7 +175,7 @@ def test_negative_beta_is_refused():
 
 
 def test_gain_maps_are_read():
-    assert parse_gains(None) == {}
+    assert mapped_gain(np.array([2]), None).tolist() == [2.0]
     assert parse_gains("1:1, 2:3.5,0:0,-1:0") == {1: 1.0, 2: 3.5, 0: 0.0, -1: 0.0}
 
 

@@ -18,7 +18,7 @@ from confir.errors import (
 )
 from confir.measures.document_sample import DocumentSample
 from confir.measures.parsing import parse_measure
-from confir.measures.sampled_scores import Listed, _Spread, precision_sums, score_lists
+from confir.measures.sampled_scores import Listed, _Spread, precision_sums, score_sampled_lists
 from judge_files import noisy_judge
 from samples import short_sample
 
@@ -64,7 +64,7 @@ def expectation(name):
 
 def score(name, sample, listed=LISTED):
     rng = np.random.default_rng(1)
-    return score_lists([parse_measure(name)], sample, listed, RATES, rng)[0]
+    return score_sampled_lists([parse_measure(name)], sample, listed, RATES, rng)[0]
 
 
 def plain(weight, gain):
@@ -214,7 +214,7 @@ def test_covariances_at_other_rates_are_without_bias_against_enumeration():
     found = np.zeros((3, 2, 2))
     for pattern in patterns:
         sample = replace(drawn(pattern), model=np.zeros(8, int))
-        scored = score_lists(
+        scored = score_sampled_lists(
             [parse_measure("P@3")], sample, LISTED, rates, np.random.default_rng(1)
         )
         found += np.prod(np.where(pattern, CHANCE, 1 - CHANCE)) * scored[0].covariance

@@ -14,7 +14,7 @@ import pytrec_eval
 import scipy.stats
 
 import confir
-from confir.cli.start import COMMANDS
+from confir.cli.commands import COMMANDS
 from samples import whole_sample
 
 ROOT = Path(__file__).parents[2]

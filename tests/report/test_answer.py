@@ -10,7 +10,8 @@ from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.measures.evaluation import evaluate
 from confir.number_text import count_words, percent
-from confir.report.contents import Settings, gather_contents
+from confir.report.contents import Settings
+from confir.report.gathering import gather_contents
 from confir.report.names import isolated
 from confir.report.page_data import page_data
 from confir.report.result_table import result_table
@@ -98,7 +99,7 @@ def test_the_smallest_significant_difference_is_that_of_the_comparison():
 def test_the_plan_of_the_best_two_is_for_the_family_of_all_pairs():
     scores = scores_of(0.5, 0.5, 0.5, 0.5, spread=0.3)
     contents = gather_contents(scores, settings=FAST)
-    best, runner_up = (scores.runs[place] for place in contents.measures[0].order()[:2])
+    best, runner_up = (scores.runs[place] for place in contents.measures[0].order[:2])
     whole = plan_topics(scores, baseline=runner_up, difference="observed", family="all-pairs")
     plan, alike = contents["planning"], whole.select(run=best)
     assert contents.measures[0]["comparison"][0.95].family == plan.family == "all-pairs"

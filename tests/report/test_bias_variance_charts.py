@@ -7,11 +7,10 @@ import pytest
 
 from chart_labels import names_of
 from confir.data.scores import Scores
-from confir.report.charts import chart
+from confir.report.charts import chart, round_ticks
 from confir.studies.bias_variance.bias_variance import decompose_error
 from confir.studies.bias_variance.chart import (
     _equal_totals,
-    _round_step,
     _worth_naming,
     total_chart,
 )
@@ -76,8 +75,9 @@ def test_lines_of_equal_total_error_are_just_that(swept):
 
 
 def test_steps_are_round():
-    assert [_round_step(x) for x in (0.0013, 0.019, 4.0, 9.0)] == [0.001, 0.02, 5.0, 10.0]
-    assert _round_step(0.0) == 1.0
+    for wanted, step in ((0.0013, 0.001), (0.019, 0.02), (4.0, 5.0), (9.0, 10.0)):
+        assert round_ticks(0.0, 6 * wanted, 6)[1] == step
+    assert round_ticks(2.0, 2.0, 6) == [2.0]
 
 
 def test_many_runs_are_named_sparingly():

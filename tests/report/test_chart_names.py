@@ -24,7 +24,7 @@ from confir.studies.collection.collection_variance import decompose_variance
 from confir.studies.comparison.chart import difference_chart
 from confir.studies.coverage.chart import bias_chart, population_chart, skewness_chart
 from confir.studies.meta_analysis.chart import forest_chart, summary_chart
-from confir.studies.meta_analysis.meta_analysis import PooledModels
+from confir.studies.meta_analysis.pooled_results import PooledModels
 from confir.studies.split_half.chart import half_means_chart, normalised_chart
 from judge_files import noisy_judge
 

@@ -9,8 +9,9 @@ import pytest
 import confir
 from chart_labels import names_of
 from confir.data.scores import Scores
-from confir.report.contents import Settings, gather_contents
+from confir.report.contents import Settings
 from confir.report.figures import _file_names, report_figures, write_figures
+from confir.report.gathering import gather_contents
 from confir.studies.comparison.topic_differences import TopicDifferences
 from confir.studies.topic_difficulty.topic_difficulty import describe_topics
 from samples import short_sample
@@ -81,14 +82,14 @@ def test_charts_of_a_measure_hold_its_records(contents, figures, place):
 
 def test_the_chart_of_topics_holds_the_scores_of_the_best_run(contents, figures):
     scores = contents.measures[0].scores
-    best = contents.measures[0].order()[0]
+    best = contents.measures[0].order[0]
     drawn = {r["topic"]: r["score"] for r in data(figures["topics", "AP"])}
     assert drawn == dict(zip(scores.topics, scores.values[:, best, 0].tolist(), strict=True))
 
 
 def test_the_chart_of_differences_holds_the_best_run_less_the_next(contents, figures):
     part = contents.measures[0]
-    first, second = part.order()[:2]
+    first, second = part.order[:2]
     pair = np.array([second]), np.array([first]), np.array([[0]]), np.array([[False]])
     wanted = TopicDifferences(part.scores, *pair).to_records()
     assert holds(data(figures["differences", "AP"]), wanted)

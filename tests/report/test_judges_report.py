@@ -8,7 +8,8 @@ import confir
 from confir.data.experiment import Experiment
 from confir.errors import ConfirError
 from confir.report.charts import chart
-from confir.report.contents import Settings, gather_contents
+from confir.report.contents import Settings
+from confir.report.gathering import gather_contents
 from confir.report.methods_text import methods_text
 from confir.report.report_page import render_page
 from confir.report.script_bundle import ScriptBundle

@@ -10,7 +10,8 @@ from confir.data.scores import Scores
 from confir.intervals.method_list import METHODS
 from confir.measures.evaluation import evaluate
 from confir.references import REFERENCES
-from confir.report.contents import Settings, gather_contents
+from confir.report.contents import Settings
+from confir.report.gathering import gather_contents
 from confir.report.methods_text import methods_text
 from confir.studies.means.section import board_table
 from samples import short_sample

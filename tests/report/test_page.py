@@ -20,6 +20,7 @@ from confir.cli.start import warnings_at_the_end
 from confir.data import experiment as experiment_module
 from confir.data.experiment import Experiment
 from confir.data.lists import topic_lists
+from confir.data.scanning.stored_lists import StoredLists
 from confir.data.scores import Scores
 from confir.data.simulation import write_collection
 from confir.errors import (
@@ -31,7 +32,9 @@ from confir.errors import (
 )
 from confir.number_text import p_text, signed
 from confir.report import report_page as page_module
-from confir.report.contents import Settings, by_importance, gather_contents, number_of_steps
+from confir.report.contents import Settings
+from confir.report.gathering import gather_contents, number_of_steps
+from confir.report.merged_warnings import by_importance
 from confir.report.page_data import level_key, page_data, shown
 from confir.report.report_page import (
     Origin,
@@ -297,7 +300,7 @@ def test_a_run_without_any_score_by_a_measure_is_last():
     contents = gather_contents(
         Scores(scores.topics, scores.runs, scores.measures, values), settings=FAST
     )
-    assert contents.measures[1].order()[-1] == 1
+    assert contents.measures[1].order[-1] == 1
     data = page_data(contents)
     assert data["measures"][1]["means"]["mean"][1] is None
     assert render(contents)
@@ -440,7 +443,7 @@ def test_lists_that_are_stored_on_disk_give_the_same_page(tmp_path, monkeypatch,
         monkeypatch.setattr(experiment_module, "_HELD_SIZE", held_size)
         given = Experiment(tmp_path / "qrels.txt", tmp_path / "runs", ["AP", "nDCG@10"], **rules)
         confir.write_report(page, given, replicates=199, judges={"other": judge})
-        assert given.has_stored_lists == (held_size == 0)
+        assert isinstance(given.kept_lists, StoredLists) == (held_size == 0)
         pages.append(page.read_text())
     assert pages[0] == pages[1]
 

@@ -14,13 +14,14 @@ import confir
 import confir.studies
 from confir.data.scores import Scores
 from confir.report import contents as contents_module
-from confir.report.contents import Settings, gather_contents, number_of_steps
+from confir.report.contents import Settings
 from confir.report.figures import report_figures
+from confir.report.gathering import gather_contents, number_of_steps
 from confir.report.methods_text import methods_text
 from confir.report.page_data import page_data
 from confir.report.report_page import render_page
 from confir.report.script_bundle import ScriptBundle
-from confir.report.sections import Sentence, answer_sentences, conclusions, in_order
+from confir.report.sections import PLACE, Sentence, answer_sentences, conclusions
 from confir.studies import STUDIES, Study, find_sections
 
 SECTION = """
@@ -198,7 +199,7 @@ def test_the_report_names_no_study():
 
 def test_sentences_of_the_same_place_stay_in_the_order_of_studies():
     told = [Sentence(2, "b"), Sentence(1, "a"), Sentence(2, "c")]
-    assert [sentence.text for sentence in in_order(told)] == ["a", "b", "c"]
+    assert [sentence.text for sentence in sorted(told, key=PLACE)] == ["a", "b", "c"]
 
 
 def test_everything_a_section_sends_to_the_page_is_json():

@@ -9,8 +9,9 @@ import pytest
 from confir.data.formats.objects import as_qrels
 from confir.data.scores import Scores
 from confir.measures.evaluation import evaluate
-from confir.report.contents import Settings, gather_contents, most_different_topics
+from confir.report.contents import Settings
 from confir.report.figures import report_figures
+from confir.report.gathering import gather_contents, most_different_topics
 from confir.report.list_excerpts import LIST_DEPTH, list_excerpts
 from confir.report.report_page import _page_chart
 from confir.report.static_figures import draw, static_figures

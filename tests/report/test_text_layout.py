@@ -32,7 +32,6 @@ def test_decimals_are_rounded_from_the_numbers_and_not_from_their_text():
     assert difference_text(-0.0449, -0.1, 0.2).rounded(2) == "-0.04 [-0.10, +0.20]"  # type: ignore[attr-defined]
     assert limits_text(0.31111, 0.44449).rounded(3) == "[0.311, 0.444]"  # type: ignore[attr-defined]
     assert interval_text(1234.56, 1000.0, 2000.0).rounded(3) == "1,234.6 [1,000.0, 2,000.0]"  # type: ignore[attr-defined]
-    assert rounded(means(["a"]), None) == means(["a"])
 
 
 def test_fewer_decimals_come_before_parts():

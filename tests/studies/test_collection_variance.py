@@ -17,7 +17,8 @@ from confir.data.run import build_run
 from confir.data.scores import Scores
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.measures.evaluation import evaluate
-from confir.report.contents import Settings, gather_contents
+from confir.report.contents import Settings
+from confir.report.gathering import gather_contents
 from confir.report.sections import conclusions
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_bootstrap import resample_documents

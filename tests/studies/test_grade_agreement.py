@@ -9,7 +9,7 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 import confir
 from confir.errors import FormatError, InvalidValueError, TopicMismatchError, UnknownNameError
 from confir.resampling.topic_weights import topic_weights
-from confir.studies.judgements.grade_agreement import cohen_kappa, ordinal_alpha
+from confir.studies.judgements.grade_coefficients import cohen_kappa, ordinal_alpha
 from confir.studies.judgements.judges import gather_judges, judge_name
 
 GRADES = (0, 1, 2, 4)

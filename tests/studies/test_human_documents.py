@@ -10,7 +10,7 @@ import confir
 from confir.errors import InvalidValueError
 from confir.measures.document_sample import DocumentSample
 from confir.measures.parsing import parse_measure
-from confir.measures.sampled_scores import Listed, score_lists
+from confir.measures.sampled_scores import Listed, score_sampled_lists
 from judge_files import noisy_judge
 from samples import short_sample
 
@@ -40,7 +40,7 @@ def test_variances_at_other_rates_are_without_bias_against_enumeration():
         if drawn.any():  # else all is 0, by a model that says nothing
             human, kept = np.where(drawn, HUMAN, 0), np.where(drawn, CHANCE, 1.0)
             sample = DocumentSample(TOPICS, np.zeros(8, int), human, drawn, kept)
-            scored = score_lists([parse_measure("P@3")], sample, LISTED, RATES, rng)
+            scored = score_sampled_lists([parse_measure("P@3")], sample, LISTED, RATES, rng)
             estimated += own * scored[0].covariance
     weights = LISTED.within(3).weigh(np.full(3, 1 / 3), 8).toarray()
     for place, rate in enumerate(RATES.tolist()):

@@ -10,7 +10,8 @@ import confir
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, UnknownNameError
 from confir.resampling.replicates import own_seed
 from confir.resampling.topic_weights import topic_weights
-from confir.studies.judgements.judge_effects import gain_limits, split_variance
+from confir.studies.judgements.judge_effects import gain_limits
+from confir.studies.judgements.judge_variance import split_variance
 from judge_files import noisy_judge
 from reference import plain_families as plain
 from samples import whole_sample

@@ -13,8 +13,8 @@ from confir.data.run import build_run
 from confir.data.simulation import simulate_collection
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, UnknownNameError
 from confir.measures.evaluation import evaluate
-from confir.studies.split_half.split_half import SplitHalf, halves_of, validate_split_half
-from confir.studies.split_half.splits import DIRECTIONS, Split
+from confir.studies.split_half.split_half import halves_of, validate_split_half
+from confir.studies.split_half.splits import DIRECTIONS, Split, SplitHalf
 from samples import short_sample
 
 

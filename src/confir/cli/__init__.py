@@ -38,8 +38,12 @@ def main() -> None:
         _ignore_interrupts()
     if code == INTERRUPTED:
         _print_last("confir: error: interrupted")
-    _release_streams()
-    sys.exit(code)
+    try:
+        from confir.cli.streams import release_streams
+
+        release_streams()
+    finally:  # where what a stream does not accept cannot be discarded, the exit code stays
+        sys.exit(code)
 
 
 def _fail_to_start(error: BaseException) -> int:
@@ -65,16 +69,6 @@ def _print_last(message: str) -> None:
     except Exception:  # noqa: BLE001 - this is the last that can be said
         if sys.stderr is not None:
             sys.stderr.write(f"{message}\n")
-
-
-def _release_streams() -> None:
-    """Discard what a stream does not accept; where that cannot be done, the exit code stays."""
-    from contextlib import suppress
-
-    with suppress(Exception):
-        from confir.cli.streams import release_streams
-
-        release_streams()
 
 
 def _raise_interrupt_again(lost: sys.UnraisableHookArgs) -> None:

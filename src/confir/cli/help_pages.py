@@ -43,40 +43,11 @@ class Entry(NamedTuple):
     last: bool = False
 
 
-class HelpedCommand(click.Command):
-    """A command with a short help page and a long one."""
-
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the parameters, and the options that print the two pages."""
-        return [*super().get_params(ctx), _HELP_ALL]
-
-    def get_help(self, ctx: click.Context) -> str:
-        """Return the short page."""
-        return help_page(ctx, _short_page(entries(ctx)))
-
-    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """Return what the line of usage lists; what can be left out is in brackets."""
-        arguments = [one for one in self.get_params(ctx) if isinstance(one, click.Argument)]
-        return [
-            "[OPTIONS]",
-            *(str(one.metavar) if one.required else f"[{one.metavar}]" for one in arguments),
-        ]
-
-
-def _show_all(context: click.Context, _: click.Parameter, value: bool) -> None:
-    if value and not context.resilient_parsing:
-        click.echo(help_page(context, entries(context)))
-        context.exit()
-
-
-_HELP_ALL = click.Option(
-    ["--help-all"],
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_show_all,
-    help="Show all options and exit.",
-)
+def short_help_page(context: click.Context) -> str:
+    """Return the page with the options that most people need: those of this command, then of most."""
+    kept = [one for one in entries(context) if one.short]
+    kept.sort(key=lambda one: (one.last, isinstance(one.panel, SharedPanel)))
+    return help_page(context, map(_brief, kept))
 
 
 def help_page(context: click.Context, entries: Iterable[Entry]) -> str:
@@ -141,9 +112,10 @@ def _panel(title: str, entries: Sequence[Entry], width: int) -> Iterator[str]:
 
 
 def entries(context: click.Context) -> list[Entry]:
-    """Return the entries of all parameters of a command, arguments first."""
+    """Return the entries of all parameters of a command: arguments, its own options, panels, help."""
     found = [_entry(one) for one in context.command.get_params(context)]
     first = (ARGUMENTS, OPTIONS)
+    found.sort(key=lambda one: one.spelt if one.last else "")
     return sorted(
         found, key=lambda one: first.index(one.panel) if one.panel in first else len(first)
     )
@@ -174,13 +146,6 @@ def _default_text(option: DeclaredOption) -> str:
         return str(option.default)
     names = option.opts if option.default else option.secondary_opts
     return names[0].lstrip("-") if option.secondary_opts else ""
-
-
-def _short_page(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries of the short page: arguments, options of this command, and of most."""
-    kept = [one for one in entries if one.short]
-    kept.sort(key=lambda one: (one.last, isinstance(one.panel, SharedPanel)))
-    return [*map(_brief, kept)]
 
 
 def _brief(entry: Entry) -> Entry:

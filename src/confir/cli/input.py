@@ -49,12 +49,16 @@ class Inputs(InputOptions):
 
     @cached_property
     def _choice(self) -> RunChoice:
-        from confir.cli.run_choice import RunChoice
-        from confir.data.formats.run_sources import Reading
+        """The runs that RUN... stands for, found once."""
+        from confir.cli.run_choice import RunChoice, read_names
+        from confir.data.formats.run_sources import Reading, find_runs
 
-        named = bool(self.select) or self.top is not None
+        files = find_runs(self.runs or [])
+        if not (self.select or self.top is not None):
+            return RunChoice([(file.path, file) for file in files])
         reading = Reading(self.subset, self.split, self.download)
-        return RunChoice(self.runs or [], self.select or [], reading, self.name_by == "tag", named)
+        named = read_names(files, reading, by_tag=self.name_by == "tag")
+        return RunChoice(named, self.select or [], are_named=True)
 
     @property
     def run_count(self) -> int:
@@ -141,32 +145,18 @@ class Inputs(InputOptions):
         parameters are those of `experiment`.
         """
         run = baseline if self.repeats is None else None  # it names a system
-        scores = self._scores_of_runs(measures, run, quiet=quiet, example=example)
-        if self.scores and self.check_human():
-            from confir.data.tables.score_files import read_scores
+        if not self.scores:
+            scores: Scores = self._evaluated(measures, run, quiet=quiet, example=example)
+        else:
+            scores = self._choose_scores(measures, run, self._read_all())
+            if self.check_human():
+                from confir.data.tables.score_files import read_scores
 
-            human = read_scores(str(self.human), columns=self.columns)
-            scores = scores.with_human(human, str(self.human_sample))
+                human = read_scores(str(self.human), columns=self.columns)
+                scores = scores.with_human(human, str(self.human_sample))
         if self.repeats is not None:
             scores = scores.with_repeats(options.pattern_of(self.repeats))
         return scores
-
-    def _scores_of_runs(
-        self, measures: Sequence[str] | None, baseline: str | None, *, quiet: bool, example: str
-    ) -> Scores:
-        """Return the scores of runs, by one judge where they are read from tables."""
-        if self.scores:
-            return self._choose_scores(measures, baseline, self._read_all())
-        from confir.cli.terminal import Progress
-        from confir.data.formats.objects import find_run_datasets
-        from confir.measures.evaluation import evaluate
-
-        given = self._given(measures, baseline, example, ", or --scores FILE")
-        parted = find_run_datasets(given["runs"])  # into how many parts, is not known yet
-        total = None if parted else len(given["runs"])
-        with Progress("reading runs", total=total, quiet=quiet) as progress:
-            scores = self.state_bound(evaluate(**given, progress=progress))
-        return self._top_runs(scores, baseline)
 
     def load_scores_or_summary(
         self,
@@ -177,48 +167,63 @@ class Inputs(InputOptions):
         example: str,
     ) -> Scores | ScoreSummary:
         """Return what `load_scores` does; of long tables and many topics in Parquet, a summary."""
-        if not self.scores:
-            found = self._summarise_datasets(measures, baseline, quiet=quiet, example=example)
-            if found is not None:
-                return found
-        elif len(self.scores) == 1 and self.columns is None and not self._holds_every_score:
+        files = self.scores or ()
+        if not files and self.repeats is None:
+            found: Scores | ScoreSummary = self._evaluated(
+                measures, baseline, quiet=quiet, example=example, may_summarise=True
+            )
+            return found
+        every_score = self.columns is not None or self.human is not None or self.repeats is not None
+        if len(files) == 1 and not every_score:
             from confir.measures.score_sources import read_if_file
 
             self._check_tables()
-            rated: Any = read_if_file(self.scores[0])
+            rated: Any = read_if_file(files[0])
             if not isinstance(rated, str):
                 chosen: Scores | ScoreSummary = self._choose_scores(measures, baseline, rated)
                 return chosen
         return self.load_scores(measures, baseline=baseline, quiet=quiet, example=example)
 
-    @property
-    def _holds_every_score(self) -> bool:
-        """Whether a long table is held in memory, where a summary would not do."""
-        return self.human is not None or self.repeats is not None
-
-    def _summarise_datasets(
-        self, measures: Sequence[str] | None, baseline: str | None, *, quiet: bool, example: str
-    ) -> Scores | ScoreSummary | None:
-        """Return the scores of runs in Parquet datasets, or their summary; None of other runs."""
+    def _evaluated(
+        self,
+        measures: Sequence[str] | None,
+        baseline: str | None,
+        *,
+        quiet: bool,
+        example: str,
+        may_summarise: bool = False,
+    ) -> Any:
+        """Return the scores of RUN..., or their summary where it may be one."""
+        from confir.cli.terminal import Progress
         from confir.data.formats.objects import find_run_datasets
+        from confir.measures.evaluation import evaluate
 
-        if not find_run_datasets([source for _, source in self._choice.chosen(baseline)]):
-            return None
+        given = self._given(measures, baseline, example, ", or --scores FILE")
+        parted = find_run_datasets(given["runs"])
+        found = self._summarised(given, quiet=quiet) if parted and may_summarise else None
+        if found is None:
+            total = None if parted else len(given["runs"])  # into how many parts, is not known yet
+            with Progress("reading runs", total=total, quiet=quiet) as progress:
+                found = evaluate(**given, progress=progress)
+        if self.bounded is None and self.top is None:
+            return found
+        return self._top_runs(self.state_bound(found), baseline)
+
+    def _summarised(self, given: dict[str, Any], *, quiet: bool) -> Any:
+        """Return the scores of runs in Parquet datasets, or their summary; None where they need all."""
         from confir.cli.terminal import Progress
         from confir.data.experiment import Experiment
         from confir.measures.evaluation import chosen_measures
         from confir.measures.partitioned_evaluation import evaluate_partitions
-        from confir.measures.score_summary import MOST_HELD_SCORES
+        from confir.measures.score_sources import MOST_HELD_SCORES
 
-        experiment = Experiment(**self._given(measures, baseline, example, ", or --scores FILE"))
+        experiment = Experiment(**given)
         if not experiment.is_partitioned:
             return None
         wanted = chosen_measures(experiment)
         parted = evaluate_partitions(experiment, wanted)
         with Progress("evaluating parts", total=parted.parts, quiet=quiet) as progress:
-            found: Any = parted.hold_or_summarise(MOST_HELD_SCORES, progress)  # either type
-        chosen: Scores | ScoreSummary = self._top_runs(self.state_bound(found), baseline)
-        return chosen
+            return parted.hold_or_summarise(MOST_HELD_SCORES, progress)
 
     def statistics_of(
         self, scores: Scores | ScoreSummary, statistics: options.Statistics
@@ -303,7 +308,7 @@ class Inputs(InputOptions):
         named = self.measure if measures is None else measures
         table = select_measures(table, named or [])
         rules = ReadingRules(**{name: getattr(self, name) for name in DESIGN})
-        table = rules.with_design(table)
+        table = table if rules.design is None else rules.with_design(table)
         if self.select:
             chosen: list[str] = fitting_names(self.select, table.runs)
             table = table.select(run=[run for run in table.runs if run in {*chosen, baseline}])
@@ -326,13 +331,9 @@ class Inputs(InputOptions):
         """Return the keywords of `Experiment` with the runs that --top chooses, read once."""
         from confir.data.experiment import Experiment
         from confir.data.formats.run_readers import read_source
-        from confir.data.run import Run
         from confir.measures.evaluation import evaluate
 
-        runs = [
-            run if isinstance(run, Run) else read_source(run, given["name_by"])
-            for run in given["runs"]
-        ]
+        runs = [read_source(run, given["name_by"]) for run in given["runs"]]
         whole = Experiment(**{**given, "runs": runs})
         judged = whole.qrels  # whose warnings are said here
         with warnings.catch_warnings():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -174,32 +173,27 @@ class InputOptions:
     scheduler: options.SchedulerOption = None  # used around the whole command
 
     def __post_init__(self) -> None:
-        for given in filter(None, (self.qrels, *(self.runs or ()))):
-            _check_is_no_measure(given, self.measure or [])
-        for given in filter(None, (self.qrels, *(self.scores or ()))):
-            _check_is_no_pattern(given)
+        for given in filter(None, (self.qrels, *(self.runs or ()), *(self.scores or ()))):
+            if not os.path.lexists(given):
+                self._check_name(given)
 
+    def _check_name(self, given: str) -> None:
+        """Raise where what is no file is a pattern that fits none, or a measure, as after ``-m AP RR``."""
+        from confir.data.files import STDIN, is_address
 
-def _check_is_no_measure(given: str, measures: Sequence[str]) -> None:
-    """Raise where a measure stands in the place of a file, as after ``-m AP nDCG@10``."""
-    from confir.data.files import STDIN, is_address
+        is_run = given in (self.runs or ())  # whose patterns are looked up where runs are found
+        if not is_run and glob.has_magic(given) and not glob.glob(given):
+            raise UnreadableError(f"{given}: no file matches this pattern")
+        if given == STDIN or is_address(given) or "=" in given or given in (self.scores or ()):
+            return
+        from confir.measures.parsing import parse_measure
 
-    if given == STDIN or os.path.lexists(given) or is_address(given) or "=" in given:
-        return
-    from confir.measures.parsing import parse_measure
-
-    try:
-        parse_measure(given)
-    except ConfirError:
-        return
-    several = " ".join(f"-m {name}" for name in (*measures, given))
-    raise InvalidValueError(
-        f"{given} is a measure where a file was expected; expected each measure after its own -m: "
-        f"{several}"
-    )
-
-
-def _check_is_no_pattern(given: str) -> None:
-    """Raise where a pattern fits no file; the shell passes such a one on as it is."""
-    if glob.has_magic(given) and not os.path.lexists(given) and not glob.glob(given):
-        raise UnreadableError(f"{given}: no file matches this pattern")
+        try:
+            parse_measure(given)
+        except ConfirError:
+            return
+        several = " ".join(f"-m {name}" for name in (*(self.measure or ()), given))
+        raise InvalidValueError(
+            f"{given} is a measure where a file was expected; expected each measure after its own -m: "
+            f"{several}"
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import click
 
@@ -34,8 +34,8 @@ _PAPER_PANEL = Panel("For papers")
 # What --rows takes for no limit.
 ALL_ROWS = "all"
 
-# The option that may be given without a value, which then stands for the usual names of repeats.
-_REPEATS, _USUAL_NAMES = "--repeats", "usual"
+# The option that may be given without a value, and the value that it then has: the usual names.
+REPEATS, _USUAL_NAMES = "--repeats", "usual"
 
 # What conclusions are about, by the word of the option: `Design.datasets`.
 GENERALISE_TO = {"these": "fixed", "similar": "random"}
@@ -219,7 +219,7 @@ FormatOption = Annotated[
         f"What to print: {formats_text()}.",
         "FORMAT",
         names=("--format",),
-        complete=lambda: OUTPUT_FORMATS,
+        choices=OUTPUT_FORMATS,
         callback=_print_or_write,
         short=True,
     ),
@@ -297,6 +297,11 @@ class Statistics:
     replicates: ReplicatesOption = REPLICATES
     seed: SeedOption = SEED
 
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of verbs that these options are."""
+        return {"level": self.level, "replicates": self.replicates, "rng": self.seed}
+
 
 EpsilonOption = Annotated[
     float, STATISTICS_PANEL("Clip scores to this distance from 0 and 1 before taking the logit.")
@@ -321,8 +326,8 @@ def with_patterns(arguments: Sequence[str]) -> list[str]:
     words = list(arguments)
     for place, word in enumerate(words):
         following = words[place + 1] if place + 1 < len(words) else ""
-        if word == _REPEATS and "{system}" not in following:
-            words[place] = f"{_REPEATS}={_USUAL_NAMES}"
+        if word == REPEATS and "{system}" not in following:
+            words[place] = f"{REPEATS}={_USUAL_NAMES}"
     return words
 
 

@@ -43,13 +43,14 @@ class Output:
         return self.kind in ("table", "md") if self.output is None else self.ending == ".md"
 
     def prepare(self) -> None:
-        """Raise before any work where a result could not be written; be quiet where asked to."""
-        from confir.cli.terminal import be_quiet, check_output
+        """Raise before any work where a result could not be written."""
+        if self.output is not None:
+            from confir.cli.terminal import check_output
 
-        check_output(self.output, self.kind)
-        self._check_paper()
-        if self.quiet:
-            be_quiet()
+            check_output(self.output)
+        sizes = (self.width, self.intervals, self.decimals, self.figure_width, self.figure_height)
+        if self.figure_title or any(one is not None for one in sizes):
+            self._check_paper()
 
     def _check_paper(self) -> None:
         """Raise where options are for LaTeX or charts, and none is written."""
@@ -76,13 +77,13 @@ class Output:
 
     def deliver(self, answer: Answer) -> None:
         """Write an answer to the file that is named, else print it."""
-        if self.output is not None and self.ending in CHART_ENDINGS:
+        if self.output is None and self.kind == "table":
+            self._print_table(answer)
+        elif self.ending in CHART_ENDINGS:
             from confir.report.charts import save_chart
 
             size = {"width": self.figure_width, "height": self.figure_height}
-            save_chart(answer.result, self.output, title=self.figure_title, **size)
-        elif self.output is None and self.kind == "table":
-            self._print_table(answer)
+            save_chart(answer.result, str(self.output), title=self.figure_title, **size)
         elif self.in_parts and answer.parts:
             from confir.data.files import write_whole
             from confir.report.answer_parts import parts_to_markdown

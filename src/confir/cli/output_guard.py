@@ -1,4 +1,4 @@
-"""A guard for inputs: no output may overwrite one; checked for every command, before its work starts.
+"""Checks of the files that a command names, before its work starts: no output may overwrite an input.
 
 No output replaces an input of the same command, under whatever name, or another output; and folders
 are written into only where they are new, empty, or of confir's making.
@@ -10,70 +10,40 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
+from importlib.util import find_spec
 from itertools import combinations
-from typing import Any
 
 import click
 
-from confir.cli.help_pages import HelpedCommand
 from confir.cli.parameters import PathRole, paths_with
-from confir.errors import InvalidValueError
+from confir.errors import InvalidValueError, MissingDependencyError
 
 # Endings of files that are read with a package of an extra, which has the name of the module.
 _READ_WITH = {".parquet": ("pyarrow", "parquet"), ".zst": ("zstandard", "zst")}
 
 
 # Where the context of a command has what comes after it.
-_LAST = "confir.last"
-
-
-class GuardedCommand(HelpedCommand):
-    """A command that starts only if it destroys nothing."""
-
-    def invoke(self, ctx: Any) -> Any:
-        """Check the inputs and outputs that the arguments name, then run the command.
-
-        What it reads, it does not replace. Inputs are described before it, in case that it fails, and
-        the provenance is written after; after that comes what the command leaves for the end.
-        """
-        from confir.data.files import keeping_inputs
-
-        _check_packages(ctx)
-        with ExitStack() as last, ExitStack() as around:
-            ctx.meta[_LAST] = last
-            beside = []
-            if ctx.params.get("provenance"):
-                from confir.cli.provenance import Provenance, describe_files, provenance_path
-
-                beside = [provenance_path(ctx)]
-            _guard(ctx, *beside)
-            for path in beside:
-                around.enter_context(Provenance(path, ctx, describe_files(_inputs(ctx))))
-            around.enter_context(keeping_inputs())
-            if ctx.params.get("scheduler") is not None:
-                from confir.scheduler import use_scheduler
-
-                around.enter_context(use_scheduler(ctx.params["scheduler"]))
-            return super().invoke(ctx)
+LAST = "confir.last"
 
 
 def run_last(context: click.Context, step: AbstractContextManager[None]) -> None:
     """Enter what is left when a command has written all else, and is told whether that failed."""
-    last: ExitStack = context.meta[_LAST]
+    last: ExitStack = context.meta[LAST]
     last.enter_context(step)
 
 
-def _check_packages(context: click.Context) -> None:
+def check_packages(context: click.Context) -> None:
     """Raise where a package is missing that an input needs by its ending, before any is read."""
-    from confir.cli.terminal import check_installed
-
-    for path in filter(os.path.isfile, _read_files(context)):
-        package, extra = _READ_WITH.get(os.path.splitext(path)[1].lower(), (None, ""))
+    missing = {
+        ending: needed for ending, needed in _READ_WITH.items() if find_spec(needed[0]) is None
+    }
+    for path in filter(os.path.isfile, _read_files(context) if missing else ()):
+        package, extra = missing.get(os.path.splitext(path)[1].lower(), (None, ""))
         if package is not None:
-            check_installed(package, package, f"{path}: reading it", extra)
+            raise MissingDependencyError(package, f"{path}: reading it", extra)
 
 
-def _guard(context: click.Context, *further: str) -> None:
+def check_outputs(context: click.Context, *further: str) -> None:
     """Raise where an output would replace an input, or mix with what others wrote."""
     outputs = [*paths_with(context, PathRole.WRITE, PathRole.APPEND), *further]
     folders = paths_with(context, PathRole.FOLDER)
@@ -128,7 +98,7 @@ def _read_folders(context: click.Context) -> Iterator[str]:
         yield from filter(os.path.isdir, paths)
 
 
-def _inputs(context: click.Context) -> list[str]:
+def input_files(context: click.Context) -> list[str]:
     """Return what a command reads: files, standard input, addresses and datasets."""
     from confir.data.formats.run_sources import find_files
 

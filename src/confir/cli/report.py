@@ -99,16 +99,15 @@ def report_command(
     - `confir report --scores scores.csv -o report.html`
     """
     from confir.cli.streams import print_text
-    from confir.cli.terminal import Progress, be_quiet
+    from confir.cli.terminal import Progress
     from confir.report.script_bundle import ScriptBundle
 
     check_page(output)
     check_figures(figures, figure_width)
-    if quiet:
-        be_quiet()
     with _uncollected(), ScriptBundle():  # first, beside the imports
         from confir.intervals.method_list import find_method
-        from confir.report.contents import collected_warnings, number_of_steps
+        from confir.report.gathering import number_of_steps
+        from confir.report.merged_warnings import collected_warnings
         from confir.report.report_page import Origin, write_report
 
         inputs.check_human()

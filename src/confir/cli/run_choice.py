@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cached_property
 from pathlib import Path
 
 from confir.data.files import STDIN
 from confir.data.formats.objects import as_runs
 from confir.data.formats.run_readers import read_source
-from confir.data.formats.run_sources import Reading, RunSource, find_runs
+from confir.data.formats.run_sources import Reading, RunSource
 from confir.data.run import Run
 from confir.errors import UnknownNameError
 
@@ -19,45 +18,27 @@ from confir.errors import UnknownNameError
 Found = tuple[str, Run | RunSource]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RunChoice:
     """The runs that RUN... stands for, and the patterns that choose among them.
 
     Attributes
     ----------
-    runs, patterns
-        What the user gave as RUN... and --select.
-    reading
-        Which parts of files are read.
-    by_tag
-        Whether runs are named by their tags.
-    names_needed
-        Whether runs are read where only that tells their names.
+    found
+        All runs, with the files that they come from.
+    patterns
+        What the user gave as --select.
+    are_named
+        Whether the names of all runs are known; files that may name several are read for that.
     """
 
-    runs: Sequence[str]
-    patterns: Sequence[str]
-    reading: Reading
-    by_tag: bool
-    names_needed: bool
-
-    @cached_property
-    def _found(self) -> list[Found]:
-        """All runs, with the files that they come from."""
-        files = find_runs(self.runs)
-        if not self.names_needed:
-            return [(file.path, file) for file in files]
-        found = [(file.path, run) for file in files for run in as_runs([file], self.reading)]
-        if not self.by_tag:
-            return found
-        return [
-            (path, read_source(run, "tag") if isinstance(run, RunSource) and not run.name else run)
-            for path, run in found
-        ]
+    found: Sequence[Found]
+    patterns: Sequence[str] = ()
+    are_named: bool = False
 
     def chosen(self, baseline: str | None = None) -> list[Found]:
         """Return the runs that the patterns fit, and the baseline: a run, or another file."""
-        found = self._found
+        found = list(self.found)
         known = [
             baseline is not None
             and (baseline in (run_name(source), path) or is_file(path, baseline))
@@ -75,8 +56,16 @@ class RunChoice:
         """Return the name that a baseline's file has among the runs; None where it has none."""
         for place, (path, source) in enumerate(self.chosen(baseline)):
             if is_file(path, baseline):
-                return run_name(source) if self.names_needed else runs[place]
+                return run_name(source) if self.are_named else runs[place]
         return None
+
+
+def read_names(files: Sequence[RunSource], reading: Reading, *, by_tag: bool) -> list[Found]:
+    """Return the runs in files with their files; those are read of which only that tells the name."""
+    found = [(file.path, run) for file in files for run in as_runs([file], reading)]
+    if not by_tag:
+        return found
+    return [(path, run if run.name else read_source(run, "tag")) for path, run in found]
 
 
 def fitting_names(patterns: Sequence[str], names: Sequence[str]) -> list[str]:

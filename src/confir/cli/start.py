@@ -10,52 +10,23 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from confir.cli import FAILED, INTERRUPTED
+from confir.cli.commands import COMMANDS, build_app, build_command
 from confir.cli.completion import COMPLETE, complete
-from confir.cli.help_pages import Entry, entries, help_page
-from confir.cli.options import with_patterns
-from confir.cli.output_guard import GuardedCommand
-from confir.cli.parameters import Command, read_parameters
+from confir.cli.options import REPEATS, with_patterns
 from confir.cli.streams import prepare_streams, print_message
 from confir.cores import Products
 from confir.errors import (
     ConfirError,
     ConfirWarning,
     InvalidValueError,
-    nearest_names,
     place_by_importance,
 )
-from confir.studies import DAILY, LISTS, STUDIES
-
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
-# Each command's module, which holds its function ``<name>_command``, and its panel in the help.
-COMMANDS = {
-    **{
-        name: (study.module("command"), study.panel) for study in STUDIES for name in study.commands
-    },
-    "report": ("confir.cli.report", DAILY),
-    "demo": ("confir.cli.demo", DAILY),
-    "methods": ("confir.cli.lists", LISTS),
-    "doctor": ("confir.cli.doctor", LISTS),
-    "completion": ("confir.cli.completion", LISTS),
-    "schema": ("confir.cli.schema", LISTS),
-}
-
-_PURPOSE = """How far can an information-retrieval evaluation score be trusted?
-
-Runs and qrels in, intervals and verdicts out: `confir evaluate qrels.txt runs/` gives means with
-intervals, `confir compare qrels.txt runs/` says which runs are better, `confir report qrels.txt
-runs/ -o page.html` writes it all on a page. `confir demo` needs no files."""
-
-_HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
 # The exit code of a command whose output nobody reads, as of one that SIGPIPE ended.
 UNREAD = 141
@@ -80,11 +51,13 @@ def run() -> int:
     """
     _start_fast()
     prepare_streams()
-    named = [word for word in sys.argv[1:2] if word in COMMANDS]
+    words = sys.argv[1:]
+    named = [word for word in words[:1] if word in COMMANDS]
     try:
         with warnings_at_the_end():
-            build_seconds()  # before numpy reads it
-            code = _invoke(named, with_patterns(sys.argv[1:]))
+            if _BUILD_DATE in os.environ:
+                build_seconds()  # before numpy reads it
+            code = _invoke(named, with_patterns(words) if REPEATS in words else words)
             sys.stdout.flush()
     except ConfirError as error:
         code = _fail(str(error))
@@ -97,106 +70,6 @@ def run() -> int:
     except Exception as error:  # noqa: BLE001 - Python would exit with 1, the code of a gate
         code = _fail_unexpectedly(error)
     return code
-
-
-class Commands(click.Group):
-    """All commands; the one that is called is read, and the others are only listed."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click calls it
-        """Return the names of all commands."""
-        return [*COMMANDS]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Return a command with its options, read once; None where there is none."""
-        if cmd_name in COMMANDS and cmd_name not in self.commands:
-            self.commands[cmd_name] = build_command(cmd_name)
-        return self.commands.get(cmd_name)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is called; raise where there is none of that name."""
-        if args[0] not in COMMANDS and not ctx.resilient_parsing:
-            close = " or ".join(map(repr, nearest_names(args[0], COMMANDS)))
-            meant = f" Did you mean {close}?" if close else ""
-            raise click.UsageError(f"No such command {args[0]!r}.{meant}", ctx)
-        return super().resolve_command(ctx, args)
-
-    def get_help(self, ctx: click.Context) -> str:
-        """Return the page that lists all commands."""
-        listed = (Entry(name, _summary(name), panel) for name, (_, panel) in COMMANDS.items())
-        return help_page(ctx, [*entries(ctx), *listed])
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the commands that begin with a word, with what they do; and options."""
-        from click.shell_completion import CompletionItem
-
-        fitting = [name for name in COMMANDS if name.startswith(incomplete)]
-        items = [CompletionItem(name, help=_summary(name)) for name in fitting]
-        return [*items, *click.Command.shell_complete(self, ctx, incomplete)]
-
-
-def build_app() -> Commands:
-    """Return the command line."""
-    version = click.Option(
-        ["--version"],
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_print_version,
-        help="Print the version and exit.",
-    )
-    return Commands(
-        "confir",
-        help=_PURPOSE,
-        params=[version],
-        callback=_print_help,
-        invoke_without_command=True,
-        subcommand_metavar="COMMAND [ARGS]...",
-        context_settings=_HELP_NAMES,
-    )
-
-
-def build_command(name: str) -> click.Command:
-    """Return a command with its arguments and options."""
-    command = find_command(name)
-    parameters, called = read_parameters(command)
-    return GuardedCommand(
-        name,
-        params=parameters,
-        callback=called,
-        help=command.__doc__,
-        context_settings=_HELP_NAMES,
-    )
-
-
-def _summary(name: str) -> str:
-    """Return the first sentence about a command."""
-    return str(find_command(name).__doc__).partition("\n\n")[0].strip()
-
-
-def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:
-    if value and not context.resilient_parsing:
-        from importlib.metadata import version
-
-        click.echo(f"confir {version('confir')}")
-        context.exit()
-
-
-def _print_help() -> None:
-    """Print what there is where no command is named, and fail."""
-    context = click.get_current_context()
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
-        context.exit(FAILED)
-
-
-def find_command(name: str) -> Command:
-    """Return the function of a command."""
-    command: Command = getattr(
-        import_module(COMMANDS[name][0]), f"{name.replace('-', '_')}_command"
-    )
-    return command
 
 
 def _start_fast() -> None:

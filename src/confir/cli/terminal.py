@@ -6,7 +6,6 @@ import os
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,9 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from confir.cli.streams import print_message
 from confir.data.result import Record
-from confir.defaults import CHART_ENDINGS, ENDINGS, OUTPUT_FORMATS
+from confir.defaults import CHART_ENDINGS, ENDINGS
 from confir.errors import (
-    ConfirWarning,
     InvalidValueError,
     MissingDependencyError,
     UnknownNameError,
@@ -71,12 +69,8 @@ def result_answer(result: Any) -> Answer:
     return Answer(result.to_records(), table_of(result), result)
 
 
-def check_output(output: str | None, kind: str = "table") -> None:
-    """Raise before any work where a result could not be written or printed after it."""
-    if kind not in OUTPUT_FORMATS:
-        raise UnknownNameError("format", kind, OUTPUT_FORMATS)
-    if output is None:
-        return
+def check_output(output: str) -> None:
+    """Raise before any work where a result could not be written after it."""
     known = (*ENDINGS, *CHART_ENDINGS)
     ending = Path(output).suffix.lower()
     if Path(output).name.lower() in known:
@@ -116,23 +110,19 @@ def check_installed(module: str, package: str, purpose: str, extra: str) -> None
         raise MissingDependencyError(package, purpose, extra)
 
 
-def be_quiet() -> None:
-    """Suppress confir's warnings."""
-    warnings.simplefilter("ignore", ConfirWarning)
-
-
 class Progress:
     """A progress bar on stderr for work that takes more than a second; none without a terminal.
 
     It shows the time left, or the time taken where the number of steps is not known. Work in stages,
     whose steps take very different times, shows its stage and the time taken: a share of its steps would
     stand at 99% for long. Threads may share it. Slow work without numba says, once, how to make it fast.
+    A ``with`` statement gives what verbs report their steps to: None where nothing is shown.
     """
 
     def __init__(self, label: str, *, total: int | None, quiet: bool) -> None:
         self._label = label
         self._total = total
-        self._shown = not quiet and sys.stderr.isatty()
+        self._quiet = quiet
         self._started = time.monotonic()
         self._done = 0
         self._counting = threading.Lock()
@@ -140,14 +130,13 @@ class Progress:
         self._bar: Any = None
         self._task: Any = None
         self._note: threading.Timer | None = None
-        if not quiet and find_spec("numba") is None:
+
+    def __enter__(self) -> Self | None:
+        if not self._quiet and find_spec("numba") is None:
             self._note = threading.Timer(_SLOW, print_message, [_SLOW_NOTE])
             self._note.daemon = True
-
-    def __enter__(self) -> Self:
-        if self._note is not None:
             self._note.start()
-        return self
+        return self if not self._quiet and sys.stderr.isatty() else None
 
     def __exit__(
         self,
@@ -173,7 +162,7 @@ class Progress:
             self._show()
 
     def _show(self) -> None:
-        if not self._shown or time.monotonic() - self._started < _PATIENCE:
+        if time.monotonic() - self._started < _PATIENCE:
             return
         if self._bar is None:
             self._start()

@@ -17,8 +17,8 @@ from confir.errors import MissingDependencyError
 COMPRESSION_ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 
 # What compressed data begin with. None of it can begin a text; of bzip2, whose first letters could,
-# the start of its first block, or of its end when it is empty, belongs to it.
-_COMPRESSED = re.compile(
+# the start of its first block, or of its end when it is empty, belongs to it. Groups are named by kind.
+COMPRESSED = re.compile(
     rb"(?P<gzip>\x1f\x8b)"
     rb"|(?P<bzip2>BZh[1-9](?:1AY&SY|\x17rE8P\x90))"
     rb"|(?P<xz>\xfd7zXZ\x00)"
@@ -60,12 +60,6 @@ def check_expansion(read: int, written: int) -> None:
             f"{read:,} compressed bytes hold more than {written:,}; "
             f"{_UNLIMITED}=any in the environment reads them anyway"
         )
-
-
-def compression_of(start: bytes) -> str | None:
-    """Return the kind of compressed data that begin so; None for others."""
-    found = _COMPRESSED.match(start)
-    return found.lastgroup if found else None
 
 
 def _zstandard() -> Any:
@@ -226,14 +220,12 @@ def _decompressor(kind: str) -> tuple[Callable[[], _Part], type[Exception]]:
 
 
 def compress(content: bytes, ending: str) -> bytes:
-    """Return the content as a file of that ending holds it."""
+    """Return the content as a file of that ending, one of a compression, holds it."""
     if ending == ".gz":
         return gzip.compress(content, mtime=0)
     if ending == ".bz2":
         return bz2.compress(content)
     if ending == ".xz":
         return lzma.compress(content)
-    if ending == ".zst":
-        compressed: bytes = _zstandard().ZstdCompressor().compress(content)
-        return compressed
-    return content
+    compressed: bytes = _zstandard().ZstdCompressor().compress(content)
+    return compressed

@@ -37,25 +37,27 @@ class Exclusions:
         BEIR does (Thakur et al. 2021); None where that was not specified.
     source
         The file that names the documents, for messages.
+    drops
+        Whether there are any such documents.
+    watches
+        Whether to warn of documents with the id of their topic: where nothing is excluded or allowed.
     """
 
     documents: Mapping[str, frozenset[str]] = field(default_factory=dict)
     identical: bool | None = None
     source: str = "exclude"
+    drops: bool = field(init=False)
+    watches: bool = field(init=False)
 
-    def __bool__(self) -> bool:
-        return bool(self.documents) or bool(self.identical)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "drops", bool(self.documents) or bool(self.identical))
+        object.__setattr__(self, "watches", self.identical is None and not self.documents)
 
     def __repr__(self) -> str:
         pairs = sum(map(len, self.documents.values()))
         return (
             f"Exclusions({counted(pairs, 'document')} of {counted(len(self.documents), 'topic')})"
         )
-
-    @property
-    def watches(self) -> bool:
-        """Whether to warn of documents with the id of their topic: where nothing is excluded or allowed."""
-        return self.identical is None and not self.documents
 
     def without_watch(self) -> Exclusions:
         """Return the same documents, for where runs are read a second time and warned of before."""
@@ -85,8 +87,6 @@ class Exclusions:
 
     def drop_retrieved(self, run: Run) -> Run:
         """Return a run without the documents that do not count; a list without any others is gone."""
-        if not self:
-            return run
         kept = _kept(run, self.of_topic)
         if kept.all():
             return run
@@ -102,8 +102,6 @@ class Exclusions:
 
     def drop_judged(self, qrels: Qrels) -> Qrels:
         """Return qrels without the documents that do not count; a topic without any others is gone."""
-        if not self.documents:
-            return qrels
         kept = self._counting(qrels)
         if kept.all():
             return qrels
@@ -113,8 +111,11 @@ class Exclusions:
             )
         return qrels.only(kept)
 
-    def check_judged(self, qrels: Qrels) -> None:
-        """Raise or warn where whole qrels do not fit, or have relevant documents that do not count."""
+    def drop_checked(self, qrels: Qrels) -> Qrels:
+        """Return whole qrels as `drop_judged` does, after a look at them.
+
+        Raises or warns where they do not fit, or have relevant documents that do not count.
+        """
         if self.identical:
             own = relevant_topics(qrels)
             warn_of_relevant_topics(
@@ -123,6 +124,7 @@ class Exclusions:
         if self.documents:
             self._check_topics(qrels)
             self._warn_of_relevant(qrels, self._counting(qrels))
+        return self.drop_judged(qrels)
 
     def _counting(self, qrels: Qrels) -> Booleans:
         """Return which judged documents count."""
@@ -163,6 +165,9 @@ class Exclusions:
                 f"({names}), which {'is' if len(emptied) == 1 else 'are'} left out",
                 TopicWarning,
             )
+
+
+NOTHING_EXCLUDED = Exclusions()
 
 
 def _kept(held: Run | Qrels, excluded_of: Callable[[str], frozenset[str]]) -> Booleans:
@@ -211,13 +216,13 @@ def warn_of_identical(found: Mapping[str, int], topics: int) -> None:
     topics
         Number of topics of the qrels.
     """
-    runs = {run: number for run, number in found.items() if number}
-    if not runs:
+    if not any(found.values()):
         return
-    most = max(runs, key=runs.__getitem__)
-    others = f", and so {_do(len(runs) - 1)}" if len(runs) > 1 else ""
+    most = max(found, key=found.__getitem__)
+    more = sum(map(bool, found.values())) - 1
+    others = f", and so {_do(more)}" if more else ""
     warn_caller(
-        f"run {most!r} retrieves the document with the id of the topic for {runs[most]:,} of {topics:,} "
+        f"run {most!r} retrieves the document with the id of the topic for {found[most]:,} of {topics:,} "
         f"topics{others}; if topics are documents of the collection, as in ArguAna, expected "
         "--exclude-identical (exclude_identical=True); if not, --no-exclude-identical (False)",
         IdenticalIdWarning,

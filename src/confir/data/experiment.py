@@ -6,14 +6,14 @@ import functools
 import os
 from collections.abc import Callable
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack
 
 import numpy as np
 
 from confir.arguments import as_function, check_rng
-from confir.data.exclusions import Exclusions
+from confir.data.exclusions import NOTHING_EXCLUDED
 from confir.data.files import STDIN
-from confir.data.formats.objects import as_qrels, as_runs, find_run_datasets
+from confir.data.formats.objects import as_runs, find_run_datasets, qrels_called
 from confir.data.formats.run_sources import RunSource
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
@@ -111,7 +111,9 @@ class Experiment:
         **rules: Unpack[ReadingOptions],
     ) -> None:
         address = None if scheduler is None else check_address(scheduler)
-        reading, judged = ReadingRules(**rules), _checked_human(human, human_sample)
+        reading, judged = ReadingRules(**rules), None
+        if human is not None or human_sample is not None:
+            judged = _checked_human(human, human_sample)
         check_rng(rng)
         vars(self).update(rules=reading, measures=measures, human=judged, rng=rng)
         vars(self).update(scheduler=address, kept={}, _given=(qrels, runs))
@@ -121,15 +123,20 @@ class Experiment:
 
     @property
     def qrels(self) -> Qrels:
-        """The judgements."""
-        return self._keep("qrels", self._read_qrels)
-
-    def _read_qrels(self) -> Qrels:
-        rules = self.rules
-        whole = rules.reading._replace(exclusions=Exclusions())
-        qrels = as_qrels(self._given[0], intents=rules.intents, reading=whole)
-        rules.exclusions.check_judged(qrels)
-        return rules.exclusions.drop_judged(qrels)
+        """The judgements, without documents that do not count."""
+        if "qrels" not in self.kept:
+            reading = self.rules.reading
+            whole = (
+                reading._replace(exclusions=NOTHING_EXCLUDED)
+                if reading.exclusions.drops
+                else reading
+            )
+            qrels = qrels_called("qrels", self._given[0], self.rules.intents, whole)
+            if reading.exclusions.drops:
+                qrels = reading.exclusions.drop_checked(qrels)
+            self.kept["qrels"] = qrels
+        found: Qrels = self.kept["qrels"]
+        return found
 
     def with_human(self, human: Any, human_sample: str | None, rng: Any) -> Experiment:
         """Return the same experiment with human judgements as well; what was read stays read."""
@@ -146,10 +153,11 @@ class Experiment:
     @property
     def sources(self) -> tuple[Run | RunSource, ...]:
         """The runs, in order: those in files as files."""
-        rules = self.rules
-        return self._keep(
-            "sources", lambda: tuple(as_runs(self._given[1], rules.reading, rules.name_by))
-        )
+        if "sources" not in self.kept:
+            how = self.rules.reading, self.rules.name_by
+            self.kept["sources"] = tuple(as_runs(self._given[1], *how))
+        found: tuple[Run | RunSource, ...] = self.kept["sources"]
+        return found
 
     @property
     def run_metadata(self) -> dict[str, RunMetadata]:
@@ -165,9 +173,12 @@ class Experiment:
     @property
     def run_datasets(self) -> list[RunSource]:
         """The runs in Parquet that are too many to be read whole; none where lists were read."""
-        if self.has_lists:
+        if "lists" in self.kept:
             return []
-        return self._keep("run_datasets", lambda: find_run_datasets(self._given[1]))
+        if "run_datasets" not in self.kept:
+            self.kept["run_datasets"] = find_run_datasets(self._given[1])
+        found: list[RunSource] = self.kept["run_datasets"]
+        return found
 
     @property
     def judgement_dataset(self) -> str | None:
@@ -177,27 +188,22 @@ class Experiment:
         return os.fspath(given) if is_folder and "qrels" not in self.kept else None
 
     @property
-    def has_lists(self) -> bool:
-        """Whether the lists are held in memory."""
-        return "lists" in self.kept
-
-    @property
-    def has_read_lists(self) -> bool:
-        """Whether the lists have been read, be they held or stored."""
-        return not self.kept.keys().isdisjoint(("lists", "stored_lists"))
-
-    @property
-    def has_stored_lists(self) -> bool:
-        """Whether the lists are stored on disk, to be looked at some topics at a time."""
-        return self.kept.get("stored_lists") is not None
+    def kept_lists(self) -> TopicLists | None:
+        """The whole lists if they have been read, held in memory or stored on disk; else None."""
+        found: TopicLists | None = self.kept.get("lists") or self.kept.get("stored_lists")
+        return found
 
     def lists(self, progress: Callable[[int], None] | None = None) -> HeldLists:
         """Return the whole lists of all runs; ``progress`` is called with 1 after each run."""
         from confir.data.scanning.list_scanner import scan_sources
 
         as_function("progress", progress)
-        how = self.rules.name_by, self.rules.tie_precision, progress, self.rules.exclusions
-        return self._keep("lists", lambda: scan_sources(self.qrels, self.sources, *how))
+        if "lists" not in self.kept:
+            rules = self.rules
+            how = rules.name_by, rules.tie_precision, progress, rules.reading.exclusions
+            self.kept["lists"] = scan_sources(self.qrels, self.sources, *how)
+        found: HeldLists = self.kept["lists"]
+        return found
 
     def lists_by_topic(self, progress: Callable[[int], None] | None = None) -> TopicLists:
         """Return the whole lists for work on some topics at a time: from disk where they are long.
@@ -205,14 +211,16 @@ class Experiment:
         ``progress`` is called with 1 after each run.
         """
         as_function("progress", progress)
-        if self.has_lists or not self.is_in_files or self._size_of_files <= _HELD_SIZE:
+        if "lists" in self.kept or not self.is_in_files or self._size_of_files <= _HELD_SIZE:
             return self.lists(progress)
         from confir.data.scanning.stored_lists import store_lists
 
         shown = _ShownOnce(progress)
-        how = self.rules.name_by, self.rules.tie_precision, shown.first, self.rules.exclusions
-        found = self._keep("stored_lists", lambda: store_lists(self.qrels, self._files, *how))
-        return found or self.lists(shown.again)
+        if "stored_lists" not in self.kept:
+            rules = self.rules
+            how = rules.name_by, rules.tie_precision, shown.first, rules.reading.exclusions
+            self.kept["stored_lists"] = store_lists(self.qrels, self._files, *how)
+        return self.kept["stored_lists"] or self.lists(shown.again)
 
     @property
     def reads_lists_at_once(self) -> bool:
@@ -239,12 +247,6 @@ class Experiment:
     def is_in_files(self) -> bool:
         """Whether all runs are files that others can read: neither objects nor standard input."""
         return all(isinstance(source, RunSource) and _is_file(source) for source in self.sources)
-
-    def _keep(self, name: str, make: Callable[[], Part]) -> Part:
-        """Return what is kept under a name; made at the first call."""
-        if name not in self.kept:
-            self.kept[name] = make()
-        return cast("Part", self.kept[name])
 
     def __repr__(self) -> str:
         named = {"measures": self.measures} if self.measures is not None else {}
@@ -280,10 +282,8 @@ def _is_file(source: RunSource) -> bool:
     return source.path != STDIN and os.path.isfile(source.path)
 
 
-def _checked_human(human: Any, human_sample: str | None) -> tuple[Any, str] | None:
+def _checked_human(human: Any, human_sample: str | None) -> tuple[Any, str]:
     """Return human judgements and how their topics were sampled; raise where only one is given."""
-    if human is None and human_sample is None:
-        return None
     from confir.data.sampling.judged_scores import HUMAN_SAMPLES, check_sample
 
     if human is None:
@@ -306,7 +306,7 @@ def is_default_seed(rng: int | np.random.Generator | None) -> bool:
 def as_experiment(
     qrels: Any,
     runs: Any,
-    rules: ReadingRules,
+    rules: ReadingOptions,
     human: tuple[Any, str | None] | None = None,
     *,
     rng: int | np.random.Generator | None = SEED,
@@ -319,16 +319,17 @@ def as_experiment(
     some raises. ``without_design`` names what cannot take a design into account, and refuses one.
     """
     if without_design:
-        own = qrels.rules if isinstance(qrels, Experiment) else rules
-        refuse_design(own.design, without_design)
+        given = qrels.rules.design if isinstance(qrels, Experiment) else rules.get("design")
+        refuse_design(given, without_design)
     judged, sample = human or (None, None)
     if not isinstance(qrels, Experiment):
-        given: dict[str, Any] = {"human": judged, "human_sample": sample, "rng": rng}
-        return Experiment(qrels, runs, **given, **rules.keywords())
+        own: dict[str, Any] = {"human": judged, "human_sample": sample, "rng": rng}
+        return Experiment(qrels, runs, **own, **rules)
+    changed = ReadingRules(**rules).changed()
     if judged is not None and qrels.human is None and runs is None:
         return qrels.with_human(judged, sample, qrels.rng if is_default_seed(rng) else rng)
     beside = {"runs": runs, "human": judged, "rng": None if is_default_seed(rng) else rng}
-    clashing = [*(name for name, value in beside.items() if value is not None), *rules.changed()]
+    clashing = [*(name for name, value in beside.items() if value is not None), *changed]
     if clashing:
         raise InvalidValueError(
             f"{clashing[0]} is given beside an Experiment, which has its own; expected one or the "

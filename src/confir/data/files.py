@@ -14,13 +14,13 @@ from weakref import WeakSet
 
 from confir.data.compression import (
     CHUNK,
+    COMPRESSED,
     COMPRESSION_ENDINGS,
     LONGEST_START,
     DamagedError,
     Decompressed,
     RefusedError,
     compress,
-    compression_of,
 )
 from confir.data.downloads import fetch
 from confir.errors import FormatError, InvalidValueError, UnreadableError
@@ -44,11 +44,13 @@ def open_bytes(path: PathLike, *, download: bool = False) -> Iterator[IO[bytes]]
     name = os.fspath(path)
     with _readable(name), _open_raw(name, download) as raw:
         start = raw.read(LONGEST_START)
-        kind = compression_of(start)
-        stream = _rewound(raw, start)
-        if kind is not None:
-            stream = _buffered(Decompressed(stream, kind))
-        yield stream
+        if raw.seekable():
+            raw.seek(-len(start), os.SEEK_CUR)
+            stream = raw
+        else:  # a pipe
+            stream = _buffered(_Prepended(start, raw))
+        found = COMPRESSED.match(start)
+        yield stream if found is None else _buffered(Decompressed(stream, str(found.lastgroup)))
 
 
 def read_bytes(path: PathLike, *, download: bool = False) -> bytes:
@@ -108,7 +110,8 @@ def write_whole(path: PathLike, content: bytes) -> None:
     """Write a file so that it is there whole or not at all, compressed as its ending says."""
     name = os.fspath(path)
     check_no_input(name)
-    content = compress(content, os.path.splitext(name)[1].lower())
+    ending = os.path.splitext(name)[1].lower()
+    content = compress(content, ending) if ending in COMPRESSION_ENDINGS else content
     with _writable(name):
         if _is_special(name):
             with open(name, "ab") as stream:
@@ -120,18 +123,13 @@ def write_whole(path: PathLike, content: bytes) -> None:
 def check_no_input(name: str) -> None:
     """Raise where a file was read that is to be kept, under whatever name."""
     try:
-        found = _identity(os.stat(name))
+        found = os.stat(name)
     except (OSError, ValueError):  # no such file yet
         return
-    if any(found in kept for kept in _inputs_kept):
+    if any((found.st_dev, found.st_ino) in kept for kept in _inputs_kept):
         raise InvalidValueError(
             f"{name}: the command reads this file; expected another one to write"
         )
-
-
-def _identity(found: os.stat_result) -> tuple[int, int]:
-    """Return what a file is known by, whatever it is called."""
-    return found.st_dev, found.st_ino
 
 
 def _is_special(name: str) -> bool:
@@ -144,7 +142,7 @@ def _is_special(name: str) -> bool:
     return os.path.exists(name) and not os.path.isfile(name)
 
 
-# The files that were opened for reading, for each that keeps them.
+# The files that were opened for reading, by device and inode, for each that keeps them.
 _inputs_kept: list[set[tuple[int, int]]] = []
 
 # Standard inputs of which nothing is left.
@@ -174,16 +172,8 @@ def _open_raw(name: str, download: bool) -> Iterator[IO[bytes]]:
         found = os.fstat(stream.fileno()) if _inputs_kept else None
         if found is not None and stat.S_ISREG(found.st_mode):
             for kept in _inputs_kept:
-                kept.add(_identity(found))
+                kept.add((found.st_dev, found.st_ino))
         yield stream
-
-
-def _rewound(stream: IO[bytes], start: bytes) -> IO[bytes]:
-    """Return a stream from which ``start`` was read as it was before, be it a pipe."""
-    if stream.seekable():
-        stream.seek(-len(start), os.SEEK_CUR)
-        return stream
-    return _buffered(_Prepended(start, stream))
 
 
 def _buffered(stream: io.RawIOBase) -> IO[bytes]:

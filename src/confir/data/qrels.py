@@ -70,9 +70,12 @@ class Qrels:
         backend
             "pandas", "polars" or "pyarrow"; by default the first of them that is installed.
         """
-        from confir.data.formats.frames import qrels_to_frame
+        from confir.data.formats.entries import JUDGEMENT_COLUMNS, judgements
+        from confir.data.formats.frames import build_frame
 
-        return qrels_to_frame(self, backend)
+        *columns, gains = judgements(self)
+        named = dict(zip(JUDGEMENT_COLUMNS, [*columns, gains.tolist()], strict=True))
+        return build_frame(named, backend)
 
     def to_dict(self) -> dict[str, dict[str, int]]:
         """Return topic → docid → gain, the shape of pytrec_eval and ranx."""
@@ -162,7 +165,8 @@ def build_qrels(
     if len(topics) == 0:
         raise FormatError("the qrels are empty; expected one line per judgement", path=path)
     names, codes = encode_topics(topics)
-    _check_intents(names, intents, path)
+    if intents is not None:
+        _check_intents(names, intents, path)
     if (codes[1:] < codes[:-1]).any():
         order = np.argsort(codes, kind="stable")
         codes, gains = codes[order], gains[order]
@@ -179,10 +183,8 @@ def build_qrels(
     return _merge_subtopics(names, codes[keep], subtopics, documents, gains[keep], intents)
 
 
-def _check_intents(topics: Sequence[str], intents: Intents | None, path: str) -> None:
+def _check_intents(topics: Sequence[str], intents: Intents, path: str) -> None:
     """Raise where the intent probabilities of a topic are none, or belong to other topics."""
-    if intents is None:
-        return
     for topic, probabilities in intents.items():
         values = list(probabilities.values())
         sound = all(isinstance(value, Real) and 0 <= value < math.inf for value in values)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, TypedDict, TypeVar, cast, get_args
 
 from confir.arguments import as_choice, as_flag, as_integer, as_text
-from confir.data.exclusions import Exclusions
+from confir.data.exclusions import NOTHING_EXCLUDED
 from confir.data.files import PathLike
 from confir.data.formats.exclusion_files import ExcludedSource, as_exclusions
 from confir.data.formats.run_sources import NAMINGS, NameBy, Reading
@@ -95,25 +95,25 @@ class ReadingRules:
         if self.exclude is not None:  # read once, for all that the rules are handed on to
             object.__setattr__(self, "exclude", as_exclusions(self.exclude))
         as_choice("datasets", self.datasets, get_args(Datasets))
-        named = [role for role in (*ROLES, "datasets") if role in self.changed()]
-        if self.design is None and named:
-            raise InvalidValueError(f"{named[0]} is about a design; expected a design beside it")
+        if self.design is None:
+            named = [role for role in ROLES if getattr(self, role) is not None]
+            named += ["datasets"] if self.datasets != "fixed" else []
+            if named:
+                raise InvalidValueError(
+                    f"{named[0]} is about a design; expected a design beside it"
+                )
 
     @property
     def reading(self) -> Reading:
-        """What is read of files, and whether they may be fetched."""
-        return Reading(self.subset, self.split, self.download, self.exclusions)
-
-    @property
-    def exclusions(self) -> Exclusions:
-        """Documents that do not count."""
-        named = Exclusions() if self.exclude is None else as_exclusions(self.exclude)
-        return replace(named, identical=self.exclude_identical)
+        """What is read of files, whether they may be fetched, and which documents do not count."""
+        reading = Reading(self.subset, self.split, self.download)
+        if self.exclude is None and self.exclude_identical is None:
+            return reading
+        named = NOTHING_EXCLUDED if self.exclude is None else as_exclusions(self.exclude)
+        return reading._replace(exclusions=replace(named, identical=self.exclude_identical))
 
     def with_design(self, scores: Designed) -> Designed:
-        """Return scores with the design of their topics, where there is one."""
-        if self.design is None:
-            return scores
+        """Return scores with the design of their topics."""
         columns = {role: getattr(self, role) for role in ROLES}
         found = scores.with_design(self.design, datasets=self.datasets, **columns)
         return cast("Designed", found)

@@ -25,6 +25,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
+from confir.data.interval_chart import IntervalChart
 from confir.data.table_columns import TableColumns
 from confir.errors import FormatError, UnknownNameError, UnsupportedMethodError
 from confir.order import best_first
@@ -138,9 +139,13 @@ class Result:
 
     def variables(self) -> list[Variable]:
         """Return the columns of the records, the labels of the axes first."""
-        found = {
-            one.column: one for one in (*self.label_variables(), *self._declared(), *self.derived())
-        }
+        found = {one.column: one for one in self.label_variables()}
+        for one in fields(self):
+            along, values = one.metadata.get("over"), getattr(self, one.name)
+            if along is not None and not (along and values is None):
+                name = one.metadata["column"] or one.name
+                found[name] = Variable(name, along, self._along(values, one.metadata))
+        found |= {one.column: one for one in self.derived()}
         return [found[name] for name in self.record_columns or found if name in found]
 
     def label_variables(self) -> Iterator[Variable]:
@@ -158,6 +163,10 @@ class Result:
     def table_columns(self) -> TableColumns:
         """Return how the columns of its table read, in their order; none where it has no table."""
         return {}
+
+    def interval_chart(self) -> IntervalChart | None:
+        """Return what its interval chart shows; None where it has none."""
+        return None
 
     def note(self) -> str:
         """Return what the columns of the table are, in words."""
@@ -306,14 +315,6 @@ class Result:
     def _sizes(self) -> dict[str, int]:
         """Return the number of labels along each axis."""
         return {name: len(labels) for name, labels in self.axes().items()}
-
-    def _declared(self) -> Iterator[Variable]:
-        """Yield the fields that hold numbers or words."""
-        for one in fields(self):
-            values = getattr(self, one.name)
-            if "over" in one.metadata and not (one.metadata["over"] and values is None):
-                name = one.metadata["column"] or one.name
-                yield Variable(name, one.metadata["over"], self._along(values, one.metadata))
 
     def _along(self, values: Any, metadata: Mapping[str, Any]) -> Any:
         """Return the values of a field in the shape of its axes."""

@@ -61,9 +61,17 @@ class Run:
         backend
             "pandas", "polars" or "pyarrow"; by default the first of them that is installed.
         """
-        from confir.data.formats.frames import run_to_frame
+        from confir.data.formats.frames import build_frame
 
-        return run_to_frame(self, backend)
+        sizes = np.diff(self.offsets)
+        first = np.repeat(self.offsets[:-1], sizes)
+        columns = {
+            "topic": np.repeat(np.array(self.topics, object), sizes).tolist(),
+            "docid": list(self.documents),
+            "rank": (np.arange(len(first)) - first + 1).tolist(),
+            "score": self.scores.tolist(),
+        }
+        return build_frame(columns, backend)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return topic → docid → score, the shape of pytrec_eval and ranx."""
@@ -99,7 +107,9 @@ def build_run(
         )
     names, codes = encode_topics(topics)
     ranked = list(documents)
-    if _is_ranked(codes, scores):
+    next_topic = codes[1:] > codes[:-1]
+    next_score = (codes[1:] == codes[:-1]) & (scores[1:] <= scores[:-1])
+    if (next_topic | next_score).all():  # in order already
         scores = scores.copy()
     else:
         order = np.lexsort((-scores, codes))
@@ -117,13 +127,6 @@ def build_run(
                 path=source,
             )
     return Run(name, names, offsets, tuple(ranked), scores)
-
-
-def _is_ranked(codes: Integers, scores: Floats) -> bool:
-    """Return whether entries stand in the order of topics, and by score within each."""
-    next_topic = codes[1:] > codes[:-1]
-    next_score = (codes[1:] == codes[:-1]) & (scores[1:] <= scores[:-1])
-    return bool((next_topic | next_score).all())
 
 
 def pick(entries: Sequence[str], positions: Integers) -> list[str]:

@@ -49,11 +49,27 @@ class RunScores:
     resampled: ClassVar[str] = "topics"
     title: ClassVar[str] = "this kind of scores"
 
-    if TYPE_CHECKING:  # attributes, or properties
+    if TYPE_CHECKING:  # attributes or properties of each kind
 
         @property
         def design(self) -> Design | None:
             """How the topics were drawn; None where they are one simple random sample."""
+
+        @property
+        def in_range(self) -> bool:
+            """Whether scores by a measure in [0, 1] lie there; estimates of scores may not."""
+
+        @property
+        def model_topics(self) -> int:
+            """Number of topics that only a model judged."""
+
+        @property
+        def human_documents(self) -> int:
+            """Number of human-judged documents drawn at random; 0 where none were."""
+
+    else:
+        in_range = True
+        model_topics = human_documents = 0
 
     @property
     def observed(self) -> Any:
@@ -63,21 +79,6 @@ class RunScores:
     def narrowed(self, observed: Any) -> Any:
         """Return the scores for the runs and measures that are left of those observed."""
         return observed
-
-    @property
-    def in_range(self) -> bool:
-        """Whether scores by a measure in [0, 1] lie there; estimates of scores may not."""
-        return True
-
-    @property
-    def model_topics(self) -> int:
-        """Number of topics that only a model judged."""
-        return 0
-
-    @property
-    def human_documents(self) -> int:
-        """Number of human-judged documents drawn at random; 0 where none were."""
-        return 0
 
     @property
     def datasets(self) -> tuple[str, ...]:

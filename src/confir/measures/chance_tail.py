@@ -15,7 +15,7 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.errors import InvalidValueError
-from confir.measures.random_rankings import expected_random_ap
+from confir.measures.random_rankings import check_collection
 from confir.order import TIE
 
 # Up to this many rankings are enumerated rather than sampled.
@@ -64,7 +64,7 @@ def random_ap_tail(
     draws, rng
         Random rankings to draw if they are too many to enumerate, and the generator.
     """
-    expected_random_ap(documents, relevant, depth)  # checks them
+    check_collection(documents, relevant, depth)
     length = documents if depth is None else depth
     if draws < 1:
         raise InvalidValueError(f"draws is {draws}; expected 1 or more")
@@ -134,7 +134,7 @@ def simulate_random_ap(
     documents: int, relevant: int, depth: int | None = None, *, draws: int, rng: np.random.Generator
 ) -> Floats:
     """Return the AP of ``draws`` random rankings; arguments as in `expected_random_ap`."""
-    expected_random_ap(documents, relevant, depth)  # checks them
+    check_collection(documents, relevant, depth)
     length = documents if depth is None else depth
     if relevant == 0:
         return np.zeros(draws)

@@ -37,14 +37,14 @@ class Redrawn(NamedTuple):
 
 
 class Estimated(NamedTuple):
-    """Estimates of what people say of each document.
+    """Estimates of the human judgement of each document.
 
     Attributes
     ----------
     value, drawn
         The estimates, and the part of them that the draw adds.
     known
-        What people said of those drawn.
+        Human judgements of those drawn.
     """
 
     value: Floats
@@ -56,13 +56,13 @@ class Estimated(NamedTuple):
         return (self.value - self.drawn)[:, None] + self.drawn[:, None] * redrawn.weights
 
     def seen(self, redrawn: Redrawn) -> Floats:
-        """Return what people said in replicates of the draw: documents × replicates."""
+        """Return the human judgements in replicates of the draw: documents × replicates."""
         return (self.known * redrawn.reach)[:, None] * redrawn.weights
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DocumentSample:
-    """The documents that a model judged, and what people say of those that were drawn.
+    """The documents that a model judged, and human judgements of those that were drawn.
 
     Attributes
     ----------

@@ -15,6 +15,7 @@ from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import RunSource
 from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.rankings import Rankings, stack_rankings
+from confir.data.lists.topic_lists import TopicLists
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import Missing, ReadingOptions, ReadingRules, takes_rules
 from confir.data.run import Run
@@ -84,18 +85,20 @@ def evaluate(
     >>> confir.evaluate(qrels, runs, ["AP", "P@2"]).mean()
     array([[1. , 0.5]])
     """
-    people = (human, human_sample)
-    experiment = as_experiment(qrels, runs, ReadingRules(**rules), people, rng=rng)
+    judged = (human, human_sample)
+    experiment = as_experiment(qrels, runs, rules, judged, rng=rng)
     wanted = chosen_measures(experiment, measures)
     as_function("progress", progress)
     if measures is None and "scores" in experiment.kept:
         return cast("Scores", experiment.kept["scores"])
     if experiment.human is not None:
-        from confir.measures.judged_evaluation import evaluate_by_people
+        from confir.measures.judged_evaluation import evaluate_human_judged
 
-        scores = evaluate_by_people(experiment, wanted, progress)
+        scores = evaluate_human_judged(experiment, wanted, progress)
     else:
         scores = _evaluate(experiment, wanted, progress, whole=experiment is qrels)
+        if experiment.rules.design is not None:
+            scores = experiment.rules.with_design(scores)
         if not all(scores.inside):
             warn_of_gains_above_one(scores, wanted)
     if measures is None:
@@ -112,22 +115,20 @@ def _evaluate(
     if experiment.run_datasets:
         from confir.measures.partitioned_evaluation import evaluate_partitions
 
-        parted = evaluate_partitions(experiment, wanted)
-        return experiment.rules.with_design(parted.hold(progress))
+        return evaluate_partitions(experiment, wanted).hold(progress)
     judged = experiment.qrels
-    if scheduler_in_use() is not None and not experiment.has_read_lists and experiment.is_in_files:
+    if scheduler_in_use() is not None and experiment.kept_lists is None and experiment.is_in_files:
         from confir.measures.worker_evaluation import evaluate_on_workers
 
-        return experiment.rules.with_design(evaluate_on_workers(experiment, wanted, progress))
-    if whole and experiment.reads_lists_at_once and not experiment.has_read_lists:
+        return evaluate_on_workers(experiment, wanted, progress)
+    if whole and experiment.reads_lists_at_once and experiment.kept_lists is None:
         experiment.lists(progress)
-    rules = experiment.rules
-    held = _held_rankings(experiment, wanted) if experiment.has_read_lists else None
+    lists, rules = experiment.kept_lists, experiment.rules
+    held = None if lists is None else _held_rankings(lists, wanted)
     ranked, runs = held or rank_sources(judged, experiment.sources, wanted, rules, progress)
-    scores = score_rankings(
+    return score_rankings(
         judged, ranked, wanted, depth=rules.depth, missing=rules.missing, runs=runs
     )
-    return rules.with_design(scores)
 
 
 def evaluate_lists(experiment: Experiment, progress: Progress | None = None) -> Scores:
@@ -163,8 +164,8 @@ def score_rankings(
     ranked: Sequence[Ranked],
     measures: Sequence[AnyMeasure],
     *,
-    depth: int | None = None,
-    missing: Missing = "zero",
+    depth: int | None,
+    missing: Missing,
     runs: Sequence[Run | RunSource] = (),
 ) -> Scores:
     """Return the scores of runs whose judged documents are known.
@@ -224,7 +225,7 @@ def measure_rankings(
 
 
 def _held_rankings(
-    experiment: Experiment, measures: Sequence[AnyMeasure]
+    lists: TopicLists, measures: Sequence[AnyMeasure]
 ) -> tuple[list[Ranked], Sequence[Run]] | None:
     """Return what `rank_sources` does, from lists that have been read.
 
@@ -232,12 +233,10 @@ def _held_rankings(
     """
     runs: list[Run] = []
     if any(isinstance(measure, ForeignMeasure) for measure in measures):
-        if not experiment.has_lists:
+        if not isinstance(lists, HeldLists):
             return None
-        lists = experiment.lists()
         runs = [lists.run(place) for place in range(len(lists.runs))]
-    read = experiment.lists_by_topic()
-    return list(zip(read.rankings(), read.unknown, strict=True)), runs
+    return list(zip(lists.rankings(), lists.unknown, strict=True)), runs
 
 
 def rank_sources(
@@ -253,10 +252,7 @@ def rank_sources(
     The runs are read whole where ir_measures looks at them. ``identical`` is as in `read_rankings`.
     """
     if any(isinstance(measure, ForeignMeasure) for measure in measures):
-        sources = [
-            source if isinstance(source, Run) else read_source(source, rules.name_by)
-            for source in sources
-        ]
+        sources = [read_source(source, rules.name_by) for source in sources]
     ranked = read_rankings(
         qrels,
         sources,
@@ -264,7 +260,7 @@ def rank_sources(
         lowest_gain=None if any(measure.looks_at_judged for measure in measures) else 1,
         name_by=rules.name_by,
         progress=progress,
-        exclusions=rules.exclusions,
+        exclusions=rules.reading.exclusions,
         identical=identical,
     )
     return ranked, sources

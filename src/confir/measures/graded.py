@@ -128,15 +128,16 @@ def check_rbp(p: float, rel: int | None, gains: str | None) -> None:
 def mapped_gain(gain: Integers, gains: str | None) -> Floats:
     """Return gains with a map such as "1:1,2:3" applied; other gains are unchanged."""
     mapped = gain.astype(np.float64)
-    for level, value in parse_gains(gains).items():
-        mapped[gain == level] = value
+    if gains is not None:
+        for level, value in parse_gains(gains).items():
+            mapped[gain == level] = value
     return mapped
 
 
-def parse_gains(gains: str | None) -> GainMap:
+def parse_gains(gains: str) -> GainMap:
     """Return the gain map of a string such as "1:1,2:3"."""
     mapping: GainMap = {}
-    for pair in [] if gains is None else gains.split(","):
+    for pair in gains.split(","):
         level, _, value = pair.partition(":")
         gain = parse_number(value)
         if _LEVEL.fullmatch(level) is None or gain is None:
@@ -312,7 +313,7 @@ def _running_sums(values: Values, offsets: Integers) -> Values:
     return sums
 
 
-def ideal_gains(rankings: Rankings, gains: str | None, deepest: int | None = None) -> Floats:
+def ideal_gains(rankings: Rankings, gains: str | None, deepest: int | None) -> Floats:
     """Return the gain of the ideal lists' first 0, 1, … documents, up to the last relevant one.
 
     Topics × ranks × replicates, for levels in ascending order of gain, down to ``deepest``. Time

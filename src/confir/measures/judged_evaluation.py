@@ -19,30 +19,30 @@ from confir.parallel import Progress
 Made = TypeVar("Made")
 
 
-def evaluate_by_people(
-    experiment: Experiment, measures: Any, progress: Progress | None = None
+def evaluate_human_judged(
+    experiment: Experiment, measures: Any, progress: Progress | None
 ) -> Scores:
     """Return the scores by a model's judgements, and by human ones of some topics or documents."""
     source, sample = cast("tuple[Any, str]", experiment.human)
     if sample == RANDOM_DOCUMENTS:
-        from confir.measures.sampled_documents import evaluate_sampled
+        from confir.measures.sampled_evaluation import evaluate_sampled
 
         return evaluate_sampled(experiment, source, measures, progress)
     reading, judged = experiment.rules, experiment.qrels
     read = qrels_called("human", source, reading.intents, reading.reading)
     shared = set(shared_topics(judged.topics, read.topics, sample))
     kept = np.array([topic in shared for topic in read.topics])
-    people = read if kept.all() else read.only(kept[read.document_topics])
+    human = read if kept.all() else read.only(kept[read.document_topics])
     lists = experiment.lists(progress)
-    kept = np.isin(np.array(judged.topics, object), np.array(people.topics, object))
-    parts = (lists.restrict(kept).judged_by(people), lists)
+    kept = np.isin(np.array(judged.topics, object), np.array(human.topics, object))
+    parts = (lists.restrict(kept).judged_by(human), lists)
     judges = [Experiment(part.qrels, (), **reading.keywords()) for part in parts]
     for judge, part in zip(judges, parts, strict=True):
         judge.kept.update(qrels=part.qrels, lists=part, sources=())
-    by_people, by_model = by_judge(
-        lambda one: evaluate(one, measures=measures), ("people", "model"), judges
+    by_human, by_model = by_judge(
+        lambda one: evaluate(one, measures=measures), ("human", "model"), judges
     )
-    return join_judges(by_people, by_model, sample)
+    return join_judges(by_human, by_model, sample)
 
 
 def by_judge(task: Callable[[Any], Made], names: Sequence[str], given: Sequence[Any]) -> list[Made]:

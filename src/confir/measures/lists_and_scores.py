@@ -15,7 +15,7 @@ from confir.data.experiment import Experiment, as_experiment
 from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.rankings import Rankings, stack_rankings
 from confir.data.lists.topic_lists import TopicLists, topic_blocks
-from confir.data.reading_rules import ReadingRules
+from confir.data.reading_rules import ReadingOptions, ReadingRules
 from confir.data.scores import Scores
 from confir.errors import UnsupportedMethodError
 from confir.measures.binary import judged_share
@@ -71,7 +71,7 @@ class ListsAndScores:
         return stacked if self.rules.depth is None else stacked.cut(self.rules.depth)
 
     def scores_of(self, values: Sequence[Floats] | Floats) -> Scores:
-        """Return scores by each measure, given for all runs and topics of the lists, like the own.
+        """Return scores like these from values for all runs and topics of the lists.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class ListsAndScores:
         found = np.asarray(values)[:, runs][:, :, topics].transpose(2, 1, 0)
         return replace(self.scores, values=np.where(np.isnan(self.scores.values), np.nan, found))
 
-    def pool_depths(self, depth: int | None = None) -> tuple[int | None, ...]:
+    def pool_depths(self, depth: int | None) -> tuple[int | None, ...]:
         """Return for each measure how deep runs are looked at for documents that may be judged.
 
         To the depth given, else to the measure's cutoff; None where that is all of the lists.
@@ -148,9 +148,9 @@ def read_lists_and_scores(
     qrels: Any,
     runs: Any,
     measures: Any,
-    rules: ReadingRules,
+    rules: ReadingOptions,
     objection: Objection,
-    progress: Progress | None = None,
+    progress: Progress | None,
 ) -> ListsAndScores:
     """Return lists and scores of an experiment, or of what makes one.
 

@@ -78,16 +78,18 @@ def _parse(entry: Any, rel: int) -> AnyMeasure:
         if foreign is None:
             raise
         return foreign
-    return measure if measure.gain_map is None else _with_known_gains(measure, measure_name(entry))
+    if measure.gain_map is None:
+        return measure
+    return _with_gains(measure, measure.gain_map, measure_name(entry))
 
 
-def _with_known_gains(measure: Measure, name: str) -> AnyMeasure:
+def _with_gains(measure: Measure, gains: str, name: str) -> AnyMeasure:
     """Return a measure with a gain map; that of ir_measures where confir takes no such gains.
 
     Gains of ir_measures, in braces, are for levels below 1 as well.
     """
     try:
-        parse_gains(measure.gain_map)
+        parse_gains(gains)
     except InvalidValueError:
         foreign = _foreign_measure(name) if "{" in name else None
         if foreign is None:

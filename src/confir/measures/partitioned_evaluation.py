@@ -39,8 +39,9 @@ from confir.errors import (
 )
 from confir.measures.evaluation import chosen_measures, evaluate, measure_rankings
 from confir.measures.measure import AnyMeasure, ForeignMeasure
-from confir.measures.run_checks import tell_of_topics, warn_of_nothing_relevant
-from confir.measures.score_summary import ScoreSummary, summarise_scores, summary_of
+from confir.measures.run_checks import report_topics, warn_of_nothing_relevant
+from confir.measures.score_sources import summarise_scores
+from confir.measures.score_summary import ScoreSummary, summary_of
 from confir.parallel import Progress, in_order, iterate_blocks
 
 
@@ -105,9 +106,10 @@ class TopicScorer:
     sources: tuple[str, str]
     warned: bool = False
 
-    def score(self, judged: Any, retrieved: Any) -> ScoredTopics:
-        """Return the scores on the topics of qrels and runs, given as rows."""
-        rules, excluded = self.rules, self.rules.exclusions
+    def score(self, part: Sequence[Any]) -> ScoredTopics:
+        """Return the scores on the topics of a part: rows of qrels, and of runs."""
+        judged, retrieved = part
+        rules, excluded = self.rules, self.rules.reading.exclusions
         judged = counting_rows(judged, excluded, retrieved=False)
         retrieved = counting_rows(retrieved, excluded, retrieved=True)
         qrels = qrels_of_rows(judged, self.sources[0]) if judged.num_rows else _NO_QRELS
@@ -135,23 +137,19 @@ class TopicScorer:
             text_array(qrels.topics), TopicBlock(hash_names(qrels.topics), values), known
         )
 
-    def score_part(self, part: tuple[Any, Any]) -> ScoredTopics:
-        """Return the scores on the topics of a part: rows of qrels, and of runs."""
-        return self.score(*part)
-
     def check(self, counts: TopicCounts) -> None:
         """Raise or warn where runs and qrels have different topics, as `evaluate` does."""
-        apart = [
+        without = [
             run for run, n in zip(self.runs, counts.lacking, strict=True) if n == counts.topics
         ]
-        if apart:
-            raise TopicMismatchError(f"run {apart[0]!r} and the qrels have no topic in common")
+        if without:
+            raise TopicMismatchError(f"run {without[0]!r} and the qrels have no topic in common")
         lacking = self._name(counts.lacking, "lacks")
         if lacking and self.rules.missing == "drop":
             warn_caller(f"{lacking} of the qrels, left out of the means", MissingTopicWarning)
-        tell_of_topics(lacking, self._name(counts.unknown, "has"), self.rules.missing)
-        without = f"{counts.without:,} of {counts.topics:,} topics" if counts.without else ""
-        warn_of_nothing_relevant(without, counts.highest, self.measures)
+        report_topics(lacking, self._name(counts.unknown, "has"), self.rules.missing)
+        empty = f"{counts.without:,} of {counts.topics:,} topics" if counts.without else ""
+        warn_of_nothing_relevant(empty, counts.highest, self.measures)
         found = dict(zip(self.runs, counts.identical.tolist(), strict=True))
         warn_of_identical(found, counts.topics)
         own = counts.own_relevant
@@ -186,7 +184,7 @@ class PartitionedEvaluation:
         """Number of parts."""
         return len(self._rows)
 
-    def hold(self, progress: Progress | None = None) -> Scores:
+    def hold(self, progress: Progress | None) -> Scores:
         """Return the scores in memory."""
         return _held(*self._store(math.inf, progress))
 
@@ -194,7 +192,7 @@ class PartitionedEvaluation:
         """Return a summary of the scores."""
         return summary_of(self._store(0, None)[0])
 
-    def hold_or_summarise(self, most: int, progress: Progress) -> Scores | ScoreSummary:
+    def hold_or_summarise(self, most: int, progress: Progress | None) -> Scores | ScoreSummary:
         """Return the scores in memory if they are at most so many; else their summary."""
         stored, names = self._store(most, progress)
         return _held(stored, names) if names else summary_of(stored)
@@ -216,7 +214,7 @@ class PartitionedEvaluation:
     def _score(self, progress: Progress | None) -> Iterator[ScoredTopics]:
         """Yield the topics of all parts; warn at the end."""
         counts: TopicCounts | None = None
-        found = iterate_blocks(self._scorer.score_part, self._rows.parts(), progress)
+        found = iterate_blocks(self._scorer.score, self._rows.parts(), progress)
         for scored in in_order(found):
             counts = scored.counts if counts is None else counts.merge(scored.counts)
             if len(scored.ids):
@@ -239,7 +237,7 @@ def _held(stored: StoredScores, names: Sequence[Any]) -> Scores:
     )
 
 
-def check_parted(measures: Sequence[AnyMeasure], rules: ReadingRules) -> None:
+def check_partitioned(measures: Sequence[AnyMeasure], rules: ReadingRules) -> None:
     """Raise where measures or rules need more than the rows of a part of the topics."""
     foreign = [measure for measure in measures if isinstance(measure, ForeignMeasure)]
     if foreign:
@@ -255,7 +253,7 @@ def evaluate_partitions(
     experiment: Experiment, measures: Sequence[AnyMeasure]
 ) -> PartitionedEvaluation:
     """Return the evaluation of an experiment whose runs are Parquet datasets."""
-    check_parted(measures, experiment.rules)
+    check_partitioned(measures, experiment.rules)
     runs = [ParquetRows(file.path, RUN, file.name) for file in experiment.run_datasets]
     check_names((name, rows.source, True) for rows in runs for name in rows.runs)
     folder = experiment.judgement_dataset
@@ -275,13 +273,13 @@ def summarise_runs(
 ) -> ScoreSummary:
     """Return a summary of the scores of runs that are too many to be read whole.
 
-    Rows are parted by topic in a temporary folder, which is then evaluated part by part. Memory holds
+    Rows are partitioned by topic in a temporary folder, then evaluated part by part. Memory holds
     one part of about half a million rows, and more only beyond 67 million rows in all.
 
     Parameters
     ----------
     qrels
-        As in `evaluate`; a folder of Parquet files is parted, too.
+        As in `evaluate`; a folder of Parquet files is partitioned, too.
     runs
         Parquet files, or folders of them, which may be partitioned by run, by topic or in any other
         way (``run=bm25/part-0.parquet``). A topic may be split over files. Runs in anything else,
@@ -296,9 +294,7 @@ def summarise_runs(
     >>> confir.summarise_runs(qrels, runs, "AP").mean()
     array([[1.]])
     """
-    experiment = as_experiment(
-        qrels, runs, ReadingRules(**rules), without_design="a summary of runs"
-    )
+    experiment = as_experiment(qrels, runs, rules, without_design="a summary of runs")
     wanted = chosen_measures(experiment, measures)
     if not experiment.run_datasets:
         return summarise_scores(evaluate(experiment, None, measures))

@@ -80,11 +80,11 @@ def check_topics(qrels: Qrels, ranked: Sequence[Ranked], missing: Missing) -> No
         warn_of_left_out_topics(lacking, "of the qrels", same=same)
     if lacking or unknown:
         without = name_topics(lacking) if lacking else ""
-        tell_of_topics(without, name_topics(unknown, verb="has") if unknown else "", missing)
+        report_topics(without, name_topics(unknown, verb="has") if unknown else "", missing)
 
 
-def tell_of_topics(lacking: str, unknown: str, missing: Missing) -> None:
-    """Raise or warn of runs that lack topics of the qrels, or have others, in words; else nothing."""
+def report_topics(lacking: str, unknown: str, missing: Missing) -> None:
+    """Raise or warn of runs that lack topics of the qrels or have others; both are named in words."""
     if lacking and missing == "error":
         raise TopicMismatchError(f"{lacking} of the qrels; expected all of them")
     if lacking and missing == "zero":
@@ -94,7 +94,7 @@ def tell_of_topics(lacking: str, unknown: str, missing: Missing) -> None:
 
 
 def warn_of_nothing_relevant(without: str, highest: int, measures: Sequence[AnyMeasure]) -> None:
-    """Warn of topics without relevant documents, in words, and of too low a highest gain."""
+    """Warn of topics without relevant documents, named in words, and where ``rel`` is above every gain."""
     if without:
         warn_caller(
             f"the qrels have no relevant document for {without}, which are scored as in trec_eval, 0 "

@@ -19,8 +19,8 @@ from confir.measures.document_sample import DocumentSample, Estimated, Redrawn
 from confir.measures.graded import dcg_gain, mapped_gain
 from confir.measures.measure import Measure
 
-# Replicates that are computed at once; and those at rates other than that of the sample, of which plans
-# take means over topics.
+# Replicates that are computed at once. As many serve at other rates than that of the sample: plans take
+# means over topics.
 _AT_ONCE = 40
 
 
@@ -100,7 +100,7 @@ class Sum(NamedTuple):
 Ratio = Callable[[Redrawn], Floats]
 
 
-def score_lists(
+def score_sampled_lists(
     measures: Sequence[Measure],
     sample: DocumentSample,
     listed: Listed,

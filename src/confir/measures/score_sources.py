@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from confir.arguments import as_flag
 from confir.data.experiment import Experiment
+from confir.data.files import PathLike, is_address
 from confir.data.run_scores import RunScores
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError
 from confir.measures.evaluation import evaluate
-from confir.measures.score_summary import find_summary
+from confir.measures.score_summary import ScoreSummary, summary_of
+
+if TYPE_CHECKING:
+    from confir.data.tables.score_objects import ScoresSource
+
+# Parquet files of more scores are summed up rather than read.
+MOST_HELD_SCORES = 1_000_000
 
 
 def as_scores(source: Any, *, human: bool = False) -> Scores:
@@ -78,4 +89,74 @@ def read_if_file(source: Any) -> Any:
     """Return the scores, published means or summary in a file or frame; any other source as it is."""
     from confir.data.tables.score_files import read_scores_or_means
 
-    return read_scores_or_means(find_summary(source))
+    long = open_summary(source) if isinstance(source, str | os.PathLike) else None
+    return read_scores_or_means(source) if long is None else long
+
+
+def summarise_scores(
+    scores: ScoresSource | ScoreSummary | Sequence[PathLike], *, bounded: bool | None = None
+) -> ScoreSummary:
+    """Return a summary of scores on any number of topics, in memory that does not grow with them.
+
+    For logs with millions of topics: moments and counts are all that means, comparisons and plans
+    need, and one or two passes over the table give them.
+
+    Parameters
+    ----------
+    scores
+        A Parquet file, several of the same columns, or a folder of them, which may be partitioned
+        (``run=bm25/part.parquet``); or an address of fsspec. The columns are those that
+        `read_scores` knows. Rows of a long table are best grouped by topic; else they are put into
+        order in a temporary folder. All else that `as_scores` takes is summarised in memory.
+    bounded
+        Whether measures that confir does not know lie in [0, 1]; by default they do if all of
+        their scores do.
+
+    Examples
+    --------
+    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
+    >>> confir.confidence_interval(confir.summarise_scores(scores), method="t")
+    Interval(2 columns, level=0.95, method='t')
+    """
+    if bounded is not None:
+        as_flag("bounded", bounded)
+    paths = _parquet_paths(scores)
+    if paths:
+        from confir.data.long_tables.parquet_scores import ParquetScores
+
+        return summary_of(ParquetScores(paths), bounded)
+    from confir.data.long_tables.score_blocks import HeldScores
+
+    found = as_run_scores(scores)
+    if found.is_summary:
+        summary: ScoreSummary = found if bounded is None else replace(found, bounded=bounded)
+        return summary
+    held = as_scores(found)
+    return summary_of(HeldScores(held), held.bounded if bounded is None else bounded)
+
+
+def _parquet_paths(source: Any) -> list[str]:
+    """Return the paths of Parquet files, folders and addresses; none where it is anything else."""
+    from confir.data.tables.parquet_files import is_parquet
+
+    listed = list(source) if isinstance(source, list | tuple) else [source]
+    if not all(isinstance(path, str | os.PathLike) for path in listed):
+        return []
+    paths = [os.fspath(path) for path in listed]
+    return paths if all(is_address(path) or is_parquet(path) for path in paths) else []
+
+
+def open_summary(path: PathLike) -> ScoreSummary | None:
+    """Return the summary of a Parquet folder, or of a file with many scores; None of others."""
+    from confir.data.long_tables.parquet_scores import open_if_long
+
+    table = open_if_long(os.fspath(path), MOST_HELD_SCORES)
+    return None if table is None else summary_of(table, None)
+
+
+def find_group_summaries(path: str, column: str) -> dict[str, ScoreSummary]:
+    """Return summaries by the values of a column of a long Parquet table; of any other, none."""
+    from confir.data.long_tables.parquet_scores import open_groups_if_long
+
+    tables = open_groups_if_long(path, column, MOST_HELD_SCORES) or {}
+    return {name: summary_of(table) for name, table in tables.items()}

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from confir.arguments import as_flag
-from confir.data.files import PathLike, is_address
+from confir.arrays import Floats, Integers
+from confir.data.long_tables.block_statistics import (
+    ColumnTotals,
+    Comoments,
+    Moments,
+    PairTotals,
+    TotalsWithPairs,
+)
+from confir.data.long_tables.score_blocks import Known, ScoreBlocks, TopicBlock
 from confir.data.result import Result, Variable, axis, result
 from confir.data.run_scores import Found, Item, RunScores
 from confir.data.scores import RANGE_TOLERANCE, Scores
@@ -27,55 +33,13 @@ from confir.errors import (
 from confir.measures.bounded_measures import bounded_measures
 from confir.order import TIE
 
-if TYPE_CHECKING:
-    from confir.arrays import Floats, Integers
-    from confir.data.long_tables.block_statistics import (
-        Comoments,
-        Moments,
-        PairTotals,
-        SampledTopics,
-    )
-    from confir.data.long_tables.score_blocks import Known, ScoreBlocks, TopicBlock
-    from confir.data.tables.score_objects import ScoresSource
 
-# Parquet files of more scores are summed up rather than read.
-MOST_HELD_SCORES = 1_000_000
-
-
-class _ColumnTotals(NamedTuple):
-    """Moments of all columns of a table, and a sample of its topics."""
-
-    moments: Moments
-    sample: SampledTopics
-
-    def merge(self, other: _ColumnTotals, /) -> _ColumnTotals:
-        from confir.data.long_tables.score_blocks import NAMED_TOPICS
-
-        return _ColumnTotals(
-            self.moments.merge(other.moments), self.sample.merge(other.sample, NAMED_TOPICS)
-        )
-
-
-class _WithPairs(NamedTuple):
-    """The columns of a table, and pairs of its runs."""
-
-    columns: _ColumnTotals
-    pairs: PairTotals
-
-    def merge(self, other: _WithPairs, /) -> _WithPairs:
-        return _WithPairs(self.columns.merge(other.columns), self.pairs.merge(other.pairs))
-
-
+@dataclass(frozen=True, slots=True, eq=False)
 class _Table:
     """Scores in blocks, and what was found in earlier passes over them."""
 
-    def __init__(self, held: ScoreBlocks) -> None:
-        self.held = held
-        self.kept: dict[tuple[Any, ...], Any] = {}
-
-    def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
-        """Return the merged statistics of all blocks, in one pass."""
-        return self.held.gather(describe)
+    held: ScoreBlocks
+    kept: dict[tuple[Any, ...], Any] = field(default_factory=dict)
 
 
 @result
@@ -98,6 +62,7 @@ class ScoreSummary(RunScores, Result):
     is_summary: ClassVar[bool] = True
     title: ClassVar[str] = "a summary of a long table"
     default_replicates: ClassVar[int] = SUMMARY_REPLICATES
+    design: ClassVar[None] = None  # topics are one simple random sample
 
     runs: tuple[str, ...] = axis("run")
     measures: tuple[str, ...] = axis("measure")
@@ -120,11 +85,6 @@ class ScoreSummary(RunScores, Result):
         return range(self._columns().sample.topics)
 
     @property
-    def design(self) -> None:
-        """How topics were drawn: as one simple random sample."""
-        return
-
-    @property
     def inside(self) -> tuple[bool, ...]:
         """Whether all scores by each measure lie in [0, 1], in the table."""
         every = self._columns().moments
@@ -136,8 +96,6 @@ class ScoreSummary(RunScores, Result):
     @property
     def moments(self) -> Moments:
         """Moments of the scores: runs × measures, flattened."""
-        from confir.data.long_tables.block_statistics import Moments
-
         if self._common:
             key = ("common", self.runs, self.measures, self._clipped)
             if key not in self._table.kept:
@@ -198,7 +156,7 @@ class ScoreSummary(RunScores, Result):
         return float(np.max(ends, initial=0.0, where=np.isfinite(ends)))
 
     def for_each(self, compute: Callable[[Item], Found], items: Iterable[Item]) -> list[Found]:
-        """Return what a function finds of each item, in turn: what one reads is kept for the next."""
+        """Return what a function finds of each item, in turn: a pass made for one serves the next."""
         return list(map(compute, items))
 
     def over_common_topics(self) -> Self:
@@ -220,16 +178,14 @@ class ScoreSummary(RunScores, Result):
 
     def pair_totals(self, first: Integers, second: Integers) -> PairTotals:
         """Return summary statistics of pairs of runs, by their numbers; one pass at most."""
-        from confir.data.long_tables.block_statistics import PairTotals
-
         by_run = self._by_run
         runs = (self.runs, self.measures, first.tobytes(), second.tobytes(), self._common)
         if not self._common and ("columns", ()) not in self._table.kept:
             # one pass for everything, where nothing turns out to be clipped or large
             places, ties = self._column_places, self._ties(first, 1.0)
-            both = self._table.gather(
-                lambda block: _WithPairs(
-                    _columns(block),
+            both = self._table.held.gather(
+                lambda block: TotalsWithPairs(
+                    ColumnTotals.of(block),
                     PairTotals.of(by_run(block.values[places]), first, second, ties),
                 )
             )
@@ -263,12 +219,10 @@ class ScoreSummary(RunScores, Result):
     def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
         """Return the merged statistics of all blocks, whose columns are these runs × measures."""
         view = self._view()
-        return self._table.gather(lambda block: describe(view(block)))
+        return self._table.held.gather(lambda block: describe(view(block)))
 
     def _view(self) -> Callable[[TopicBlock], TopicBlock]:
         """Return a function from the table's blocks to these columns, as far as they count."""
-        from confir.data.long_tables.score_blocks import TopicBlock
-
         places, clipped, common = self._column_places, self._clipped, self._common
         by_run = self._by_run
         rows = np.isin(np.arange(len(places)) % len(self.measures), clipped)
@@ -302,33 +256,31 @@ class ScoreSummary(RunScores, Result):
         largest = np.maximum(np.abs(moments.least), np.abs(moments.most))
         return np.where(moments.count > 0, largest, 0.0).reshape(len(self.runs), -1)
 
-    def _columns(self, clipped: tuple[int, ...] = ()) -> _ColumnTotals:
+    def _columns(self, clipped: tuple[int, ...] = ()) -> ColumnTotals:
         """Return moments of all columns of the table, and its sample; at most one pass."""
         key = ("columns", clipped and (self.runs, self.measures, clipped))
         if key not in self._table.kept:
             if clipped:
-                self._table.kept[key] = self._table.gather(self._clip())
+                self._table.kept[key] = self._table.held.gather(self._clip())
             else:
-                self._keep_columns(self._table.gather(_columns))
-        found: _ColumnTotals = self._table.kept[key]
+                self._keep_columns(self._table.held.gather(ColumnTotals.of))
+        found: ColumnTotals = self._table.kept[key]
         return found
 
-    def _keep_columns(self, found: _ColumnTotals) -> None:
+    def _keep_columns(self, found: ColumnTotals) -> None:
         """Keep what the first pass found."""
         self._table.kept["columns", ()] = found
         if self._warns:
             _warn_of_missing_counts(self)
 
-    def _clip(self) -> Callable[[TopicBlock], _ColumnTotals]:
+    def _clip(self) -> Callable[[TopicBlock], ColumnTotals]:
         """Return a function from blocks to their moments, with these columns as they count."""
-        from confir.data.long_tables.score_blocks import TopicBlock
-
         view, places = replace(self, _common=False)._view(), self._column_places  # noqa: SLF001
 
-        def clip(block: TopicBlock) -> _ColumnTotals:
+        def clip(block: TopicBlock) -> ColumnTotals:
             values = block.values.copy()
             values[places] = view(block).values
-            return _columns(TopicBlock(block.keys, values))
+            return ColumnTotals.of(TopicBlock(block.keys, values))
 
         return clip
 
@@ -348,8 +300,8 @@ class ScoreSummary(RunScores, Result):
         what = f"{self.measures[measure]} of run {self.runs[run]!r} is {value:.10g} on a topic"
         if distance[worst] > RANGE_TOLERANCE:
             raise FormatError(f"{what}; expected a score in [0, 1]", path=self._table.held.source)
-        if distance[worst] > TIE and ("told",) not in self._table.kept:
-            self._table.kept["told",] = True
+        if distance[worst] > TIE and ("warned",) not in self._table.kept:
+            self._table.kept["warned",] = True
             warn_caller(f"scores outside [0, 1] by rounding are clipped: {what}", ReadingWarning)
         outside = (distance > 0.0).reshape(len(self.runs), -1).any(axis=0)
         return tuple(np.flatnonzero(outside).tolist())
@@ -365,82 +317,6 @@ class ScoreSummary(RunScores, Result):
         runs = np.array([held.runs.index(name) for name in self.runs], np.int64)
         measures = np.array(self._measure_places, np.int64)
         return (runs[:, None] * len(held.measures) + measures).reshape(-1)
-
-
-def summarise_scores(
-    scores: ScoresSource | ScoreSummary | Sequence[PathLike], *, bounded: bool | None = None
-) -> ScoreSummary:
-    """Return a summary of scores on any number of topics, in memory that does not grow with them.
-
-    For logs with millions of topics: moments and counts are all that means, comparisons and plans
-    need, and one or two passes over the table give them.
-
-    Parameters
-    ----------
-    scores
-        A Parquet file, several of the same columns, or a folder of them, which may be partitioned
-        (``run=bm25/part.parquet``); or an address of fsspec. The columns are those that
-        `read_scores` knows. Rows of a long table are best grouped by topic; else they are put into
-        order in a temporary folder. All else that `as_scores` takes is summarised in memory.
-    bounded
-        Whether measures that confir does not know lie in [0, 1]; by default they do if all of
-        their scores do.
-
-    Examples
-    --------
-    >>> scores = {"a": [0.3, 0.5, 0.4, 0.6], "b": [0.2, 0.5, 0.1, 0.3]}
-    >>> confir.confidence_interval(confir.summarise_scores(scores), method="t")
-    Interval(2 columns, level=0.95, method='t')
-    """
-    if bounded is not None:
-        as_flag("bounded", bounded)
-    paths = _parquet_paths(scores)
-    if paths:
-        from confir.data.long_tables.parquet_scores import ParquetScores
-
-        return summary_of(ParquetScores(paths), bounded)
-    from confir.data.long_tables.score_blocks import HeldScores
-    from confir.measures.score_sources import as_run_scores, as_scores  # which import this module
-
-    found = as_run_scores(scores)
-    if found.is_summary:
-        summary: ScoreSummary = found if bounded is None else replace(found, bounded=bounded)
-        return summary
-    held = as_scores(found)
-    return summary_of(HeldScores(held), held.bounded if bounded is None else bounded)
-
-
-def _parquet_paths(source: Any) -> list[str]:
-    """Return the paths of Parquet files, folders and addresses; none where it is anything else."""
-    from confir.data.tables.parquet_files import is_parquet
-
-    listed = list(source) if isinstance(source, list | tuple) else [source]
-    if not all(isinstance(path, str | os.PathLike) for path in listed):
-        return []
-    paths = [os.fspath(path) for path in listed]
-    return paths if all(is_address(path) or is_parquet(path) for path in paths) else []
-
-
-def find_summary(source: Any) -> Any:
-    """Return the summary of a Parquet folder, or of a file with many scores; else the source."""
-    found = open_summary(source) if isinstance(source, str | os.PathLike) else None
-    return source if found is None else found
-
-
-def open_summary(path: PathLike) -> ScoreSummary | None:
-    """Return the summary of a Parquet folder, or of a file with many scores; None of others."""
-    from confir.data.long_tables.parquet_scores import open_if_long
-
-    table = open_if_long(os.fspath(path), MOST_HELD_SCORES)
-    return None if table is None else summary_of(table, None)
-
-
-def find_group_summaries(path: str, column: str) -> dict[str, ScoreSummary]:
-    """Return summaries by the values of a column of a long Parquet table; of any other, none."""
-    from confir.data.long_tables.parquet_scores import open_groups_if_long
-
-    tables = open_groups_if_long(path, column, MOST_HELD_SCORES) or {}
-    return {name: summary_of(table) for name, table in tables.items()}
 
 
 def _warn_of_missing_counts(summary: ScoreSummary) -> None:
@@ -468,10 +344,3 @@ def summary_of(held: ScoreBlocks, bounded: bool | None = None) -> ScoreSummary:
 
 def _shape_by_run(runs: int, measures: int, values: Floats) -> Floats:
     return values.reshape(runs, measures, -1)
-
-
-def _columns(block: TopicBlock) -> _ColumnTotals:
-    from confir.data.long_tables.block_statistics import Moments, SampledTopics
-    from confir.data.long_tables.score_blocks import NAMED_TOPICS
-
-    return _ColumnTotals(Moments.of(block.values), SampledTopics.of(block, NAMED_TOPICS))

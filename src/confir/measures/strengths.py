@@ -60,6 +60,7 @@ class Strengths(RunScores, Result):
     in_memory: ClassVar[bool] = False  # votes are no scores on topics
     in_range: ClassVar[bool] = False
     title: ClassVar[str] = "a set of votes"
+    design: ClassVar[None] = None  # units are one simple random sample
 
     runs: tuple[str, ...] = axis("run")
     strength: Floats = over("run")
@@ -87,11 +88,6 @@ class Strengths(RunScores, Result):
     def topics(self) -> range:
         """The independent units by number, which are to strengths what topics are to means."""
         return range(self.units)
-
-    @property
-    def design(self) -> None:
-        """How units were drawn: as one simple random sample."""
-        return
 
     def pair_means(self, first: int, second: int) -> Floats | None:
         """Return the strengths of two systems: 2 × 1."""

@@ -46,8 +46,12 @@ def parts_to_text(
     for part in parts:
         said = [line for one in part.sentences for line in wrap_words(without_controls(one), width)]
         text = "".join(f"{line}\n" for line in said)
-        if part.table is not None:
-            table = cut_table(rounded(part.table, decimals), rows)
+        table = part.table
+        if table is not None:
+            if decimals is not None:
+                table = rounded(table, decimals)
+            if rows is not None:
+                table = cut_table(table, rows)
             text = f"{text}\n{to_text(table, colour=colour, width=width)}".lstrip("\n")
         texts.append(text)
     return "\n".join(texts)
@@ -59,17 +63,17 @@ def parts_to_markdown(parts: Sequence[AnswerPart], decimals: int | None = None) 
     for part in parts:
         heading = [f"### {escape_markdown(part.heading)}\n"] if part.heading else []
         said = [f"{escape_markdown(one)}\n" for one in part.sentences]
-        table = [] if part.table is None else [to_markdown(rounded(part.table, decimals))]
-        texts.append("\n".join([*heading, *said, *table]))
+        table = (
+            part.table if decimals is None or part.table is None else rounded(part.table, decimals)
+        )
+        shown = [] if table is None else [to_markdown(table)]
+        texts.append("\n".join([*heading, *said, *shown]))
     return "\n".join(texts)
 
 
-def cut_table(table: Table, rows: int | None = ROWS, hint: str = "--rows all") -> Table:
-    """Return the first rows of a table; its note says how many more there are, and how to get them.
-
-    ``None`` for all rows.
-    """
-    if rows is None or len(table.rows) <= rows:
+def cut_table(table: Table, rows: int = ROWS, hint: str = "--rows all") -> Table:
+    """Return the first rows of a table; its note says how many more there are, and how to get them."""
+    if len(table.rows) <= rows:
         return table
     more = f"{len(table.rows) - rows:,} more: {hint}"
     note = f"{more}\n{table.note}" if table.note else more

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -23,7 +24,7 @@ import numpy as np
 from confir.arguments import as_flag, as_path, as_real
 from confir.control_characters import clean_texts, has_controls, without_controls
 from confir.data.files import PathLike, write_whole
-from confir.data.result import Record
+from confir.data.result import Record, Result
 from confir.defaults import CHART_ENDINGS
 from confir.errors import (
     InvalidValueError,
@@ -88,12 +89,17 @@ def chart(result: Any) -> Any:
     >>> confir.chart(confir.confidence_interval([0.3, 0.5, 0.4], method="t")).to_dict()["title"]
     'Means over 3 topics'
     """
+    from confir.report.interval_chart import draw_intervals
+
     draw = find_function(result, "chart")
-    if draw is None:
+    if draw is not None:
+        return clean_chart(draw(result))
+    declared = result.interval_chart() if isinstance(result, Result) else None
+    if declared is None:
         raise UnsupportedMethodError(
             f"there is no chart of a {type(result).__name__}; expected a result of a study"
         )
-    return clean_chart(draw(result))
+    return clean_chart(draw_intervals(declared))
 
 
 def clean_chart(part: Any, *, keep_blanks: bool = False) -> Any:
@@ -210,6 +216,23 @@ def label_names(names: Sequence[str]) -> str:
     texts = [f"={without_controls(name, keep_blanks=True)}" for name in names]
     listed = json.dumps(texts).replace(".", "\\u002e")
     return f"slice({listed}[datum.value], 1)"
+
+
+def names_of_labels(expression: str) -> list[str] | None:
+    """Return the names of an expression of `label_names`; None for another one."""
+    found = re.fullmatch(r"slice\((\[.*\])\[datum\.value\], 1\)", expression, re.DOTALL)
+    return None if found is None else [name[1:] for name in json.loads(found[1])]
+
+
+def round_ticks(low: float, high: float, about: int) -> list[float]:
+    """Return about so many round numbers between two: multiples of 1, 2 or 5 times a power of ten."""
+    wanted = (high - low) / about
+    step = 1.0
+    if wanted > 0.0:
+        step = 10.0 ** math.floor(math.log10(wanted))
+        step *= min((1, 2, 5, 10), key=lambda factor: abs(factor * step - wanted))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [step * number for number in range(first, last + 1)]
 
 
 def panel_facet(alt: Any, field: str, names: Sequence[str]) -> Any:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import re
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from confir.report.charts import label_names, names_of_labels
 from confir.report.svg_conversion import picture_size, vega_lite_svg
 
 # Pixels per mm, as SVG and style sheets define them.
@@ -28,9 +27,6 @@ _WIDE = 450.0
 
 # Labels have their letters chosen; only those of much wider letters than usual are cut.
 _SLACK = 1.3
-
-# The labels of an axis, as `confir.report.charts.label_names` writes them.
-_LABELS = re.compile(r"slice\((\[.*\])\[datum\.value\], 1\)", re.DOTALL)
 
 # Parts of a specification that hold no panels.
 _DATA = ("data", "datasets", "tooltip", "config")
@@ -212,12 +208,9 @@ def _wrapped(text: str, pixels: float, letter: float = _AXIS_LETTER) -> list[str
 
 def _shortened(labels: str, most: int) -> str:
     """Return labels of at most some letters: first and last ones, which tell names apart."""
-    found = _LABELS.fullmatch(labels)
-    if found is None:
+    names = names_of_labels(labels)
+    if names is None:
         return labels
     ahead, behind = most // 2, most - most // 2 - 1
-    names = [name[1:] for name in json.loads(found[1])]
     short = [n if len(n) <= most else f"{n[:ahead]}…{n[len(n) - behind :]}" for n in names]
-    from confir.report.charts import label_names
-
     return label_names(short)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from confir.data.files import PathLike
@@ -28,24 +28,28 @@ def report_figures(
     Progress is called with 1 after the charts of each measure. Those for papers alone, which the
     page shows in another way, can be left out.
     """
-    kinds = ("figures", "paper") if paper else ("figures",)
     for measured in contents.measures:
-        yield from section_figures(measured, levels, kinds)
+        yield from section_figures(measured, levels, paper=paper)
         if progress is not None:
             progress(1)
-    yield from section_figures(contents, levels, kinds)
+    yield from section_figures(contents, levels, paper=paper)
 
 
 def section_figures(
     contents: Contents | MeasureContents,
     levels: tuple[float, ...],
-    kinds: Sequence[str] = ("paper",),
+    *,
+    page: bool = True,
+    paper: bool = True,
 ) -> Iterator[Figure]:
-    """Yield the charts of all sections, of a measure or of all: by default, those for papers alone."""
+    """Yield the charts of all sections, of a measure or of all: for the page, and for papers alone."""
     measure = contents.measure if isinstance(contents, MeasureContents) else None
-    for section in present_sections(contents).values():
-        for draw in filter(None, (getattr(section, kind) for kind in kinds)):
-            yield from (figure._replace(measure=measure) for figure in draw(contents, levels))
+    for study, section in present_sections(contents).items():
+        drawn = list(section.page_figures(study, contents, levels)) if page else []
+        if paper and section.paper is not None:
+            drawn += section.paper(contents, levels)
+        for figure in drawn:
+            yield figure if measure is None else figure._replace(measure=measure)
 
 
 def write_figures(

@@ -8,7 +8,8 @@ import numpy as np
 
 from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.topic_lists import TopicLists
-from confir.report.contents import Contents, most_different_topics
+from confir.report.contents import Contents
+from confir.report.gathering import most_different_topics
 
 # Documents of each list, and how many the page holds of all lists together.
 LIST_DEPTH, _MOST_DOCUMENTS = 10, 25_000
@@ -48,7 +49,7 @@ def _tops(lists: TopicLists, topics: list[int]) -> HeldLists:
 
 def _chosen_runs(contents: Contents) -> list[int]:
     """Return the best runs by each measure in turn, and the baseline."""
-    orders = [part.order() for part in contents.measures]
+    orders = [part.order for part in contents.measures]
     by_place = [order[place] for place in range(len(orders[0])) for order in orders]
     baseline = contents.settings.baseline
     first = [] if baseline is None else [contents.scores.runs.index(baseline)]

@@ -1,12 +1,15 @@
-"""Warnings for readers: most important first, each once, and those that are alike merged."""
+"""Warnings for readers: collected, the most important first, and those that are alike merged."""
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
-from confir.errors import counted
+from confir.errors import ConfirWarning, DegenerateSampleWarning, counted, place_by_importance
 
 # This many warnings that differ only in names and numbers are shown, and the rest counted.
 _SHOWN_ALIKE = 3
@@ -14,6 +17,38 @@ _DETAIL = re.compile(r"^\S+: |'[^']*'|\([^()]*\)|\b\d[\d,.]*|(?<=[a-z])s\b")
 
 # Where a warning stops to say what was found, and starts to say what becomes of it.
 _CONSEQUENCE = ", which "
+
+
+@contextmanager
+def collected_warnings(*, shown: bool) -> Iterator[list[ConfirWarning]]:
+    """Collect confir's warnings for the page; they are also shown as usual, or not at all."""
+    collected: list[ConfirWarning] = []
+    with warnings.catch_warnings():
+        show = warnings.showwarning
+        if not shown:
+            warnings.simplefilter("always", ConfirWarning)
+
+        def collect(message: Warning | str, *rest: Any, **options: Any) -> None:
+            if isinstance(message, ConfirWarning):
+                collected.append(message)
+            if shown:
+                show(message, *rest, **options)
+
+        warnings.showwarning = collect
+        yield collected
+
+
+def by_importance(messages: Iterable[ConfirWarning]) -> dict[str, tuple[str, ...]]:
+    """Return the texts of warnings, the most important first, and of remarks; each once."""
+    found = {"warnings": set(), "remarks": set()}  # type: dict[str, set[tuple[int, str]]]
+    for message in messages:
+        text = f"{message}: {message.advice}" if message.advice else str(message)
+        minor = isinstance(message, DegenerateSampleWarning)
+        found["remarks" if minor else "warnings"].add((place_by_importance(type(message)), text))
+    return {
+        "warnings": tuple(merge_warnings(sorted(found["warnings"]))),
+        "remarks": tuple(text for _, text in sorted(found["remarks"])),
+    }
 
 
 def like(text: str) -> str:

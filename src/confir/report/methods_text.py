@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from typing import NamedTuple
 
+from confir.data.sampling.sampled_document_scores import as_sampled
 from confir.errors import counted
 from confir.references import REFERENCES
 from confir.report.contents import Contents
 from confir.report.latex import escape_latex
-from confir.report.sections import Sentence, in_order, section_sentences
+from confir.report.sections import PLACE, Sentence, methods_sentences
 
 
 class MethodsText(NamedTuple):
@@ -23,7 +24,7 @@ class MethodsText(NamedTuple):
 
 
 # The sentences of the sections come in between.
-_FIRST, _LAST = 0, 1000
+_FIRST, _DOCUMENTS, _LAST = 0, 15, 1000
 
 # The word, but not within a name such as topic-bert.
 _TOPIC = re.compile(r"(?<![\w.@/-])topic(?=s?(?![\w.@/-]\w|[\w@/-]))")
@@ -32,12 +33,14 @@ _TOPIC = re.compile(r"(?<![\w.@/-])topic(?=s?(?![\w.@/-]\w|[\w@/-]))")
 def methods_text(contents: Contents) -> MethodsText:
     """Return the paragraph on how the numbers of a report were computed."""
     release = version("confir")
-    parts = in_order(
+    parts = sorted(
         [
             *_scores(contents, release),
-            *section_sentences(contents, "methods"),
+            *(_sampled_documents(contents) if contents.scores.human_documents else ()),
+            *methods_sentences(contents),
             Sentence(_LAST, f"The seed of all random numbers was {contents.settings.seed}."),
-        ]
+        ],
+        key=PLACE,
     )
     unit = contents.scores.unit_name
     parts = [part._replace(text=_TOPIC.sub(unit, part.text)) for part in parts]
@@ -65,3 +68,23 @@ def _scores(contents: Contents, release: str) -> Iterator[Sentence]:
     )
     if (scores.topic_counts() < len(scores.topics)).any():
         yield Sentence(_FIRST, "A topic without a score is left out of the run's mean.")
+
+
+def _sampled_documents(contents: Contents) -> Iterator[Sentence]:
+    sampled = as_sampled(contents.scores.listed())
+    yield Sentence(
+        _DOCUMENTS,
+        f"People judged {sampled.human_documents:,} of "
+        f"{sampled.model_documents:,} documents, drawn at random, a model all of them; "
+        "scores are by human judgements, estimated with the probabilities of being drawn "
+        "(Horvitz & Thompson 1952) and the model's judgements with a weight from other topics.",
+        ("Horvitz1952",),
+    )
+    if sampled.draw_replicates:
+        yield Sentence(
+            _DOCUMENTS,
+            "The part of the draw in the variance of means is by "
+            f"{counted(sampled.draw_replicates, 'replicate')} of it, a bootstrap from a "
+            "pseudo-population (Beaumont & Patak 2012).",
+            ("BeaumontPatak2012",),
+        )

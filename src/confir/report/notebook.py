@@ -43,7 +43,8 @@ def printed_table(result: Any) -> str:
 
 def markdown_table(result: Any, decimals: int | None) -> str:
     """Return the table of a result in Markdown, with all its rows."""
-    return to_markdown(rounded(table_of(result), _checked_decimals(decimals)))
+    places, table = _checked_decimals(decimals), table_of(result)
+    return to_markdown(table if places is None else rounded(table, places))
 
 
 def latex_table(result: Any, width: str | None, intervals: str | None, decimals: int | None) -> str:

@@ -26,7 +26,7 @@ def page_data(contents: Contents) -> dict[str, Any]:
         "topics": [listed.topics[t] for t in contents.measures[0].topics_shown.tolist()],
         "all_topics": len(contents.scores.topics),
         "measures": [
-            {"name": part.measure, "order": part.order(), **_of_sections(part)}
+            {"name": part.measure, "order": part.order, **_of_sections(part)}
             for part in contents.measures
         ],
         **_of_sections(contents),

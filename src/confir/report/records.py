@@ -23,7 +23,7 @@ def format_result(
     kind: str, records: Sequence[Record], table: Table, paper: Paper | None = None
 ) -> str:
     """Return a result as text in one of OUTPUT_FORMATS, from its records or its table."""
-    if kind != "tex" and paper is not None:
+    if kind != "tex" and paper is not None and paper.decimals is not None:
         table = rounded(table, paper.decimals)
     writers: dict[str, Callable[[], str]] = {
         "table": lambda: to_text(table),

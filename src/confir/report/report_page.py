@@ -42,12 +42,12 @@ from confir.report.contents import (
     MeasureContents,
     Settings,
     check_settings,
-    collected_warnings,
-    gather_contents,
     present_sections,
 )
 from confir.report.figures import report_figures, section_figures, write_figures
+from confir.report.gathering import gather_contents
 from confir.report.list_excerpts import list_excerpts
+from confir.report.merged_warnings import collected_warnings
 from confir.report.methods_text import methods_text
 from confir.report.page_data import level_key, page_data, table_data
 from confir.report.script_bundle import ScriptBundle
@@ -318,7 +318,10 @@ def _first_charts(contents: Contents, charts: Sequence[dict[str, Any]]) -> list[
         for chart in charts
         if chart["measure"] in (None, first.measure) and chart["level"] in (None, level_key(level))
     ]
-    return [*shown, *(_page_chart(figure) for figure in section_figures(first, (level,)))]
+    return [
+        *shown,
+        *(_page_chart(figure) for figure in section_figures(first, (level,), page=False)),
+    ]
 
 
 def page_script() -> str:
@@ -363,8 +366,8 @@ def _tables(contents: Contents) -> Iterator[dict[str, Any]]:
         (None, contents),
     ]
     for measure, held in parts:
-        for section in present_sections(held).values():
-            for part, table in section.tables(held) if section.tables else ():
+        for study, section in present_sections(held).items():
+            for part, table in section.own_tables(study, held):
                 yield {"part": part, "measure": measure, **table_data(table)}
 
 

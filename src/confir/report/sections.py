@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from confir.data.lists.topic_lists import TopicLists
 from confir.data.qrels import Qrels
@@ -70,6 +71,10 @@ class Sentence(NamedTuple):
     cites: tuple[str, ...] = ()
 
 
+# Sorts sentences; those of the same place stay in the order of their sections.
+PLACE = attrgetter("order")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
     """The input of a section.
@@ -101,17 +106,6 @@ class Scope:
     measures: tuple[MeasureContents, ...] = ()
     of_all: Mapping[str, Any] = field(default_factory=dict)
 
-    def found(self, study: str) -> Any:
-        """Return what a section computed of all measures; raise why it could not."""
-        found = self.of_all[study]
-        if isinstance(found, ConfirError):
-            raise found
-        return found
-
-    def own_part(self, study: str) -> Any:
-        """Return this measure's part of what a section computed of all measures."""
-        return self.found(study).select(measure=self.scores.measures)
-
     def require_lists(self, *, human: bool = False) -> TopicLists:
         """Return qrels and runs; raise if only the scores are known.
 
@@ -133,6 +127,27 @@ class Scope:
             raise InvalidValueError(f"there is one run; {what} needs at least 2")
 
 
+class FromLists(NamedTuple):
+    """How a section computes its result of all measures from lists and their scores.
+
+    Attributes
+    ----------
+    compute
+        Returns what is computed of some topics at a time.
+    objection
+        Why a measure cannot be used, or None.
+    """
+
+    compute: Callable[[ListsAndScores], BlockStudy]
+    objection: Objection
+
+    def prepare(self, scope: Scope) -> BlockStudy:
+        """Return what is computed of the measures that can be used."""
+        lists, scores = scope.require_lists(), as_scores(scope.scores)
+        usable = with_usable_scores(lists, scores, scope.settings.rules, self.objection)
+        return self.compute(usable)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section(Generic[Gathered]):
     """A study's part in the report: how it is computed and shown.
@@ -144,11 +159,13 @@ class Section(Generic[Gathered]):
     gather
         Returns its result, or None if it has nothing to say. If it raises a ConfirError, the
         section is left out and the page says why; if the section is ``needed``, there is no report.
+        By default, the result is what is computed of all measures at once, or each measure's part.
     gather_all
-        Returns what is computed of all measures at once, beside other sections; ``gather`` takes it,
-        or each measure's part.
-    gather_blocks
-        Returns how that is computed from lists, some topics at a time.
+        Computes that, beside other sections.
+    from_lists
+        How that is computed from lists and scores, some topics at a time.
+    setting
+        The field of `Settings` that asks for it; without one, it is always there.
     anchor, heading
         Id and heading; section.html is the body. Without an anchor it is not on the page.
     heading_of
@@ -165,23 +182,29 @@ class Section(Generic[Gathered]):
     context
         Returns variables of section.html, as ``own``, in addition to ``contents``, ``settings``,
         the numbers of ``runs`` and ``topics``, and the functions ``counted`` and ``percent``.
+    part, by_run, zoomable
+        The name of the chart and the table of its result, if these are on the page; and properties
+        of that `Figure`.
     figures
-        Yields its charts, those of intervals at the levels given.
+        Yields other charts in its place, those of intervals at the levels given.
     paper
         Yields charts for papers alone: of what the page shows in another way.
     tables
-        Yields the tables behind its charts, with the part of each.
+        Yields the tables behind its charts, with the part of each, in place of that of its result.
     page_data
         Returns JSON data for the page's script; None if there is none.
-    answer, methods
-        Yield its sentences of the answer and of the methods paragraph.
+    answer
+        Yields its sentences of the answer, or why there is no result.
+    methods
+        Its sentence of the methods paragraph, or yields them; read if there is a result.
     """
 
     by_measure: bool
-    gather: Callable[[Scope], Any]
+    gather: Callable[[Scope], Any] | None = None
     gather_all: Callable[[Scope], Any] | None = None
-    gather_blocks: Callable[[Scope], BlockStudy] | None = None
+    from_lists: FromLists | None = None
     needed: bool = False
+    setting: str = ""
     anchor: str = ""
     heading: str = ""
     heading_of: Callable[[Contents], str] | None = None
@@ -190,73 +213,63 @@ class Section(Generic[Gathered]):
     conclusion: Callable[[Contents], str] | None = None
     stays: bool = False
     context: Callable[[Contents], dict[str, Any]] | None = None
+    part: str = ""
+    by_run: bool = False
+    zoomable: bool = False
     figures: Callable[[Gathered, tuple[float, ...]], Iterable[Figure]] | None = None
     paper: Callable[[Gathered, tuple[float, ...]], Iterable[Figure]] | None = None
     tables: Callable[[Gathered], Iterable[tuple[str, Table]]] | None = None
     page_data: Callable[[Gathered], dict[str, Any] | None] | None = None
     answer: Callable[[Contents], Iterable[Sentence]] | None = None
-    methods: Callable[[Contents], Iterable[Sentence]] | None = None
+    methods: Sentence | Callable[[Contents], Iterable[Sentence]] | None = None
 
+    def result(self, study: str, scope: Scope) -> Any:
+        """Return its result; raise why there is none, or return None where nothing asks for it."""
+        if self.setting and not getattr(scope.settings, self.setting):
+            return None
+        if self.gather is not None:
+            return self.gather(scope)
+        if self.from_lists is not None:
+            scope.require_lists()
+            usable_measures(scope.scores.measures, scope.settings.rules, self.from_lists.objection)
+        found = scope.of_all[study]
+        if isinstance(found, ConfirError):
+            raise found
+        return found.select(measure=scope.scores.measures) if self.by_measure else found
 
-def gather_from_lists(
-    study: str, compute: Callable[[ListsAndScores], BlockStudy], objection: Objection
-) -> tuple[Callable[[Scope], Any], Callable[[Scope], BlockStudy]]:
-    """Return ``gather`` and ``gather_blocks`` of a section about whole lists and their scores.
+    def page_figures(
+        self, study: str, contents: Gathered, levels: tuple[float, ...]
+    ) -> Iterable[Figure]:
+        """Return the charts on the page: those of intervals at the levels given."""
+        if self.figures is not None:
+            return self.figures(contents, levels)
+        if not self.part:
+            return ()
+        drawing = chart(contents[study])
+        return [Figure(self.part, drawing, by_run=self.by_run, zoomable=self.zoomable)]
 
-    Parameters
-    ----------
-    study
-        Its name.
-    compute
-        How it computes something of all measures that it can use.
-    objection
-        Why it cannot use a measure.
-    """
-
-    def gather_blocks(scope: Scope) -> BlockStudy:
-        lists, scores = scope.require_lists(), as_scores(scope.scores)
-        return compute(with_usable_scores(lists, scores, scope.settings.rules, objection))
-
-    def gather(scope: Scope) -> Any:
-        scope.require_lists()
-        usable_measures(scope.scores.measures, scope.settings.rules, objection)
-        return scope.own_part(study)
-
-    return gather, gather_blocks
-
-
-def own_chart(
-    study: str, part: str, *, by_run: bool = False, zoomable: bool = False
-) -> Callable[[Any, tuple[float, ...]], Iterator[Figure]]:
-    """Return the ``figures`` of a section that shows the chart of its result and no other."""
-
-    def figures(contents: Any, _: tuple[float, ...]) -> Iterator[Figure]:
-        yield Figure(part, chart(contents[study]), by_run=by_run, zoomable=zoomable)
-
-    return figures
-
-
-def own_table(study: str, part: str) -> Callable[[Any], Iterator[tuple[str, Table]]]:
-    """Return the ``tables`` of a section that shows the table of its result and no other."""
-
-    def tables(contents: Any) -> Iterator[tuple[str, Table]]:
-        yield part, table_of(contents[study])
-
-    return tables
-
-
-def section_sentences(contents: Contents, kind: Literal["answer", "methods"]) -> Iterator[Sentence]:
-    """Yield the sentences of all sections for the answer, or for the methods paragraph."""
-    for section in find_sections().values():
-        write = getattr(section, kind)
-        if write is not None:
-            yield from write(contents)
+    def own_tables(self, study: str, contents: Gathered) -> Iterable[tuple[str, Table]]:
+        """Return the tables, with the part of each."""
+        if self.tables is not None:
+            return self.tables(contents)
+        return [(self.part, table_of(contents[study]))] if self.part else ()
 
 
 def answer_sentences(contents: Contents) -> list[str]:
     """Return the headline by the first measure, and at most three sentences more."""
-    found = in_order(section_sentences(contents, "answer"))
+    sections = find_sections().values()
+    found = [one for section in sections if section.answer for one in section.answer(contents)]
+    found.sort(key=PLACE)
     return [sentence.text for sentence in found[: 1 + MOST_FINDINGS]]
+
+
+def methods_sentences(contents: Contents) -> Iterator[Sentence]:
+    """Yield the sentences of the methods paragraph of the sections that have a result."""
+    for study, section in find_sections().items():
+        if isinstance(section.methods, Sentence):
+            yield from [section.methods] if contents.has(study) else ()
+        elif section.methods is not None and contents.has(study):
+            yield from section.methods(contents)
 
 
 def conclusions(contents: Contents) -> dict[str, str]:
@@ -266,8 +279,3 @@ def conclusions(contents: Contents) -> dict[str, str]:
         for study, section in find_sections().items()
         if section.conclusion is not None and contents.has(study)
     }
-
-
-def in_order(sentences: Iterable[Sentence]) -> list[Sentence]:
-    """Return sentences sorted by their position; equal positions keep their order."""
-    return sorted(sentences, key=lambda sentence: sentence.order)

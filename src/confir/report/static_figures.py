@@ -26,18 +26,18 @@ from confir.report.static_scales import (
 Spec = dict[str, Any]
 
 _WIDTH, _LETTER, _TOP, _BOTTOM = 560.0, 6.2, 16.0, 34.0
-_LONGEST_NAME = 30
 
 # A higher chart has its numbers at the top: the page shows it in a frame, from the top on.
 _HIGH = 480.0
 
 
 class _Layer(NamedTuple):
-    """A layer of a chart: mark, encoding, and the records that it draws."""
+    """A layer of a chart: mark, encoding, the records that it draws, and what is side by side in a row."""
 
     mark: Spec
     encoding: Spec
     records: list[Record]
+    offsets: list[Any]
 
 
 def static_figures(charts: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -61,14 +61,14 @@ def draw(spec: Spec, caption: str = "") -> str:
         channel_scale([(one.encoding, one.records, one.mark) for one in layers], axis)
         for axis in "xy"
     )
-    rows = max(len(_offsets(layer)) for layer in layers)
+    rows = max(len(layer.offsets) for layer in layers)
     width = across.length = _extent(spec.get("width"), across, _WIDTH)
     height = up.length = rows * _extent(spec.get("height"), up, 240.0)
     up.flipped = up.names is None
-    left = 14 + _LETTER * max([len(name) for name in _shortened(up.shown)] or [4])
+    left = 14 + _LETTER * max(map(len, up.shown), default=4)
     top, bottom = _TOP, _BOTTOM
     if across.names is not None and across.upright:
-        bottom += _LETTER * max((len(name) for name in _shortened(across.shown)), default=0)
+        bottom += _LETTER * max(map(len, across.shown), default=0)
     elif height > _HIGH:
         top, bottom = _TOP + _BOTTOM, _TOP
     body = "".join(_axes(across, up, width, height))
@@ -96,7 +96,9 @@ def _layers(spec: Spec) -> Iterator[_Layer]:
             keeps = condition(transform["filter"])
             records = [record for record in records if keeps(record)]
         encoding = {**spec.get("encoding", {}), **layer.get("encoding", {})}
-        yield _Layer(layer["mark"], encoding, list(records))
+        aside = encoding["yOffset"]["field"] if "yOffset" in encoding else None
+        offsets = [None] if aside is None else sorted({record[aside] for record in records})
+        yield _Layer(layer["mark"], encoding, list(records), offsets)
 
 
 def _extent(given: Any, scale: Scale, default: float) -> float:
@@ -104,10 +106,6 @@ def _extent(given: Any, scale: Scale, default: float) -> float:
     if isinstance(given, dict):
         return float(given["step"]) * max(1, len(scale.names or ()))
     return default if not isinstance(given, int | float) else float(given)
-
-
-def _shortened(names: Sequence[str]) -> list[str]:
-    return [n if len(n) <= _LONGEST_NAME else f"{n[: _LONGEST_NAME - 1]}…" for n in names]
 
 
 def _axes(across: Scale, up: Scale, width: float, height: float) -> Iterator[str]:
@@ -118,9 +116,9 @@ def _axes(across: Scale, up: Scale, width: float, height: float) -> Iterator[str
             ticks = "".join(line.format(scale(t), height, width) for t in scale.labelled)
             yield f'<path d="{ticks}"/>'
     yield "</g>"
-    for at, name in zip(map(up, up.labelled), _shortened(up.shown), strict=True):
+    for at, name in zip(map(up, up.labelled), up.shown, strict=True):
         yield f'<text x="-6" y="{at + 3.5:.1f}" text-anchor="end">{escape(name)}</text>'
-    for at, name in zip(map(across, across.labelled), _shortened(across.shown), strict=True):
+    for at, name in zip(map(across, across.labelled), across.shown, strict=True):
         if across.upright:
             turn = f"translate({at + 3.5:.1f},{height + 6:.0f}) rotate(-90)"
             yield f'<text transform="{turn}" text-anchor="end">{escape(name)}</text>'
@@ -165,7 +163,7 @@ def _spots(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, li
     """Yield each record with x, y, x2 and y2 in pixels; those without a number are left out."""
     encoding = layer.encoding
     seen = set()
-    offsets = _offsets(layer)
+    offsets = layer.offsets
     for record in layer.records:
         x, y = across.at(encoding.get("x"), record), up.at(encoding.get("y"), record)
         if len(offsets) > 1:
@@ -182,13 +180,6 @@ def _spots(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, li
             continue
         seen.add(x)
         yield record, spot
-
-
-def _offsets(layer: _Layer) -> list[Any]:
-    """Return what lies side by side within a row, in its order."""
-    if "yOffset" not in layer.encoding:
-        return [None]
-    return sorted({record[layer.encoding["yOffset"]["field"]] for record in layer.records})
 
 
 def _rules(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, str]]:

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from confir.data.result import Record
+from confir.report.charts import names_of_labels, round_ticks
 
 Spec = dict[str, Any]
 Test = Callable[[Record], bool]
 
-_TICKS = 6
+_TICKS, _LONGEST_NAME = 6, 30
 _COMPARED = {
     "==": operator.eq,
     "===": operator.eq,
@@ -43,7 +44,8 @@ class Scale:
     low, high, names
         The numbers at its ends; or its names.
     shown, labelled
-        The texts along it, and the values at which they stand: round numbers, or names.
+        The texts along it, long names cut, and the values at which they stand: round numbers, or
+        names.
     upright
         Whether the texts are turned.
     length, flipped
@@ -90,14 +92,6 @@ class Scale:
         return self(channel["datum"] if "datum" in channel else record.get(_field(channel)))
 
 
-def round_ticks(low: float, high: float, about: int) -> list[float]:
-    """Return about so many round numbers between two."""
-    step = 10.0 ** math.floor(math.log10((high - low) / about))
-    step *= min((1, 2, 5, 10), key=lambda f: abs(f * step - (high - low) / about))
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [step * number for number in range(first, last + 1)]
-
-
 def _field(channel: Spec) -> str:
     if channel.get("aggregate", "mean") not in ("mean", "min", "max"):
         raise NotDrawable
@@ -135,6 +129,7 @@ def channel_scale(layers: Sequence[tuple[Spec, list[Record], Spec]], axis: str) 
             label_texts(settings.get("labelExpr"), names) if settings.get("labels", True) else []
         )
         upright = axis == "x" and settings.get("labelAngle", -90) == -90
+        shown = [n if len(n) <= _LONGEST_NAME else f"{n[: _LONGEST_NAME - 1]}…" for n in shown]
         return Scale(title, names=names, shown=shown, upright=upright)
     stacked = any("stack" in channel for channel in typed)
     if stacked:
@@ -195,24 +190,20 @@ def colour_of(channel: Spec | None, default: str) -> Callable[[Record], str]:
     if channel is None:
         return lambda _: _DARK.get(default, default)
     if "field" in channel:
-        return _colour_scale(channel)
+        name, scale = channel["field"], channel.get("scale") or {}
+        if "domain" not in scale or "range" not in scale:
+            raise NotDrawable
+        domain, colours = scale["domain"], scale["range"]
+        if channel["type"] == "nominal":
+            known = dict(zip(domain, colours, strict=False))
+            return lambda record: known.get(record.get(name), "#767676")
+        return lambda record: _mixed(record.get(name), domain, colours)
     value = str(channel.get("value", default))
     plain = _DARK.get(value, value)
     if "condition" not in channel:
         return lambda _: plain
     test, chosen = condition(channel["condition"]["test"]), str(channel["condition"]["value"])
     return lambda record: chosen if test(record) else plain
-
-
-def _colour_scale(channel: Spec) -> Callable[[Record], str]:
-    scale = channel.get("scale") or {}
-    if "domain" not in scale or "range" not in scale:
-        raise NotDrawable
-    name, domain, colours = channel["field"], scale["domain"], scale["range"]
-    if channel["type"] == "nominal":
-        known = dict(zip(domain, colours, strict=False))
-        return lambda record: known.get(record.get(name), "#767676")
-    return lambda record: _mixed(record.get(name), domain, colours)
 
 
 def _mixed(value: float | None, domain: Sequence[float], colours: Sequence[str]) -> str:
@@ -235,8 +226,7 @@ def label_texts(expression: str | None, values: Sequence[Any]) -> list[str]:
     """Return the names that `label_names` writes for numbers; without it the values themselves."""
     if not expression:
         return [str(value) for value in values]
-    match = re.fullmatch(r"slice\((\[.*\])\[datum\.value\], 1\)", expression, re.DOTALL)
-    if match is None:
+    names = names_of_labels(expression)
+    if names is None:
         raise NotDrawable
-    names = json.loads(match[1])
-    return [names[int(value)][1:] for value in values]
+    return [names[int(value)] for value in values]

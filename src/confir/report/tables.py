@@ -106,10 +106,8 @@ def topics_column(topics: Integers) -> tuple[tuple[str, ...], list[tuple[Cell, .
     return ("topics",), [(Cell(text),) for text in texts]
 
 
-def rounded(table: Table, decimals: int | None) -> Table:
-    """Return a table with other decimals, rounded from the numbers themselves; None keeps it."""
-    if decimals is None:
-        return table
+def rounded(table: Table, decimals: int) -> Table:
+    """Return a table with other decimals, rounded from the numbers themselves."""
     rows = tuple(
         tuple(
             cell._replace(text=cell.text.rounded(decimals))
@@ -131,9 +129,11 @@ def to_text(table: Table, *, colour: bool = False, width: int | None = None) -> 
         table = _with_decimals_that_fit(table, width)
     strong = [[True] * len(table.columns), *([cell.strong for cell in row] for row in table.rows)]
     lines = lay_out(_all_texts(table), strong if colour else None, names=table.names, width=width)
-    note = map(without_controls, table.note.split("\n")) if table.note else ()
-    below = [part for line in note for part in wrap_words(line, width)]
-    return "\n".join([*lines, *(["", *below] if below else [])]) + "\n"
+    if table.note:
+        lines.append("")
+        for line in map(without_controls, table.note.split("\n")):
+            lines += [line] if width is None else wrap_words(line, width)
+    return "\n".join(lines) + "\n"
 
 
 def _with_decimals_that_fit(table: Table, width: int) -> Table:

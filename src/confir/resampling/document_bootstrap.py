@@ -13,7 +13,7 @@ from typing import Any, Literal, Unpack, get_args
 from confir.arguments import as_choice, as_flag, as_function, as_generator
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.lists.topic_lists import TopicLists
-from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
+from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.defaults import DOCUMENT_REPLICATES, SEED
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.measures.evaluation import chosen_measures
@@ -140,9 +140,7 @@ def resample_documents(
     as_flag("jackknife", jackknife)
     as_function("progress", progress)
     generator = as_generator(rng)
-    experiment = as_experiment(
-        qrels, runs, ReadingRules(**rules), without_design="the bootstrap over documents"
-    )
+    experiment = as_experiment(qrels, runs, rules, without_design="the bootstrap over documents")
     wanted = resampled_measures(chosen_measures(experiment, measures, ["AP"]), experiment.rules.rel)
     drawing = Drawing(
         tuple(wanted),
@@ -152,7 +150,7 @@ def resample_documents(
         experiment.rules.missing,
         jackknife,
     )
-    if scheduler_in_use() is not None and not experiment.has_read_lists and experiment.is_in_files:
+    if scheduler_in_use() is not None and experiment.kept_lists is None and experiment.is_in_files:
         return resample_files(experiment, drawing, progress)
     return resample_prepared(PreparedLists(experiment.lists_by_topic(), drawing), progress)
 

@@ -68,5 +68,6 @@ class _FileLists:
         for file in files:
             file.check()
         sources = [file.source for file in files]
-        how = (rules.name_by, rules.tie_precision, None, rules.exclusions.without_watch())
+        excluded = rules.reading.exclusions.without_watch()
+        how = (rules.name_by, rules.tie_precision, None, excluded)
         return PreparedLists(scan_sources(qrels, sources, *how), drawing)

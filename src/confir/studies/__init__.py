@@ -95,7 +95,7 @@ STUDIES = (
         "Which runs may be the best?",
         ("Hsu 1984", "best.md"),
         verbs=("find_best",),
-        results={"best_runs.BestRuns": Shown("best_table", "best_chart", "best")},
+        results={"best_runs.BestRuns": Shown("best_table", records="best")},
         section=True,
     ),
     Study(
@@ -103,7 +103,7 @@ STUDIES = (
         "How certain is the ranking of the runs?",
         ("ranks", "intervals.md#ranks"),
         verbs=("rank_runs",),
-        results={"ranking.Ranking": Shown(chart="ranking_chart", records="rank")},
+        results={"ranking.Ranking": Shown(records="rank")},
         section=True,
     ),
     Study(
@@ -183,7 +183,7 @@ STUDIES = (
         "How much does a mean vary between repeats of a system: are more topics or more repeats needed?",
         ("repeats", "designs.md#more-topics-or-more-repeats"),
         verbs=("score_successes", "summarise_repeats"),
-        results={"repeat_means.RepeatMeans": Shown(chart="repeats_chart", records="repeats")},
+        results={"repeat_means.RepeatMeans": Shown(records="repeats")},
     ),
     Study(
         "nuggets",
@@ -259,7 +259,7 @@ STUDIES = (
         "Does one half of the documents predict the other?",
         ("Cormack & Lynam 2006", "split-half.md"),
         verbs=("validate_split_half",),
-        results={"split_half.SplitHalf": Shown("split_half_table", "split_half_chart", "")},
+        results={"splits.SplitHalf": Shown("split_half_table", "split_half_chart", "")},
         commands=("split-half",),
     ),
     Study(
@@ -309,7 +309,7 @@ STUDIES = (
                 chart="confusion_chart", records="judges-confusion"
             ),
             "judge_effects.JudgedRuns": Shown(chart="gain_chart", records="judges-run"),
-            "judge_effects.JudgeVariance": Shown(records="judges-variance"),
+            "judge_variance.JudgeVariance": Shown(records="judges-variance"),
         },
         commands=("judges",),
         section=True,
@@ -331,7 +331,7 @@ STUDIES = (
         "Would a run that is not in the pool be scored fairly?",
         ("Zobel 1998, Voorhees 2002", "reusability.md"),
         verbs=("estimate_reusability",),
-        results={"reusability.Reusability": Shown(chart="reusability_chart")},
+        results={"reusability.Reusability": Shown()},
         commands=("reusability",),
     ),
     Study(
@@ -347,11 +347,7 @@ STUDIES = (
         "What scores would human judgements give, if a model judged most topics?",
         ("human judgements", "human.md"),
         verbs=("correct_judgements",),
-        results={
-            "corrected_means.CorrectedMeans": Shown(
-                chart="corrected_chart", records="mean-by-people"
-            )
-        },
+        results={"corrected_means.CorrectedMeans": Shown(records="mean-by-people")},
         section=True,
     ),
     Study(
@@ -375,8 +371,8 @@ STUDIES = (
         ("Cormack & Lynam 2006", "meta.md"),
         verbs=("collection_effects", "pool_effects"),
         results={
-            "meta_analysis.PooledEffect": Shown("pooled_table", "pooled_chart", "pooled"),
-            "meta_analysis.PooledModels": Shown("pooled_table", "pooled_chart", ""),
+            "pooled_results.PooledEffect": Shown("pooled_table", "pooled_chart", "pooled"),
+            "pooled_results.PooledModels": Shown("pooled_table", "pooled_chart", ""),
         },
         commands=("meta",),
     ),
@@ -387,7 +383,7 @@ STUDIES = (
         verbs=("fit_strengths", "plan_votes", "rate_preferences", "share_sequence"),
         results={
             "preferences.Preferences": Shown("strengths_table", "preferences_chart", "preference"),
-            "preferences.PreferencePairs": Shown(
+            "preference_pairs.PreferencePairs": Shown(
                 chart="preference_pairs_chart", records="preference-pair"
             ),
             "vote_plan.VotePlan": Shown(records="vote-plan"),
@@ -415,17 +411,14 @@ def find_function(result: Any, kind: str) -> Callable[..., Any] | None:
     A kind of a result, such as of scores, is shown as that.
     """
     shown = {
-        study.module(name): (study, getattr(how, kind))
+        study.module(name): (study, function)
         for study in STUDIES
         for name, how in study.results.items()
-        if getattr(how, kind) is not None
+        if (function := getattr(how, kind)) is not None
     }
-    for one in type(result).__mro__:
-        study, function = shown.get(f"{one.__module__}.{one.__qualname__}", (None, ""))
-        if study is not None:
-            found: Callable[..., Any] = study.load(kind, function)
-            return found
-    return None
+    names = (f"{one.__module__}.{one.__qualname__}" for one in type(result).__mro__)
+    study, function = next((shown[name] for name in names if name in shown), (None, ""))
+    return None if study is None else study.load(kind, function)
 
 
 def find_sections() -> dict[str, Any]:

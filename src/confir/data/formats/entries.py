@@ -99,6 +99,9 @@ QRELS = Kind(
     ),
 )
 
+# The columns of which one set makes a table one of a run or of qrels.
+COLUMNS = [set(shape.required()) for kind in (RUN, QRELS) for shape in kind.shapes]
+
 
 class Entries(NamedTuple):
     """Retrieved documents or judgements, one per position; with their runs where these are named."""

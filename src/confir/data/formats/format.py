@@ -11,7 +11,7 @@ from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
 from confir.data.tables.input_table import InputTable
-from confir.errors import FormatError, InvalidValueError
+from confir.errors import InvalidValueError
 
 
 def _not_written(_: Run | Qrels, path: str) -> None:
@@ -71,15 +71,3 @@ class Format:
             or any(has_keys(content, wanted) for wanted in self.keys)
             or (self.recognises is not None and self.recognises(path, content))
         )
-
-    def runs_in(self, content: bytes, source: RunSource, name_by: NameBy) -> list[Run]:
-        """Return the runs in a file's content; raise where it holds something else."""
-        if self.read_runs is None:
-            raise FormatError(f"{self.name}: {self.shape}; expected a run", path=source.path)
-        return list(self.read_runs(content, source, name_by))
-
-    def qrels_in(self, content: bytes, source: RunSource, intents: Intents | None) -> Qrels:
-        """Return the judgements in a file's content; raise where it holds something else."""
-        if self.read_qrels is None:
-            raise FormatError(f"{self.name}: {self.shape}; expected qrels", path=source.path)
-        return self.read_qrels(content, source, intents)

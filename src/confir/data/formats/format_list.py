@@ -21,10 +21,11 @@ from confir.data.formats.run_tables import PARQUET, RUN_TABLE
 from confir.data.formats.sentence_transformers import PREDICTIONS
 from confir.data.formats.trec_files import TREC
 
-# The first that fits is taken; the last fits everything, and says what is wrong with it.
+# The first that fits is taken. Lines of TREC are found by their look, before others are tried.
 FORMATS = (
     IR_DATASET,
     PARQUET,
+    TREC,
     MTEB_PREDICTIONS,
     MTEB_RESULTS,
     PREDICTIONS,
@@ -38,19 +39,21 @@ FORMATS = (
     NUGGET_METRICS,
     RUN_TABLE,
     JSON,
-    TREC,
 )
 
 
 def recognise(path: str, content: bytes) -> Format:
-    """Return the format of a file with some content, of which the first block will do."""
-    return next((one for one in FORMATS if one.fits(path, content)), FORMATS[-1])
+    """Return the format of a file with some content, of which the first block will do.
+
+    What fits none is read as TREC, whose reader says what is wrong with it.
+    """
+    return next((one for one in FORMATS if one.fits(path, content)), TREC)
 
 
 def format_named_by(path: str) -> Format:
     """Return the format that the ending of a path stands for, whatever the file may hold."""
     ending = format_ending(path)
-    return next((one for one in FORMATS if ending in one.endings), FORMATS[-1])
+    return next((one for one in FORMATS if ending in one.endings), TREC)
 
 
 def files_beside(path: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Data frames of pandas, polars or pyarrow, and labelled arrays of xarray: of runs, qrels, scores and results."""
+"""Data frames of pandas, polars or pyarrow, and labelled arrays of xarray."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import Any, Literal
 import numpy as np
 
 from confir.arguments import as_choice
-from confir.data.formats.entries import JUDGEMENT_COLUMNS, judgements
-from confir.data.formats.objects import as_qrels, as_run
 from confir.errors import FormatError, MissingDependencyError, enumerate_names
 
 Backend = Literal["pandas", "polars", "pyarrow"]
@@ -21,43 +19,6 @@ BACKENDS: tuple[Backend, ...] = ("pandas", "polars", "pyarrow")
 # What the dimensions of an array of scores are called; a measure is not needed.
 _DIMENSIONS = ("run", "measure", "topic")
 _MEASURE = "score"
-
-
-def run_to_frame(run: Any, backend: str | None = None) -> Any:
-    """Return a data frame with the columns topic, docid, rank, score, best document first.
-
-    Parameters
-    ----------
-    run
-        A run, or what `as_run` makes one of.
-    backend
-        "pandas", "polars" or "pyarrow"; by default the first of them that is installed.
-    """
-    run = as_run(run)
-    sizes = np.diff(run.offsets)
-    first = np.repeat(run.offsets[:-1], sizes)
-    columns = {
-        "topic": np.repeat(np.array(run.topics, object), sizes).tolist(),
-        "docid": list(run.documents),
-        "rank": (np.arange(len(first)) - first + 1).tolist(),
-        "score": run.scores.tolist(),
-    }
-    return build_frame(columns, backend)
-
-
-def qrels_to_frame(qrels: Any, backend: str | None = None) -> Any:
-    """Return a data frame with the columns topic, subtopic, docid, gain, one row per judgement.
-
-    Parameters
-    ----------
-    qrels
-        Qrels, or what `as_qrels` makes them of.
-    backend
-        As in `run_to_frame`.
-    """
-    *columns, gains = judgements(as_qrels(qrels))
-    named = dict(zip(JUDGEMENT_COLUMNS, [*columns, gains.tolist()], strict=True))
-    return build_frame(named, backend)
 
 
 def build_frame(columns: Mapping[str, list[Any]], backend: str | None) -> Any:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from confir.arguments import as_path, as_text, invalid
-from confir.data.files import PathLike
+from confir.data.files import PathLike, format_ending
 from confir.data.formats.entries import (
     RUN,
     is_from_ranx,
@@ -27,7 +27,7 @@ from confir.data.formats.format_list import format_named_by
 from confir.data.formats.json_files import as_id
 from confir.data.formats.run_readers import read_judgements, read_runs
 from confir.data.formats.run_sources import NameBy, Reading, RunSource, check_names, find_runs
-from confir.data.formats.run_tables import hold_many_documents, is_table_file
+from confir.data.formats.run_tables import TABLE_ENDINGS, hold_many_documents, is_table
 from confir.data.formats.trec_lines import as_intents
 from confir.data.qrels import Intents, Qrels, build_qrels
 from confir.data.run import Run
@@ -90,7 +90,8 @@ def qrels_called(
     reading: Reading | None = None,
 ) -> Qrels:
     """Return what `as_qrels` does; messages call an object by a name of its own."""
-    reading, probabilities = reading or Reading(), as_intents(intents)
+    reading = reading or Reading()
+    probabilities = None if intents is None else as_intents(intents)
     if isinstance(source, str | os.PathLike):
         file = RunSource(as_path(name, source), None, reading)
         qrels = read_judgements(file, probabilities)
@@ -100,7 +101,7 @@ def qrels_called(
         qrels = source
     else:
         qrels = build_qrels(*judgements(source), intents=probabilities)
-    return reading.exclusions.drop_judged(qrels)
+    return reading.exclusions.drop_judged(qrels) if reading.exclusions.documents else qrels
 
 
 def as_runs(
@@ -123,10 +124,10 @@ def as_runs(
     """
     runs = _find_runs(source)
     if reading is not None:
-        drop = reading.exclusions.drop_retrieved
-        runs = [
-            drop(one) if isinstance(one, Run) else one._replace(reading=reading) for one in runs
-        ]
+        runs = [one if isinstance(one, Run) else one._replace(reading=reading) for one in runs]
+        if reading.exclusions.drops:
+            drop = reading.exclusions.drop_retrieved
+            runs = [drop(one) if isinstance(one, Run) else one for one in runs]
     read: list[Run | RunSource] = []
     places: list[tuple[str, str, bool]] = []
     for run in runs:
@@ -143,11 +144,16 @@ def as_runs(
 
 def _is_scanned(path: str) -> bool:
     """Whether a file can be ranked without reading it here: it holds one run, in TREC's format."""
-    return format_named_by(path).scanned and not is_table_file(path) and not os.path.isdir(path)
+    if format_ending(path) in TABLE_ENDINGS and is_table(path):
+        return False
+    return format_named_by(path).scanned and not os.path.isdir(path)
 
 
 def find_run_datasets(source: Any) -> list[RunSource]:
-    """Return runs in Parquet that are too many to be read whole; none of other runs, or of fewer."""
+    """Return runs in Parquet that are too many to be read whole; none of other runs, or of fewer.
+
+    Files are looked into by their ending alone: pipes are not read.
+    """
     listed = list(source) if type(source) in (list, tuple) else [source]
     if not all(isinstance(one, str | os.PathLike | RunSource) for one in listed):
         return []
@@ -155,7 +161,13 @@ def find_run_datasets(source: Any) -> list[RunSource]:
         found = [file for one in listed for file in _find_files(one) or ()]
     except UnreadableError:  # raised again where runs are read, after the qrels
         return []
-    return found if hold_many_documents([file.path for file in found]) else []
+    paths = [file.path for file in found]
+    if not all(
+        os.path.isdir(path) or (path.lower().endswith(".parquet") and os.path.isfile(path))
+        for path in paths
+    ):
+        return []
+    return found if hold_many_documents(paths) else []
 
 
 def _to_runs(source: Any, name: str | None, default: str) -> list[Run]:
@@ -189,11 +201,13 @@ def _find_runs(source: Any) -> list[Run | RunSource]:
     if isinstance(source, Mapping) and not _is_one_run(source):
         names = [as_id(name, "the name of a run", "runs") for name in source]
         given = list(zip(source.values(), names, names, strict=True))
-    elif is_iterable(source) and not has_columns(source):
+    elif type(source) in (list, tuple) or (is_iterable(source) and not has_columns(source)):
         items = list(source)
         if not items:
             raise FormatError("no runs; expected at least one", path="runs")
-        if _is_entry(items[0]):
+        first = items[0]  # an entry of a run? A run may be a tuple too, but one of entries
+        is_tuple = isinstance(first, tuple) and not isinstance(first, RunSource)
+        if is_tuple and not any(isinstance(field, tuple) for field in first[:1]):
             given = [(items, None, "run")]
         elif len(items) > 1:
             given = [(item, None, f"run{number}") for number, item in enumerate(items, start=1)]
@@ -213,15 +227,6 @@ def _find_runs(source: Any) -> list[Run | RunSource]:
                 f"{one} stands for {len(files)} files; expected one for the run named {name!r}"
             )
     return runs
-
-
-def _is_entry(item: Any) -> bool:
-    """Whether an object is an entry of a run; a run may be a tuple too, but one of entries."""
-    return (
-        isinstance(item, tuple)
-        and not isinstance(item, RunSource)
-        and not any(isinstance(field, tuple) for field in item[:1])
-    )
 
 
 def _find_files(source: Any) -> list[RunSource] | None:

@@ -49,10 +49,14 @@ def read_run(
     return read_source(source, name_by)
 
 
-def read_source(source: RunSource, name_by: NameBy) -> Run:
-    """Return the one run in a file."""
+def read_source(source: Run | RunSource, name_by: NameBy) -> Run:
+    """Return the one run in a file; a run itself, where it was read before."""
+    if isinstance(source, Run):
+        return source
     runs = read_runs(source, name_by)
-    if len(runs) > 1 and source.name is None and format_named_by(source.path).scanned:
+    if len(runs) == 1:
+        return runs[0]
+    if runs and source.name is None and format_named_by(source.path).scanned:
         names = enumerate_names([run.name for run in runs], 5)
         raise FormatError(
             f"holds {len(runs)} runs ({names}); expected one here: several are read from files that "
@@ -68,17 +72,27 @@ def read_runs(source: RunSource, name_by: NameBy) -> list[Run]:
     It is opened once: its content tells its format.
     """
     content = _content_of(source)
+    held = recognise(source.path, content)
+    if held.read_runs is None:
+        problem = f"{held.name}: {held.shape}; expected a run"
+        raise _with_folder(FormatError(problem, path=source.path), source.folder)
     try:
-        found = recognise(source.path, content).runs_in(content, source, name_by)
+        found = held.read_runs(content, source, name_by)
     except FormatError as error:
-        if source.folder is None:
-            raise
-        problem = (
-            f"{error.problem} (each file of {source.folder} is taken for a run; if this is none, "
-            "name the runs, or move it elsewhere)"
-        )
-        raise FormatError(problem, path=error.path, line=error.line) from None
-    return [source.reading.exclusions.drop_retrieved(run) for run in found]
+        raise _with_folder(error, source.folder) from None
+    excluded = source.reading.exclusions
+    return [excluded.drop_retrieved(run) for run in found] if excluded.drops else list(found)
+
+
+def _with_folder(error: FormatError, folder: str | None) -> FormatError:
+    """Return an error that says why a file is read at all, where a folder was named in its place."""
+    if folder is None:
+        return error
+    problem = (
+        f"{error.problem} (each file of {folder} is taken for a run; if this is none, name the runs, "
+        "or move it elsewhere)"
+    )
+    return FormatError(problem, path=error.path, line=error.line)
 
 
 def read_qrels(
@@ -114,14 +128,18 @@ def read_qrels(
     return read_judgements(RunSource(as_path("path", path), None, reading), as_intents(intents))
 
 
-def read_judgements(source: RunSource, intents: Intents | None) -> Qrels:
-    """Return the judgements in a file, which is opened once, or in a folder of Parquet files."""
-    return read_content_qrels(_content_of(source), source, intents)
+def read_judgements(
+    source: RunSource, intents: Intents | None, content: bytes | None = None
+) -> Qrels:
+    """Return the judgements in a file, or in a folder of Parquet files.
 
-
-def read_content_qrels(content: bytes, source: RunSource, intents: Intents | None) -> Qrels:
-    """Return the judgements in the content of a file, which tells its format."""
-    return recognise(source.path, content).qrels_in(content, source, intents)
+    It is opened once, or not at all where its ``content`` is given, which tells its format.
+    """
+    content = _content_of(source) if content is None else content
+    held = recognise(source.path, content)
+    if held.read_qrels is None:
+        raise FormatError(f"{held.name}: {held.shape}; expected qrels", path=source.path)
+    return held.read_qrels(content, source, intents)
 
 
 def _content_of(source: RunSource) -> bytes:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import glob
 import os
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from confir.control_characters import as_unicode
 from confir.data.compression import COMPRESSION_ENDINGS
-from confir.data.exclusions import Exclusions
+from confir.data.exclusions import NOTHING_EXCLUDED, Exclusions
 from confir.data.files import STDIN, PathLike, is_address
 from confir.data.formats.run_metadata import RunMetadata, read_metadata
 from confir.data.tables.parquet_files import is_dataset
@@ -47,7 +48,7 @@ class Reading(NamedTuple):
     subset: str | None = None
     split: str | None = None
     download: bool = False
-    exclusions: Exclusions = Exclusions()
+    exclusions: Exclusions = NOTHING_EXCLUDED
 
 
 class RunSource(NamedTuple):
@@ -135,14 +136,23 @@ def expand_pattern(source: str) -> list[str]:
 
 
 def _expand(source: str) -> list[RunSource]:
-    if source == STDIN or is_remote(source):
+    if source == STDIN:
         return [RunSource(source)]
-    if os.path.isdir(source):
-        return _expand_directory(source)
-    if _exists(source):
+    try:
+        mode = os.stat(source).st_mode
+    except PermissionError as error:  # it is not known what is there
+        raise UnreadableError(f"{source}: cannot be read ({error.strerror})") from None
+    except (OSError, ValueError):
+        return _expand_name(source)
+    return _expand_directory(source) if stat.S_ISDIR(mode) else [RunSource(source)]
+
+
+def _expand_name(source: str) -> list[RunSource]:
+    """Return what an address, an id of a dataset, ``NAME=PATH`` or a pattern stands for."""
+    if _is_remote(source):
         return [RunSource(source)]
     name, equals, path = source.partition("=")
-    if equals and name and (path == STDIN or is_remote(path)):
+    if equals and name and (path == STDIN or _is_remote(path)):
         return [RunSource(path, as_unicode(name))]
     if equals and name and os.path.exists(path):
         # a file, or the run of a directory with metadata
@@ -156,20 +166,9 @@ def _expand(source: str) -> list[RunSource]:
     return [RunSource(match) for match in matches]
 
 
-def is_remote(path: str) -> bool:
+def _is_remote(path: str) -> bool:
     """Whether a path is no file, but an address or the id of a dataset."""
     return is_address(path) or path.startswith(DATASET)
-
-
-def _exists(path: str) -> bool:
-    """Whether a file exists; raise where permissions do not allow to find out."""
-    try:
-        os.stat(path)
-    except PermissionError as error:
-        raise UnreadableError(f"{path}: cannot be read ({error.strerror})") from None
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def _expand_directory(source: str) -> list[RunSource]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from confir.data.files import format_ending, open_bytes, write_whole
 from confir.data.formats.entries import (
+    COLUMNS,
     JUDGEMENT_COLUMNS,
     QRELS,
     RUN,
@@ -44,10 +45,12 @@ from confir.errors import UnreadableError
 # Runs in Parquet of more documents are evaluated part by part.
 MOST_HELD_DOCUMENTS = 1_000_000
 
+# Files with other endings are not looked into for tables of several runs: those of TREC are opened once.
+TABLE_ENDINGS = (".csv", ".tsv", ".jsonl")
+
 _START = 1 << 12
-# What columns may be called, and which of them make a table one of runs or of qrels.
+# What columns may be called.
 _NAMES = RUN.table.names | QRELS.table.names
-_COLUMNS = [set(shape.required()) for kind in (RUN, QRELS) for shape in kind.shapes]
 
 
 def _is_run_table(path: str, content: bytes) -> bool:
@@ -57,18 +60,15 @@ def _is_run_table(path: str, content: bytes) -> bool:
     """
     names = header_names(content, path, _NAMES)
     found = {*names, *(fold(keys[0]) for keys in key_paths(content))}
-    if any(columns <= found for columns in _COLUMNS):
+    if any(columns <= found for columns in COLUMNS):
         return True
     separated = format_ending(path) == ".csv" and len(names) > 1
     return separated and not any(len(name.split()) > 1 for name in names)
 
 
-def is_table_file(path: str) -> bool:
-    """Whether a file is a table by its ending and its header, and may thus hold several runs.
-
-    Other endings are not looked into: runs of TREC are opened once.
-    """
-    if format_ending(path) not in (".csv", ".tsv", ".jsonl") or not os.path.isfile(path):
+def is_table(path: str) -> bool:
+    """Whether a file is a table by its header; no pipe is, which can be opened once."""
+    if not os.path.isfile(path):
         return False
     with open_bytes(path) as stream:
         return _is_run_table(path, stream.read(_START))
@@ -95,14 +95,9 @@ def _read_entries(content: bytes, path: str, kind: Kind) -> Entries:
 
 
 def hold_many_documents(paths: Sequence[str]) -> bool:
-    """Whether paths are all Parquet, files or folders, with more documents than are read whole.
-
-    Files are looked into by their ending alone: pipes are not read.
-    """
-    for path in paths:
-        is_file = path.lower().endswith(".parquet") and os.path.isfile(path)
-        if not (is_file or os.path.isdir(path)) or not is_parquet(path):
-            return False
+    """Whether files or folders are all Parquet, with more documents than are read whole."""
+    if not all(map(is_parquet, paths)):
+        return False
     return sum(count_rows(open_parquet([path]), path) for path in paths) > MOST_HELD_DOCUMENTS
 
 

@@ -101,7 +101,8 @@ def _as_probability(value: Any, about: str, line: int | None = None) -> float:
 def _aligned(
     qrels: Qrels, drawn: Mapping[tuple[str, str], float], reading: Reading
 ) -> SampledJudgements:
-    qrels = reading.exclusions.drop_judged(qrels)
+    if reading.exclusions.documents:
+        qrels = reading.exclusions.drop_judged(qrels)
     topics = [qrels.topics[place] for place in qrels.document_topics.tolist()]
     keys = zip(topics, qrels.documents, strict=True)
     return SampledJudgements(qrels, np.array([drawn[key] for key in keys]))

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.files import BYTE_ORDER_MARK, PathLike, text_bytes, write_whole
-from confir.data.formats.entries import judgements
+from confir.data.files import BYTE_ORDER_MARK, PathLike, format_ending, text_bytes, write_whole
+from confir.data.formats.entries import COLUMNS, judgements
 from confir.data.formats.format import Format
 from confir.data.formats.run_sources import NameBy, RunSource, name_from_path
 from confir.data.formats.trec_lines import (
@@ -35,19 +35,38 @@ SPLIT_SIZE = 1 << 16
 # Files of more bytes take long enough to split that a fault at their start is looked for first.
 _LARGE = 1 << 22
 
+# The first line, after blank lines and comments, where it has at least three columns and then a number,
+# as gains and ranks are, and is no JSON. Enough of a long line is looked at.
+_TREC_LINE = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*+(?:#[^\n]*+)?\n)*+"
+    rb"[ \t]*+(?P<line>[^\s{\[]\S*+[ \t]++\S++[ \t]++\S++[ \t]++[+-]?\d[^\n]{0,4096})"
+)
+_WORD_ENDS = re.compile(rb"[\s,;\"]+")
+# Files with these endings are what they are called, whatever they hold.
+_ENDINGS_OF_OTHERS = (".csv", ".json")
+
 # What is read back as it was written: no blanks as in C, nothing lost as a comment or a byte order
 # mark, and no half of a surrogate pair, which UTF-8 does not have.
 WRITABLE_ID = re.compile("[^ \t\n\r\v\f\0\ud800-\udfff]+")
 WRITABLE_TOPIC = re.compile(f"(?![#\ufeff]){WRITABLE_ID.pattern}")
 
 
+def _has_trec_line(path: str, content: bytes) -> bool:
+    """Whether a file begins with a line of TREC, rather than with names of columns or with JSON."""
+    found = _TREC_LINE.match(content)
+    if found is None or format_ending(path) in _ENDINGS_OF_OTHERS:
+        return False
+    words = {word.decode(errors="replace") for word in _WORD_ENDS.split(found["line"].lower())}
+    return not any(columns <= words for columns in COLUMNS)
+
+
 def read_trec_run(content: bytes, source: RunSource, name_by: NameBy = "file") -> list[Run]:
     """Return the run in the content of a TREC file."""
     path, name = source.path, source.name
     text = text_bytes(content, path)
-    with collect_warnings():
-        for start in _start(text):
-            read_run_by_line(start, path, name, name_by)
+    if len(text) > _LARGE:
+        with collect_warnings():
+            _check_start(text, lambda start: read_run_by_line(start, path, name, name_by))
     try:
         return [_read_regular_run(text, path, name, name_by)]
     except (_IrregularError, FormatError):
@@ -57,9 +76,10 @@ def read_trec_run(content: bytes, source: RunSource, name_by: NameBy = "file") -
 def read_trec_qrels(content: bytes, source: RunSource, intents: Intents | None = None) -> Qrels:
     """Return the judgements in the content of a TREC qrels file."""
     text = text_bytes(content, source.path)
-    warn_of_cut_number(text, source.path)
-    for start in _start(text):
-        judgements_by_line(start, source.path)
+    if not text.endswith(b"\n"):
+        warn_of_cut_number(text, source.path)
+    if len(text) > _LARGE:
+        _check_start(text, lambda start: judgements_by_line(start, source.path))
     try:
         return build_qrels(*_regular_judgements(text), path=source.path, intents=intents)
     except (_IrregularError, FormatError):
@@ -67,14 +87,14 @@ def read_trec_qrels(content: bytes, source: RunSource, intents: Intents | None =
     return build_qrels(*judged, path=source.path, intents=intents)
 
 
-def _start(text: bytes) -> list[bytes]:
-    """Return the first lines of a large file, none of a small one.
+def _check_start(text: bytes, read_by_line: Callable[[bytes], object]) -> None:
+    """Read the first lines of a large file by line: raise where there is a fault in them.
 
-    They are read by line before all others: a fault in them need not wait for the rest, which may
-    be far larger than the file where that is compressed.
+    It need not wait for the rest, which may be far larger than the file where that is compressed.
     """
-    end = text.find(b"\n", SPLIT_SIZE) + 1
-    return [text[:end]] if len(text) > _LARGE and end and text[:end].strip() else []
+    start = text[: text.find(b"\n", SPLIT_SIZE) + 1]
+    if start.strip():
+        read_by_line(start)
 
 
 def write_trec_run(run: Run, path: PathLike) -> None:
@@ -215,6 +235,7 @@ def _parse_scores(column: Sequence[bytes]) -> Floats:
 TREC = Format(
     "TREC",
     "lines of topic, Q0, docid, rank, score, tag; or of topic, subtopic, docid, gain",
+    recognises=_has_trec_line,
     read_runs=read_trec_run,
     read_qrels=read_trec_qrels,
     write_run=write_trec_run,

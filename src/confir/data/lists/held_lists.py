@@ -64,14 +64,16 @@ class HeldLists:
 
     def rankings(self) -> list[Rankings]:
         """Return where the judged documents stand in the lists of each run."""
-        empty, topics = empty_rankings(self.qrels), len(self.qrels.topics)
-        bounds = self.offsets[::topics].tolist()
-        return [
-            _rankings(empty, run, depth, self.judgements[start:stop])
-            for run, depth, (start, stop) in zip(
-                self.runs, self.depth, pairwise(bounds), strict=True
-            )
-        ]
+        empty, bounds = empty_rankings(self.qrels), self.offsets[:: len(self.qrels.topics)].tolist()
+        found = []
+        for run, depth, span in zip(self.runs, self.depth, pairwise(bounds), strict=True):
+            judgements, ends = self.judgements[slice(*span)], np.cumsum(depth)
+            places = np.flatnonzero(judgements >= 0)
+            lists = np.searchsorted(ends, places, side="right")
+            judged = judgements[places].astype(np.int64)
+            before = places - (ends - depth)[lists]
+            found.append(empty.filled((run,), depth[None], lists, judged, before))
+        return found
 
     def of_topics(self, start: int, stop: int, depth: Integers | None = None) -> HeldLists:
         """Return the lists of some consecutive topics, or the tops of these lists."""
@@ -355,13 +357,3 @@ def _find_judgements(
             found[first:last] = position[documents[first:last]]
         position[judged[start:stop]] = -1
     return found
-
-
-def _rankings(empty: Rankings, run: str, depth: Integers, judgements: Numbers) -> Rankings:
-    """Return the rankings of one run from the judgements of its listed documents."""
-    places = np.flatnonzero(judgements >= 0)
-    starts = np.cumsum(depth) - depth
-    lists = np.searchsorted(np.cumsum(depth), places, side="right")
-    return empty.filled(
-        (run,), depth[None], lists, judgements[places].astype(np.int64), places - starts[lists]
-    )

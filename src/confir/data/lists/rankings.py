@@ -175,7 +175,10 @@ class Rankings:
         """
         copies = self.copies
         if copies.shape[1] <= _FEW_REPLICATES:
-            above = self._columns_above(copies if counted is None else copies * counted[:, None])
+            counts = copies if counted is None else copies * counted[:, None]
+            sums = np.zeros((len(copies) + 1, copies.shape[1]), np.int64)
+            np.cumsum(counts, axis=0, out=sums[1:])
+            above = sums[:-1] - np.repeat(sums[self.offsets[:-1]], np.diff(self.offsets), axis=0)
             return above if seen is None else above[seen]
         adds = [True] * len(copies) if counted is None else counted.tolist()
         shows = [True] * len(copies) if seen is None else seen.tolist()
@@ -192,12 +195,6 @@ class Rankings:
                 if add:
                     running += row
         return above
-
-    def _columns_above(self, copies: Integers) -> Integers:
-        running = np.zeros((len(copies) + 1, copies.shape[1]), np.int64)
-        np.cumsum(copies, axis=0, out=running[1:])
-        start = np.repeat(running[self.offsets[:-1]], np.diff(self.offsets), axis=0)
-        return running[:-1] - start
 
     def total(self, values: Floats | Integers) -> Floats:
         """Return the sum of ``values`` over each list: runs × topics × replicates.

@@ -6,13 +6,13 @@ Moments of columns (runs × measures), differences between pairs of runs, and a 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.data.long_tables.id_hashes import Words, mix_words
-from confir.data.long_tables.score_blocks import TopicBlock, smallest_keys
+from confir.data.long_tables.score_blocks import NAMED_TOPICS, TopicBlock, smallest_keys
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -219,14 +219,41 @@ class SampledTopics:
     topics: int
 
     @classmethod
-    def of(cls, block: TopicBlock, size: int) -> Self:
+    def of(cls, block: TopicBlock) -> Self:
         """Return the sample of a block."""
-        places = smallest_keys(block.keys, size)
+        places = smallest_keys(block.keys, NAMED_TOPICS)
         return cls(block.keys[places], block.values[:, places], len(block.keys))
 
-    def merge(self, other: Self, size: int) -> Self:
+    def merge(self, other: Self) -> Self:
         """Return the sample of both."""
         keys = np.concatenate([self.keys, other.keys])
-        order = np.argsort(mix_words(keys), kind="stable")[:size]
+        order = np.argsort(mix_words(keys), kind="stable")[:NAMED_TOPICS]
         values = np.concatenate([self.values, other.values], axis=1)
         return type(self)(keys[order], values[:, order], self.topics + other.topics)
+
+
+class ColumnTotals(NamedTuple):
+    """Moments of all columns of a table, and a sample of its topics."""
+
+    moments: Moments
+    sample: SampledTopics
+
+    @classmethod
+    def of(cls, block: TopicBlock) -> Self:
+        """Return the totals of a block."""
+        return cls(Moments.of(block.values), SampledTopics.of(block))
+
+    def merge(self, other: Self, /) -> Self:
+        """Return the totals of both."""
+        return type(self)(self.moments.merge(other.moments), self.sample.merge(other.sample))
+
+
+class TotalsWithPairs(NamedTuple):
+    """Totals of all columns of a table, and of pairs of its runs."""
+
+    columns: ColumnTotals
+    pairs: PairTotals
+
+    def merge(self, other: Self, /) -> Self:
+        """Return the totals of both."""
+        return type(self)(self.columns.merge(other.columns), self.pairs.merge(other.pairs))

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from confir.data.formats.entries import QRELS, Kind, check_single
-from confir.data.formats.frames import qrels_to_frame
 from confir.data.formats.run_sources import name_from_path
 from confir.data.long_tables.arrow_documents import RowColumns, row_schema
 from confir.data.long_tables.id_hashes import hash_column
@@ -81,8 +80,8 @@ class ParquetRows:
     def _run_in(self, file: Any) -> str:
         """Return the run of a file without a column of runs."""
         whole = self.source.rstrip("/")
-        parted = "=" in os.path.dirname(file.path[len(whole) :])
-        return self._name or name_from_path(whole if parted else file.path)
+        partitioned = "=" in os.path.dirname(file.path[len(whole) :])
+        return self._name or name_from_path(whole if partitioned else file.path)
 
 
 class HeldRows:
@@ -91,7 +90,7 @@ class HeldRows:
     source = "qrels"
 
     def __init__(self, qrels: Qrels) -> None:
-        self._table = qrels_to_frame(qrels, "pyarrow")
+        self._table = qrels.to_frame("pyarrow")
         self._columns = RowColumns.find(self._table.column_names, QRELS, self.source)
         self.rows = self._table.num_rows
 

@@ -72,7 +72,7 @@ class FilePart(NamedTuple):
 Piece = tuple[FilePart, ...]
 
 
-def split_table(data: Any, source: str, where: RowFilter | None = None) -> list[Piece]:
+def split_table(data: Any, source: str, where: RowFilter | None) -> list[Piece]:
     """Return a dataset of pyarrow in pieces: row groups that follow each other.
 
     Those that hold none of the rows asked for, by their statistics, are left out.

@@ -283,13 +283,12 @@ def _from_table(table: InputTable, named: Mapping[str, str], datasets: str) -> D
     weight = places["weight"]
     if weight is not None:
         groups["weight"] = table.numbers([weight])[0]
-        wrong = np.flatnonzero(~(groups["weight"] > 0))
-        if len(wrong):
-            name = topics.names[wrong[0]]
-            raise table.error(
-                f"the weight of topic {name!r} is missing or not above 0; expected a number above 0",
-                wrong[0],
-            )
+        table.check_numbers(
+            groups["weight"] > 0,
+            groups["weight"],
+            lambda row: f"weight of topic {topics.names[row]!r}",
+            "a number above 0",
+        )
     return Design(tuple(topics.names), datasets=datasets, **groups)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from confir.arguments import as_choice
 from confir.arrays import Bytes, Integers
-from confir.data.exclusions import Exclusions, warn_of_identical
+from confir.data.exclusions import NOTHING_EXCLUDED, Exclusions, warn_of_identical
 from confir.data.formats.objects import as_runs
 from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import NAMINGS, NameBy, Reading, RunSource
@@ -43,7 +44,7 @@ def read_lists(
     name_by: NameBy = "file",
     tie_precision: TiePrecision = "double",
     progress: Callable[[int], None] | None = None,
-    exclusions: Exclusions = Exclusions(),  # noqa: B008 - frozen
+    exclusions: Exclusions = NOTHING_EXCLUDED,
 ) -> HeldLists:
     """Return the whole lists of runs for the topics of the qrels.
 
@@ -72,9 +73,9 @@ def scan_sources(
     name_by: NameBy,
     tie_precision: TiePrecision,
     progress: Callable[[int], None] | None = None,
-    exclusions: Exclusions = Exclusions(),  # noqa: B008 - frozen
+    exclusions: Exclusions = NOTHING_EXCLUDED,
 ) -> HeldLists:
-    """Return what `read_lists` does, of runs that are found already, by files' own exclusions."""
+    """Return what `read_lists` does, of runs that were found before, with their exclusions."""
     made = build_lists(qrels, *_numbered_lists(qrels, sources, name_by, progress, exclusions))
     if len(made.documents) >= _MANY:
         return_memory()
@@ -94,9 +95,7 @@ def _numbered_lists(
     scanner = None if kernels is None else ListScanner(qrels, kernels, exclusions)
     scanned = (None for _ in files) if scanner is None else scanner.scan_lists(files, name_by)
 
-    def read(source: Run | RunSource) -> Run:
-        return source if isinstance(source, Run) else read_source(source, name_by)
-
+    read = partial(read_source, name_by=name_by)
     found = scan_or_read(sources, scanned, read, progress)
     numbering = DocumentNumbers() if scanner is None else scanner.numbers
     judged = numbering.number(qrels.documents)
@@ -106,17 +105,14 @@ def _numbered_lists(
     )
     docids = numbering.docids()
     if exclusions.watches:
-        topics = numbering.number(qrels.topics)  # of these, docids are those with a lower number
-        warn_of_identical(_count_identical(runs_as_lists, topics, len(docids)), len(topics))
+        topics = numbering.number(qrels.topics)
+        if (topics < len(docids)).any():  # some have the id of a document
+            warn_of_identical(_count_identical(runs_as_lists, topics), len(topics))
     return judged, runs_as_lists, docids
 
 
-def _count_identical(
-    runs: Iterable[ListsOfRun], topics: Integers, documents: int
-) -> dict[str, int]:
+def _count_identical(runs: Iterable[ListsOfRun], topics: Integers) -> dict[str, int]:
     """Return in how many lists of each run a document has the id of the topic."""
-    if not (topics < documents).any():
-        return {}
     return {run.name: int((np.repeat(topics, run.depth) == run.documents).sum()) for run in runs}
 
 
@@ -127,9 +123,9 @@ class ListScanner(BlockScanner):
         self,
         qrels: Qrels,
         kernels: ScanKernels,
-        exclusions: Exclusions = Exclusions(),  # noqa: B008 - frozen
+        exclusions: Exclusions = NOTHING_EXCLUDED,
     ) -> None:
-        excluded, sizes = exclusions.by_topic(qrels.topics) if exclusions else ([], 0)
+        excluded, sizes = exclusions.by_topic(qrels.topics) if exclusions.drops else ([], 0)
         ends = np.zeros(len(qrels.topics) + 1, np.int64)
         ends[1:] = np.cumsum(sizes)
         dropped = np.ones(len(excluded), bool) if excluded else None

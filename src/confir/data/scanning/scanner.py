@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confir.arrays import Bytes, Integers
-from confir.data.exclusions import Exclusions, identical_places, warn_of_identical
+from confir.data.exclusions import NOTHING_EXCLUDED, Exclusions, identical_places, warn_of_identical
 from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.lists.rankings import JudgedPositions, Rankings, TiePrecision, empty_rankings
@@ -34,7 +34,7 @@ def read_rankings(
     lowest_gain: int | None = None,
     name_by: NameBy = "file",
     progress: Callable[[int], None] | None = None,
-    exclusions: Exclusions = Exclusions(),  # noqa: B008 - frozen
+    exclusions: Exclusions = NOTHING_EXCLUDED,
     identical: dict[str, int] | None = None,
 ) -> list[Ranked]:
     """Return the rankings of each run, and the topics of the run that the qrels lack.
@@ -54,8 +54,8 @@ def read_rankings(
     exclusions
         Documents that do not count; qrels and runs that were read are already without them.
     identical
-        Is given each run's number of lists with a document that has the topic's id, where these are
-        watched for; without it, they are warned of here.
+        Is given each run's number of lists with a document that has the topic's id, where there are
+        some and they are watched for; without it, they are warned of here.
     """
     wanted = Wanted(qrels, tie_precision, lowest_gain, name_by, exclusions)
     found: dict[str, int] = {} if identical is None else identical
@@ -68,7 +68,7 @@ def read_rankings(
     results = scan_or_read(
         sources, scanned, lambda source: _rank(source, positions(), wanted, found), progress
     )
-    if identical is None:
+    if identical is None and found:
         warn_of_identical(found, len(qrels.topics))
     return results
 
@@ -80,16 +80,16 @@ class Wanted(NamedTuple):
     tie_precision: TiePrecision = "double"
     lowest_gain: int | None = None
     name_by: NameBy = "file"
-    exclusions: Exclusions = Exclusions()
+    exclusions: Exclusions = NOTHING_EXCLUDED
 
 
 def _rank(
     source: Run | RunSource, positions: JudgedPositions, wanted: Wanted, identical: dict[str, int]
 ) -> Ranked:
     """Return the rankings of a run, or of a file after reading it, and its topics that the qrels lack."""
-    run = source if isinstance(source, Run) else read_source(source, wanted.name_by)
+    run = read_source(source, wanted.name_by)
     rankings, found = positions.rank_and_count(run, wanted.tie_precision)
-    if wanted.exclusions.watches:
+    if found and wanted.exclusions.watches:
         identical[run.name] = found
     if wanted.lowest_gain is not None:
         rankings = rankings.at_least(wanted.lowest_gain)
@@ -107,7 +107,7 @@ def scan_rankings(
 ) -> Generator[Ranked | None]:
     """Yield what `read_rankings` returns for each file, or None where the scanner gives way.
 
-    ``identical`` is given each run's number of lists with a document that has the topic's id.
+    ``identical`` is as in `read_rankings`.
     """
     scanner = JudgedScanner(wanted, kernels, identical)
     files = scan_files(
@@ -148,7 +148,9 @@ class JudgedScanner(BlockScanner):
             ends + np.concatenate(([0], np.cumsum(sizes))),
             kernels,
         )
-        super().__init__(qrels.topics, index, kernels, self._looked_for if exclusions else None)
+        super().__init__(
+            qrels.topics, index, kernels, self._looked_for if exclusions.drops else None
+        )
         self._empty = empty_rankings(qrels)
 
     @property
@@ -170,8 +172,8 @@ class JudgedScanner(BlockScanner):
     def rankings(self, scanned: Scanned) -> Ranked:
         """Return the rankings of a run, and its topics that the qrels lack."""
         (rows, before), topics = scanned.columns, scanned.topics
-        if self._wanted.exclusions.watches:
-            self.identical[scanned.name] = int(self._looked_for[rows].sum())
+        if self._wanted.exclusions.watches and (found := int(self._looked_for[rows].sum())):
+            self.identical[scanned.name] = found
         documents = self._rows[rows]
         judged = documents >= 0
         if not judged.all():

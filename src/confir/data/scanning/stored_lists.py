@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple, cast
 import numpy as np
 
 from confir.arrays import Bytes, Floats, Integers
-from confir.data.exclusions import Exclusions, warn_of_identical
+from confir.data.exclusions import NOTHING_EXCLUDED, Exclusions, warn_of_identical
 from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.lists.docids import Docids
 from confir.data.lists.held_lists import HeldLists
@@ -224,7 +224,7 @@ def store_lists(
     name_by: NameBy = "file",
     tie_precision: TiePrecision = "double",
     progress: Callable[[int], None] | None = None,
-    exclusions: Exclusions = Exclusions(),  # noqa: B008 - frozen
+    exclusions: Exclusions = NOTHING_EXCLUDED,
     **how: Any,
 ) -> StoredLists | None:
     """Return the lists of run files, or None where they have to be held.

@@ -131,13 +131,9 @@ def _column(
     if not fold(name):
         raise table.header_error("a column of costs has no name; expected one, such as latency")
     numbers = table.numbers([place], expected="expected a cost of 0 or more")[0]
-    wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
-    if len(wrong):
-        row = int(wrong[0])
-        is_what = "missing" if np.isnan(numbers[row]) else f"{numbers[row]:g}"
-        raise table.error(
-            f"the {name} of run {runs[row]!r} is {is_what}; expected a number of 0 or more", row
-        )
+    table.check_numbers(
+        numbers >= 0, numbers, lambda row: f"{name} of run {runs[row]!r}", "a number of 0 or more"
+    )
     values: dict[str, dict[str | None, float]] = {}
     for row, (run, topic) in enumerate(zip(runs, topics, strict=True)):
         own = values.setdefault(run, {})

@@ -251,6 +251,15 @@ class InputTable:
             )
         return numbers
 
+    def check_numbers(
+        self, fits: Booleans, numbers: Floats, what: str | Callable[[int], str], expected: str
+    ) -> None:
+        """Raise at the first row whose number does not fit; ``what`` names it, perhaps by the row."""
+        for row in np.flatnonzero(~fits)[:1].tolist():
+            name = what if isinstance(what, str) else what(row)
+            found = "missing" if np.isnan(numbers[row]) else f"{numbers[row]:g}"
+            raise self.error(f"the {name} is {found}; expected {expected}", row)
+
     def _arrow_ids(self, place: int) -> Any | None:
         """Return ids as an array of Arrow; None where each cell must be looked at."""
         if not _is_arrow(self.columns[place]):

@@ -66,8 +66,8 @@ def is_parquet(path: str) -> bool:
 
 def is_dataset(folder: str, names: Sequence[str]) -> bool:
     """Whether a folder with files of some names is one table: partitioned, or with a column of runs."""
-    parted = (os.path.join(folder, name) for name in names if "=" in name)
-    if any(os.path.isdir(path) and is_parquet(path) for path in parted):
+    partitions = (os.path.join(folder, name) for name in names if "=" in name)
+    if any(os.path.isdir(path) and is_parquet(path) for path in partitions):
         return True
     files = [name for name in names if not name.startswith((".", "_"))]
     if not files or not all(name.endswith(".parquet") for name in files):
@@ -99,14 +99,14 @@ def open_parquet(paths: Sequence[str], repeated: Collection[str] = ()) -> Any:
         base = len(given.rstrip("/")) if isinstance(given, str) else 0
         folders = [part for path in found.files for part in path[base:].split("/")[:-1]]
         names = {part.partition("=")[0]: arrow.string() for part in folders if "=" in part}
-        parted = dataset.partitioning(arrow.schema(names.items()), flavor="hive")
+        partitioning = dataset.partitioning(arrow.schema(names.items()), flavor="hive")
         text = [
             name
             for name, kind in zip(found.schema.names, found.schema.types, strict=True)
             if arrow.types.is_string(kind) and name.strip().casefold() in repeated
         ]
         reading = dataset.ParquetFileFormat(dictionary_columns=text)
-        return dataset.dataset(given, format=reading, partitioning=parted, **options)
+        return dataset.dataset(given, format=reading, partitioning=partitioning, **options)
 
 
 def read_parquet_content(content: bytes, source: str) -> Any:

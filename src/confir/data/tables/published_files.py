@@ -66,6 +66,7 @@ class PublishedMeans(RunScores, Result):
 
     in_memory: ClassVar[bool] = False
     title: ClassVar[str] = "a table of means"
+    design: ClassVar[None] = None  # whatever it was, the standard errors allow for it
 
     runs: tuple[str, ...] = axis("run")
     measures: tuple[str, ...] = axis("measure")
@@ -81,11 +82,6 @@ class PublishedMeans(RunScores, Result):
                 "a published mean is no number, or has no standard error above 0, or fewer than 2 "
                 "topics; expected all three of each run"
             )
-
-    @property
-    def design(self) -> None:
-        """How topics were drawn: whatever the standard errors allow for."""
-        return
 
     @property
     def topics(self) -> range:
@@ -167,7 +163,7 @@ def means_from_table(table: InputTable, level: float = LEVEL) -> PublishedMeans:
     check_filled({"runs": len(runs.names), "measures": len(measures.names)}, rows, table.source)
     mean, topics = _numbers(table, "mean"), _numbers(table, "topic")
     whole = (topics >= 2) & (topics == np.rint(topics))
-    _check(table, whole, topics, "number of topics", "a whole number of 2 or more")
+    table.check_numbers(whole, topics, "number of topics", "a whole number of 2 or more")
     se = _standard_errors(table, mean, topics, level)
     shape = len(runs.names), len(measures.names)
     cells = np.ravel_multi_index((runs.codes, measures.codes), shape)
@@ -188,15 +184,8 @@ def means_from_table(table: InputTable, level: float = LEVEL) -> PublishedMeans:
 def _numbers(table: InputTable, role: str) -> Floats:
     """Return the numbers in the column of a role; raise where one is missing or infinite."""
     numbers: Floats = table.numbers([table.need(role)])[0]
-    _check(table, np.isfinite(numbers), numbers, table.header[table.need(role)], "a number")
+    table.check_numbers(np.isfinite(numbers), numbers, table.header[table.need(role)], "a number")
     return numbers
-
-
-def _check(table: InputTable, fits: Any, numbers: Floats, what: str, expected: str) -> None:
-    """Raise at the first row whose number does not fit."""
-    for row in np.flatnonzero(~fits)[:1].tolist():
-        text = "missing" if np.isnan(numbers[row]) else f"{numbers[row]:g}"
-        raise table.error(f"the {what} is {text}; expected {expected}", row)
 
 
 def _standard_errors(table: InputTable, mean: Floats, topics: Floats, level: float) -> Floats:
@@ -207,7 +196,7 @@ def _standard_errors(table: InputTable, mean: Floats, topics: Floats, level: flo
     if spread == "low":
         return _errors_of_limits(table, mean, topics, level)
     found = _numbers(table, spread)
-    _check(table, found > 0, found, spread, "a number above 0")
+    table.check_numbers(found > 0, found, spread, "a number above 0")
     if spread == "sd":
         return found / np.sqrt(topics)
     if table.find("sd") is not None:
@@ -232,9 +221,9 @@ def _errors_of_limits(table: InputTable, mean: Floats, topics: Floats, level: fl
 
     low, high = _numbers(table, "low"), _numbers(table, "high")
     inside = (low < high) & (low <= mean) & (mean <= high)
-    _check(table, inside, mean, "mean", "one between its limits, low below high")
+    table.check_numbers(inside, mean, "mean", "one between its limits, low below high")
     levels = np.full(len(mean), level) if table.find("level") is None else _numbers(table, "level")
-    _check(table, (levels > 0) & (levels < 1), levels, "level", "a number between 0 and 1")
+    table.check_numbers((levels > 0) & (levels < 1), levels, "level", "a number between 0 and 1")
     half = (high - low) / 2.0
     if np.any(np.abs((low + high) / 2.0 - mean) > _ASYMMETRIC * half):
         warn_caller(

@@ -173,8 +173,8 @@ def score_places(table: InputTable, columns: Mapping[str, int]) -> list[int]:
         raise table.header_error(f"no column of scores; {EXPECTED}")
     if not columns and all(map(is_numeric, table.header)):
         raise table.header_error(f"the first row holds numbers only, no names; {EXPECTED}")
-    told = {"run", "measure"} & set(columns)  # whether columns are measures or runs
-    measures = [] if told else find_measures([table.header[place] for place in places])
+    known = {"run", "measure"} & set(columns)  # whether columns are measures or runs
+    measures = [] if known else find_measures([table.header[place] for place in places])
     if measures:
         raise table.header_error(
             f"columns are named like measures ({enumerate_names(measures, 3)}), where each should be "

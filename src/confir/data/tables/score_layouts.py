@@ -61,7 +61,7 @@ class ColumnRoles(NamedTuple):
     order: tuple[str, ...] = ()
 
 
-def usual_columns(table: InputTable, roles: ColumnRoles | None = None) -> InputTable:
+def usual_columns(table: InputTable, roles: ColumnRoles | None) -> InputTable:
     """Return a table of scores in the columns that confir names, whatever its layout."""
     if roles is not None:
         table = _with_roles(table, roles)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from confir.data.tables.input_table import InputTable, fold
+from confir.data.tables.input_table import InputTable
 from confir.data.tables.measure_names import (
     begins_like_a_measure,
     confir_name,
@@ -22,6 +22,7 @@ from confir.data.tables.measure_names import (
     is_text_measure,
 )
 from confir.data.tables.score_columns import COLUMN_NAMES, EXPECTED, is_numeric
+from confir.data.tables.separated_text import folded_cells
 from confir.data.tables.summary_rows import drop_rows
 from confir.data.text_numbers import parse_number
 from confir.errors import FormatError
@@ -90,8 +91,7 @@ def _is_bare(line: bytes, separator: str | None, source: str) -> bool:
 
     Lines of a run, of qrels or of summaries are errors, as far as one line shows it.
     """
-    names = [fold(cell.strip('" ')) for cell in line.decode().split(separator)]
-    if set(names) & set(COLUMN_NAMES["topic"]):
+    if not set(COLUMN_NAMES["topic"]).isdisjoint(folded_cells(line.decode(), separator)):
         return False
     fields = [field.decode() for field in line.split()]
     count = len(fields)

@@ -38,31 +38,33 @@ def first_line(text: bytes) -> bytes:
 
 
 def header_names(content: bytes, source: str, names: Collection[str]) -> list[str]:
-    """Return the names in the header that a file seems to have, in small letters; none of no text.
+    """Return the names in the header that a file seems to have, in small letters; none if it is no text.
 
-    ``names`` are those of which some are expected, and tell what separates them.
+    Some of ``names`` are expected there, by which the separator is found.
     """
     start = without_lead(content[:_START].removeprefix(BYTE_ORDER_MARK))
     try:
         line = first_line(start).decode()
     except UnicodeDecodeError:
         return []
-    return _folded_cells(line, find_separator(line, source, names))
+    # a line without a separator is one cell
+    return folded_cells(line, find_separator(line, source, names) or "\n")
 
 
 def find_separator(line: str, source: str, names: Collection[str]) -> str | None:
-    """Return what separates the columns: what parts known names in the first line, if any does."""
+    """Return the separator of columns: one that splits the first line into known names, if any does."""
     ending = format_ending(source)
     order = (",", ";", "\t") if ending == ".csv" else ("\t", ",", ";")
     present = [separator for separator in order if separator in line]
     for separator in present:
-        if not set(names).isdisjoint(_folded_cells(line, separator)):
+        if not set(names).isdisjoint(folded_cells(line, separator)):
             return separator
     return present[0] if present else SEPARATORS.get(ending)
 
 
-def _folded_cells(line: str, separator: str | None) -> list[str]:
-    return [fold(cell.strip('" ')) for cell in (line.split(separator) if separator else [line])]
+def folded_cells(line: str, separator: str | None) -> list[str]:
+    """Return the cells of a header in small letters; without a separator, those between blanks."""
+    return [fold(cell.strip('" ')) for cell in line.split(separator)]
 
 
 def check_marks(content: bytes, source: str) -> None:
@@ -155,7 +157,7 @@ def _split_rows(
 
 
 def _strip_blanks(separator: str) -> Callable[[str], str]:
-    """Return what takes the blanks after cells from a line; the reader skips those before.
+    """Return a function that strips the blanks after cells; the reader of csv skips those before.
 
     Blanks within quotes are part of a cell. A cell may go on in the next line, as an odd number of
     quotes shows: such a line stays as it is.

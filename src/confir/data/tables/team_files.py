@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from confir.data.files import PathLike
 from confir.data.formats.trec_lines import content_lines
-from confir.data.tables.input_table import InputTable, TableKind, fold
-from confir.data.tables.separated_text import separated_table
+from confir.data.tables.input_table import InputTable, TableKind
+from confir.data.tables.separated_text import folded_cells, separated_table
 from confir.data.tables.table_reader import read_table
 from confir.errors import FormatError, counted
 
@@ -38,7 +38,7 @@ def _read_lines(
     content: bytes, first: bytes, separator: str | None, source: str
 ) -> InputTable | None:
     """Return the table of lines without a header, or whose header is separated by blanks."""
-    names = [fold(cell.strip('" ')) for cell in first.decode().split(separator)]
+    names = folded_cells(first.decode(), separator)
     headed = all(not set(names).isdisjoint(known) for known in _NAMES.values())
     header = names if headed else list(_NAMES)
     if separator is not None:

@@ -14,6 +14,16 @@ import numpy as np
 from confir.arguments import as_levels
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import on_its_scheduler
+from confir.data.interval_chart import (
+    FIRST,
+    FOUR_DECIMALS,
+    IntervalChart,
+    Mark,
+    Tip,
+    dot,
+    numbers,
+    texts,
+)
 from confir.data.result import Record, Result, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import LIMITS, MEASURE_AND_RUN, Role, TableColumn, TableColumns
@@ -25,6 +35,7 @@ from confir.intervals.interval import Limits
 from confir.intervals.simultaneous import ComparisonFamily, is_significant
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
+from confir.number_text import p_text, percent, topics_text
 from confir.order import best_first, ranks_by_mean
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import as_sample, needs
@@ -119,6 +130,26 @@ class BestRuns(Result):
             "gap": TableColumn(Role.DIFFERENCE, others=("gap_low", "gap_high")),
             "may_be_best": TableColumn(Role.FLAG, others=("borderline",)),
         }
+
+    def interval_chart(self) -> IntervalChart:
+        """Return its chart: each run's mean less the best of the others; outside the set, in grey."""
+        level, topics = percent(self.level), topics_text(self.topics, self.model_topics)
+        return IntervalChart(
+            f"{level} confidence set of the best run over {topics}: blue",
+            [record | {"p_text": p_text(record["p"])} for record in self.to_records()],
+            marks=(Mark("gap_low", "gap_high"), dot("gap")),
+            axis=f"gap to the best of the others, {level} interval",
+            tooltip=(
+                *texts("run", "measure"),
+                *numbers("topics"),
+                *numbers("mean", "gap", "gap_low", "gap_high", format=FOUR_DECIMALS),
+                Tip("may_be_best", title="may be best"),
+                Tip("p_text", title="p"),
+                Tip("share_first", ".3f", FIRST),
+            ),
+            colour="datum.may_be_best",
+            with_zero=True,
+        )
 
 
 def _rank_text(record: Record) -> str:
@@ -223,8 +254,8 @@ def best_of_pairs(
 def _limits(pairs: RunPairs, p: Floats, level: float) -> Limits:
     """Return how far runs may be below and above the best of the others.
 
-    Only the best run's comparisons must hold for all limits to hold at once, since for all other
-    runs 0 does: the constrained form of Hsu (1984). The lower limits look at runs of the set alone
+    All limits hold if those of the best run's comparisons do, since for all other runs 0 is a limit
+    that always holds: the constrained form of Hsu (1984). The lower limits look at runs of the set alone
     (Edwards & Hsu 1983).
     """
     runs, in_set = pairs.runs, ~is_significant(p, level)

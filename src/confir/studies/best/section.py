@@ -9,11 +9,11 @@ import numpy as np
 
 from confir.errors import counted
 from confir.number_text import difference_words, percent, signed_words
+from confir.report.charts import chart
 from confir.report.contents import Contents, MeasureContents
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.studies.best.best_runs import BestRuns, best_of_pairs
-from confir.studies.best.chart import best_chart
 from confir.studies.best.run_pairs import compare_all_runs
 from confir.studies.best.table import best_table
 from confir.studies.ranks.ranking import Ranking, ranking_of_pairs
@@ -44,7 +44,7 @@ def _gather(scope: Scope) -> Best | None:
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
     for level in levels:
-        yield Figure("best", best_chart(contents["best"].at[level]), level, by_run=True)
+        yield Figure("best", chart(contents["best"].at[level]), level, by_run=True)
 
 
 def best_gaps(sets: Mapping[float, BestRuns]) -> dict[str, Any]:
@@ -67,18 +67,17 @@ def best_gaps(sets: Mapping[float, BestRuns]) -> dict[str, Any]:
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
-    if contents.has("best"):
-        settings = contents.settings
-        yield Sentence(
-            25,
-            f"The {percent(settings.level)} confidence set of the best run is from one-sided "
-            "multiple comparisons with the best (Hsu 1984), with m = K − 1 for K runs in the rule for "
-            "families of comparisons, and M the median over all pairs: a run is left out where the "
-            "largest t of another run above it exceeds the order statistic of that largest t over bootstrap samples of the topics "
-            f"({counted(settings.replicates, 'replicate')}), between the one-sided t quantiles at α and "
-            "at α/(K − 1), or where 3.1787·(K − 1)·Φ(−T) is at most α.",
-            ("Hsu1984", "Bentkus2015"),
-        )
+    settings = contents.settings
+    yield Sentence(
+        25,
+        f"The {percent(settings.level)} confidence set of the best run is from one-sided "
+        "multiple comparisons with the best (Hsu 1984), with m = K − 1 for K runs in the rule for "
+        "families of comparisons, and M the median over all pairs: a run is left out where the "
+        "largest t of another run above it exceeds the order statistic of that largest t over bootstrap samples of the topics "
+        f"({counted(settings.replicates, 'replicate')}), between the one-sided t quantiles at α and "
+        "at α/(K − 1), or where 3.1787·(K − 1)·Φ(−T) is at most α.",
+        ("Hsu1984", "Bentkus2015"),
+    )
 
 
 SECTION: Section[MeasureContents] = Section(

@@ -7,56 +7,42 @@ given topics (ddof=0), so the parts sum exactly.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
-from confir.arguments import as_choice, as_generator, as_level, as_texts
-from confir.arrays import Booleans, Floats, Integers
+from confir.arguments import as_choice, as_generator, as_level, as_real, as_texts
+from confir.arrays import Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource, make_scores
 from confir.defaults import LEVEL, REPLICATES, SEED
-from confir.errors import InvalidValueError
-from confir.intervals.confidence_intervals import confidence_interval
-from confir.intervals.interval import Limits
+from confir.errors import InvalidValueError, UnknownNameError
 from confir.intervals.method_list import find_method
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_sources import as_scores
-from confir.parallel import run_in_threads
 from confir.resampling.kinds import needs
 from confir.resampling.replicates import Rng, check_replicates
 from confir.resampling.sample import Knowledge
-from confir.resampling.statistics import UNIT, Statistic
-from confir.resampling.topic_sample import TopicSample
-from confir.resampling.topic_weights import TopicWeights, draw_topics
+from confir.resampling.topic_weights import draw_topics
 from confir.resampling.variance_components import mean_over_topics
-from confir.studies.bias_variance.parameter_sweep import Sweep, read_sweeps
-from confir.studies.bias_variance.robustness import Robustness, measure_robustness
-from confir.studies.bias_variance.targets import (
+from confir.studies.bias_variance.error_parts import (
+    BEST,
     PERFECT,
     VARIABLES,
     Decomposed,
-    find_target,
+    Errors,
+    Estimate,
+    error_terms,
+    estimate_parts,
     possible_ranges,
 )
+from confir.studies.bias_variance.parameter_sweep import Sweep, read_sweeps
+from confir.studies.bias_variance.robustness import Robustness, measure_robustness
 
 # Of the methods that fit, the one whose coverage of the variance is best on TREC 2004 Robust.
 DEFAULT_VARIANCE_METHOD = "bootstrap-t"
-
-# Runs whose errors are resampled at once.
-_RUNS_AT_ONCE = 16
-
-
-class Estimate(NamedTuple):
-    """A number for each run and measure, with the limits of its interval: runs × measures."""
-
-    value: Floats
-    low: Floats
-    high: Floats
 
 
 @result
@@ -189,46 +175,29 @@ def decompose_error(
     level = as_level(level)
     check_replicates(replicates)
     find_method(method)
-    targets, name = find_target(scores, target, variable)
+    targets, name = _find_target(scores, target, variable)
     robustness = None if baseline is None else measure_robustness(scores, baseline, precision)
-    sweeps = read_sweeps(as_texts("parameters", parameters, least=0), scores.runs)
-    sample = _Errors.of(scores, targets, variable)
-    generator = as_generator(rng)
-    weights = draw_topics(len(scores.topics), replicates, generator)
-    found = [_without_limits(sample, statistic) for statistic in _STATISTICS]
-    tasks = [
-        (statistic, runs, estimate)
-        for statistic, estimate in zip(_STATISTICS, found, strict=True)
-        for runs in _varying_runs(scores, variable, statistic, name)
-    ]
-    limit = partial(_fill_limits, scores, sample, weights, level, method)
-    run_in_threads(lambda task: limit(*task), tasks[::-1])  # the longest work first
+    described = as_texts("parameters", parameters, least=0)
+    sweeps = read_sweeps(described, scores.runs) if described else ()
+    errors = Errors.of(scores, targets, variable)
     ranges = possible_ranges(bounded_measures(scores), target, variable)
-    bias, variance, total = map(_cut, found, ranges)
-    cut = [
-        ~np.isnan(one.low) & ((one.low != kept.low) | (one.high != kept.high))
-        for one, kept in zip(found, (bias, variance, total), strict=True)
-    ]
-    by_topic = None if isinstance(target, float | int) else targets
-    terms = _error_terms(scores, by_topic, sample.present)
+    weights = draw_topics(len(scores.topics), replicates, as_generator(rng))
+    (bias, variance, total), cut = estimate_parts(errors, name, ranges, weights, level, method)
     return BiasVariance(
         runs=scores.runs,
         measures=scores.measures,
         target=name,
         variable=variable,
-        topics=sample.present.sum(axis=0),
-        mean=mean_over_topics(scores.values, sample.present),
+        topics=errors.present.sum(axis=0),
+        mean=mean_over_topics(scores.values, errors.present),
         target_mean=mean_over_topics(
-            np.broadcast_to(targets[:, None], scores.values.shape), sample.present
+            np.broadcast_to(targets[:, None], scores.values.shape), errors.present
         ),
         bias=bias,
         variance=variance,
         total=total,
-        error=terms[0],
-        error_to_target=terms[1],
-        target_error=terms[2],
-        cross=terms[3],
-        cut=np.sum(cut, axis=0),
+        **error_terms(errors, None if isinstance(target, float | int) else targets),
+        cut=cut,
         level=level,
         method=method,
         robustness=robustness,
@@ -250,120 +219,38 @@ def _check_request(
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Errors:
-    """What is averaged over topics: topics × runs × measures, NaN where a score is missing.
-
-    Attributes
-    ----------
-    rho
-        The target's score minus the run's.
-    deviation
-        The variable minus its mean, to avoid cancellation in squares.
-    present
-        Whether run and target both have a score.
-    variable
-        Its name.
-    """
-
-    rho: Floats
-    deviation: Floats
-    present: Booleans
-    variable: Decomposed
-
-    @classmethod
-    def of(cls, scores: Scores, targets: Floats, variable: Decomposed) -> _Errors:
-        rho = targets[:, None] - scores.values
-        present = ~np.isnan(rho)
-        values = rho if variable == "rho" else np.where(present, scores.values, np.nan)
-        return cls(rho, values - mean_over_topics(values, present), present, variable)
-
-
-# The variables averaged, from rho and the deviation; a function of the means; its derivatives.
-_STATISTICS = (
-    Statistic("bias", lambda rho, _: (rho,), np.positive, lambda _: (UNIT,)),
-    Statistic(
-        "variance",
-        lambda _, deviation: (deviation, deviation**2),
-        lambda mean, square: square - mean**2,
-        lambda mean, square: (-2.0 * mean, np.ones_like(square)),
-    ),
-    Statistic(
-        "total",
-        lambda rho, deviation: (rho, deviation, deviation**2),
-        lambda rho, mean, square: rho**2 + (square - mean**2),
-        lambda rho, mean, square: (2.0 * rho, -2.0 * mean, np.ones_like(square)),
-    ),
-)
-
-
-def _without_limits(errors: _Errors, statistic: Statistic) -> Estimate:
-    """Return a part of the error; its limits are to be filled in."""
-    variables = statistic.variables(errors.rho, errors.deviation)
-    means = [mean_over_topics(variable, errors.present) for variable in variables]
-    value = np.asarray(statistic.value(*means), np.float64)
-    return Estimate(value, np.full(value.shape, np.nan), np.full(value.shape, np.nan))
-
-
-def _varying_runs(
-    scores: Scores, variable: Decomposed, statistic: Statistic, target: str
-) -> list[list[int]]:
-    """Return the runs with limits, some at a time: where the run is the target, it has none."""
-    own = statistic.name == "bias" or variable == "rho"
-    runs = [place for place, run in enumerate(scores.runs) if run != target or not own]
-    return [runs[i : i + _RUNS_AT_ONCE] for i in range(0, len(runs), _RUNS_AT_ONCE)]
-
-
-def _fill_limits(
-    scores: Scores,
-    errors: _Errors,
-    weights: TopicWeights,
-    level: float,
-    method: str,
-    statistic: Statistic,
-    runs: list[int],
-    estimate: Estimate,
-) -> None:
-    """Fill in the limits of some runs."""
-    variables = statistic.variables(errors.rho[:, runs], errors.deviation[:, runs])
-    labels = tuple(
-        (scores.runs[run], f"{measure} ({statistic.name})")
-        for run in runs
-        for measure in scores.measures
-    )
-    sample = TopicSample(
-        labels=labels,
-        shape=(len(labels),),
-        values=tuple(variable.reshape(len(variable), -1) for variable in variables),
-        statistic=statistic,
-        support=np.zeros(len(labels), bool),
-    )
-    distribution = sample.distribution(slice(None), weights, find_method(method).needs)
-    limits = confidence_interval(distribution, level=level, method=method)
-    estimate.low[runs] = limits.low.reshape(len(runs), -1)
-    estimate.high[runs] = limits.high.reshape(len(runs), -1)
-
-
-def _cut(found: Estimate, possible: Limits) -> Estimate:
-    """Return a part of the error with its limits clipped to the possible range."""
-    return found._replace(
-        low=np.clip(found.low, possible.low, possible.high),
-        high=np.clip(found.high, possible.low, possible.high),
-    )
-
-
-def _error_terms(
-    scores: Scores, targets: Floats | None, present: Booleans
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return E(x-1)² and the three terms of which it is the sum ([Zhang2013] Eq. 8)."""
-    nothing = np.full(scores.values.shape[1:], np.nan)
-    bounded = bounded_measures(scores)
-    error = np.where(bounded, mean_over_topics((scores.values - 1.0) ** 2, present), np.nan)
-    if targets is None:
-        return error, nothing, nothing, nothing
-    apart, short = scores.values - targets[:, None], targets[:, None] - 1.0
-    short = np.broadcast_to(short, apart.shape)
-    to_target = mean_over_topics(apart**2, present)
-    target_error = np.where(bounded, mean_over_topics(short**2, present), np.nan)
-    cross = np.where(bounded, 2.0 * mean_over_topics(apart * short, present), np.nan)
-    return error, to_target, target_error, cross
+def _find_target(scores: Scores, target: str | float, variable: Decomposed) -> tuple[Floats, str]:
+    """Return the target's scores, topics × measures, and its name."""
+    shape = (len(scores.topics), len(scores.measures))
+    bounded = [scores.measures[m] for m in np.flatnonzero(bounded_measures(scores))]
+    if isinstance(target, str):
+        if target in (PERFECT, BEST) and target in scores.runs:
+            raise InvalidValueError(
+                f"a run is named {target!r}, which is also a kind of target; rename the run"
+            )
+        if target == PERFECT:
+            unbounded = [name for name in scores.measures if name not in bounded]
+            if unbounded:
+                raise InvalidValueError(
+                    f"a perfect score is 1, but {unbounded[0]} is not bounded by [0, 1]; expected "
+                    "another target: best, a run, or a mean score"
+                )
+            return np.ones(shape), target
+        if target == BEST:
+            known = np.where(np.isnan(scores.values), -np.inf, scores.values).max(axis=1)
+            return np.where(np.isinf(known), np.nan, known), target
+        if target not in scores.runs:
+            raise UnknownNameError("target", target, (PERFECT, BEST, *scores.runs))
+        return scores.select(run=[target]).values[:, 0], target
+    target = as_real("target", target)
+    if variable == "rho":
+        raise InvalidValueError(
+            f"the target is a mean, {target:g}, without scores by topic, so there is no rho; "
+            "decompose the score, or choose as target perfect, best or a run"
+        )
+    if not math.isfinite(target) or (bounded and not 0.0 <= target <= 1.0):
+        raise InvalidValueError(
+            f"the target's mean is {target:g}; expected a mean score"
+            + (f", from 0 to 1 for {bounded[0]}" if bounded else "")
+        )
+    return np.full(shape, float(target)), f"{target:g}"

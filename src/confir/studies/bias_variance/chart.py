@@ -16,6 +16,7 @@ from confir.report.charts import (
     import_altair,
     inline_records,
     label_names,
+    round_ticks,
     styled,
     tooltips,
 )
@@ -200,10 +201,8 @@ def _equal_totals(records: Sequence[Record]) -> list[Record]:
     xs = [record["bias_squared"] for record in known]
     ys = [record["variance"] for record in known]
     low, high = min(xs) + min(ys), max(xs) + max(ys)
-    step = _round_step((high - low) / _LINES_WANTED)
-    totals = [step * i for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
     lines: list[Record] = []
-    for total in totals:
+    for total in round_ticks(low, high, _LINES_WANTED):
         left, right = max(min(xs), total - max(ys)), min(max(xs), total - min(ys))
         text = f"{total:.6g}"
         lines += [
@@ -211,11 +210,3 @@ def _equal_totals(records: Sequence[Record]) -> list[Record]:
             {"total": text, "bias_squared": right, "variance": total - right, "label": text},
         ]
     return lines
-
-
-def _round_step(wanted: float) -> float:
-    """Return 1, 2 or 5 times a power of ten, near a wanted step."""
-    if wanted <= 0:
-        return 1.0
-    power = 10.0 ** math.floor(math.log10(wanted))
-    return power * min((1.0, 2.0, 5.0, 10.0), key=lambda factor: abs(factor * power - wanted))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated
-from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
+from confir.report.sections import Scope, Section, Sentence
 from confir.studies.bias_variance.bias_variance import BiasVariance, decompose_error
 
 
@@ -16,11 +14,6 @@ def _gather_all(scope: Scope) -> BiasVariance:
     scope.require_runs("bias against the best run of each topic")
     settings = scope.settings
     return decompose_error(scope.scores, target="best", level=settings.level, **settings.drawing)
-
-
-def _gather(scope: Scope) -> BiasVariance:
-    found: BiasVariance = scope.own_part("bias_variance")
-    return found
 
 
 def _conclusion(contents: Contents) -> str:
@@ -38,25 +31,20 @@ def _conclusion(contents: Contents) -> str:
     return f"{least} has the smallest error; {steadiest} varies least over {units}."
 
 
-def _methods(contents: Contents) -> Iterator[Sentence]:
-    if contents.has("bias_variance"):
-        yield Sentence(
-            70,
-            "Bias is the mean of the best score of each topic minus the mean of the run, variance that "
-            "of its scores over topics, after Zhang et al. (2013).",
-            ("Zhang2013",),
-        )
-
-
 SECTION: Section[MeasureContents] = Section(
     by_measure=True,
-    gather=_gather,
     gather_all=_gather_all,
     anchor="bias-variance",
     heading="Effectiveness and stability",
     meaning="A run further left is more effective on average; a run further down is more stable over topics.",
-    figures=own_chart("bias_variance", "bias-variance", by_run=True, zoomable=True),
-    tables=own_table("bias_variance", "bias-variance"),
+    part="bias-variance",
+    by_run=True,
+    zoomable=True,
     conclusion=_conclusion,
-    methods=_methods,
+    methods=Sentence(
+        70,
+        "Bias is the mean of the best score of each topic minus the mean of the run, variance that "
+        "of its scores over topics, after Zhang et al. (2013).",
+        ("Zhang2013",),
+    ),
 )

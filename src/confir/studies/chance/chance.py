@@ -1,4 +1,4 @@
-"""What random rankings score, and how runs compare with them: the result."""
+"""Scores of random rankings, and how runs compare with them: the result."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Chance(Result):
 
     Attributes
     ----------
-    topics, measures
-        Names.
+    topics, measures, runs
+        Names; no runs where none are compared.
     documents
         Number of documents ranked.
     depth
@@ -45,6 +45,9 @@ class Chance(Result):
         Number of relevant documents, as each measure counts them: topics × measures.
     expected, sd
         Exact mean and standard deviation of the score of a random ranking: topics × measures.
+    prevalence
+        Proportion of relevant documents R/N, the usual approximation of the expected AP: topics ×
+        measures.
     scores, corrected
         The runs' scores, and ``(score - expected) / (1 - expected)``, by measures such as "AP
         (corrected)", which may be below 0; None without runs.
@@ -57,11 +60,13 @@ class Chance(Result):
 
     topics: tuple[str, ...] = axis("topic")
     measures: tuple[str, ...] = axis("measure")
+    runs: tuple[str, ...] = axis("run")
     documents: int = constant()
     depth: int = constant()
     relevant: Integers = over("topic", "measure")
     expected: Floats = over("topic", "measure")
     sd: Floats = over("topic", "measure")
+    prevalence: Floats = over("topic", "measure")
     scores: Scores | None = None
     corrected: Scores | None = None
     p: Floats | None = over("topic", "run", "measure", default=None)
@@ -76,23 +81,13 @@ class Chance(Result):
     )
     optional_columns = ("run", "score", "corrected")
 
-    @property
-    def prevalence(self) -> Floats:
-        """Proportion of relevant documents R/N, the usual approximation of the expected AP."""
-        return self.relevant / self.documents
-
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """Names of the runs."""
-        return () if self.scores is None else self.scores.runs
-
     def axes(self) -> dict[str, Sequence[str]]:
         """Return topics and measures, and the runs if there are any."""
-        return {**Result.axes(self), **({"run": self.runs} if self.runs else {})}
+        found = Result.axes(self)
+        return found if self.runs else {name: found[name] for name in ("topic", "measure")}
 
     def derived(self) -> Iterator[Variable]:
-        """Yield the proportion of relevant documents, and the scores of the runs."""
-        yield Variable("prevalence", ("topic", "measure"), self.prevalence)
+        """Yield the scores of the runs."""
         for name, table in (("score", self.scores), ("corrected", self.corrected)):
             if table is not None:
                 yield Variable(name, ("topic", "run", "measure"), table.values)
@@ -128,25 +123,26 @@ class Chance(Result):
 
     def _mean(self, measure: int, run: int | None) -> Record:
         """Return the means of a measure over the topics that a run has scores for."""
-        kept = self._topics_of(measure, run)
+        scored = None if run is None or self.scores is None else self.scores.values[:, run, measure]
+        kept = np.arange(len(self.topics)) if scored is None else np.flatnonzero(~np.isnan(scored))
         record: Record = {
             "topic": ALL_TOPICS,
             "documents": self.documents,
-            "relevant": _mean(self.relevant[kept, measure]),
+            "relevant": _mean_of_known(self.relevant[kept, measure]),
             "depth": self.depth,
             "measure": self.measures[measure],
-            "expected": _mean(self.expected[kept, measure]),
+            "expected": _mean_of_known(self.expected[kept, measure]),
             "sd": float(np.sqrt(np.square(self.sd[kept, measure]).sum())) / max(len(kept), 1),
-            "prevalence": _mean(self.prevalence[kept, measure]),
+            "prevalence": _mean_of_known(self.prevalence[kept, measure]),
         }
-        if run is None or self.scores is None or self.corrected is None or self.p is None:
+        if run is None or scored is None or self.corrected is None:
             return record
         return {
             **record,
             "run": self.runs[run],
             "topics": len(kept),
-            "score": _mean(self.scores.values[kept, run, measure]),
-            "corrected": _mean(self.corrected.values[kept, run, measure]),
+            "score": _mean_of_known(scored[kept]),
+            "corrected": _mean_of_known(self.corrected.values[kept, run, measure]),
             **dict(zip(("p", "p_low", "p_high"), self._tail(kept, run, measure), strict=True)),
         }
 
@@ -159,19 +155,13 @@ class Chance(Result):
             Tail(*(table[informative, run, measure] for table in tables)), self.draws
         )
 
-    def _topics_of(self, measure: int, run: int | None) -> Integers:
-        """Return the topics that a run has scores for."""
-        if run is None or self.scores is None:
-            return np.arange(len(self.topics))
-        return np.flatnonzero(~np.isnan(self.scores.values[:, run, measure]))
-
 
 def corrected_name(measure: str) -> str:
     """Return the name of a chance-corrected measure."""
     return f"{measure} (corrected)"
 
 
-def _mean(values: Floats | Integers) -> float:
+def _mean_of_known(values: Floats | Integers) -> float:
     """Return the mean of the values, missing ones left out."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else math.nan

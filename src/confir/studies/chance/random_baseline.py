@@ -13,7 +13,6 @@ from confir.arrays import Floats, Integers
 from confir.data.experiment import Experiment, as_experiment
 from confir.data.formats.objects import as_qrels
 from confir.data.qrels import Qrels
-from confir.data.reading_rules import ReadingRules
 from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
@@ -130,7 +129,7 @@ def compare_with_chance(
     documents = as_integer("documents", documents, highest=MOST_DOCUMENTS)
     generator = as_generator(rng)
     if isinstance(qrels, Experiment):
-        experiment = as_experiment(qrels, None, ReadingRules(rel, depth))
+        experiment = as_experiment(qrels, None, {"rel": rel, "depth": depth})
         rel, depth = experiment.rules.rel, experiment.rules.depth
         scores = evaluate(experiment, measures=measures) if scores is None else scores
         qrels = experiment.qrels
@@ -154,6 +153,7 @@ def compare_with_chance(
     return replace(
         baseline,
         measures=scores.measures,
+        runs=scores.runs,
         scores=scores,
         corrected=Scores(topics, scores.runs, names, values, bounded=False),
         p=p,
@@ -218,16 +218,19 @@ def _baseline(
         depth = as_integer("depth", depth, highest=MOST_DOCUMENTS)
     collection = check_collection(documents, counts, depth)
     relevant = [collection.relevant(measure.lowest_gain) for measure in measures]
+    numbers = np.stack(relevant, axis=1).astype(np.int64)
     moments = [random_score_moments(measure, documents, counts, depth) for measure in measures]
     expected, variance = zip(*moments, strict=True)
     return Chance(
         topics=topics,
         measures=tuple(str(measure) for measure in measures),
+        runs=(),
         documents=documents,
         depth=documents if depth is None else depth,
-        relevant=np.stack(relevant, axis=1).astype(np.int64),
+        relevant=numbers,
         expected=np.stack(expected, axis=1),
         sd=np.sqrt(np.stack(variance, axis=1)),
+        prevalence=numbers / documents,
     )
 
 

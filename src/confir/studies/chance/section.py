@@ -10,7 +10,7 @@ from confir.errors import InvalidValueError, counted
 from confir.number_text import score_words
 from confir.order import TIE
 from confir.report.contents import Contents, MeasureContents
-from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
+from confir.report.sections import Scope, Section, Sentence
 from confir.studies.chance.chance import Chance
 from confir.studies.chance.random_baseline import compare_with_chance
 
@@ -54,14 +54,13 @@ def _conclusion(contents: Contents) -> str:
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
-    if contents.has("chance"):
-        size = ", those that occur in qrels and runs" if contents.documents_counted else ""
-        yield Sentence(
-            80,
-            f"Chance is the exact expectation over random rankings of {contents.documents:,} "
-            f"documents{size}, after Bestgen (2015).",
-            ("Bestgen2015",),
-        )
+    size = ", those that occur in qrels and runs" if contents.documents_counted else ""
+    yield Sentence(
+        80,
+        f"Chance is the exact expectation over random rankings of {contents.documents:,} "
+        f"documents{size}, after Bestgen (2015).",
+        ("Bestgen2015",),
+    )
 
 
 SECTION: Section[MeasureContents] = Section(
@@ -70,8 +69,8 @@ SECTION: Section[MeasureContents] = Section(
     anchor="chance",
     heading="Random baseline",
     meaning="A score is meaningful only as far as it exceeds that of a random ranking.",
-    figures=own_chart("chance", "chance", by_run=True),
-    tables=own_table("chance", "chance"),
+    part="chance",
+    by_run=True,
     conclusion=_conclusion,
     methods=_methods,
 )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from confir.arguments import as_choices
 from confir.cli import options
 from confir.cli.input import Inputs
 from confir.cli.output import Output
@@ -197,6 +196,7 @@ def _check_methods(
     methods: list[str], statistics: options.DocumentStatistics, *, per_topic: bool
 ) -> list[str]:
     """Return the methods requested, or the default; raise or warn before any work."""
+    from confir.arguments import as_choices
     from confir.intervals.confidence_intervals import check_tails
     from confir.intervals.method_list import DEFAULT_SCORE_METHOD, find_method
     from confir.studies.collection.collection_means import DEFAULT_MEAN_METHODS, MEAN_METHODS

@@ -56,11 +56,6 @@ class CollectionContents:
         return [self.means.runs[place] for place in best_first(self.means.mean[:, 0, 0])]
 
 
-def _gather(scope: Scope) -> CollectionContents:
-    found: CollectionContents = scope.found("collection")
-    return found
-
-
 def _gather_all(scope: Scope) -> CollectionContents:
     lists, scores, settings = scope.require_lists(), scope.scores, scope.settings
     refuse_design(scores.design, "the bootstrap over documents")
@@ -142,20 +137,18 @@ def _largest_part(topics: float, documents: float, interaction: float) -> str:
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
-    found: CollectionContents | None = contents["collection"]
-    if found is not None:
-        yield Sentence(
-            60,
-            f"The influence of the document collection on {found.means.measures[0]} "
-            f"was estimated by a bootstrap of its documents, shared by all topics and runs "
-            f"({COLLECTION_REPLICATES} replicates), after Cormack & Lynam (2006).",
-            ("Cormack2006",),
-        )
+    found: CollectionContents = contents["collection"]
+    yield Sentence(
+        60,
+        f"The influence of the document collection on {found.means.measures[0]} "
+        f"was estimated by a bootstrap of its documents, shared by all topics and runs "
+        f"({COLLECTION_REPLICATES} replicates), after Cormack & Lynam (2006).",
+        ("Cormack2006",),
+    )
 
 
 SECTION: Section[Contents] = Section(
     by_measure=False,
-    gather=_gather,
     gather_all=_gather_all,
     anchor="collection",
     heading="Another collection",

@@ -163,11 +163,9 @@ def compare_command(
         compare_by(inputs, by, baseline, statistics, out)
         return
     gates = list(fail_if_worse or [])
-    if gates and baseline is None:
-        raise InvalidValueError("--fail-if-worse needs --baseline, the run to compare with")
     if require is not None and not gates:
         raise InvalidValueError("--require needs --fail-if-worse MEASURE, which names the measure")
-    records.check(gates)
+    records.check(gates, baseline)
     if family == BEST:
         raise InvalidValueError("--family best is now --show best")
     by_team = "teams" if teams is not None and baseline is None else ""
@@ -180,10 +178,9 @@ def compare_command(
         "test": test or None,
         "correction": correction,
         "margin": margin or None,
-        "level": statistics.level,
         "method": method,
     }
-    asked = check_options(baseline=baseline, **how)
+    asked = check_options(baseline=baseline, level=statistics.level, **how)
     if not margin and all(one.corrected for one in asked.tests):
         itself = " and ".join(one.name for one in asked.tests)
         reason = f"is for other tests; {itself} corrects by itself"
@@ -211,8 +208,7 @@ def compare_command(
             scores,
             baseline=inputs.find_baseline(baseline, scores.runs),
             **how,
-            replicates=statistics.replicates,
-            rng=statistics.seed,
+            **statistics.arguments,
         )
         if submitted:
             comparison = _among_teams(comparison, submitted)
@@ -268,8 +264,8 @@ def _board(
 
     if len(scores.runs) < 2:
         raise InvalidValueError("there is one run; a comparison needs at least 2")
-    level, seed = statistics.level, statistics.seed
-    best = find_best(scores, level=level, replicates=statistics.replicates, rng=seed)
+    seed = statistics.seed
+    best = find_best(scores, **statistics.arguments)
     board = rank_teams(best, teams) if teams else None
     if board is None:
         table = with_design_note(best_table(best, seed), scores.design_words)
@@ -280,7 +276,7 @@ def _board(
         return answer
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TopicWarning)  # the best run has its own
-        comparison = compare_runs(scores, level=level, replicates=statistics.replicates, rng=seed)
+        comparison = compare_runs(scores, **statistics.arguments)
     if board is not None:
         return answer._replace(parts=team_parts(board, best, comparison, seed))
     return answer._replace(parts=board_parts(best, comparison, seed, brief=brief))
@@ -293,9 +289,9 @@ def _ranks(scores: Scores | ScoreSummary, statistics: options.Statistics) -> Ans
     from confir.report.tables import with_design_note, with_seed
     from confir.studies.ranks.ranking import rank_runs
 
-    level, replicates, seed = statistics.level, statistics.replicates, statistics.seed
-    ranking = rank_runs(scores, level=level, replicates=replicates, rng=seed)
-    table = with_design_note(with_seed(result_table(ranking), seed), scores.design_words)
+    ranking = rank_runs(scores, **statistics.arguments)
+    table = with_seed(result_table(ranking), statistics.seed)
+    table = with_design_note(table, scores.design_words)
     return Answer(ranking.to_records(), table, ranking)
 
 
@@ -308,7 +304,8 @@ def show_runs(view: str, scores: Any, statistics: Any, *, in_parts: bool) -> Ans
     if view == "ranks":
         return _ranks(scores, statistics)
     comparison = compare_runs(
-        scores, level=statistics.level, replicates=statistics.replicates, rng=statistics.seed
+        scores,
+        **statistics.arguments,
     )
     return _answer(view, comparison, (), statistics.seed)
 

@@ -109,7 +109,7 @@ def compare_runs(
     baseline
         The run that the others are compared with; by default all pairs are compared.
     family
-        The pairs whose intervals and p-values hold all at once, within one measure: "baseline" with
+        The pairs whose intervals and p-values are simultaneous, within one measure: "baseline" with
         a baseline, "all-pairs" without, each the default; or "none" of them.
     test
         Name of a test in TESTS, or several. Other tests than t are single tests. By default t; by

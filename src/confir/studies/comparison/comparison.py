@@ -96,7 +96,7 @@ class Comparison(PairResult):
         difference by human judgements, estimated from both.
     family, families
         all-pairs, baseline or none, and the family of each measure, whose intervals and p-values
-        hold all at once; None for single tests.
+        are simultaneous; None for single tests.
     simultaneous_low, simultaneous_high
         The interval that a family's verdict rests on; NaN for single tests.
     topics, wins, ties, losses
@@ -233,7 +233,7 @@ class Comparison(PairResult):
 
     @property
     def is_simultaneous(self) -> bool:
-        """Whether the intervals beside verdicts hold for several pairs at once."""
+        """Whether the intervals of verdicts are simultaneous for several pairs."""
         together = self.families is not None or self.ranges is not None
         return together and bool(self.tested.max() > 1)
 

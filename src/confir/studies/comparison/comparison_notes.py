@@ -65,7 +65,7 @@ def sampling_notes(comparison: Comparison, seed: int | None) -> list[str]:
 
 
 def interval_name(comparison: Comparison) -> str:
-    """Return what interval stands beside a verdict: ``simultaneous 95% interval, all 10 pairs``."""
+    """Return the name of the interval shown with a verdict: ``simultaneous 95% interval, all 10 pairs``."""
     if comparison.is_simultaneous:
         return f"simultaneous {percent(comparison.level)} interval, {_family_text(comparison)}"
     alone = " (of each pair alone)" if comparison.is_adjusted else _not_adjusted(comparison)

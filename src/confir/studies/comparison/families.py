@@ -1,7 +1,7 @@
 """Families of comparisons, whose intervals and p-values are simultaneous; and corrections of single tests.
 
-A family has simultaneous intervals and p-values that agree with them. Single tests have p-values
-with a correction, beside intervals of each pair alone.
+A family has simultaneous intervals and p-values that agree with them. Single tests have corrected
+p-values, and intervals that are not adjusted.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
     With a baseline, they are those of all runs from it.
     """
     comparisons: dict[float, Comparison] = contents["comparison"]
-    order, runs = contents.order(), len(contents.scores.runs)
+    order, runs = contents.order, len(contents.scores.runs)
     first = next(iter(comparisons.values()))
     reference = contents.reference(first.baseline)
     held = order[: max(MATRIX_RUNS, _HELD_VERDICTS // runs)]

@@ -199,3 +199,18 @@ def reliability(
     with np.errstate(invalid="ignore"):
         coefficient: Floats = systems / (systems + error)
     return coefficient
+
+
+def two_factor_limits(
+    found: MeanSquares, shape: tuple[int, ...], planned: tuple[int, ...], level: float
+) -> dict[str, Floats]:
+    """Return the limits of Eρ² and Φ of systems × topics: numbers of topics × 1."""
+    (squares, _, residual), (free, _, rest) = found.squares, found.df
+    systems, topics = shape
+    numbers = np.array(planned)[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.divide(squares, residual)
+        low, high = relative_limits(ratio, (free, rest), topics, numbers, level)
+        absolute = absolute_limits(found, systems, topics, numbers, level)
+    limits = {"relative_low": low, "relative_high": high}
+    return limits | dict(zip(("absolute_low", "absolute_high"), absolute, strict=True))

@@ -43,13 +43,11 @@ from confir.studies.components.analysis import (
     REPEATS,
     SYSTEMS,
     TOPICS,
-    MeanSquares,
     VarianceSource,
-    absolute_limits,
     find_sources,
     mean_squares,
-    relative_limits,
     reliability,
+    two_factor_limits,
 )
 
 # Draws of the mean squares, of which the limits of coefficients without an exact distribution are quantiles.
@@ -202,7 +200,7 @@ def decompose_scores(
         drawn = found.components(found.squares * found.df / draws)
         named |= _drawn_limits(_coefficients(drawn, sources, facets, planned), level)
     else:
-        named |= _known_limits(found, values.shape, planned[0], level)
+        named |= two_factor_limits(found, values.shape, planned[0], level)
     total = variance.sum()
     return Components(
         sources=tuple(source.name for source in sources),
@@ -302,21 +300,6 @@ def _planned_levels(
     else:
         each = [(number, 2 * number) for number in at_hand]
     return tuple(product(*each))
-
-
-def _known_limits(
-    found: MeanSquares, shape: tuple[int, ...], planned: tuple[int, ...], level: float
-) -> dict[str, Floats]:
-    """Return the limits of Eρ² and Φ of systems × topics: numbers of topics × 1."""
-    (squares, _, residual), (free, _, rest) = found.squares, found.df
-    systems, topics = shape
-    numbers = np.array(planned)[:, None]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.divide(squares, residual)
-        low, high = relative_limits(ratio, (free, rest), topics, numbers, level)
-        absolute = absolute_limits(found, systems, topics, numbers, level)
-    limits = {"relative_low": low, "relative_high": high}
-    return limits | dict(zip(("absolute_low", "absolute_high"), absolute, strict=True))
 
 
 def _drawn_limits(drawn: Mapping[str, Floats], level: float) -> dict[str, Floats]:

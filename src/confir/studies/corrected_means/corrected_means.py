@@ -11,7 +11,8 @@ import numpy as np
 from confir.arguments import as_generator, as_level
 from confir.arrays import Floats
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
-from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
+from confir.data.interval_chart import LIMITS_LINE, IntervalChart, Mark, dot, numbers, texts
+from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, JudgedScores, check_sample
 from confir.data.table_columns import LIMITS, MEASURE_AND_RUN, Role, TableColumn, TableColumns
@@ -93,6 +94,27 @@ class CorrectedMeans(Result):
             "worth": TableColumn(Role.NUMBER, format=".1f"),
         }
 
+    def interval_chart(self) -> IntervalChart:
+        """Return its chart, with the means by human judgements alone and by the model alone."""
+        by = f" by {self.measures[0]}" if len(self.measures) == 1 else ""
+        return IntervalChart(
+            f"Means{by}, corrected by human judgements",
+            self.to_records(),
+            marks=(
+                Mark("human_low", "human_high", size=5, colour="grey", opacity=0.35),
+                LIMITS_LINE,
+                dot("mean"),
+                dot("model_mean", "orange", "cross"),
+            ),
+            axis=f"mean with {percent(self.level)} interval",
+            tooltip=(
+                *texts("run"),
+                *numbers("mean", "low", "high", "human_mean", "model_mean", "weight"),
+            ),
+            subtitle="grey: human judgements alone; cross: model alone",
+            width=280,
+        )
+
     def note(self) -> str:
         """Return what the numbers are, and where the model's judgements carry no information."""
         methods = enumerate_names(sorted({name for row in self.methods for name in row}))
@@ -166,8 +188,7 @@ def correct_judgements(
         )
     if method is not None:
         find_method(method)
-    rules_given = ReadingRules(**rules)
-    experiment = as_experiment(qrels, runs, rules_given, (human, human_sample))
+    experiment = as_experiment(qrels, runs, rules, (human, human_sample))
     scores = cast("JudgedScores", evaluate(experiment, measures=measures, progress=progress))
     return correct_scores(scores, level=level, method=method, replicates=replicates, rng=rng)
 

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from confir.data.sampling.judged_scores import as_judged
-from confir.data.sampling.sampled_document_scores import as_sampled
 from confir.errors import counted
 from confir.number_text import score_words
 from confir.order import TIE, is_best
+from confir.report.charts import chart
 from confir.report.contents import Contents
 from confir.report.names import isolated
-from confir.report.sections import Figure, Scope, Section, Sentence, own_table
-from confir.studies.corrected_means.chart import corrected_chart
+from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.studies.corrected_means.corrected_means import CorrectedMeans, correct_scores
 
 
@@ -98,27 +97,7 @@ def _off(bias: float) -> str:
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
-    means: CorrectedMeans | None = contents["corrected_means"]
-    if contents.scores.human_documents:
-        sampled = as_sampled(contents.scores.listed())
-        yield Sentence(
-            15,
-            f"People judged {sampled.human_documents:,} of "
-            f"{sampled.model_documents:,} documents, drawn at random, a model all of them; "
-            "scores are by human judgements, estimated with the probabilities of being drawn "
-            "(Horvitz & Thompson 1952) and the model's judgements with a weight from other topics.",
-            ("Horvitz1952",),
-        )
-        if sampled.draw_replicates:
-            yield Sentence(
-                15,
-                "The part of the draw in the variance of means is by "
-                f"{counted(sampled.draw_replicates, 'replicate')} of it, a bootstrap from a "
-                "pseudo-population (Beaumont & Patak 2012).",
-                ("BeaumontPatak2012",),
-            )
-    if means is None:
-        return
+    means: CorrectedMeans = contents["corrected_means"]
     if not means.model_topics:
         yield Sentence(15, "People judged all topics, and means are by their judgements.")
         return
@@ -138,7 +117,7 @@ def _figures(contents: Contents, _: tuple[float, ...]) -> Iterator[Figure]:
     """Yield a chart for each measure: the page shows the one that is chosen."""
     means: CorrectedMeans = contents["corrected_means"]
     for measure in means.measures:
-        drawing = corrected_chart(means.select(measure=measure))
+        drawing = chart(means.select(measure=measure))
         yield Figure("human", drawing, measure=measure)
 
 
@@ -151,7 +130,7 @@ SECTION: Section[Contents] = Section(
     "judgements of some topics correct them.",
     context=_context,
     figures=_figures,
-    tables=own_table("corrected_means", "human"),
+    part="human",
     answer=_answer,
     conclusion=_conclusion,
     methods=_methods,

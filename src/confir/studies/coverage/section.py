@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 from confir.defaults import LEVEL
@@ -11,7 +10,7 @@ from confir.intervals.document_intervals import two_sided_normal
 from confir.number_text import percent
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated
-from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
+from confir.report.sections import Scope, Section, Sentence
 from confir.studies.coverage.coverage import Coverage, estimate_coverage
 
 # Enough to estimate a coverage to about one percentage point.
@@ -69,16 +68,6 @@ def _conclusion(contents: Contents) -> str:
     return f"Yes: {text}" if calibrated else text[0].upper() + text[1:]
 
 
-def _methods(contents: Contents) -> Iterator[Sentence]:
-    if contents.has("coverage"):
-        yield Sentence(
-            50,
-            f"The coverage of the intervals was estimated on these scores, from "
-            f"{COVERAGE_SAMPLES} samples of topics drawn with replacement, after Soboroff (2014).",
-            ("Soboroff2014",),
-        )
-
-
 SECTION: Section[MeasureContents] = Section(
     by_measure=True,
     gather=_gather,
@@ -86,8 +75,12 @@ SECTION: Section[MeasureContents] = Section(
     heading="Are the intervals calibrated?",
     meaning="Intervals are calibrated if they contain the true mean as often as their level says.",
     context=_context,
-    figures=own_chart("coverage", "coverage"),
-    tables=own_table("coverage", "coverage"),
+    part="coverage",
     conclusion=_conclusion,
-    methods=_methods,
+    methods=Sentence(
+        50,
+        f"The coverage of the intervals was estimated on these scores, from "
+        f"{COVERAGE_SAMPLES} samples of topics drawn with replacement, after Soboroff (2014).",
+        ("Soboroff2014",),
+    ),
 )

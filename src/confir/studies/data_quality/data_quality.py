@@ -13,7 +13,6 @@ from confir.data.experiment import Experiment, as_experiment
 from confir.data.lists.rankings import Rankings, TiePrecision
 from confir.data.lists.tied_lists import count_ties
 from confir.data.lists.topic_lists import TopicLists
-from confir.data.reading_rules import ReadingRules
 from confir.data.result import (
     Record,
     Result,
@@ -152,7 +151,7 @@ def inspect_data(
     DataQuality(run: 1, cutoff: 5, rel=1)
     """
     ranks = as_integers("cutoffs", cutoffs)
-    experiment = as_experiment(qrels, runs, ReadingRules(rel))
+    experiment = as_experiment(qrels, runs, {"rel": rel})
     rules = experiment.rules
     return inspect_lists(
         experiment.lists_by_topic(), ranks, rel=rules.rel, tie_precision=rules.tie_precision

@@ -7,7 +7,7 @@ from typing import Any
 
 from confir.errors import SmallSampleWarning, UnjudgedWarning, counted, warn_caller
 from confir.report.contents import Contents
-from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
+from confir.report.sections import Scope, Section, Sentence
 from confir.studies.data_quality.data_quality import DataQuality, inspect_lists
 from confir.studies.data_quality.sentences import (
     NOTHING_UNUSUAL,
@@ -59,7 +59,7 @@ def _found(contents: Contents) -> list[str]:
 
 def _made_by(contents: Contents) -> Iterator[tuple[str, str, str]]:
     """Yield the runs with metadata, the best first: name, team or person, and method."""
-    for place in contents.measures[0].order():
+    for place in contents.measures[0].order:
         run = contents.scores.runs[place]
         if run in contents.run_metadata:
             _, actor, method = contents.run_metadata[run]
@@ -67,10 +67,9 @@ def _made_by(contents: Contents) -> Iterator[tuple[str, str, str]]:
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
-    quality: DataQuality | None = contents["data_quality"]
-    lacking = quality is not None and any(quality.missing)
+    quality: DataQuality = contents["data_quality"]
     complete = contents.scores.topic_counts() == len(contents.scores.topics)
-    if lacking and complete.all():
+    if any(quality.missing) and complete.all():
         yield Sentence(10, "A topic that a run lacks scores 0.")
 
 
@@ -82,8 +81,8 @@ SECTION: Section[Contents] = Section(
     meaning="Missing topics, ties and unjudged documents can change scores before any "
     "statistics begin.",
     context=_context,
-    figures=own_chart("data_quality", "quality", by_run=True),
-    tables=own_table("data_quality", "quality"),
+    part="quality",
+    by_run=True,
     conclusion=_conclusion,
     methods=_methods,
 )

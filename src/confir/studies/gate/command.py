@@ -81,10 +81,20 @@ class GateRecords:
         str | None, GATE_PANEL("Write the gate as JUnit XML.", "FILE", path=PathRole.WRITE)
     ] = None
 
-    def check(self, gates: Sequence[str]) -> None:
-        """Raise before any work where there is nothing to keep, or it could not be written."""
+    def check(self, gates: Sequence[str], baseline: str | None, what: str = "run") -> None:
+        """Raise before any work where a gate has no baseline, or what belongs to it could not be kept.
+
+        Parameters
+        ----------
+        gates, baseline
+            The measures that decide, none without a gate; and what candidates are compared with.
+        what
+            What is compared, in messages.
+        """
         from confir.cli.terminal import check_folder
 
+        if gates and baseline is None:
+            raise InvalidValueError(f"--fail-if-worse needs --baseline, the {what} to compare with")
         for option in ("history", "commit", "junit"):
             if getattr(self, option) is not None and not gates:
                 raise InvalidValueError(f"--{option} needs --fail-if-worse: it belongs to a gate")
@@ -176,7 +186,7 @@ def _keep(gates: Sequence[Gate], junit: str | None, waiting: OpenHistory | None)
         try:
             waiting.append()
         except BaseException:
-            if junit is not None:  # it would tell of a look that never was
+            if junit is not None:  # it would report a look that is not in the history
                 with suppress(OSError):
                     os.unlink(junit)
             raise

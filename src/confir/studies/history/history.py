@@ -15,7 +15,7 @@ from confir.data.result import Record, Result, axis, over, result
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.errors import FormatError, counted
 from confir.number_text import level_text
-from confir.studies.history.history_file import FAILS, FIELDS, MEANS, parse_looks
+from confir.studies.history.history_file import FAILS, LOOK_FIELDS, MEANS, parse_looks
 from confir.studies.history.looks import TOPICS
 
 # Digits of a commit that are enough to find it.
@@ -69,7 +69,7 @@ class GateHistory(Result):
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "entry": ("look", "measure", "run", "against")
     }
-    record_columns = (*FIELDS, *MEANS)
+    record_columns = (*LOOK_FIELDS, *MEANS)
 
     def table_columns(self) -> TableColumns:
         """Return how the columns read, with the interval that decides; what fails is bold."""
@@ -125,7 +125,7 @@ def read_history(path: PathLike) -> GateHistory:
     records = parse_looks(read_bytes(name), name)
     if not records:
         raise FormatError("the history is empty; expected a look or more", path=name)
-    columns = {field: [record[field] for record in records] for field in FIELDS}
+    columns = {field: [record[field] for record in records] for field in LOOK_FIELDS}
     labels = zip(*(columns.pop(part) for part in GateHistory.label_parts["entry"]), strict=True)
     means = {name: _numbers([record.get(name) for record in records]) for name in MEANS}
     values = {name: _values(name, columns[name]) for name in columns} | means
@@ -134,9 +134,9 @@ def read_history(path: PathLike) -> GateHistory:
 
 def _values(field: str, values: list[Any]) -> Any:
     """Return a column: numbers as an array, missing ones as NaN; text as it is."""
-    if str in FIELDS[field]:
+    if str in LOOK_FIELDS[field]:
         return tuple(values)
-    if FIELDS[field] == (int,):
+    if LOOK_FIELDS[field] == (int,):
         return np.array(values, np.int64)
     return _numbers(values)
 

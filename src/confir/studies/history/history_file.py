@@ -1,7 +1,7 @@
 """The file of a gate's looks: JSON Lines, one line per look, measure and candidate.
 
 Lines are only ever appended, all those of a look at once, under a lock: builds that run at the same
-time may share the file. A look that was cut short, as where a machine stopped, is set aside with a
+time may share the file. A look that was cut short, as where a machine stopped, is left out with a
 warning, and the next one takes its place.
 """
 
@@ -28,7 +28,7 @@ except ImportError:  # Windows has no such locks
 
 _NUMBER = (int, float)
 # What every line has; further fields are kept. Numbers that do not exist are null.
-FIELDS: dict[str, tuple[type, ...]] = {
+LOOK_FIELDS: dict[str, tuple[type, ...]] = {
     "look": (int,),
     "date": (str,),
     "commit": (str, type(None)),
@@ -53,7 +53,7 @@ MEANS = ("mean", "against_mean")
 # Fields that histories of schema 1 call otherwise.
 _RENAMED = {"baseline": "against"}
 PASSES, FAILS = DECISIONS = ("passes", "fails")
-# What numbers can be: more looks leave of a level what cannot be told from 1.
+# The level of a later look would be rounded to 1.
 MOST_LOOKS = 1_000_000
 _LARGEST_NUMBER = 1e15
 _RANGES: Mapping[str, tuple[float, float]] = {
@@ -79,7 +79,7 @@ def read_looks(path: PathLike) -> list[Record]:
 class OpenHistory:
     """A history that waits for a look: nobody else appends until it is there, or given up.
 
-    So can all that tells of the look be written first, and no look is spent where that fails. The
+    So reports of the look can be written first, and no look is spent where writing them fails. The
     file is made where it is not there, and goes again where nothing was appended.
 
     Parameters
@@ -153,9 +153,9 @@ def _line(record: Record) -> bytes:
 
 
 def parse_looks(content: bytes, name: str) -> list[Record]:
-    """Return the lines of a history by its content; raise where one is none.
+    """Return the lines of a history by its content; raise where one is not as `--history` writes it.
 
-    A last look that was cut short is set aside with a warning.
+    A last look that was cut short is left out with a warning.
     """
     whole = _whole_looks(content)
     if len(whole) < len(content):
@@ -198,7 +198,7 @@ def _is_json(line: bytes) -> bool:
 
 
 def _parse_lines(content: bytes, name: str) -> list[Record]:
-    """Return lines that are all whole; raise where one is none of a history, or contradicts another."""
+    """Return lines that are all whole; raise where one is malformed, or contradicts another."""
     records: list[Record] = []
     seen: dict[tuple[Any, ...], int] = {}
     for number, line in enumerate(text_bytes(content, name).split(b"\n"), 1):
@@ -249,7 +249,7 @@ def _problem(record: Any) -> str:
     for old, new in _RENAMED.items():
         if old in record and new not in record:
             record[new] = record.pop(old)
-    for field, kinds in (FIELDS | dict.fromkeys(MEANS, (*_NUMBER, type(None)))).items():
+    for field, kinds in (LOOK_FIELDS | dict.fromkeys(MEANS, (*_NUMBER, type(None)))).items():
         value = record.get(field)
         if field not in record and field not in MEANS:
             return f"{field} is missing"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from confir.data.interval_chart import IntervalChart, Mark, dot, numbers, texts
 from confir.data.result import Record
 from confir.number_text import percent, share_text
 from confir.report.charts import (
@@ -20,7 +21,7 @@ from confir.report.charts import (
     styled,
     tooltips,
 )
-from confir.report.interval_chart import IntervalChart, Mark, dot, draw_intervals
+from confir.report.interval_chart import draw_intervals
 from confir.report.label_places import label_fields, name_layers, name_threads
 from confir.studies.comparison.verdicts import INCONCLUSIVE
 from confir.studies.judgements.grade_agreement import GradeConfusion
@@ -121,17 +122,22 @@ def _labelled(records: list[Record], ends: list[float]) -> list[Record]:
 def gain_chart(runs: JudgedRuns) -> Any:
     """Return what each run gains from a judge, with simultaneous intervals: one row per run."""
     records = [record | {"panel": _panel_name(record, runs)} for record in runs.to_records()]
-    what = IntervalChart(
+    declared = IntervalChart(
+        "Bias of each run beyond the mean bias of all runs",
         records,
-        [Mark("gain_low", "gain_high"), dot("gain")],
+        marks=(Mark("gain_low", "gain_high"), dot("gain")),
         axis=f"gain with simultaneous {percent(runs.level)} interval",
-        tooltip=tooltips("run:N", "gain:Q", "gain_low:Q", "gain_high:Q", "bias:Q", "effect:N"),
+        tooltip=(
+            *texts("run"),
+            *numbers("gain", "gain_low", "gain_high", "bias"),
+            *texts("effect"),
+        ),
         best_by="gain",
         panel="panel",
         words=("effect", _EFFECTS),
         with_zero=True,
     )
-    return draw_intervals(what, "Bias of each run beyond the mean bias of all runs")
+    return draw_intervals(declared)
 
 
 def _panel_name(record: Record, runs: JudgedRuns) -> str:

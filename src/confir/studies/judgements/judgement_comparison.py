@@ -31,14 +31,8 @@ from confir.studies.judgements.grade_agreement import (
     judge_weights,
     resampled_limits,
 )
-from confir.studies.judgements.judge_effects import (
-    Drawn,
-    JudgedRuns,
-    JudgeVariance,
-    judged_runs,
-    mean_biases,
-    split_variance,
-)
+from confir.studies.judgements.judge_effects import Drawn, JudgedRuns, judged_runs, mean_biases
+from confir.studies.judgements.judge_variance import JudgeVariance, split_variance
 from confir.studies.judgements.judges import GradeMap, Judges, gather_judges
 from confir.studies.judgements.leaderboards import correlate_leaderboards
 

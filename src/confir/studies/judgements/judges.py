@@ -16,7 +16,7 @@ from confir.data.files import PathLike, read_bytes
 from confir.data.formats.json_files import has_json_ending
 from confir.data.formats.objects import qrels_called
 from confir.data.formats.quepid import QUEPID_BOOK, read_judges
-from confir.data.formats.run_readers import read_content_qrels
+from confir.data.formats.run_readers import read_judgements
 from confir.data.formats.run_sources import RunSource, find_runs, name_from_path
 from confir.data.formats.trec_lines import HIGHEST_GAIN
 from confir.data.lists.held_lists import DocumentNumbers
@@ -174,7 +174,7 @@ def _judges_in(file: RunSource) -> list[tuple[str, Any]]:
         return [(name, file.path)]
     content = read_bytes(file.path)
     if not QUEPID_BOOK.fits(file.path, content):
-        return [(name, read_content_qrels(content, file, None))]
+        return [(name, read_judgements(file, None, content))]
     judges = read_judges(content, file.path)
     return [(name, next(iter(judges.values())))] if len(judges) == 1 else list(judges.items())
 

@@ -24,15 +24,9 @@ from confir.studies.judgements.table import judgement_table, judges_sentence
 _OWN = "qrels"
 
 
-def _gather(scope: Scope) -> JudgementComparison | None:
-    """Return the comparison of the report's qrels with those of other judges; None without any."""
+def _gather(scope: Scope) -> JudgementComparison:
+    """Return the comparison of the report's qrels with those of other judges."""
     settings = scope.settings
-    if not settings.judges:
-        if settings.grades:
-            raise InvalidValueError(
-                "grades (--grades) are for the qrels of other judges; expected judges (--judge)"
-            )
-        return None
     if scope.lists is None:
         raise InvalidValueError("another judge changes scores of runs; expected qrels and runs")
     refuse_design(scope.scores.design, "the comparison of judgements")
@@ -89,22 +83,22 @@ def _tables(contents: Contents) -> Iterator[tuple[str, Table]]:
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
-    comparison: JudgementComparison | None = contents["judgements"]
-    if comparison is not None:
-        yield Sentence(
-            95,
-            "Judges were compared by Cohen's κ with quadratic weights, Krippendorff's α for ordinal "
-            "grades, and Kendall's τ_b and the AP correlation of their leaderboards, with "
-            f"{percent(comparison.level)} intervals over topics; the gain of a run, its bias minus the mean "
-            "bias of all runs, has simultaneous intervals.",
-            ("Cohen1968", "Krippendorff2011", "Kendall1945", "Yilmaz2008"),
-        )
+    comparison: JudgementComparison = contents["judgements"]
+    yield Sentence(
+        95,
+        "Judges were compared by Cohen's κ with quadratic weights, Krippendorff's α for ordinal "
+        "grades, and Kendall's τ_b and the AP correlation of their leaderboards, with "
+        f"{percent(comparison.level)} intervals over topics; the gain of a run, its bias minus the mean "
+        "bias of all runs, has simultaneous intervals.",
+        ("Cohen1968", "Krippendorff2011", "Kendall1945", "Yilmaz2008"),
+    )
 
 
 SECTION: Section[Contents] = Section(
     by_measure=False,
     gather=_gather,
-    needed=True,  # only there on request
+    needed=True,
+    setting="judges",
     anchor="judges",
     heading="Would another judge change the results?",
     meaning="If verdicts change with the judge, they depend on the judgements as much as on the runs.",

@@ -1,1 +1,1 @@
-"""Which systems are best over many datasets, and which can be told apart?"""
+"""Which systems are best over many datasets, and which of their differences are significant?"""

@@ -144,11 +144,8 @@ class AdditiveSample(BoardSample):
     def chosen(self, columns: Any) -> Self:
         """Return some columns of macro means, as a one-dimensional sample."""
         places = np.arange(self.columns)[columns]
-        labels = tuple(self.labels[place] for place in places.tolist())
-        return replace(
-            self,
-            labels=labels,
-            shape=(len(labels),),
+        return self._labelled(
+            places,
             support=self.support[places],
             estimate=self.estimate[places],
             plus=self.plus[places],
@@ -156,12 +153,9 @@ class AdditiveSample(BoardSample):
 
     def _contrast(self, plus: Integers, minus: Integers) -> Self:
         """Return differences between macro means, free of the datasets' effects."""
-        labels = tuple(self.labels[place] for place in plus.tolist())
-        return replace(
-            self,
-            labels=labels,
-            shape=(len(labels),),
-            support=np.zeros(len(labels), np.bool_),
+        return self._labelled(
+            plus,
+            support=np.zeros(len(plus), np.bool_),
             estimate=self.estimate[plus] - self.estimate[minus],
             plus=self.plus[plus],
             minus=self.plus[minus],

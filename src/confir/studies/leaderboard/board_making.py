@@ -22,6 +22,7 @@ from confir.intervals.interval import Interval, Limits
 from confir.intervals.simultaneous import borderline_decisions, is_significant
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_summary import ScoreSummary
+from confir.order import best_first
 from confir.resampling.replicates import Rng, check_replicates
 from confir.resampling.sample import Sample
 from confir.studies.best.best_runs import BestRuns, best_of_pairs
@@ -70,7 +71,7 @@ def make_leaderboard(
     ----------
     sources
         Scores with a design of datasets; or a mapping dataset → scores, or what `as_scores` takes,
-        or a `ScoreSummary`: then covariances and normal means stand for resampled topics.
+        or a `ScoreSummary`: then normal means with the same covariances replace resampled topics.
         Scores without a design are means: their topics are the datasets. Of scores by a model and by
         people (`evaluate` or `Experiment` with ``human``), each dataset is corrected by itself.
     measure
@@ -138,7 +139,7 @@ def make_leaderboard(
 def _summarised(
     parts: Mapping[str, ScoreSummary], level: float, replicates: int, rng: np.random.Generator
 ) -> Leaderboard:
-    """Return the leaderboard of datasets of which summaries are known."""
+    """Return the leaderboard of datasets whose scores are summarised."""
     board, first = SummarisedBoard.of(parts), next(iter(parts.values()))
     seeds = rng.spawn(2)
     drawn = board.draw(replicates, seeds[1])
@@ -158,7 +159,7 @@ def _summarised(
 def _rank_with_gaps(
     scores: Scores, level: float, replicates: int, rng: np.random.Generator
 ) -> Leaderboard:
-    """Return the leaderboard of runs some of which miss datasets, by the additive model."""
+    """Return the leaderboard where runs miss datasets, by the additive model."""
     datasets = DatasetCells.of(scores)
     fit = fit_additive(datasets)
     sample = additive_sample(scores, datasets, fit)
@@ -319,7 +320,7 @@ def _neighbours(pairs: RunPairs, pair_p: Floats, level: float) -> tuple[Floats, 
     are chosen by the same scores: the family of all pairs allows for that choice.
     """
     runs = pairs.runs
-    order = np.lexsort((np.arange(runs), -pairs.mean))
+    order = np.array(best_first(pairs.mean))
     p = np.full(runs, np.nan)
     p[order[:-1]] = pair_p[order[:-1], order[1:]]
     unclear = np.zeros(runs, bool)

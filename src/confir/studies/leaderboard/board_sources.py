@@ -95,7 +95,7 @@ def standardise_scores(scores: Scores) -> Scores:
 
 
 def _scores(source: Any) -> Scores:
-    """Return scores; a message about what is none names the argument."""
+    """Return scores; messages about other objects name the argument ``sources``."""
     made = evaluate(source) if isinstance(source, Experiment) else make_scores(source, "sources")
     return as_scores(made, human=True)
 

@@ -7,6 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from confir.data.interval_chart import (
+    FOUR_DECIMALS,
+    LIMITS_LINE,
+    IntervalChart,
+    dot,
+    numbers,
+    texts,
+)
 from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
@@ -18,7 +26,7 @@ from confir.report.charts import (
     styled,
     tooltips,
 )
-from confir.report.interval_chart import LIMITS_LINE, IntervalChart, dot, draw_intervals
+from confir.report.interval_chart import draw_intervals
 from confir.studies.leaderboard.leaderboard import Leaderboard
 
 # Width of a column of the heat map, and the font size of its numbers.
@@ -85,19 +93,21 @@ def leaderboard_chart(board: Leaderboard) -> Any:
         }
         for run in board.order
     ]
-    chart = IntervalChart(
+    declared = IntervalChart(
+        f"Macro means over {len(board.datasets)} datasets, with {percent(board.level)} intervals for "
+        f"conclusions about {board.about}",
         macro,
-        marks=[LIMITS_LINE, dot("mean")],
+        marks=(LIMITS_LINE, dot("mean")),
         axis=f"macro mean of {board.measure}; ticks: datasets",
-        tooltip=tooltips("run:N", "mean:Q", "low:Q", "high:Q", numbers=".4f") + tooltips("rank:N"),
+        tooltip=(
+            *texts("run"),
+            *numbers("mean", "low", "high", format=FOUR_DECIMALS),
+            *texts("rank"),
+        ),
         panel="",
         width=420,
     )
-    about = (
-        f"Macro means over {len(board.datasets)} datasets, with {percent(board.level)} intervals for "
-        f"conclusions about {board.about}"
-    )
-    return draw_intervals(chart, about, lambda axis: _dataset_ticks(board, order, axis))
+    return draw_intervals(declared, lambda axis: _dataset_ticks(board, order, axis))
 
 
 def _dataset_ticks(board: Leaderboard, order: list[str], axis: Any) -> Any:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.completion import measure_names
@@ -27,12 +27,11 @@ from confir.defaults import ROWS
 from confir.errors import InvalidValueError, UnreadableError, counted
 
 if TYPE_CHECKING:
-    from confir.data.scores import Scores
+    from confir.cli.terminal import Answer
     from confir.data.votes import Votes
-    from confir.measures.score_summary import ScoreSummary
     from confir.studies.leaderboard.dataset_files import HumanJudgements
-
-    Datasets = Scores | Mapping[str, Scores | ScoreSummary]
+    from confir.studies.leaderboard.dataset_scores import DatasetScores
+    from confir.studies.leaderboard.leaderboard import Leaderboard
 
 _WINS = Panel("Wins")
 _EXAMPLE = "confir leaderboard beir/*/ -m nDCG@10"
@@ -185,15 +184,14 @@ def leaderboard_command(
     - `confir leaderboard --scores scores.csv -m nDCG@10 --rows all`
     - `confir leaderboard --means means.csv -m nDCG@10 --select "bge*" -o board.csv`
     """
+    from confir.cli.input import warn_of_choice
     from confir.cli.report import check_page
-    from confir.cli.terminal import Answer
-    from confir.report.tables import with_design_note
+    from confir.cli.run_choice import fitting_names
     from confir.studies.leaderboard.board_making import make_leaderboard
     from confir.studies.leaderboard.board_sources import board_scores, datasets_of
-    from confir.studies.leaderboard.dataset_files import with_designs
+    from confir.studies.leaderboard.dataset_scores import DatasetScores
     from confir.studies.leaderboard.dataset_votes import votes_of_datasets
     from confir.studies.leaderboard.summarised_board import find_summaries
-    from confir.studies.leaderboard.table import board_part, leaderboard_table, rank_table
 
     out.prepare()
     view = VIEWS.choose(inputs.context, show)
@@ -203,67 +201,98 @@ def leaderboard_command(
     if len(measures) > 1:
         raise InvalidValueError("a leaderboard has one measure; expected one -m")
     measure = measures[0] if measures else None
-    column = dataset or "dataset"
-    human = None
-    if inputs.check_human():
-        from confir.studies.leaderboard.dataset_files import HumanJudgements
-
-        refuse_options(
-            inputs.context, ["means"], "cannot be combined with --human: means have no topics"
-        )
-        human = HumanJudgements(str(inputs.human), str(inputs.human_sample), statistics.seed)
     given = sources or [], scores or [], means or []
-    found = _read(*given, measures, qrels_name, inputs, column, human)
-    found = _selected(found, inputs.select or [])
+    human = _human_judgements(inputs, statistics.seed)
+    found = _read(*given, measures, qrels_name, inputs, dataset or "dataset", human)
+    if inputs.select:
+        found = found.of_runs(fitting_names(inputs.select, found.runs))
     if by_wins:
         others = ("design", "stratum", "cluster", "weight", "datasets", "repeats", "page")
         refuse_options(inputs.context, others, "cannot be combined with --by-wins")
-        _show_wins(votes_of_datasets(found, measure=measure), prior, statistics, out)
+        _show_wins(votes_of_datasets(found.source, measure=measure), prior, statistics, out)
         return
     refuse_options(inputs.context, ["prior"], "is for --by-wins")
     columns = {"dataset": dataset, "stratum": stratum, "cluster": cluster, "weight": weight}
-    found = with_designs(found, design, columns)
-    summaries = find_summaries(datasets_of(found), measure, datasets, incomplete)
+    designed = False
+    if design is not None:
+        found, designed = found.with_designs(design, columns), True
+    elif unused := [role for role in ("stratum", "cluster", "weight") if columns[role] is not None]:
+        raise InvalidValueError(f"{unused[0]} is about a design; expected a design beside it")
+    summaries = find_summaries(datasets_of(found.source), measure, datasets, incomplete)
     if summaries:
         reason = "needs the score of every topic; a long table is only summarised"
         refuse_options(inputs.context, ("page", "repeats"), reason)
-    grouped = options.pattern_of(inputs.repeats) or inputs.repeats is not None
-    every: Any = summaries or board_scores(found, measure, datasets, incomplete, grouped)
+        every = DatasetScores.of(summaries)
+    else:
+        grouped = options.pattern_of(inputs.repeats) or inputs.repeats is not None
+        every = DatasetScores((board_scores(found.source, measure, datasets, incomplete, grouped),))
     if page is not None and incomplete == "model":
         raise InvalidValueError("--page needs all runs on all datasets, not --incomplete model")
-    every = _highest(every, inputs.top)
+    if inputs.top is not None and inputs.top < len(every.runs):
+        warn_of_choice(inputs.top, len(every.runs), "datasets")
+        every = every.of_runs(every.highest(inputs.top))
     board = make_leaderboard(
-        every,
+        every.source,
         incomplete=incomplete,
         standardise=standardise,
-        level=statistics.level,
-        replicates=statistics.replicates,
-        rng=statistics.seed,
+        **statistics.arguments,
     )
-    make_table = rank_table if view.name == "ranks" else leaderboard_table
-    inside = "" if design is None else every.design_words
-    table = with_design_note(make_table(board, statistics.seed), inside)
-    if not summaries and every.sampling_note():
-        table = replace(table, note=f"{table.note}\n{every.sampling_note()}")
-    answer = Answer(board.to_records(), table, board, [board_part(board, table)])
+    answer = _answer(board, every, view.name, statistics.seed, designed=designed)
     out.deliver(answer._replace(rows=options.most_rows(rows)))
     if page is not None:
-        from confir.cli.report import command_line_with_seed
-        from confir.report.report_page import Origin, write_report
+        _write_page(
+            page, board, every.source, [file for files in given for file in files], statistics
+        )
 
-        files = (*(sources or ()), *(scores or ()), *(means or ()))
-        on_datasets = (
-            f"{counted(len(board.runs), 'run')} on {counted(len(board.datasets), 'dataset')}"
-        )
-        write_report(
-            page,
-            every,
-            title=on_datasets if len(files) > 1 else None,
-            level=statistics.level,
-            replicates=statistics.replicates,
-            rng=statistics.seed,
-            origin=Origin(files, command_line_with_seed(statistics.seed)),
-        )
+
+def _human_judgements(inputs: JudgedInputs, seed: int) -> HumanJudgements | None:
+    """Return where human judgements of some topics are, if there are any."""
+    from confir.studies.leaderboard.dataset_files import HumanJudgements
+
+    if not inputs.check_human():
+        return None
+    refuse_options(
+        inputs.context, ["means"], "cannot be combined with --human: means have no topics"
+    )
+    return HumanJudgements(str(inputs.human), str(inputs.human_sample), seed)
+
+
+def _answer(
+    board: Leaderboard, every: DatasetScores, view: str, seed: int, *, designed: bool
+) -> Answer:
+    """Return a view of the leaderboard, with what its note says of the topics."""
+    from confir.cli.terminal import Answer
+    from confir.report.tables import with_design_note
+    from confir.studies.leaderboard.table import board_part, leaderboard_table, rank_table
+
+    table = (rank_table if view == "ranks" else leaderboard_table)(board, seed)
+    if not every.names:
+        scores = every.parts[0]
+        table = with_design_note(table, scores.design_words if designed else "")
+        note = scores.sampling_note()
+        table = replace(table, note=f"{table.note}\n{note}") if note else table
+    return Answer(board.to_records(), table, board, [board_part(board, table)])
+
+
+def _write_page(
+    path: str,
+    board: Leaderboard,
+    scores: Any,
+    files: Sequence[str],
+    statistics: options.Statistics,
+) -> None:
+    """Write the report of all datasets together."""
+    from confir.cli.report import command_line_with_seed
+    from confir.report.report_page import Origin, write_report
+
+    on_datasets = f"{counted(len(board.runs), 'run')} on {counted(len(board.datasets), 'dataset')}"
+    write_report(
+        path,
+        scores,
+        title=on_datasets if len(files) > 1 else None,
+        **statistics.arguments,
+        origin=Origin(tuple(files), command_line_with_seed(statistics.seed)),
+    )
 
 
 def _show_wins(
@@ -277,9 +306,7 @@ def _show_wins(
         votes,
         cluster="topic",
         prior=prior,
-        level=statistics.level,
-        replicates=statistics.replicates,
-        rng=statistics.seed,
+        **statistics.arguments,
     )
     out.deliver(preferences_answer(found, "strengths", statistics.seed))
 
@@ -293,10 +320,11 @@ def _read(
     inputs: JudgedInputs,
     column: str,
     human: HumanJudgements | None,
-) -> Datasets:
+) -> DatasetScores:
     """Return the scores of each dataset, or their means."""
     from confir.data.formats.run_sources import expand_pattern
     from confir.studies.leaderboard.dataset_files import read_dataset_table, read_folder, read_means
+    from confir.studies.leaderboard.dataset_scores import DatasetScores
 
     if bool(means) + bool(sources) + bool(scores) != 1:
         raise InvalidValueError(
@@ -312,63 +340,13 @@ def _read(
         held = human is not None
         tables = [(path, read_dataset_table(path, column, held=held)) for path in scores]
         if human is not None:
-            return human.correct(cast("Mapping[str, Scores]", _joined(tables)), column)
-        return tables[0][1] if len(tables) == 1 else _joined(tables)
+            return human.correct(DatasetScores.joined(tables), column)
+        return tables[0][1] if len(tables) == 1 else DatasetScores.joined(tables)
     names = [name for name in reading_options() if name not in DESIGN]
     rules: dict[str, Any] = {name: getattr(inputs, name) for name in names}
-    parts: list[tuple[str, Datasets]] = []
+    parts: list[tuple[str, DatasetScores]] = []
     for source in sources:
         if not Path(source).is_dir():
             raise UnreadableError(f"{source}: no such folder; expected one folder per dataset")
         parts.append((source, read_folder(source, measures, qrels, human, **rules)))
-    return _joined(parts)
-
-
-def _joined(found: Iterable[tuple[str, Datasets]]) -> Mapping[str, Scores | ScoreSummary]:
-    """Return the scores of all datasets, each of which has its own name."""
-    parts: dict[str, Scores | ScoreSummary] = {}
-    for source, datasets in found:
-        if not isinstance(datasets, Mapping):
-            raise InvalidValueError(f"{source}: means of datasets; expected scores of topics")
-        for name, scores in datasets.items():
-            if name in parts:
-                raise InvalidValueError(
-                    f"two datasets are named {name!r}; expected different names"
-                )
-            parts[name] = scores
-    return parts
-
-
-def _selected(found: Any, patterns: Sequence[str]) -> Any:
-    """Return the scores of the runs that --select names."""
-    from confir.cli.run_choice import fitting_names
-
-    if not patterns:
-        return found
-    parts = list(found.values()) if isinstance(found, Mapping) else [found]
-    known = tuple(dict.fromkeys(run for part in parts for run in part.runs))
-    return _of_runs(found, set(fitting_names(patterns, known)))
-
-
-def _highest(scores: Any, top: int | None) -> Any:
-    """Return the scores of the runs with the highest macro means, as --top asks."""
-    import numpy as np
-
-    from confir.cli.input import warn_of_choice
-    from confir.order import best_first
-
-    parts = list(scores.values()) if isinstance(scores, Mapping) else [scores]
-    runs = parts[0].runs
-    if top is None or top >= len(runs):
-        return scores
-    means = np.mean([part.mean()[:, 0] for part in parts], axis=0)
-    warn_of_choice(top, len(runs), "datasets")
-    return _of_runs(scores, {runs[place] for place in best_first(means)[:top]})
-
-
-def _of_runs(found: Any, chosen: set[str]) -> Any:
-    """Return the scores of some runs, of the datasets that have any of them."""
-    if isinstance(found, Mapping):
-        parts = found.items()
-        return {n: _of_runs(part, chosen) for n, part in parts if not chosen.isdisjoint(part.runs)}
-    return found.select(run=[run for run in found.runs if run in chosen])
+    return DatasetScores.joined(parts)

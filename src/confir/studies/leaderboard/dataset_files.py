@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from confir.data.formats.mteb import MAIN_SCORE, MODEL_FILE
-from confir.data.sampling.design import read_dataset_designs
 from confir.data.scores import Scores
 from confir.data.tables.input_table import InputTable, fold
 from confir.data.tables.parquet_files import is_parquet
@@ -22,13 +21,13 @@ from confir.errors import (
     InvalidValueError,
     TopicMismatchError,
     UnreadableError,
-    UnsupportedMethodError,
-    counted,
     enumerate_names,
 )
 from confir.measures.evaluation import evaluate
 from confir.measures.parsing import canonical_name
-from confir.measures.score_summary import ScoreSummary, find_group_summaries, open_summary
+from confir.measures.score_sources import find_group_summaries, open_summary
+from confir.measures.score_summary import ScoreSummary
+from confir.studies.leaderboard.dataset_scores import DatasetScores
 
 # What scores are called whose measure no table names.
 _UNNAMED = "score"
@@ -73,21 +72,20 @@ class HumanJudgements(NamedTuple):
         first = Path(path).parts[0]
         return None if first == os.pardir or os.path.isabs(path) else first
 
-    def correct(self, model: Mapping[str, Scores], column: str = "dataset") -> Mapping[str, Scores]:
+    def correct(self, model: DatasetScores, column: str) -> DatasetScores:
         """Return the scores of datasets by a model, with those by human judgements in a table."""
         people = read_dataset_table(self.path, column, held=True)
-        lacking = [name for name in model if not isinstance(people, Mapping) or name not in people]
+        lacking = [name for name in model.names if name not in people.names]
         if lacking:
             raise TopicMismatchError(
                 f"{self.path}: no scores by human judgements on dataset {enumerate_names(map(repr, lacking), 3)}; "
                 "expected scores of some topics of each dataset"
             )
-        found = cast("Mapping[str, Scores]", people)
-        corrected = {}
-        for name, part in model.items():
+        found, corrected = people.by_name(), {}
+        for name, part in model.by_name().items():
             with naming_dataset(name):
                 corrected[name] = part.with_human(found[name], self.sample)
-        return corrected
+        return DatasetScores.of(corrected)
 
 
 @contextmanager
@@ -105,7 +103,7 @@ def read_folder(
     qrels: str | None,
     human: HumanJudgements | None = None,
     **rules: Any,
-) -> dict[str, Scores | ScoreSummary]:
+) -> DatasetScores:
     """Return the scores in a folder, by dataset: of its runs by its qrels, or in its score tables.
 
     Those of one table in Parquet that is long are summed up.
@@ -153,9 +151,10 @@ def read_folder(
         if human is not None:
             people = read_scores(human.of_dataset(folder, dataset, {}))
             with naming_dataset(dataset):
-                return {dataset: read_scores(tables).with_human(people, human.sample)}
+                corrected = read_scores(tables).with_human(people, human.sample)
+            return DatasetScores((corrected,), (dataset,))
         long = open_summary(tables[0]) if len(tables) == 1 else None
-        return {dataset: read_scores(tables) if long is None else long}
+        return DatasetScores((read_scores(tables) if long is None else long,), (dataset,))
     runs = [str(path) for path in inside if path not in found and _part_judged(path, None) is None]
     if not runs:
         first = next(iter(found)).name
@@ -170,7 +169,7 @@ def read_folder(
         name = "/".join([dataset, *part.values()])
         with naming_dataset(name) if human is not None else nullcontext():
             scored[name] = evaluate(str(path), runs, named, **given)
-    return scored
+    return DatasetScores.of(scored)
 
 
 def _part_judged(path: Path, qrels: str | None) -> dict[str, str] | None:
@@ -184,9 +183,7 @@ def _part_judged(path: Path, qrels: str | None) -> dict[str, str] | None:
     return None if matched is None else matched.groupdict()
 
 
-def read_dataset_table(
-    path: str, column: str = "dataset", *, held: bool = False
-) -> Mapping[str, Scores | ScoreSummary] | Scores:
+def read_dataset_table(path: str, column: str, *, held: bool = False) -> DatasetScores:
     """Return the scores of each dataset in one table; without topics, the datasets' means.
 
     Those of a table in Parquet that is long are summed up.
@@ -202,7 +199,7 @@ def read_dataset_table(
     """
     long = None if held else find_group_summaries(path, column)
     if long:
-        return long
+        return DatasetScores.of(long)
     table = read_score_table(path)
     place = table.find_named([fold(column)])
     if place is None:
@@ -211,15 +208,13 @@ def read_dataset_table(
         )
     rest = _without(table, place)
     if rest.find("topic") is None:
-        return scores_from_table(_as_topics(table, place))
+        return DatasetScores((scores_from_table(_as_topics(table, place)),))
     ids = table.ids(place)
-    return {
-        name: scores_from_table(rest.where(ids.codes == code))
-        for code, name in enumerate(ids.names)
-    }
+    parts = (scores_from_table(rest.where(ids.codes == code)) for code in range(len(ids.names)))
+    return DatasetScores(tuple(parts), tuple(ids.names))
 
 
-def read_means(paths: Sequence[str], column: str = "dataset", measure: str | None = None) -> Scores:
+def read_means(paths: Sequence[str], column: str, measure: str | None = None) -> DatasetScores:
     """Return the means of datasets in tables.
 
     Parameters
@@ -234,14 +229,10 @@ def read_means(paths: Sequence[str], column: str = "dataset", measure: str | Non
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*results of MTEB are means")  # as was asked for
-        return _named(_read_means(paths, column), measure)
-
-
-def _named(means: Scores, measure: str | None) -> Scores:
-    """Return means whose measure has a name, where the table gives none."""
-    if measure is None or means.measures not in ((_UNNAMED,), (MAIN_SCORE,)):
-        return means
-    return replace(means, measures=(canonical_name(measure),))
+        means = _read_means(paths, column)
+    if measure is not None and means.measures in ((_UNNAMED,), (MAIN_SCORE,)):
+        means = replace(means, measures=(canonical_name(measure),))
+    return DatasetScores((means,))
 
 
 def _read_means(given: Sequence[str], column: str) -> Scores:
@@ -282,34 +273,3 @@ def _as_topics(table: InputTable, place: int) -> InputTable:
     return replace(
         table, header=["topic" if p == place else name for p, name in enumerate(table.header)]
     )
-
-
-def with_designs(
-    found: Mapping[str, Scores | ScoreSummary] | Scores,
-    design: str | None,
-    columns: Mapping[str, str | None],
-) -> Mapping[str, Scores | ScoreSummary] | Scores:
-    """Return the datasets' scores with the designs that a table gives their topics.
-
-    Parameters
-    ----------
-    found
-        Scores of each dataset, or means of datasets, which take no design.
-    design, columns
-        A table with columns of datasets and topics, and names of its columns: role → name.
-    """
-    named = [role for role in ("stratum", "cluster", "weight") if columns[role] is not None]
-    if design is None:
-        if named:
-            raise InvalidValueError(f"{named[0]} is about a design; expected a design beside it")
-        return found
-    if not isinstance(found, Mapping):
-        raise UnsupportedMethodError("means of datasets have no topics; expected no design")
-    designs = read_dataset_designs(design, columns)
-    lacking = [name for name in found if name not in designs]
-    if lacking:
-        raise TopicMismatchError(
-            f"the design {design} lacks {counted(len(lacking), 'dataset')} "
-            f"({enumerate_names(lacking, 5)}); expected rows for each dataset"
-        )
-    return {name: part.with_design(designs[name]) for name, part in found.items()}

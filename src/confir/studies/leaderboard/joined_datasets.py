@@ -128,7 +128,7 @@ def _join_judged(parts: Mapping[str, Scores], datasets: str, incomplete: str) ->
 
 
 def same_runs(parts: Mapping[str, AnyScores], incomplete: str) -> dict[str, AnyScores]:
-    """Return the datasets with the same runs in the same order, as it is stated."""
+    """Return the datasets with the same runs in the same order; ``incomplete`` as in `make_leaderboard`."""
     runs = tuple(dict.fromkeys(run for part in parts.values() for run in part.runs))
     has = np.array([[run in part.runs for run in runs] for part in parts.values()])
     runs, names = kept_cells(has, runs, tuple(parts), incomplete)
@@ -165,7 +165,7 @@ def _plain(part: Scores, role: str) -> Sequence[Any]:
 
 
 def complete_cells(scores: Scores, incomplete: str) -> Scores:
-    """Return the scores without runs or datasets that lack the other, as it is stated."""
+    """Return the scores without incomplete runs or datasets; ``incomplete`` as in `make_leaderboard`."""
     if not scores.datasets:
         return scores
     names = scores.datasets

@@ -10,6 +10,7 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.errors import counted, enumerate_names
 from confir.number_text import NumberText
+from confir.order import best_first
 
 # Decimals of numbers in sentences.
 _SAID_DECIMALS = 3
@@ -118,8 +119,7 @@ class Leaderboard(Result):
     @property
     def order(self) -> list[int]:
         """The runs by their macro mean, best first."""
-        order: list[int] = np.lexsort((np.arange(len(self.runs)), -self.macro)).tolist()
-        return order
+        return best_first(self.macro)
 
     @property
     def about(self) -> str:

@@ -11,10 +11,10 @@ from confir.number_text import percent
 from confir.order import is_best
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated
-from confir.report.sections import Figure, Scope, Section, Sentence, own_chart
+from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Cell, Table
 from confir.studies.leaderboard.board_making import make_leaderboard
-from confir.studies.leaderboard.chart import dataset_chart
+from confir.studies.leaderboard.chart import dataset_chart, leaderboard_chart
 from confir.studies.leaderboard.leaderboard import Leaderboard
 from confir.studies.leaderboard.table import mean_cells
 
@@ -29,6 +29,10 @@ def _gather(scope: Scope) -> Leaderboard | None:
 
 def _figures(contents: MeasureContents, _: tuple[float, ...]) -> Iterator[Figure]:
     yield Figure("datasets", dataset_chart(contents["leaderboard"]), by_run=True)
+
+
+def _paper(contents: MeasureContents, _: tuple[float, ...]) -> Iterator[Figure]:
+    yield Figure("macro", leaderboard_chart(contents["leaderboard"]), by_run=True)
 
 
 def _tables(contents: MeasureContents) -> Iterator[tuple[str, Table]]:
@@ -89,7 +93,7 @@ SECTION: Section[MeasureContents] = Section(
     heading="Every dataset",
     meaning="A run that leads on average may lead on few datasets.",
     figures=_figures,
-    paper=own_chart("leaderboard", "macro", by_run=True),
+    paper=_paper,
     tables=_tables,
     conclusion=_conclusion,
     methods=_methods,

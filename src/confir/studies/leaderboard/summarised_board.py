@@ -1,8 +1,8 @@
-"""A leaderboard over datasets of which summaries are known, not the score of every topic.
+"""A leaderboard over datasets whose scores are summarised, without the score of every topic.
 
 Datasets are fixed and independent: the covariances of macro means are those of the datasets' means,
-added up. They have the degrees of freedom that the datasets' sizes leave: a small dataset beside a large
-one has most of the variance. Where these are thousands, means are taken as normal.
+added up. Their degrees of freedom follow from the datasets' sizes: a small dataset has more of the
+variance than a large one. Where these are thousands, means are taken as normal.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from confir.errors import (
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import means_alone
 from confir.measures.bounded_measures import bounded_measures
-from confir.measures.score_summary import ScoreSummary, summarise_scores
+from confir.measures.score_sources import summarise_scores
+from confir.measures.score_summary import ScoreSummary
 from confir.resampling.cluster_distribution import summed_df
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.pair_draws import PairDraws, draw_normal_means
@@ -69,14 +70,14 @@ def find_summaries(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SummarisedBoard(BoardSample):
-    """Macro means of runs over fixed datasets of which summaries are known, or their differences.
+    """Macro means of runs over fixed, summarised datasets, or their differences.
 
     Attributes
     ----------
     labels, shape, support
         As in `Sample`.
     totals
-        Of each dataset, what is known of all pairs of runs, by their numbers in ``first`` and
+        Of each dataset, summary statistics of all pairs of runs, by their numbers in ``first`` and
         ``second``.
     mean
         Of each dataset: columns × datasets.
@@ -184,12 +185,9 @@ class SummarisedBoard(BoardSample):
         places, signs = number[minus, plus], np.where(minus < plus, 1, -1)
         moments = [total.differences.select(places) for total in self.totals]
         variance = np.stack([m.second / (m.count * (m.count - 1.0)) for m in moments])
-        labels = tuple(self.labels[place] for place in plus.tolist())
-        return replace(
-            self,
-            labels=labels,
-            shape=(len(labels),),
-            support=np.zeros(len(labels), np.bool_),
+        return self._labelled(
+            plus,
+            support=np.zeros(len(plus), np.bool_),
             mean=np.stack([signs * m.mean for m in moments], axis=1),
             covariances=np.stack([np.diag(own) for own in variance]),
             places=places,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from confir.report.static_scales import round_ticks
+from confir.report.charts import round_ticks
 
 # Words for who may be the best: digits of `best`, 1 if the run may be, and 2 more if borderline.
 IN_SET = ("no", "yes", "no, borderline", "yes, borderline")
@@ -67,26 +67,22 @@ class Board(NamedTuple):
 
 
 class _Scale(NamedTuple):
-    """The ends of a scale, between which ticks lie; what is drawn has room beyond both."""
+    """A scale: ticks lie from low to high, and what is drawn from left to right, with room beyond both."""
 
     low: float
     high: float
+    left: float
+    right: float
 
     def place(self, value: float | None) -> float | None:
         """Return a place in percent, that of the nearer end for what is outside."""
         if value is None:
             return None
-        low, high = self._frame()
-        return min(100.0, max(0.0, 100.0 * (value - low) / (high - low)))
+        return min(100.0, max(0.0, 100.0 * (value - self.left) / (self.right - self.left)))
 
     def holds(self, value: float) -> bool:
         """Whether a value is not clipped."""
-        low, high = self._frame()
-        return low <= value <= high
-
-    def _frame(self) -> tuple[float, float]:
-        room = _ROOM * (self.high - self.low)
-        return self.low - room, self.high + room
+        return self.left <= value <= self.right
 
 
 # Lower limits, numbers and upper limits by run.
@@ -161,10 +157,13 @@ def _scale(
         fence = _FENCE * (rest - quarter)
         within += [run for run, x in found.items() if quarter - fence <= x <= rest + fence]
     ends = [x for column in columns for x in (column[run] for run in within) if x is not None]
-    if not (ends or numbers):
-        return _Scale(0.0, 1.0)
     low, high = min(*ends, *numbers, math.inf), max(*ends, *numbers, -math.inf)
-    return _Scale(low, high) if high > low else _Scale(low - 0.5, high + 0.5)
+    if not (ends or numbers):
+        low, high = 0.0, 1.0
+    elif high <= low:
+        low, high = low - 0.5, high + 0.5
+    room = _ROOM * (high - low)
+    return _Scale(low, high, low - room, high + room)
 
 
 def _bars(
@@ -174,7 +173,7 @@ def _bars(
     drawn = {run: tuple(scale.place(column[run]) for column in columns) for run in order}
     ticks = [
         (f"{tick:.6g}".replace("-", "−") if tick else "0", scale.place(tick) or 0.0)
-        for tick in few_ticks(*scale, most)
+        for tick in few_ticks(scale.low, scale.high, most)
     ]
     middles = ((runs[run], columns[1][run]) for run in order)
     clipped = [name for name, x in middles if x is not None and not scale.holds(x)]

@@ -5,12 +5,19 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from confir.data.interval_chart import (
+    FOUR_DECIMALS,
+    LIMITS_LINE,
+    IntervalChart,
+    dot,
+    numbers,
+    texts,
+)
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import make_scores
 from confir.intervals.interval import Interval
 from confir.number_text import percent, topics_text
-from confir.report.charts import tooltips
-from confir.report.interval_chart import LIMITS_LINE, IntervalChart, dot, draw_intervals
+from confir.report.interval_chart import draw_intervals
 from confir.studies.topic_difficulty.chart import topic_score_chart
 from confir.studies.topic_difficulty.topic_difficulty import describe_topics
 
@@ -21,11 +28,18 @@ def interval_chart(interval: Interval) -> Any:
     axis = "mean"
     if any(not math.isnan(record["low"]) for record in records):
         axis = f"mean with {percent(interval.level)} interval ({interval.method})"
-    tooltip = tooltips("run:N", "measure:N", "mean:Q", "low:Q", "high:Q", numbers=".4f")
-    chart = IntervalChart(
-        records, [LIMITS_LINE, dot("mean")], axis, [*tooltip, *tooltips("topics:Q")]
+    declared = IntervalChart(
+        f"Means over {topics_text(interval.topics)}",
+        records,
+        marks=(LIMITS_LINE, dot("mean")),
+        axis=axis,
+        tooltip=(
+            *texts("run", "measure"),
+            *numbers("mean", "low", "high", format=FOUR_DECIMALS),
+            *numbers("topics"),
+        ),
     )
-    return draw_intervals(chart, f"Means over {topics_text(interval.topics)}")
+    return draw_intervals(declared)
 
 
 def scores_chart(scores: Scores, run: str | None = None, measure: str | None = None) -> Any:

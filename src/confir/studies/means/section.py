@@ -95,7 +95,7 @@ def board_table(contents: MeasureContents, settings: Settings) -> Table:
     interval: Interval = contents["means"][settings.level]
     gaps = _gaps(contents, settings.level, settings.baseline)
     heading, counts = topics_column(contents.scores.topic_counts())
-    means = _interval_texts(interval)
+    means = [interval_text(*numbers) for numbers in _numbers(interval)]
     rows = tuple(
         (
             Cell(contents.scores.runs[run], strong=gaps is not None and gaps.rows[run][2]),
@@ -103,7 +103,7 @@ def board_table(contents: MeasureContents, settings: Settings) -> Table:
             Cell(means[run]),
             *([] if gaps is None else map(Cell, gaps.rows[run][:2])),
         )
-        for run in contents.order()
+        for run in contents.order
     )
     note = _means_note(contents, interval)
     if gaps is None:
@@ -115,9 +115,9 @@ def board_table(contents: MeasureContents, settings: Settings) -> Table:
 def _marked_table(contents: MeasureContents, settings: Settings, mark: Mark, how: str) -> Table:
     """Return means with intervals, all of them with the same mark."""
     interval: Interval = contents["means"][settings.level]
-    means = _interval_texts(interval)
+    means = [interval_text(*numbers) for numbers in _numbers(interval)]
     rows = tuple(
-        (Cell(contents.scores.runs[run]), Cell(means[run], mark=mark)) for run in contents.order()
+        (Cell(contents.scores.runs[run]), Cell(means[run], mark=mark)) for run in contents.order
     )
     note = f"{_means_note(contents, interval)}; ▲ ▼: significantly better, worse than the baseline ({how})"
     return Table(("run", contents.measure), rows, note)
@@ -127,10 +127,6 @@ def _means_note(contents: MeasureContents, interval: Interval) -> str:
     if len(contents.scores.topics) < 2:
         return f"score of the one {contents.scores.unit_name}"
     return means_note([interval], contents.scores.topic_counts(), contents.scores.unit_name)
-
-
-def _interval_texts(interval: Interval) -> list[str]:
-    return [interval_text(*numbers) for numbers in _numbers(interval)]
 
 
 def _numbers(interval: Interval) -> list[list[float]]:
@@ -211,7 +207,14 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
         "rank": _ranks(contents),
         "mean": shown(first.estimate),
         "mean_text": [score_words(mean) for mean in first.estimate.reshape(-1).tolist()],
-        "at": {level_key(level): _at_level(interval) for level, interval in intervals.items()},
+        "at": {
+            level_key(level): {
+                "low": shown(interval.low),
+                "high": shown(interval.high),
+                "limits": [limits_words(low, high) for _, low, high in _numbers(interval)],
+            }
+            for level, interval in intervals.items()
+        },
         "papers": _papers(contents, contents.settings),
     }
 
@@ -220,18 +223,9 @@ def _ranks(contents: MeasureContents) -> list[int | None]:
     """Return the ranks by the means that are compared; tied runs share the better one."""
     if _where_compared(contents) == _OWN_TOPICS:
         return [None] * len(contents.scores.runs)
-    means = contents.comparable_means()
+    means = contents.comparable_means
     ranks = ranks_by_mean(means).tolist()
     return [None if none else rank for rank, none in zip(ranks, np.isnan(means), strict=True)]
-
-
-def _at_level(interval: Interval) -> dict[str, Any]:
-    """Return the limits as numbers, for drawing, and as text."""
-    return {
-        "low": shown(interval.low),
-        "high": shown(interval.high),
-        "limits": [limits_words(low, high) for _, low, high in _numbers(interval)],
-    }
 
 
 def _answer(contents: Contents) -> Iterator[Sentence]:
@@ -247,7 +241,7 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
 
 def _headline(contents: MeasureContents, level: float) -> str:
     """Return which run has the highest mean, and how many runs may be the best."""
-    runs, order = contents.scores.runs, contents.order()
+    runs, order = contents.scores.runs, contents.order
     interval: Interval = contents["means"][level]
     mean, low, high = _numbers(interval)[order[0]]
     name, measure = isolated(runs[order[0]]), contents.measure
@@ -263,7 +257,7 @@ def _headline(contents: MeasureContents, level: float) -> str:
         over = topics_text(counts, contents.scores.model_topics)
         over = over.replace("topic", contents.scores.unit_name)
         return f"{name} has a mean {measure} of {size} over {over}."
-    shares = is_best(contents.comparable_means())
+    shares = is_best(contents.comparable_means)
     leaders = [runs[place] for place in order if shares[place]]
     have = "has" if len(leaders) == 1 else "have"
     led = f"{joined_names(leaders)} {have} the highest {measure}{where}, {size}"
@@ -293,17 +287,17 @@ def _where_compared(contents: MeasureContents) -> str:
 
 def _other_measures(contents: Contents) -> Iterator[Sentence]:
     """Yield whether the other measures agree on the best run."""
-    runs, best = contents.scores.runs, is_best(contents.measures[0].comparable_means())
+    runs, best = contents.scores.runs, is_best(contents.measures[0].comparable_means)
     same: dict[str, list[str]] = {}
     others: dict[str, list[str]] = {}
     for part in contents.measures[1:]:
-        highest = is_best(part.comparable_means())
-        both = [runs[place] for place in part.order() if highest[place] and best[place]]
+        highest = is_best(part.comparable_means)
+        both = [runs[place] for place in part.order if highest[place] and best[place]]
         if both:
             have = "has" if len(both) == 1 else "have"
             same.setdefault(f"{joined_names(both)} also {have}", []).append(part.measure)
         elif highest.any():
-            leader = isolated(runs[part.order()[0]])
+            leader = isolated(runs[part.order[0]])
             others.setdefault(leader, []).append(part.measure)
     said = [f"{who} the highest {enumerate_names(by, NAMES_SHOWN)}" for who, by in same.items()]
     if others:

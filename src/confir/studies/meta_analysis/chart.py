@@ -20,7 +20,7 @@ from confir.report.charts import (
     styled,
     tooltips,
 )
-from confir.studies.meta_analysis.meta_analysis import PooledEffect, PooledModels
+from confir.studies.meta_analysis.pooled_results import PooledEffect, PooledModels
 from confir.studies.meta_analysis.table import (
     MOST_IN_FULL,
     as_models,

@@ -17,9 +17,9 @@ from confir.number_text import difference_text, p_text, p_words, percent, share_
 from confir.report.result_table import records_table
 from confir.report.tables import Table
 from confir.studies.comparison.verdicts import Estimates, significant_directions
-from confir.studies.meta_analysis.meta_analysis import PooledEffect, PooledModels
 from confir.studies.meta_analysis.models import FIXED, HARTUNG_KNAPP, STOUFFER
 from confir.studies.meta_analysis.pooled_estimates import find_blocks
+from confir.studies.meta_analysis.pooled_results import PooledEffect, PooledModels
 
 # For more groups than this, only the main model is listed.
 MOST_IN_FULL = 6

@@ -1,4 +1,4 @@
-"""Goals of a plan: what topics are needed for, what a budget of topics gives, and the rule that tells."""
+"""Goals of a plan: what topics are needed for, and what a budget of topics gives."""
 
 from __future__ import annotations
 
@@ -29,11 +29,6 @@ USUAL_WIDTHS = (0.01, 0.02, 0.05)
 USUAL_DIFFERENCES = (0.01, 0.02, 0.03, 0.05)
 
 
-def is_observed(difference: object) -> bool:
-    """Whether the goal is the difference that the pilot shows."""
-    return isinstance(difference, str) and difference == OBSERVED
-
-
 def planned_family(family: str | None, baseline: str | None, runs: int) -> str:
     """Return the family planned for: by default that in which the runs will be compared.
 
@@ -58,7 +53,8 @@ def choose_goal(
             "with a difference"
         )
     check_family(baseline, family, difference)
-    if difference is not None and not is_observed(difference):
+    observed = isinstance(difference, str) and difference == OBSERVED
+    if difference is not None and not observed:
         as_real("difference", difference, above=0.0, like=f", or {OBSERVED!r}")
     if half_width is not None:
         as_real("half width", half_width, above=0.0)

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from confir.arguments import as_choice, as_integer, as_level, as_real
+from confir.arguments import as_choice, as_integer
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.result import constant, over, result
 from confir.data.sampling.sampled_document_scores import SampledScores, as_sampled
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import BEST, LEVEL, NO_FAMILY
+from confir.defaults import LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError, counted
 from confir.measures.score_sources import as_scores
 from confir.resampling.kinds import as_sample
-from confir.studies.planning.goals import planned_family, whole_numbers
-from confir.studies.planning.human_topics import check_costs, cost_columns
+from confir.studies.planning.human_plans import JudgementPlan, PlannedFamily, check_costs
 from confir.studies.planning.pilot import partners
-from confir.studies.planning.power import BonferroniFamily, fewest_topics
+from confir.studies.planning.power import fewest_topics
 from confir.studies.planning.sentences import human_goal
 
 # Plans draw no fewer documents of a topic than this part of the pilot's, which says little of fewer.
@@ -31,19 +29,17 @@ _EVERY = 100
 
 
 @result
-class DocumentPlan(Result):
+class DocumentPlan(JudgementPlan):
     """Topics, and documents of each, that people must judge for a half width: runs × measures.
 
     Attributes
     ----------
-    runs, measures, baseline, family, half_width
-        What is planned for, as in `HumanPlan`.
+    runs, measures, baseline, family, half_width, cost, cost_alone
+        As in `JudgementPlan`.
     topics, documents
         Topics, and documents of each that people judge; NaN where even all are too few.
     topics_alone
         Topics that are needed if people judge all documents.
-    cost, cost_alone
-        What the judgements cost, with the model and by human judgements alone; NaN without costs.
     between, within
         Standard deviation in the pilot: between topics, and of the draw within a topic.
     model_documents
@@ -52,16 +48,9 @@ class DocumentPlan(Result):
         Confidence level; topics of the pilot, and documents of each that people judged.
     """
 
-    runs: tuple[str, ...] = axis("run")
-    measures: tuple[str, ...] = axis("measure")
-    baseline: str | None = constant()
-    family: str = constant()
-    half_width: float = constant()
     topics: Floats = over("run", "measure")
     documents: Floats = over("run", "measure")
     topics_alone: Floats = over("run", "measure")
-    cost: Floats = over("run", "measure")
-    cost_alone: Floats = over("run", "measure")
     between: Floats = over("run", "measure")
     within: Floats = over("run", "measure")
     model_documents: float = constant()
@@ -69,17 +58,12 @@ class DocumentPlan(Result):
     pilot: int = constant()
     pilot_documents: float = constant()
 
-    row_order = ("measure", "run")
+    counts = ("topics", "documents", "topics_alone")
     record_columns = (
         *("measure", "run", "baseline", "family", "half_width", "topics", "documents"),
         *("topics_alone", "cost", "cost_alone", "between", "within", "model_documents"),
         *("level", "pilot", "pilot_documents"),
     )
-
-    def derived(self) -> Iterator[Variable]:
-        """Yield numbers of topics and documents as whole numbers."""
-        for name in ("topics", "documents", "topics_alone"):
-            yield Variable(name, ("run", "measure"), whole_numbers(getattr(self, name)))
 
     def table_columns(self) -> TableColumns:
         """Return how the columns read; costs are there where they are known."""
@@ -88,7 +72,7 @@ class DocumentPlan(Result):
             "topics": TableColumn(Role.COUNT),
             "documents": TableColumn(Role.COUNT, "documents per topic"),
             "topics_alone": TableColumn(Role.COUNT, "topics, all documents"),
-            **(cost_columns() if np.isfinite(self.cost).any() else {}),
+            **self.cost_columns(),
             "between": TableColumn(Role.SCORE, "sd between topics"),
             "within": TableColumn(Role.SCORE, "sd of the draw"),
         }
@@ -158,50 +142,46 @@ def plan_human_documents(
             "a pilot needs 2 topics or more, with a score of each run; expected missing topics to "
             "score 0 (--missing zero)"
         )
-    as_real("half_width", half_width, above=0.0)
+    planned = PlannedFamily.of(sampled, baseline, family, half_width, level)
     costs = check_costs(human_cost, model_cost)
     if sum(one is not None for one in (topics, documents, costs)) > 1:
         raise InvalidValueError(
             "several of topics, documents and costs are given; expected one: each decides the others"
         )
-    family = planned_family(family, baseline, len(sampled.runs))
-    pilot = _Draws.of(sampled, baseline, by_partner=baseline is None and family != NO_FAMILY)
-    level = as_level(level)
-    goal = half_width / (2.0 if family == BEST else 1.0)
-    single = BonferroniFamily.of(level, family, len(sampled.runs), len(sampled.measures))
-    alone = _topics(pilot.between, goal, single)
+    by_partner = baseline is None and planned.name != NO_FAMILY
+    pilot = _Draws.of(sampled, baseline, by_partner=by_partner)
+    alone = _topics(pilot.between, planned)
     if topics is not None:
-        found = _fewest_documents(pilot, as_integer("topics", topics, lowest=2), goal, single)
+        found = _fewest_documents(pilot, as_integer("topics", topics, lowest=2), planned)
     elif costs is not None:
-        found = _cheapest(pilot, goal, single, costs)
+        found = _cheapest(pilot, planned, costs)
     else:
         most = int(np.ceil(pilot.documents[-1]))
         given = pilot.documents[1] if documents is None else as_integer("documents", documents)
         if given > most:
             raise InvalidValueError(f"documents is {given}; the model judged {most} of a topic")
-        needed = _topics(pilot.between + pilot.within_at(np.array([given]))[0], goal, single)
+        needed = _topics(pilot.between + pilot.within_at(np.array([given]))[0], planned)
         found = needed, np.full(len(needed), np.ceil(given))
     human, model = costs or (np.nan, np.nan)
     every = float(pilot.documents[-1])
-
-    def shaped(values: Floats) -> Floats:
-        return values.reshape(-1, len(sampled.measures))
-
+    arrays = {
+        "topics": found[0],
+        "documents": found[1],
+        "topics_alone": alone,
+        "cost": found[0] * (human * found[1] + model * every),
+        "cost_alone": alone * human * every,
+        "between": np.sqrt(pilot.between),
+        "within": np.sqrt(pilot.within[1]),
+    }
     return DocumentPlan(
         runs=tuple(run for run in sampled.runs if run != baseline),
         measures=sampled.measures,
         baseline=baseline,
-        family=family,
+        family=planned.name,
         half_width=float(half_width),
-        topics=shaped(found[0]),
-        documents=shaped(found[1]),
-        topics_alone=shaped(alone),
-        cost=shaped(found[0] * (human * found[1] + model * every)),
-        cost_alone=shaped(alone * human * every),
-        between=shaped(np.sqrt(pilot.between)),
-        within=shaped(np.sqrt(pilot.within[1])),
+        **{name: values.reshape(-1, len(sampled.measures)) for name, values in arrays.items()},
         model_documents=every,
-        level=level,
+        level=float(level),
         pilot=len(sampled.topics),
         pilot_documents=float(pilot.documents[1]),
     )
@@ -273,34 +253,32 @@ class _Draws:
         return np.append(numbers[numbers < most], np.ceil(most))
 
 
-def _topics(variance: Floats, goal: float, family: BonferroniFamily) -> Floats:
+def _topics(variance: Floats, family: PlannedFamily) -> Floats:
     """Return how many topics a half width needs, given variances of a topic's score."""
     sd, shape = np.sqrt(variance), variance.shape
 
     def reaches(topics: Integers) -> Booleans:
-        reached: Booleans = family.half_width(sd, topics.reshape(shape)) <= goal
+        reached: Booleans = family.half_width(sd, topics.reshape(shape)) <= family.goal
         return reached.reshape(-1)
 
     return fewest_topics(reaches, sd.size).reshape(shape)
 
 
-def _fewest_documents(
-    pilot: _Draws, topics: int, goal: float, family: BonferroniFamily
-) -> tuple[Floats, Floats]:
+def _fewest_documents(pilot: _Draws, topics: int, family: PlannedFamily) -> tuple[Floats, Floats]:
     """Return the topics, and the fewest documents of each that reach the goal."""
     numbers = pilot.candidates()
     sd = np.sqrt(pilot.between + pilot.within_at(numbers))
-    reached = family.half_width(sd, np.array(topics)) <= goal
+    reached = family.half_width(sd, np.array(topics)) <= family.goal
     fewest = np.where(reached.any(axis=0), numbers[reached.argmax(axis=0)], np.nan)
     return np.where(np.isnan(fewest), np.nan, float(topics)), fewest
 
 
 def _cheapest(
-    pilot: _Draws, goal: float, family: BonferroniFamily, costs: tuple[float, float]
+    pilot: _Draws, family: PlannedFamily, costs: tuple[float, float]
 ) -> tuple[Floats, Floats]:
     """Return the topics, and the documents of each, that reach the goal at the lowest cost."""
     numbers = pilot.candidates()
-    needed = _topics(pilot.between + pilot.within_at(numbers), goal, family)
+    needed = _topics(pilot.between + pilot.within_at(numbers), family)
     each = costs[0] * numbers + costs[1] * pilot.documents[-1]
     best = np.argmin(np.nan_to_num(needed * each[:, None], nan=np.inf), axis=0)
     return needed[best, np.arange(len(best))], numbers[best]

@@ -15,7 +15,7 @@ from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import BEST, DEFAULT_POWER, LEVEL, NO_FAMILY
+from confir.defaults import BEST, DEFAULT_POWER, LEVEL, NO_FAMILY, OBSERVED
 from confir.errors import InvalidValueError
 from confir.resampling.kinds import as_sample, needs
 from confir.resampling.sample import Knowledge
@@ -27,7 +27,6 @@ from confir.studies.planning.goals import (
     GoalRule,
     at_topics,
     choose_goal,
-    is_observed,
     largest_difference,
     planned_family,
     topics_of_budget,
@@ -261,7 +260,7 @@ def plan_topics(
     by_partner = baseline is None and family != NO_FAMILY
     sample = planned_differences(runs, baseline, by_partner=by_partner)
     pilot = measure_pilot(sample, level)
-    observed = is_observed(difference)
+    observed = difference == OBSERVED
     largest = largest_difference(scores, sample.columns)
     step = _difference(difference, pilot, scores.measures, largest)
     rule = GoalRule(
@@ -313,7 +312,7 @@ def _difference(
     difference: float | str | None, pilot: Pilot, measures: tuple[str, ...], largest: Floats
 ) -> Floats:
     """Return the difference to be detected in each column; raise beyond what a measure allows."""
-    if is_observed(difference):
+    if difference == OBSERVED:
         return np.abs(pilot.mean)
     size = math.nan if difference is None else float(difference)
     for place in np.flatnonzero(largest < size)[:1]:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -176,10 +175,10 @@ def planned_criterion(
     which is no smaller, and the median variance is that of the differences planned for. So it is for
     all pairs of very many runs.
     """
+    if family == NO_FAMILY:
+        return Criterion(level, freedom=pilot.freedom, fixed=pilot.fixed)
     runs, measures = names(sample)
     bound = family_level(level, family, len(runs))
-    if family == NO_FAMILY:
-        return Criterion(bound, freedom=pilot.freedom, fixed=pilot.fixed)
     comparisons = family_size(family, len(runs))
     sides = 1 if family == BEST else 2
     signs = sample.sums_signs and comparisons > 1
@@ -272,45 +271,6 @@ def family_size(family: str, runs: int) -> int:
     if runs < 2:
         raise InvalidValueError(f"family {family!r} is for differences of runs; there is one run")
     return {BASELINE: runs - 1, ALL_PAIRS: runs * (runs - 1) // 2, BEST: runs - 1}[family]
-
-
-class BonferroniFamily(NamedTuple):
-    """A family of which the columns of a plan, runs × measures, are all that is known.
-
-    Attributes
-    ----------
-    level
-        Two-sided level of the t quantile that is Bonferroni's critical value.
-    comparisons, measures
-        Number of comparisons by one measure, and number of measures.
-    """
-
-    level: float
-    comparisons: int
-    measures: int
-
-    @staticmethod
-    def of(level: float, family: str, runs: int, measures: int) -> BonferroniFamily:
-        """Return the family of a number of runs."""
-        single = family_level(level, family, runs)
-        return BonferroniFamily(single, family_size(family, runs), measures)
-
-    def total(self, variance: Floats, units: Any) -> Floats:
-        """Return variances, … × columns, with what they borrow from the median of their measure."""
-        by_run = variance.reshape(*variance.shape[:-1], -1, self.measures)
-        median = np.nanmedian(by_run, axis=-2, keepdims=True)
-        median = np.broadcast_to(median, by_run.shape).reshape(variance.shape)
-        total: Floats = variance + BorrowedVariance(self.comparisons, 1.0).of(units) * median
-        return total
-
-    def half_width(self, sd: Floats, topics: Integers) -> Floats:
-        """Return the half width of the interval of each column with a number of topics."""
-        from scipy.special import stdtrit
-
-        critical = -stdtrit(np.maximum(topics - 1.0, 1.0), (1.0 - self.level) / 2.0)
-        if self.comparisons < 2:
-            return np.asarray(critical * sd / np.sqrt(topics))
-        return np.asarray(critical * np.sqrt(self.total(np.square(sd), topics) / topics))
 
 
 def fewest_topics(reaches: Callable[[Integers], Booleans], size: int) -> Floats:

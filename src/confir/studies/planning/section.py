@@ -32,7 +32,7 @@ def _gather(scope: Scope) -> Plan | None:
     if scope.settings.baseline is not None:
         return None
     first = scope.measures[0]
-    best, next_best = (first.scores.runs[place] for place in first.order()[:2])
+    best, next_best = (first.scores.runs[place] for place in first.order[:2])
     pair = against(as_sample(first.scores.select(run=[next_best, best])), next_best)
     difference = pair.distribution(slice(None), None, ("se",)).estimate[0]  # on the topics of both
     if not difference > TIE:
@@ -55,7 +55,7 @@ def _conclusion(contents: Contents) -> str:
     planned = next(part for part in contents.measures if part.measure == plan.measures[0])
     if planned["comparison"] is None:
         return ""
-    best, runner_up = planned.order()[:2]
+    best, runner_up = planned.order[:2]
     comparison: Comparison = planned["comparison"][plan.level]
     record = plan.to_records()[0]
     name, unit = isolated(record["baseline"]), contents.scores.unit_name

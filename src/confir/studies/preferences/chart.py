@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from confir.data.interval_chart import LIMITS_LINE, IntervalChart, Tip, dot, numbers, texts
 from confir.data.result import Record
 from confir.errors import counted
 from confir.number_text import percent
@@ -17,8 +18,9 @@ from confir.report.charts import (
     styled,
     tooltips,
 )
-from confir.report.interval_chart import LIMITS_LINE, IntervalChart, dot, draw_intervals
-from confir.studies.preferences.preferences import PreferencePairs, Preferences
+from confir.report.interval_chart import draw_intervals
+from confir.studies.preferences.preference_pairs import PreferencePairs
+from confir.studies.preferences.preferences import Preferences
 
 # Up to this many systems a cell has room for its share in per cent.
 _MOST_LABELLED = 20
@@ -29,28 +31,25 @@ _KINDS = ("observed", "predicted")
 
 def preferences_chart(found: Preferences) -> Any:
     """Return a chart of strengths with intervals; systems outside of the best set are grey."""
-    alt = import_altair()
     level = percent(found.level)
-    chart = IntervalChart(
+    declared = IntervalChart(
+        f"Strengths by {counted(found.total, 'vote')}: blue, the {level} confidence set of the best",
         found.to_records(),
-        marks=[LIMITS_LINE, dot("strength")],
+        marks=(LIMITS_LINE, dot("strength")),
         axis=f"strength with {level} interval",
-        tooltip=[
-            *tooltips("run:N", "strength:Q", "low:Q", "high:Q", "votes:Q", "rank:Q"),
-            *tooltips("rank_low:Q", "rank_high:Q"),
-            alt.Tooltip("share:Q", format=".3f", title="predicted share of wins"),
-            alt.Tooltip("may_be_best:N", title="may be the best"),
-        ],
+        tooltip=(
+            *texts("run"),
+            *numbers("strength", "low", "high", "votes", "rank", "rank_low", "rank_high"),
+            Tip("share", ".3f", "predicted share of wins"),
+            Tip("may_be_best", title="may be the best"),
+        ),
         best_by="strength",
         panel="",
         colour="datum.may_be_best",
         with_zero=True,
         width=360,
     )
-    votes = counted(found.total, "vote")
-    return draw_intervals(
-        chart, f"Strengths by {votes}: blue, the {level} confidence set of the best"
-    )
+    return draw_intervals(declared)
 
 
 def preference_pairs_chart(pairs: PreferencePairs) -> Any:

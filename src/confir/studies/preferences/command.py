@@ -129,23 +129,29 @@ def preferences_command(
 
     out.prepare()
     gates = [STRENGTH] if fail_if_worse else []
-    _check_gate(context, gates, baseline, records)
+    if not gates:
+        refuse_options(context, ("require", "margin"), "needs --fail-if-worse")
+    records.check(gates, baseline, "system")
+    if records.looks != "candidates":
+        raise InvalidValueError(
+            "--looks topics is for scores; of votes that arrive, --show sequence gives limits that "
+            "hold at every look"
+        )
     view = VIEWS.choose(context, show).name
     if votes is None:
         raise InvalidValueError("expected VOTES; for example: confir preferences votes.csv")
-    given: dict[str, Any] = {"baseline": baseline, "cluster": cluster, "level": statistics.level}
+    given: dict[str, Any] = {"baseline": baseline, "cluster": cluster}
     if view == "sequence":
-        out.deliver(result_answer(share_sequence(votes, **given)))
+        out.deliver(result_answer(share_sequence(votes, level=statistics.level, **given)))
         return
     given |= {"ties": ties, "prior": prior}
     if view == "plan":
-        out.deliver(result_answer(plan_votes(votes, half_width=half_width, power=power, **given)))
+        given |= {"half_width": half_width, "power": power, "level": statistics.level}
+        out.deliver(result_answer(plan_votes(votes, **given)))
         return
     is_page = show is None and (out.output or "").lower().endswith(".html")
     with _page_warnings(out) if is_page else nullcontext([]) as warned:
-        found = rate_preferences(
-            votes, replicates=statistics.replicates, rng=statistics.seed, **given
-        )
+        found = rate_preferences(votes, **statistics.arguments, **given)
     rule = GateRule.of(require, margin)
     judged = records.judge(context, found.comparison, gates, rule, statistics.seed)
     if is_page:
@@ -162,7 +168,7 @@ def preferences_command(
 def _page_warnings(out: Output) -> AbstractContextManager[list[ConfirWarning]]:
     """Return what collects warnings for the page; raise where its charts could not be drawn."""
     from confir.cli.terminal import check_drawing
-    from confir.report.contents import collected_warnings
+    from confir.report.merged_warnings import collected_warnings
 
     check_drawing()
     return collected_warnings(shown=not out.quiet)
@@ -177,22 +183,6 @@ def _write_page(out: Output, votes: str, warned: Sequence[ConfirWarning], **cont
 
     origin = Origin((votes,), command_line_with_seed(contents["seed"]), tuple(warned))
     write_whole(str(out.output), preferences_page(**contents, origin=origin).encode())
-
-
-def _check_gate(
-    context: click.Context, gates: Sequence[str], baseline: str | None, records: GateRecords
-) -> None:
-    """Raise where a gate lacks its baseline, or what belongs to one has none."""
-    if gates and baseline is None:
-        raise InvalidValueError("--fail-if-worse needs --baseline, the system to compare with")
-    if not gates:
-        refuse_options(context, ("require", "margin"), "needs --fail-if-worse")
-    records.check(gates)
-    if records.looks != "candidates":
-        raise InvalidValueError(
-            "--looks topics is for scores; of votes that arrive, --show sequence gives limits that "
-            "hold at every look"
-        )
 
 
 def preferences_answer(found: Preferences, show: str, seed: int) -> Answer:

@@ -12,7 +12,7 @@ from confir.control_characters import without_controls
 from confir.errors import counted
 from confir.number_text import limits_words, percent, score_words, share_text
 from confir.report.charts import chart, chart_bytes
-from confir.report.contents import by_importance
+from confir.report.merged_warnings import by_importance
 from confir.report.names import isolated, sentence_case
 from confir.report.page_data import level_key, shown
 from confir.report.report_page import Origin, page_environment, unbroken

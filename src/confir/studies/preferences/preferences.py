@@ -5,22 +5,22 @@ Intervals, families of pairs, the set of the best and ranks are those of any oth
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from confir.arguments import as_choice, as_level, as_seed
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.result import Record, Result, Variable, axis, constant, over, result
+from confir.data.result import Record, Result, axis, constant, over, result
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import counted
 from confir.intervals.method_list import find_method
 from confir.measures.strengths import Strengths, fit_strengths
 from confir.number_text import percent
+from confir.order import best_first
 from confir.resampling.kinds import as_sample
 from confir.resampling.replicates import Rng
 from confir.resampling.shared_draws import shared_draws
@@ -29,8 +29,8 @@ from confir.studies.best.run_pairs import compare_all_runs
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.run_groups import RunGroups
-from confir.studies.comparison.verdicts import OPPOSITE
 from confir.studies.preferences.model_fit import ModelFit, check_fit
+from confir.studies.preferences.preference_pairs import PreferencePairs, preference_pairs
 from confir.studies.ranks.ranking import Ranking, ranking_of_pairs
 
 # Strengths are asymptotically normal, their variance is that of sums over units.
@@ -97,8 +97,7 @@ class Preferences(Result):
     @property
     def order(self) -> list[int]:
         """The systems, strongest first."""
-        order: list[int] = np.argsort(-self.strength, kind="stable").tolist()
-        return order
+        return best_first(self.strength)
 
     @property
     def total(self) -> int:
@@ -154,80 +153,7 @@ class Preferences(Result):
 
     def pairs(self) -> PreferencePairs:
         """Return observed and predicted shares of wins of each pair, with its difference."""
-        return _pairs(self.comparison, self.strengths)
-
-
-@result
-class PreferencePairs(Result):
-    """Pairs of systems: votes between them, predicted shares of wins and differences in strength.
-
-    Attributes
-    ----------
-    pairs
-        A system, and the one that it is compared with.
-    votes, wins, ties, losses
-        Votes between both.
-    observed, predicted
-        Share of wins, ties half, and the one that strengths predict; NaN without votes.
-    difference, low, high
-        Difference in strength, with the limits that the verdict rests on.
-    p_adjusted, verdict, borderline
-        Of the difference, adjusted for all pairs, and whether other replicates might change it.
-    level
-        Confidence level.
-    """
-
-    pairs: tuple[tuple[str, str], ...] = axis("pair")
-    votes: Integers = over("pair")
-    wins: Integers = over("pair")
-    ties: Integers = over("pair")
-    losses: Integers = over("pair")
-    observed: Floats = over("pair")
-    predicted: Floats = over("pair")
-    difference: Floats = over("pair")
-    low: Floats = over("pair")
-    high: Floats = over("pair")
-    p_adjusted: Floats = over("pair")
-    verdict: Any = over("pair")
-    borderline: Booleans = over("pair")
-    family: str = constant()
-    level: float = constant()
-
-    label_parts: ClassVar = {"pair": ("run", "against")}
-    bold_means = "significant difference"
-
-    def table_columns(self) -> TableColumns:
-        """Return how the columns read."""
-        significant = ("better", "worse")
-        return {
-            "run": TableColumn(Role.NAME, "system"),
-            "against": TableColumn(Role.NAME),
-            "verdict": TableColumn(
-                Role.VERDICT, others=("borderline",), bold=lambda r: r["verdict"] in significant
-            ),
-            "wins": TableColumn(Role.WINS, "w/t/l", ("ties", "losses")),
-            "observed": TableColumn(Role.SHARE),
-            "predicted": TableColumn(Role.SHARE),
-            "difference": TableColumn(Role.DIFFERENCE, others=LIMITS),
-            "p_adjusted": TableColumn(Role.P, "adj. p"),
-        }
-
-    def note(self) -> str:
-        """Return what the columns are."""
-        count = len(self.pairs)
-        return (
-            "w/t/l: votes won, tied, lost against each other; observed: share of wins, a tie counting half; "
-            f"predicted: by strengths; difference in strength with its {'simultaneous ' * (count > 1)}"
-            f"{percent(self.level)} interval and p-value, "
-            f"{f'adjusted for all {count} pairs' if count > 1 else 'by t'}"
-            + "; borderline: other replicates might change the verdict"
-            * bool(self.borderline.any())
-        )
-
-    def derived(self) -> Iterator[Variable]:
-        """Yield observed shares, None where there are no votes."""
-        known = [None if np.isnan(share) else share for share in self.observed.tolist()]
-        yield Variable("observed", ("pair",), known)
+        return preference_pairs(self.comparison, self.strengths)
 
 
 def rate_preferences(
@@ -306,36 +232,4 @@ def rate_preferences(
         best=best,
         ranking=ranking,
         fit=check_fit(strengths, np.random.default_rng(seed)),
-    )
-
-
-def _pairs(comparison: Comparison, strengths: Strengths) -> PreferencePairs:
-    """Return the pairs of a comparison of strengths, the stronger system first without a baseline."""
-    turned = (comparison.difference[:, 0] < 0) & (comparison.baseline is None)
-    run = np.where(turned, comparison.first, comparison.second)
-    against = np.where(turned, comparison.second, comparison.first)
-    order = np.lexsort((-strengths.strength[against], -strengths.strength[run]))
-    run, against, turned = run[order], against[order], turned[order]
-    low, high = (limit[order, 0] for limit in comparison.limits)
-    words = [str(word) for word in comparison.verdict[0, order, 0]]
-    said = [OPPOSITE.get(w, w) if back else w for w, back in zip(words, turned, strict=True)]
-    table = strengths.table
-    return PreferencePairs(
-        pairs=tuple(
-            (strengths.runs[a], strengths.runs[b]) for a, b in zip(run, against, strict=True)
-        ),
-        votes=table.votes[run, against],
-        wins=table.wins[run, against],
-        ties=table.ties[run, against],
-        losses=table.wins[against, run],
-        observed=table.share[run, against],
-        predicted=strengths.predicted()[run, against],
-        difference=np.where(turned, -1.0, 1.0) * comparison.difference[order, 0],
-        low=np.where(turned, -high, low),
-        high=np.where(turned, -low, high),
-        p_adjusted=comparison.p_adjusted[0, order, 0],
-        verdict=np.array(said, object),
-        borderline=comparison.borderline[0, order, 0],
-        family=comparison.family,
-        level=comparison.level,
     )

@@ -30,8 +30,8 @@ _LARGEST_P = 0.5
 def rank_tests(pairs: RunPairs) -> tuple[Floats, Floats]:
     """Return p-values of each run's ranks, after Mogstad, Romano, Shaikh & Wilhelm (2024): runs × ranks.
 
-    The first are adjusted for the comparisons of the one run, the second for all pairs, so that the
-    ranks of all runs hold at once.
+    The first are adjusted for the comparisons of the one run, the second for all pairs, so that they
+    are simultaneous for all runs.
 
     The marginal test of rank r bounds the chance of a wrong direction by the smallest of three:
     the largest |t*| of the run's pairs over replicates; Bonferroni's one-sided t for K - 1 wrong

@@ -12,6 +12,7 @@ import numpy as np
 from confir.arguments import as_level, as_levels
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import on_its_scheduler
+from confir.data.interval_chart import FIRST, IntervalChart, Mark, Tip, dot, numbers, texts
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import MEASURE_AND_RUN, Role, TableColumn, TableColumns
@@ -47,7 +48,7 @@ class Ranking(Result):
     low, high
         Limits of the run's rank: the interval holds for each run on its own.
     simultaneous_low, simultaneous_high
-        Limits of the ranks of all runs at once.
+        Simultaneous limits of the ranks of all runs.
     borderline
         Whether other replicates might change a limit of either interval.
     share_first
@@ -102,6 +103,27 @@ class Ranking(Result):
             ),
             "share_first": TableColumn(Role.FREQUENCY, "first"),
         }
+
+    def interval_chart(self) -> IntervalChart:
+        """Return its chart: a thick line for each rank on its own, a thin one for all at once."""
+        return IntervalChart(
+            f"Ranks over {topics_text(self.topics, self.model_topics)}",
+            self.to_records(),
+            marks=(
+                Mark("low", "high", size=4),
+                Mark("simultaneous_low", "simultaneous_high", size=1, opacity=0.6),
+                dot("rank"),
+            ),
+            axis=f"rank with {percent(self.level)} interval; thin: of all runs at once",
+            tooltip=(
+                *texts("run", "measure"),
+                *numbers("topics", "mean", "rank", "low", "high"),
+                *numbers("simultaneous_low", "simultaneous_high"),
+                Tip("share_first", ".3f", FIRST),
+            ),
+            scale={"domain": [0.5, len(self.runs) + 0.5], "nice": False},
+            ticks={"tickMinStep": 1, "format": "d"},
+        )
 
     def note(self) -> str:
         """Return what the columns are."""

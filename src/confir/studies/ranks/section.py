@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from confir.errors import counted
+from confir.report.charts import chart
 from confir.report.contents import Contents, MeasureContents
 from confir.report.sections import Figure, Scope, Section, Sentence
-from confir.studies.ranks.chart import ranking_chart
 from confir.studies.ranks.ranking import Ranking, rank_runs
 
 
@@ -26,24 +26,23 @@ def _gather(scope: Scope) -> dict[float, Ranking] | None:
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
     for level in levels:
-        yield Figure("ranks", ranking_chart(contents["ranks"][level]), level, by_run=True)
+        yield Figure("ranks", chart(contents["ranks"][level]), level, by_run=True)
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
-    if contents.has("ranks"):
-        yield Sentence(
-            30,
-            "A rank interval contains the ranks r that the comparisons of the run with the K − 1 others do not "
-            "reject (after Mogstad et al. 2024): r is rejected where at least r of them are better, or "
-            "K − r + 1 worse, by a t (with m = K − 1 and M over all pairs) whose p-value is at most α: the "
-            "smallest of the share of samples in which the largest |t| of the run's pairs reaches it, K − 1 "
-            "times the one-sided p-value, and the sum of the chances that one of K − r seems better and "
-            "that one of r − 1 seems worse, each by the largest signed t or Bonferroni; 3.1787·(K − 1)·Φ(−T) "
-            "counts as for the best run. Simultaneous rank intervals are from the comparisons of all pairs "
-            "instead. The share of samples in which a run ranks first is from the same bootstrap over topics "
-            f"({counted(contents.settings.replicates, 'replicate')}; Efron 1979).",
-            ("Mogstad2024", "Efron1979"),
-        )
+    yield Sentence(
+        30,
+        "A rank interval contains the ranks r that the comparisons of the run with the K − 1 others do not "
+        "reject (after Mogstad et al. 2024): r is rejected where at least r of them are better, or "
+        "K − r + 1 worse, by a t (with m = K − 1 and M over all pairs) whose p-value is at most α: the "
+        "smallest of the share of samples in which the largest |t| of the run's pairs reaches it, K − 1 "
+        "times the one-sided p-value, and the sum of the chances that one of K − r seems better and "
+        "that one of r − 1 seems worse, each by the largest signed t or Bonferroni; 3.1787·(K − 1)·Φ(−T) "
+        "counts as for the best run. Simultaneous rank intervals are from the comparisons of all pairs "
+        "instead. The share of samples in which a run ranks first is from the same bootstrap over topics "
+        f"({counted(contents.settings.replicates, 'replicate')}; Efron 1979).",
+        ("Mogstad2024", "Efron1979"),
+    )
 
 
 SECTION: Section[MeasureContents] = Section(

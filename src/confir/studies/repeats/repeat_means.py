@@ -12,6 +12,15 @@ import numpy as np
 
 from confir.arguments import as_choice, as_level
 from confir.arrays import Floats, Integers
+from confir.data.interval_chart import (
+    FOUR_DECIMALS,
+    LIMITS_LINE,
+    IntervalChart,
+    Mark,
+    dot,
+    numbers,
+    texts,
+)
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
@@ -85,6 +94,30 @@ class RepeatMeans(Result):
             "se_twice_topics": TableColumn(Role.SCORE, "2×topics"),
             "se_twice_repeats": TableColumn(Role.SCORE, "2×repeats"),
         }
+
+    def interval_chart(self) -> IntervalChart:
+        """Return its chart; the thick part of an interval is what topics alone would give."""
+        records = self.to_records()
+        for record in records:
+            share = record["se_topics"] / record["se"] if record["se"] else 0.0
+            record["topics_low"] = record["mean"] - share * (record["mean"] - record["low"])
+            record["topics_high"] = record["mean"] + share * (record["high"] - record["mean"])
+        what = "mean" if self.baseline is None else f"difference from {self.baseline}"
+        return IntervalChart(
+            "Means over topics and repeats",
+            records,
+            marks=(
+                Mark("topics_low", "topics_high", size=4, opacity=0.5),
+                LIMITS_LINE,
+                dot("mean"),
+            ),
+            axis=f"{what} with {percent(self.level)} interval; thick: topics alone",
+            tooltip=(
+                *texts("system"),
+                *numbers("mean", "se_topics", "se_repeats", format=FOUR_DECIMALS),
+            ),
+            row="system",
+        )
 
     def note(self) -> str:
         """Return what the columns are, and for each system whether more topics or repeats would help."""

@@ -127,9 +127,7 @@ def reproduce_command(
             overlap_depth=overlap_depth,
             persistence=persistence,
             ties=ties,  # type: ignore[arg-type]  # checked when it was read
-            level=statistics.level,
-            replicates=statistics.replicates,
-            rng=statistics.seed,
+            **statistics.arguments,
             progress=progress,
             **rules,
         )

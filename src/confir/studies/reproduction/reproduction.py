@@ -4,36 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from confir.arguments import as_choice, as_function, as_integer, as_level, as_list, as_real
+from confir.arguments import as_choice, as_function, as_integer, as_level, as_real
 from confir.arrays import Booleans, Floats
-from confir.data.formats.objects import as_runs
-from confir.data.formats.run_readers import read_source
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
-from confir.data.run import Run
 from confir.data.sampling.design import refuse_design
 from confir.data.scores import Scores
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, OVERLAP_DEPTH, PERSISTENCE, SEED
-from confir.errors import (
-    InvalidValueError,
-    TopicMismatchError,
-    TopicWarning,
-    counted,
-    enumerate_names,
-    warn_caller,
-)
+from confir.errors import InvalidValueError, counted
 from confir.measures.evaluation import evaluate
 from confir.number_text import bracketed, number_text, percent, share_text, signed, topics_text
 from confir.parallel import Progress
 from confir.resampling.replicates import Rng
 from confir.studies.comparison.pair_results import open_words
 from confir.studies.comparison.verdicts import EQUIVALENT, IDENTICAL, INCONCLUSIVE, OPPOSITE, Words
+from confir.studies.reproduction.compared_runs import check_shared_topics, read_compared_runs
 from confir.studies.reproduction.list_overlap import (
     TIE_VARIANTS,
     ListOverlap,
@@ -336,8 +326,8 @@ def compare_reproduction(
         as_choice("ties", ties, TIE_VARIANTS)
     if margin is not None:
         as_real("margin", margin, above=0.0)
-    first, others, baselines = _read_all(original, runs, baseline_runs, reading, progress)
-    _check_topics(first, others)
+    first, others, baselines = read_compared_runs(original, runs, baseline_runs, reading, progress)
+    check_shared_topics(first, others)
     lists = compare_lists(
         first,
         others,
@@ -372,78 +362,3 @@ def _mean(values: Floats) -> Floats:
     """Return the mean of each column over the topics that have a list, summed column by column."""
     mean: Floats = np.nanmean(np.ascontiguousarray(values.T), axis=1)
     return mean
-
-
-def _read_all(
-    original: Any,
-    runs: Any,
-    baseline_runs: Sequence[Any] | None,
-    rules: ReadingRules,
-    progress: Progress | None,
-) -> tuple[Run, list[Run], list[Run]]:
-    """Return the original, its reproductions, and two baseline runs or none.
-
-    All have names of their own: reproductions are often called as the original.
-    """
-    reproductions = _read(runs, rules, progress)
-    names = [run.name for run in reproductions]
-    first = _read_one("original", original, rules, progress)
-    first = replace(first, name=_other_name(first.name, names, "original"))
-    baselines = [] if baseline_runs is None else as_list("baseline_runs", baseline_runs)
-    if baselines and len(baselines) != 2:
-        raise InvalidValueError(
-            f"baseline_runs has {counted(len(baselines), 'run')}; expected the original baseline and "
-            "its reproduction"
-        )
-    read: list[Run] = []
-    for kind, source in zip(("baseline", "reproduced baseline"), baselines, strict=False):
-        run = _read_one("baseline_runs", source, rules, progress)
-        taken = [first.name, *names, *(one.name for one in read)]
-        read.append(replace(run, name=_other_name(run.name, taken, kind)))
-    return first, reproductions, read
-
-
-def _read(source: Any, rules: ReadingRules, progress: Progress | None) -> list[Run]:
-    """Return the runs that a source stands for."""
-    found = []
-    for run in as_runs(source, rules.reading, rules.name_by):
-        found.append(run if isinstance(run, Run) else read_source(run, rules.name_by))
-        if progress is not None:
-            progress(1)
-    return found
-
-
-def _read_one(name: str, source: Any, rules: ReadingRules, progress: Progress | None) -> Run:
-    """Return the one run that a source stands for."""
-    found = _read(source, rules, progress)
-    if len(found) != 1:
-        raise InvalidValueError(
-            f"{name} stands for {len(found)} runs ({enumerate_names([run.name for run in found], 5)}); "
-            "expected one"
-        )
-    return found[0]
-
-
-def _other_name(name: str, taken: Sequence[str], kind: str) -> str:
-    """Return a name that no other run has: its own, or that with its kind."""
-    while name in taken:
-        name = f"{name} ({kind})"
-    return name
-
-
-def _check_topics(original: Run, runs: Sequence[Run]) -> None:
-    """Raise where two runs share no topic; warn where one lacks some of the other's."""
-    for run in runs:
-        if not set(original.topics) & set(run.topics):
-            raise TopicMismatchError(
-                f"runs {original.name!r} and {run.name!r} have no topic in common; expected runs on the "
-                "same topics"
-            )
-        for one, other in ((original, run), (run, original)):
-            lacking = sorted(set(other.topics) - set(one.topics))
-            if lacking:
-                warn_caller(
-                    f"run {one.name!r} lacks {counted(len(lacking), 'topic')} "
-                    f"({enumerate_names(lacking, 5)}) of {other.name!r}: its lists there are empty",
-                    TopicWarning,
-                )

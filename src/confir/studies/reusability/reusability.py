@@ -13,6 +13,7 @@ from confir.arguments import as_flag, as_function, as_integer, as_level
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import Experiment, as_experiment
 from confir.data.files import PathLike
+from confir.data.interval_chart import LIMITS_LINE, IntervalChart, dot, numbers, texts
 from confir.data.lists.held_lists import HeldLists
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
@@ -28,7 +29,7 @@ from confir.intervals.method_list import DEFAULT_METHOD
 from confir.measures.evaluation import chosen_measures, score_lists
 from confir.measures.lists_and_scores import with_usable_scores
 from confir.number_text import limits_text, number_text, percent, share_text, topics_text
-from confir.order import TIE, best_first
+from confir.order import TIE, best_first, ranks_by_mean
 from confir.parallel import Progress
 from confir.studies.judgements.leaderboards import correlate_leaderboards
 from confir.studies.reusability.contributions import (
@@ -150,6 +151,22 @@ class Reusability(Result):
             "unique": TableColumn(Role.COUNT),
             **({} if self.lowest is None else {"lowest": bounds}),
         }
+
+    def interval_chart(self) -> IntervalChart:
+        """Return its chart: the drop of each run, largest first."""
+        return IntervalChart(
+            "Drop of each run when its team's unique contributions are left out",
+            self.to_records(),
+            marks=(LIMITS_LINE, dot("drop")),
+            axis=f"drop without the team, {percent(self.level)} interval",
+            tooltip=(
+                *texts("run", "team", "measure"),
+                *numbers("mean", "left_out", "drop", "low", "high", "unique"),
+            ),
+            best_by="drop",
+            with_zero=True,
+            width=300,
+        )
 
     def table_records(self) -> list[Record]:
         """Return the records by measure, the run with the highest mean first."""
@@ -276,7 +293,7 @@ def estimate_reusability(
     as_function("progress", progress)
     level, bounds = as_level(level), as_flag("bounds", bounds)
     as_integer("pool_depth", pool_depth)
-    experiment = as_experiment(qrels, runs, ReadingRules(**rules))
+    experiment = as_experiment(qrels, runs, rules)
     wanted = chosen_measures(experiment, measures)
     known = as_teams(teams)  # before runs are read
     lists = experiment.lists(progress)
@@ -305,8 +322,8 @@ def estimate_reusability(
         drop=interval.estimate,
         low=interval.low,
         high=interval.high,
-        rank=_ranks(mean),
-        left_out_rank=_ranks(left_out),
+        rank=ranks_by_mean(mean),
+        left_out_rank=ranks_by_mean(left_out),
         tau=tau,
         tau_ap=tau_ap,
         unique=unique[[given.teams.index(team) for team in of_run]],
@@ -374,9 +391,3 @@ def _correlate(mean: Floats, left_out: Floats) -> tuple[Floats, Floats]:
     found = [correlate_leaderboards(boards[..., m], [(0, 1)]) for m in range(boards.shape[-1])]
     tau, tau_ap = np.array(found)[:, :, 0, 0].T
     return tau, tau_ap
-
-
-def _ranks(means: Floats) -> Integers:
-    """Return the rank of each run, by measure; equal means share the better rank."""
-    above: Integers = (means[None] > means[:, None] + TIE).sum(axis=1)
-    return above + 1

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import click
 
 from confir.cli import options
 from confir.cli.parameters import Option, Panel, PathRole, refuse_options
-from confir.defaults import ENDINGS, SEED
+from confir.defaults import ENDINGS, OUTPUT_FORMATS, SEED
 from confir.errors import InvalidValueError, UnknownNameError, counted
-
-if TYPE_CHECKING:
-    pass
 
 _SCORES = Panel("Scores")
 _COLLECTION = Panel("Collection")
@@ -77,10 +74,11 @@ def simulate_command(
             f"How to print the true means: {options.formats_text()}.",
             "FORMAT",
             names=("--format",),
+            choices=OUTPUT_FORMATS,
             short=True,
         ),
     ] = "table",
-    quiet: options.QuietOption = False,
+    quiet: options.QuietOption = False,  # noqa: ARG001 - acts on the whole command
     provenance: options.ProvenanceOption = False,  # noqa: ARG001 - written after the command
 ) -> None:
     """Simulate scores with known true means, or runs and qrels.
@@ -91,16 +89,11 @@ def simulate_command(
     - `confir simulate --scores scores.csv --topics 50 --seed 7 -o simulated.csv`
     - `confir simulate --collection folder --runs 5 --topics 50`
     """
-    from confir.cli.terminal import be_quiet, check_output
-
-    check_output(None, kind)
     if (scores is None) == (collection is None):
         raise InvalidValueError(
             "expected either --scores FILE or --collection FOLDER; for example: "
             "confir simulate --scores scores.csv -o simulated.csv"
         )
-    if quiet:
-        be_quiet()
     if collection is not None:
         names = ("output", "truth", "measure", "kind")
         refuse_options(context, names, "goes with --scores, not with --collection")
@@ -113,6 +106,8 @@ def simulate_command(
         refuse_options(context, ["kind"], "is for true means that are printed; --truth writes them")
         if Path(truth).suffix.lower() not in ENDINGS:
             raise UnknownNameError("ending of a file of true means", Path(truth).name, ENDINGS)
+        from confir.cli.terminal import check_output
+
         check_output(truth)
     _simulate_scores(scores or [], measure or [], output, truth, topics, seed, kind)
 

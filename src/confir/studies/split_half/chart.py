@@ -18,8 +18,7 @@ from confir.report.charts import (
     styled,
 )
 from confir.studies.collection.collection_means import summary_name
-from confir.studies.split_half.split_half import SplitHalf
-from confir.studies.split_half.splits import FEW_RELEVANT, Split
+from confir.studies.split_half.splits import FEW_RELEVANT, Split, SplitHalf
 
 _COLUMNS = {"below": "below", "in": "inside", "above": "above"}
 

@@ -16,12 +16,11 @@ from typing import Any, Unpack
 import numpy as np
 
 from confir.arguments import as_choices, as_function, as_generator, as_integer, as_level
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Booleans, Integers
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.lists.docids import Docids
 from confir.data.lists.held_lists import HeldLists
-from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
-from confir.data.result import Columns, Result, axis, constant, result
+from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.defaults import DOCUMENT_REPLICATES, LEVEL, LOGIT_EPSILON, SEED, SPLITS
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, counted, warn_caller
 from confir.intervals.document_intervals import check_epsilon
@@ -34,106 +33,13 @@ from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.replicates import Rng, check_replicates
 from confir.studies.collection.collection_means import summarise_means
 from confir.studies.collection.collection_topics import is_average_precision, summarise_topics
-from confir.studies.split_half.splits import Shares, Split
+from confir.studies.split_half.splits import (
+    Split,
+    SplitHalf,
+)
 
 # Every bit of an MD5 gives another split.
 MOST_SPLITS = 128
-
-_SHARES = Shares._fields[:3]
-
-
-@result
-class SplitHalf(Result):
-    """How well each half of a collection predicts the other, over several splits.
-
-    Attributes
-    ----------
-    measure, runs
-        The measure and the runs.
-    splits
-        The result of each split; the first halves documents by the parity of their MD5.
-    level
-        Confidence level.
-    """
-
-    measure: str = constant()
-    runs: tuple[str, ...] = axis("run")
-    splits: tuple[Split, ...]
-    level: float = constant()
-
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """Interval methods."""
-        return self.splits[0].methods
-
-    @property
-    def corrections(self) -> tuple[bool, ...]:
-        """Whether the small-R correction applied: False, and True for AP."""
-        return self.splits[0].corrections
-
-    @property
-    def predicted(self) -> float:
-        """The share that the model predicts in the interval: ``2Φ(z/√2) - 1``."""
-        return self.splits[0].predicted
-
-    @property
-    def topics(self) -> tuple[str, ...]:
-        """Topics with relevant documents in both halves of a split, of any of them."""
-        return tuple(sorted({topic for split in self.splits for topic in split.topics}))
-
-    @property
-    def left_out(self) -> tuple[str, ...]:
-        """Topics that a split leaves out."""
-        return tuple(sorted({topic for split in self.splits for topic in split.left_out}))
-
-    def topic_shares(
-        self, method: str, *, corrected: bool, half: int, few_relevant: bool = True
-    ) -> Shares:
-        """Return the mean over the splits of `Split.topic_shares`; n counts scores of all splits."""
-        return _average(
-            [
-                split.topic_shares(
-                    method, corrected=corrected, half=half, few_relevant=few_relevant
-                )
-                for split in self.splits
-            ]
-        )
-
-    def mean_shares(self, summary: str, method: str, half: int) -> Shares:
-        """Return the mean over the splits of `Split.mean_shares`; n counts means of all splits."""
-        return _average([split.mean_shares(summary, method, half) for split in self.splits])
-
-    def to_dict(self) -> Columns:
-        """Return the columns of method, correction, subset and direction, for topics and means.
-
-        Shares are means over the splits, with the lowest and the highest of them, which say how
-        far splits differ and are no standard error: splits share documents.
-        """
-        parts = [split.to_dict() for split in self.splits]
-        columns = dict(parts[0])
-        spread: Columns = {}
-        for name in _SHARES:
-            shares = np.array([part[name] for part in parts])
-            columns[name] = _mean_of_known(shares).tolist()
-            # an empty subset has no share in any split, or in some
-            spread[f"{name}_min"] = np.fmin.reduce(shares).tolist()
-            spread[f"{name}_max"] = np.fmax.reduce(shares).tolist()
-        columns["n"] = np.sum([part["n"] for part in parts], axis=0).tolist()
-        return columns | {"splits": [len(parts)] * len(columns["n"])} | spread
-
-
-def _average(shares: Sequence[Shares]) -> Shares:
-    """Return the mean of the shares of several splits, and the number of scores of all."""
-    below, inside, above = _mean_of_known(np.array([one[:3] for one in shares])).tolist()
-    return Shares(below, inside, above, sum(one.n for one in shares))
-
-
-def _mean_of_known(shares: Floats) -> Floats:
-    """Return the means of columns over the rows that have a share; NaN where none has one."""
-    known = ~np.isnan(shares)
-    with np.errstate(invalid="ignore"):
-        mean: Floats = np.where(known, shares, 0.0).sum(axis=0) / known.sum(axis=0)
-    return mean
 
 
 @on_its_scheduler
@@ -189,9 +95,7 @@ def validate_split_half(
     names = as_choices(
         "methods", known if methods is None else methods, known, "method over documents"
     )
-    experiment = as_experiment(
-        qrels, runs, ReadingRules(**rules), without_design="split-half validation"
-    )
+    experiment = as_experiment(qrels, runs, rules, without_design="split-half validation")
     reading = experiment.rules
     wanted = chosen_measures(experiment, measure, ["AP"])
     if len(wanted) != 1 or not isinstance(wanted[0], Measure):

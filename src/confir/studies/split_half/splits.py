@@ -1,7 +1,8 @@
-"""The result of one split of the documents: how well one half predicts the other."""
+"""How well one half of the documents predicts the other: by one split, and by several."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +46,9 @@ class Shares(NamedTuple):
     inside: float
     above: float
     n: int
+
+
+_SHARES = Shares._fields[:3]
 
 
 @result
@@ -170,7 +174,7 @@ class Split(Result):
         return {
             "measure": [self.measure] * len(rows),
             **columns_of(names, rows),
-            **columns_of(Shares._fields[:3], [row[-1] for row in rows]),
+            **columns_of(_SHARES, [row[-1] for row in rows]),
             "predicted": [self.predicted] * len(rows),
             "n": [row[-1].n for row in rows],
         }
@@ -201,3 +205,97 @@ def _shares(low: Floats, high: Floats, value: Floats) -> Shares:
     below = float((value[defined] < low[defined] - TIE).sum() / n)
     above = float((value[defined] > high[defined] + TIE).sum() / n)
     return Shares(below, 1.0 - below - above, above, n)
+
+
+@result
+class SplitHalf(Result):
+    """How well each half of a collection predicts the other, over several splits.
+
+    Attributes
+    ----------
+    measure, runs
+        The measure and the runs.
+    splits
+        The result of each split; the first halves documents by the parity of their MD5.
+    level
+        Confidence level.
+    """
+
+    measure: str = constant()
+    runs: tuple[str, ...] = axis("run")
+    splits: tuple[Split, ...]
+    level: float = constant()
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Interval methods."""
+        return self.splits[0].methods
+
+    @property
+    def corrections(self) -> tuple[bool, ...]:
+        """Whether the small-R correction applied: False, and True for AP."""
+        return self.splits[0].corrections
+
+    @property
+    def predicted(self) -> float:
+        """The share that the model predicts in the interval: ``2Φ(z/√2) - 1``."""
+        return self.splits[0].predicted
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Topics with relevant documents in both halves of a split, of any of them."""
+        return tuple(sorted({topic for split in self.splits for topic in split.topics}))
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Topics that a split leaves out."""
+        return tuple(sorted({topic for split in self.splits for topic in split.left_out}))
+
+    def topic_shares(
+        self, method: str, *, corrected: bool, half: int, few_relevant: bool = True
+    ) -> Shares:
+        """Return the mean over the splits of `Split.topic_shares`; n counts scores of all splits."""
+        return _average(
+            [
+                split.topic_shares(
+                    method, corrected=corrected, half=half, few_relevant=few_relevant
+                )
+                for split in self.splits
+            ]
+        )
+
+    def mean_shares(self, summary: str, method: str, half: int) -> Shares:
+        """Return the mean over the splits of `Split.mean_shares`; n counts means of all splits."""
+        return _average([split.mean_shares(summary, method, half) for split in self.splits])
+
+    def to_dict(self) -> Columns:
+        """Return the columns of method, correction, subset and direction, for topics and means.
+
+        Shares are means over the splits, with the lowest and the highest of them, which say how
+        far splits differ and are no standard error: splits share documents.
+        """
+        parts = [split.to_dict() for split in self.splits]
+        columns = dict(parts[0])
+        spread: Columns = {}
+        for name in _SHARES:
+            shares = np.array([part[name] for part in parts])
+            columns[name] = _mean_of_known(shares).tolist()
+            # an empty subset has no share in any split, or in some
+            spread[f"{name}_min"] = np.fmin.reduce(shares).tolist()
+            spread[f"{name}_max"] = np.fmax.reduce(shares).tolist()
+        columns["n"] = np.sum([part["n"] for part in parts], axis=0).tolist()
+        return columns | {"splits": [len(parts)] * len(columns["n"])} | spread
+
+
+def _average(shares: Sequence[Shares]) -> Shares:
+    """Return the mean of the shares of several splits, and the number of scores of all."""
+    below, inside, above = _mean_of_known(np.array([one[:3] for one in shares])).tolist()
+    return Shares(below, inside, above, sum(one.n for one in shares))
+
+
+def _mean_of_known(shares: Floats) -> Floats:
+    """Return the means of columns over the rows that have a share; NaN where none has one."""
+    known = ~np.isnan(shares)
+    with np.errstate(invalid="ignore"):
+        mean: Floats = np.where(known, shares, 0.0).sum(axis=0) / known.sum(axis=0)
+    return mean

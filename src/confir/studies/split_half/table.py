@@ -6,8 +6,7 @@ from confir.data.result import Record
 from confir.number_text import share_text
 from confir.report.tables import Cell, Table
 from confir.studies.collection.collection_means import summary_name
-from confir.studies.split_half.split_half import SplitHalf
-from confir.studies.split_half.splits import DIRECTIONS
+from confir.studies.split_half.splits import DIRECTIONS, SplitHalf
 
 
 def split_half_table(result: SplitHalf, note: str = "") -> Table:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from confir.report.contents import Contents, MeasureContents
-from confir.report.sections import Section, Sentence, gather_from_lists
+from confir.report.sections import FromLists, Section, Sentence
 from confir.studies.ties.tie_bounds import no_order, study_ties
-
-_gather, _gather_blocks = gather_from_lists("ties", study_ties, no_order)
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
@@ -23,7 +21,6 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
 
 SECTION: Section[MeasureContents] = Section(
     by_measure=True,
-    gather=_gather,
-    gather_blocks=_gather_blocks,
+    from_lists=FromLists(study_ties, no_order),
     methods=_methods,
 )

@@ -12,7 +12,7 @@ from confir.data.experiment import Experiment
 from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.rankings import stack_rankings
 from confir.data.lists.tied_lists import count_ties, tie_groups, tied_rankings
-from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
+from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.data.result import axis, over, result
 from confir.data.scores import Scores
 from confir.measures.lists_and_scores import BlockStudy, ListsAndScores, read_lists_and_scores
@@ -101,7 +101,7 @@ def bound_ties(
     (0.5, 1.0)
     """
     return bound_scored_ties(
-        read_lists_and_scores(qrels, runs, measures, ReadingRules(**rules), no_order, progress)
+        read_lists_and_scores(qrels, runs, measures, rules, no_order, progress)
     )
 
 

@@ -65,7 +65,7 @@ def _figures(contents: MeasureContents, _: tuple[float, ...]) -> Iterator[Figure
 def _pair(contents: MeasureContents) -> list[str]:
     """Return the best two runs; with a baseline, the best of the others and that; or a single run."""
     runs, baseline = contents.scores.runs, contents.settings.baseline
-    order = [runs[place] for place in contents.order() if runs[place] != baseline]
+    order = [runs[place] for place in contents.order if runs[place] != baseline]
     if baseline is None:
         return order[:2]
     return [*order[:1], baseline]

@@ -48,9 +48,7 @@ def compare_by(
         scores,
         by=groups,
         baseline=inputs.find_baseline(baseline, scores.runs),
-        level=statistics.level,
-        replicates=statistics.replicates,
-        rng=statistics.seed,
+        **statistics.arguments,
     )
     table = with_design_note(group_difference_table(found, statistics.seed), scores.design_words)
     out.deliver(Answer(found.to_records(), table, found))

@@ -30,7 +30,7 @@ from confir.studies.comparison.pairs import LEAST_TOPICS, Pairs
 from confir.studies.comparison.verdicts import NOT_COMPARED, Words
 from confir.studies.topic_groups.heterogeneity import Heterogeneity, check_groups
 
-# The group of all topics, and what is known of it.
+# The group of all topics, and its columns.
 EVERY_GROUP = "all topics"
 _OF_EVERY_GROUP = ("difference", "low", "high", "verdict")
 
@@ -182,7 +182,7 @@ def compare_groups(
     which is therefore tested by itself.
 
     Each group is a family of its own at ``level^(1/Γ)`` for Γ groups, so that the intervals of all
-    groups and pairs hold at once. Whether a pair's difference is the same in all groups is tested
+    groups and pairs are simultaneous. Whether a pair's difference is the same in all groups is tested
     by Welch's F, with p-values by permutation and Holm's correction for the pairs of a measure.
 
     Parameters

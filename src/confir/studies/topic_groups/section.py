@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
+from confir.data.sampling.topic_groups import TopicGroups
 from confir.errors import counted
 from confir.number_text import percent
 from confir.report.contents import Contents, MeasureContents
-from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
+from confir.report.sections import Scope, Section, Sentence
 from confir.studies.topic_groups.group_differences import GroupComparison, compare_groups
 from confir.studies.topic_groups.sentences import group_sentence
 
@@ -16,15 +17,12 @@ from confir.studies.topic_groups.sentences import group_sentence
 _MOST_SENTENCES = 8
 
 
-def _gather(scope: Scope) -> GroupComparison | None:
-    """Return the differences by group; None where no groups are named."""
+def _gather(scope: Scope) -> GroupComparison:
     settings = scope.settings
-    if settings.groups is None:
-        return None
     scope.require_runs("a comparison")
     return compare_groups(
         scope.scores,
-        by=settings.groups,
+        by=cast("TopicGroups", settings.groups),
         baseline=settings.baseline,
         level=settings.level,
         **settings.drawing,
@@ -70,13 +68,13 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
 SECTION: Section[MeasureContents] = Section(
     by_measure=True,
     gather=_gather,
+    setting="groups",
     anchor="groups",
     heading="Does the difference depend on the kind of topic?",
     meaning="A run may help one kind of topic and hurt another; here is what the topics show of it, and "
     "what they leave open.",
     context=_context,
-    figures=own_chart("topic_groups", "groups"),
-    tables=own_table("topic_groups", "groups"),
+    part="groups",
     conclusion=_conclusion,
     methods=_methods,
 )

@@ -10,7 +10,8 @@ from confir.data.result import Record
 from confir.number_text import percent
 from confir.report.charts import COLOURS, INK, import_altair, inline_records, styled, tooltips
 from confir.report.label_places import label_fields, name_layers
-from confir.studies.tradeoff.cost_comparison import DOMINATED, FRONTIER, UNDECIDED, CostComparison
+from confir.studies.tradeoff.cost_comparison import CostComparison
+from confir.studies.tradeoff.frontier import DOMINATED, FRONTIER, UNDECIDED
 
 _COLOURS = {FRONTIER: COLOURS[0], UNDECIDED: INK, DOMINATED: COLOURS[1]}
 # Names of more runs would cover each other.

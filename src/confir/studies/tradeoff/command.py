@@ -50,7 +50,9 @@ def tradeoff_command(
     if inputs.select or inputs.top is not None:
         costs = [one.of_runs(scores.runs) for one in costs]
     found = compare_costs(
-        scores, costs, level=statistics.level, replicates=statistics.replicates, rng=statistics.seed
+        scores,
+        costs,
+        **statistics.arguments,
     )
     table = with_design_note(result_table(found, found.note(statistics.seed)), scores.design_words)
     out.deliver(Answer(found.to_records(), table, found))

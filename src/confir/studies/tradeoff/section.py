@@ -7,15 +7,12 @@ from typing import Any
 
 from confir.errors import counted
 from confir.report.contents import Contents, MeasureContents
-from confir.report.sections import Scope, Section, Sentence, own_chart, own_table
+from confir.report.sections import Scope, Section, Sentence
 from confir.studies.tradeoff.cost_comparison import CostComparison, compare_costs
 
 
-def _gather(scope: Scope) -> CostComparison | None:
-    """Return which runs are worth their cost; None where costs are unknown."""
+def _gather(scope: Scope) -> CostComparison:
     settings = scope.settings
-    if not settings.costs:
-        return None
     return compare_costs(scope.scores, settings.costs, level=settings.level, **settings.drawing)
 
 
@@ -48,13 +45,13 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
 SECTION: Section[MeasureContents] = Section(
     by_measure=True,
     gather=_gather,
+    setting="costs",
     anchor="tradeoff",
     heading="Which runs are worth their cost?",
     meaning="A better run may cost more than it is worth; a run that another one beats in both is not "
     "worth its cost at any price.",
     context=_context,
-    figures=own_chart("tradeoff", "tradeoff"),
-    tables=own_table("tradeoff", "tradeoff"),
+    part="tradeoff",
     conclusion=_conclusion,
     methods=_methods,
 )

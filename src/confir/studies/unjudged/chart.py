@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from confir.data.interval_chart import LIMITS_LINE, IntervalChart, Mark, dot, numbers, texts
 from confir.data.result import Record
 from confir.intervals.interval import Interval
 from confir.number_text import percent
-from confir.report.charts import COLOURS, INK, tooltips
-from confir.report.interval_chart import LIMITS_LINE, IntervalChart, Mark, dot, draw_intervals
+from confir.report.interval_chart import draw_intervals
 from confir.studies.unjudged.unjudged_bounds import UnjudgedBounds
 from confir.studies.unjudged.unjudged_estimates import UnjudgedEstimate
 
@@ -61,18 +61,18 @@ def range_chart(
         A further number of the records to draw.
     """
     drawn = [dict(record) for record in records]
-    numbers = ["mean", "lowest", "highest", *([point] if point else [])]
-    marks = [Mark("lowest", "highest", _RANGE, INK, opacity=0.45), dot("mean")]
+    columns = ["mean", "lowest", "highest", *([point] if point else [])]
+    marks = [Mark("lowest", "highest", _RANGE, "grey", opacity=0.45), dot("mean")]
     axis = f"mean with {words}"
     if interval is not None:
         limits = {(r["run"], r["measure"]): r for r in interval.to_records()}
         for record in drawn:
             found = limits[record["run"], record["measure"]]
             record |= {"low": found["low"], "high": found["high"]}
-        numbers += ["low", "high"]
+        columns += ["low", "high"]
         marks.insert(1, LIMITS_LINE)
         axis = f"{axis} and {percent(interval.level)} interval ({interval.method})"
     if point is not None:
-        marks.append(dot(point, COLOURS[1], "diamond"))
-    tooltip = tooltips("run:N", "measure:N", *(f"{name}:Q" for name in numbers))
-    return draw_intervals(IntervalChart(drawn, marks, axis, tooltip), title)
+        marks.append(dot(point, "orange", "diamond"))
+    tooltip = (*texts("run", "measure"), *numbers(*columns))
+    return draw_intervals(IntervalChart(title, drawn, marks, axis, tooltip))

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from confir.report.contents import Contents, MeasureContents
-from confir.report.sections import Figure, Section, Sentence, gather_from_lists, own_table
+from confir.report.contents import MeasureContents
+from confir.report.sections import Figure, FromLists, Section, Sentence
 from confir.studies.unjudged.chart import unjudged_bounds_chart
 from confir.studies.unjudged.unjudged_bounds import UnjudgedBounds, no_rule, study_unjudged
-
-_gather, _gather_blocks = gather_from_lists("unjudged", study_unjudged, no_rule)
 
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
@@ -19,20 +17,14 @@ def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[F
         yield Figure("unjudged", unjudged_bounds_chart(bounds, interval), level, by_run=True)
 
 
-def _methods(contents: Contents) -> Iterator[Sentence]:
-    if contents.has("unjudged"):
-        yield Sentence(
-            70,
-            "Bounds over unjudged documents are the lowest and highest means that any judgements of "
-            "the unjudged documents retrieved by these runs could give, down to the measure's cutoff.",
-        )
-
-
 SECTION: Section[MeasureContents] = Section(
     by_measure=True,
-    gather=_gather,
-    gather_blocks=_gather_blocks,
+    from_lists=FromLists(study_unjudged, no_rule),
     figures=_figures,
-    tables=own_table("unjudged", "unjudged"),
-    methods=_methods,
+    part="unjudged",
+    methods=Sentence(
+        70,
+        "Bounds over unjudged documents are the lowest and highest means that any judgements of "
+        "the unjudged documents retrieved by these runs could give, down to the measure's cutoff.",
+    ),
 )

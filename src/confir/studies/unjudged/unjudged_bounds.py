@@ -16,7 +16,7 @@ from confir.data.lists.unjudged_documents import (
     find_unjudged,
     possible_grades,
 )
-from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
+from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.data.result import axis, over, result
 from confir.data.scores import Scores
 from confir.errors import enumerate_names
@@ -117,7 +117,7 @@ def bound_unjudged(
     """
     if pool_depth is not None:
         as_integer("pool_depth", pool_depth)
-    scored = read_lists_and_scores(qrels, runs, measures, ReadingRules(**rules), no_rule, progress)
+    scored = read_lists_and_scores(qrels, runs, measures, rules, no_rule, progress)
     return bound_scored_lists(scored, pool_depth)
 
 

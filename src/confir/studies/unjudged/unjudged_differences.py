@@ -11,7 +11,7 @@ from confir.arguments import as_choice, as_integer
 from confir.arrays import Floats, Integers
 from confir.data.experiment import Experiment
 from confir.data.lists.unjudged_documents import UnjudgedDocuments, find_unjudged
-from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
+from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
@@ -119,7 +119,7 @@ def bound_differences(
     """
     if pool_depth is not None:
         as_integer("pool_depth", pool_depth)
-    scored = read_lists_and_scores(qrels, runs, measures, ReadingRules(**rules), no_rule, progress)
+    scored = read_lists_and_scores(qrels, runs, measures, rules, no_rule, progress)
     scores = scored.scores
     as_choice("baseline", baseline, scores.runs, "run")
     if len(scores.runs) < 2:

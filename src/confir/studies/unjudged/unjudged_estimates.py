@@ -11,7 +11,7 @@ from confir.arguments import as_choice, as_generator, as_integer, as_level
 from confir.arrays import Floats, Integers
 from confir.data.experiment import Experiment
 from confir.data.lists.unjudged_documents import Completions, UnjudgedDocuments, find_unjudged
-from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
+from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.data.result import axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
@@ -148,9 +148,7 @@ def estimate_unjudged(
         as_integer("pool_depth", pool_depth)
     generator = as_generator(rng)
     objection = (lambda _: None) if treatment == "condensed" else sees_judged
-    scored = read_lists_and_scores(
-        qrels, runs, measures, ReadingRules(**rules), objection, progress
-    )
+    scored = read_lists_and_scores(qrels, runs, measures, rules, objection, progress)
     if treatment == "condensed":
         return condense(scored, level)
     return resample(scored, level, replicates, generator, pool_depth)

@@ -1,4 +1,4 @@
-"""Scores by human judgements of documents drawn at random, and by a model's judgements of all."""
+"""Evaluation by human judgements of documents drawn at random, and a model's judgements of all."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from confir.errors import (
 from confir.measures.document_sample import DocumentSample
 from confir.measures.measure import Measure
 from confir.measures.run_checks import check_topics
-from confir.measures.sampled_scores import SAMPLED_MEASURES, Listed, is_sum, score_lists
+from confir.measures.sampled_scores import SAMPLED_MEASURES, Listed, is_sum, score_sampled_lists
 from confir.parallel import Progress
 
 # Draws whose total of 1/π is further from the number of documents do not have these probabilities.
@@ -32,7 +32,7 @@ _MOST_DEVIATIONS = 6.0
 
 
 def evaluate_sampled(
-    experiment: Experiment, source: Any, measures: Any, progress: Progress | None = None
+    experiment: Experiment, source: Any, measures: Any, progress: Progress | None
 ) -> SampledScores:
     """Return scores by human judgements, from a model's and a sample of human ones."""
     wanted = [_usable(one) for one in measures]
@@ -43,7 +43,7 @@ def evaluate_sampled(
     check_topics(judged, list(zip(rankings, lists.unknown, strict=True)), rules.missing)
     listed = Listed.of(lists if rules.depth is None else lists.cut(rules.depth))
     rates = sample.rates()
-    parts = score_lists(wanted, sample, listed, rates, as_generator(experiment.rng))
+    parts = score_sampled_lists(wanted, sample, listed, rates, as_generator(experiment.rng))
     values, variance = (np.stack([part[place].T for part in parts], axis=2) for place in (0, 1))
     if rules.missing == "drop":
         absent = ~np.concatenate([one.present for one in rankings]).T
