@@ -17,8 +17,8 @@ from confir.errors import InvalidValueError, TopicMismatchError, UnsupportedMeth
 from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.cluster_distribution import Ratios, summed_df
 from confir.resampling.clusters import Clusters, cluster_counts
+from confir.resampling.kinds import as_topic_sample
 from confir.resampling.studentised_maxima import largest_statistics
-from confir.resampling.topic_sample import as_topic_sample
 from requirements import required
 
 

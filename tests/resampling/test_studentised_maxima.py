@@ -10,13 +10,13 @@ import confir.parallel
 from confir.resampling import pair_draws as module
 from confir.resampling import studentised_maxima as sizes
 from confir.resampling.borrowed_variance import NOTHING_BORROWED, BorrowedVariance
+from confir.resampling.kinds import as_topic_sample
 from confir.resampling.pair_draws import draw_normal_means
 from confir.resampling.studentised_maxima import (
     NORMAL_TOPICS,
     largest_statistics,
     studentised_maxima,
 )
-from confir.resampling.topic_sample import as_topic_sample
 from confir.resampling.topic_weights import topic_weights
 from requirements import required
 
