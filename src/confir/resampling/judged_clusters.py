@@ -108,6 +108,7 @@ class ClusteredJudgedSample(JudgedSample):
 
     kind: ClassVar = "scores by human and model judgements in clusters"
     provided: ClassVar = frozenset({"se", "replicates", "replicate_se"})
+    spends_df: ClassVar = False  # degrees of freedom are those of clusters
 
     @property
     def design_words(self) -> str:
@@ -180,11 +181,6 @@ class ClusteredJudgedSample(JudgedSample):
     def fourth_powers(self, sd: Floats) -> Floats | None:
         """Return nothing: the spread of topics is not that of clusters."""
         del sd
-        return None
-
-    def spent_df(self, counts: Integers, df: Floats) -> Floats | None:
-        """Return nothing: degrees of freedom are those of clusters."""
-        del counts, df
         return None
 
 

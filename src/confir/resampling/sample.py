@@ -79,6 +79,8 @@ class Sample(ABC):
         Whether its columns are best taken by threads of this process: little is left to do.
     reason
         Why what is not known of it is not known, in words.
+    spends_df
+        Whether an estimate takes several degrees of freedom of its topics, by parameters of its own.
     """
 
     __slots__ = ()
@@ -89,6 +91,7 @@ class Sample(ABC):
     over: ClassVar[Resampled] = "topics"
     threaded: ClassVar[bool] = False
     reason: ClassVar[str] = ""
+    spends_df: ClassVar[bool] = False
 
     if TYPE_CHECKING:  # attributes, or properties
 
@@ -315,11 +318,6 @@ class Sample(ABC):
     def fixed_variance(self) -> Floats:
         """Return the variance of each column that more topics do not reduce."""
         return np.zeros(self.columns)
-
-    def spent_df(self, counts: Integers, df: Floats) -> Floats | None:
-        """Return how many degrees of freedom the estimate takes of its topics; None for clusters."""
-        del counts, df
-        return None
 
 
 def whole_extremes(apart: Floats) -> tuple[Floats, Floats]:
