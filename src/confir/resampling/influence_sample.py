@@ -15,9 +15,10 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.measures.strengths import Strengths
 from confir.order import TIE
 from confir.resampling.distribution import Fields, Labels, SamplingDistribution
-from confir.resampling.pair_draws import PairBlocks, UnitDraws, draw_normal_means
+from confir.resampling.normal_draws import NORMAL_TOPICS, RunCovariance, draw_normal_means
+from confir.resampling.pair_draws import PairBlocks, UnitDraws
 from confir.resampling.sample import Knowledge, Sample
-from confir.resampling.studentised_maxima import NORMAL_TOPICS, RunCovariance, sizes_in_memory
+from confir.resampling.studentised_maxima import sizes_in_memory
 from confir.resampling.topic_distribution import ROUNDING
 from confir.resampling.topic_weights import topic_weights
 

@@ -352,56 +352,6 @@ class SharedTopicDraws(PairDraws):
         return Moves(varies, deviation * np.sqrt(units / (units - 1.0)), variance, units, share)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NormalDraws(PairDraws):
-    """Differences between runs in the limit of many units: normal means with their covariance.
-
-    Attributes
-    ----------
-    covariance
-        Of the runs over units: runs × runs.
-    units
-        Number of units.
-    drawn
-        Normal numbers with this covariance: runs × replicates.
-    """
-
-    covariance: Floats
-    units: float
-    drawn: Floats
-
-    @classmethod
-    def draw(
-        cls, covariance: Floats, units: float, replicates: int, rng: np.random.Generator
-    ) -> NormalDraws:
-        """Return normal means with the covariance that the runs' scores have."""
-        return cls(covariance, units, draw_normal_means(covariance, replicates, rng))
-
-    @property
-    def runs(self) -> int:
-        """Number of runs."""
-        return len(self.covariance)
-
-    def moves(self, run: int, others: Integers, block: slice) -> Moves:
-        """Return how far the differences of other runs from one move in a block of replicates."""
-        variance = self.covariance[run, run] + self.covariance.diagonal()[others]
-        variance = variance - 2.0 * self.covariance[run, others]
-        varies = variance > TIE * TIE
-        deviation = self.drawn[others[varies], block] - self.drawn[run, block]
-        return Moves(varies, deviation, variance[varies][:, None], self.units, 1.0)
-
-
-def draw_normal_means(covariance: Floats, replicates: int, rng: np.random.Generator) -> Floats:
-    """Return normal numbers of some covariance: runs × replicates.
-
-    By its symmetric root: the signs of axes, which rounding decides, change nothing.
-    """
-    size, axes = np.linalg.eigh(covariance)
-    drawn = rng.standard_normal((len(covariance), replicates))
-    means: Floats = (axes * np.sqrt(np.maximum(size, 0.0))) @ axes.T @ drawn
-    return means
-
-
 def as_rows(numbers: Integers) -> slice | Integers:
     """Return ascending numbers as a slice where none is left out, which copies nothing."""
     first, last = int(numbers[0]), int(numbers[-1])

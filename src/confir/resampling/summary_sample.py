@@ -25,9 +25,9 @@ from confir.resampling.document_kernels import (
     compile_kernels,
     seeded_keys,
 )
-from confir.resampling.pair_draws import PairBlocks, draw_normal_means
+from confir.resampling.normal_draws import NORMAL_TOPICS, RunCovariance, draw_normal_means
+from confir.resampling.pair_draws import PairBlocks
 from confir.resampling.sample import Knowledge, MeasureSample, Sample, check_common_topics
-from confir.resampling.studentised_maxima import NORMAL_TOPICS, RunCovariance
 from confir.resampling.topic_distribution import ROUNDING
 
 # Topics whose weights are held at once: about a megabyte of counts.

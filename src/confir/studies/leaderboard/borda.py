@@ -15,7 +15,7 @@ from confir.order import TIE
 from confir.resampling.cluster_distribution import Ratios
 from confir.resampling.clusters import Clusters, cluster_counts
 from confir.resampling.kinds import as_sample
-from confir.resampling.pair_draws import draw_normal_means
+from confir.resampling.normal_draws import draw_normal_means
 from confir.studies.leaderboard.additive_fit import AdditiveFit, DatasetCells
 
 # Replicates whose means by dataset are ranked at once: replicates × runs × datasets.
