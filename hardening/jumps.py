@@ -1,4 +1,4 @@
-"""Do the limits of `calibrated-beta` jump? An adversarial search for small moves of a score.
+"""Adversarial search for jumps of the limits of `calibrated-beta` under small changes of a score.
 
     python hardening/jumps.py --seconds 600 --seed 7
 

@@ -3,7 +3,7 @@
 The pivot U of a sample, taken at the true mean, is compared with its distribution over samples of
 beta distributions (`calibrated-beta`), with that over resamples of the sample itself (bootstrap), and
 with the mixture of both that gives the beta distributions the weight of 30 topics. Errors are counted
-in samples of real scores, as in `default_method.py`, whose tables and runs these are.
+in samples of real scores, from the tables and runs of `default_method.py`.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _page(population: Population, distances: dict[int, Floats], samples: int) ->
         "new": np.isin(names, NEW),
     }
     lines = [
-        "# Calibrated quantiles and a bootstrap, mixed",
+        "# A mixture of calibrated quantiles and a bootstrap",
         "",
         "Written by `reproductions/blended_pivot.py`.",
         "",
@@ -147,7 +147,7 @@ def _page(population: Population, distances: dict[int, Floats], samples: int) ->
         "",
         f"{samples} samples of each run, {REPLICATES} resamples, six levels from 0.5 to 0.99. Distance",
         "|error - claimed error| in thousandths, averaged over a table's runs first, two-sided / mean",
-        "of the tails. Samples of equal scores count as held.",
+        "of the tails. Samples of equal scores count as covered.",
     ]
     for part, chosen in parts.items():
         lines += ["", f"{part.capitalize()} ({int(chosen.sum())} tables):", ""]

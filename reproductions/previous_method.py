@@ -2,7 +2,7 @@
 
 Samples of n topics are drawn from the populations of `default_method.py`, real and simulated, and the
 same samples are given to the method of this checkout and to that of an earlier commit, whose source is
-taken from the history of the repository and runs in a process of its own. Errors are counted on each
+taken from the history of the repository and runs in a separate process. Errors are counted on each
 side of the interval.
 
     python reproductions/previous_method.py --data data --output docs/reproductions
@@ -46,11 +46,11 @@ LISTED = 8
 
 DISTANCE = (
     "In thousandths, two-sided / mean of the tails: the error is averaged over the runs of a table "
-    f"first, then |error - claimed error| over levels ({', '.join(map(str, LEVELS))}) and tables."
+    f"first, then |error - nominal error| over levels ({', '.join(map(str, LEVELS))}) and tables."
 )
 COVERAGE = (
-    "Coverage; truth below / above the interval, thousandths (claimed: 25 / 25); lowest coverage of a "
-    "table."
+    "Coverage; truth below / above the interval, thousandths (nominal: 25 / 25); lowest coverage "
+    "of a table."
 )
 WIDTH = (
     "Mean width of 95% intervals now, relative to before: mean over populations; smallest and largest "
@@ -81,7 +81,7 @@ def main() -> None:
 
 
 def count_file(path: Path, samples: int) -> None:
-    """Count the errors of the version on the path in the populations of a file, beside it."""
+    """Count the errors of the version on the path in the populations of a file, and write them next to it."""
     population = np.load(path)
     found = {}
     for size in SIZES:
@@ -156,7 +156,7 @@ def distances(counts: Counts, tables: Integers) -> tuple[Floats, Floats]:
 
 def page(data: Path, commit: str, samples: int) -> str:
     """Return the page in Markdown."""
-    # The script beside this one; a version's own process has no need of it.
+    # A script in the same folder, which the process of a version does not need.
     from default_method import CHOOSING, NEW, _real_populations, _simulated_populations, _tables
 
     tables = list(_tables(data))
@@ -195,7 +195,7 @@ def page(data: Path, commit: str, samples: int) -> str:
     sections = [
         "# `calibrated-beta` before and now",
         about,
-        "## Distance of the error from what is claimed",
+        "## Distance of the error from the nominal error",
         DISTANCE,
         _table(_distance_rows(found, places, parts)),
         "## 95% intervals",
@@ -290,7 +290,7 @@ def _changes(
             )
     text = (
         "Error of 95% intervals in thousandths, before → now, of tables where its distance from 50 "
-        f"changed by more than the Monte-Carlo standard error of one version (at most {LISTED}):"
+        f"changed by more than the Monte Carlo standard error of one version (at most {LISTED}):"
     )
     return f"{text}\n\n" + "\n".join(lines)
 

@@ -384,7 +384,7 @@ def test_messages_cut_what_was_given_short():
 
 
 def takers_of_scores():
-    # these runs are no repeats of one system, nor judged by people and a model
+    # these runs are not repeats of one system, and have no human and model judgements
     takers = [name for name in VERBS if "scores" in inspect.signature(VERBS[name]).parameters]
     return [
         name

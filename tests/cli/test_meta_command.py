@@ -416,7 +416,7 @@ def test_what_cannot_be_pooled_over_topics_is_an_error(
     assert message in outcome.err
 
 
-def test_runs_without_a_measure_are_told_to_name_one(confir_command, sample_files):
+def test_runs_without_a_measure_must_name_one(confir_command, sample_files):
     files = [sample_files / "qrels.txt", sample_files / "runs" / "bm25.txt"]
     assert "name a measure with -m" in confir_command("meta", *files).err
     assert "expected QRELS and at least one RUN" in confir_command("meta", files[0], "-m", "AP").err

@@ -1,4 +1,4 @@
-"""Replicates counted as they come stand where replicates kept in arrays do."""
+"""Streaming counts of replicates against counts of stored replicates."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Counting finds the side that the limits give, without the limits."""
+"""Misses found by counting replicates against those found by limits."""
 
 import warnings
 from dataclasses import replace

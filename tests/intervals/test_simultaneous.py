@@ -1,4 +1,4 @@
-"""A family's intervals and p-values agree at every level, and hold for all comparisons at once."""
+"""Simultaneous intervals and adjusted p-values: agreement at every level, and joint coverage."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Do the rules give the lowest and the highest score of all completions of the judgements?"""
+"""Bounds of scores against all completions of the judgements."""
 
 import numpy as np
 import pytest
@@ -104,7 +104,7 @@ def test_residual_of_rbp_follows_moffat_and_zobel():
 @given(topic=tied_topics(), seed=st.integers(0, 99))
 @examples(30)
 def test_completed_rankings_score_as_completed_judgements_do(topic, seed):
-    """Several completions at once, as the resampling draws them."""
+    """Several completions in one call, as the resampling draws them."""
     lists = Experiment(topic.qrels, topic.runs).lists()
     found = find_unjudged(lists)
     pool = found[0].pool

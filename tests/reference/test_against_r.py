@@ -1,6 +1,6 @@
 """Statistics against R: values that the scripts in validation/ wrote, so that no test needs R.
 
-`make references` writes them anew. What does not agree, and why, is in validation/README.md.
+`make references` regenerates them. What does not agree, and why, is in validation/README.md.
 """
 
 from __future__ import annotations

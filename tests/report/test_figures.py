@@ -1,4 +1,4 @@
-"""The charts of a report hold the records of its results, and nothing computed anew."""
+"""The charts of a report have the records of its results, and compute nothing."""
 
 import json
 import math
@@ -29,7 +29,7 @@ def contents():
 
 @pytest.fixture(scope="module")
 def figures(contents):
-    """Charts by part and measure, and at the level asked for."""
+    """Charts by section and measure, and at the given level."""
     return {(f.part, f.measure): f.drawing for f in report_figures(contents, (0.95,))}
 
 

@@ -1,4 +1,4 @@
-"""The quality of data is shown for few runs and for many."""
+"""Charts of data quality for few and for many runs."""
 
 import json
 

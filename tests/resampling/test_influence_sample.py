@@ -1,4 +1,4 @@
-"""Samples of influence values: a mean of scores is one, and gives what plain scores give."""
+"""Samples of influence values: for means of scores they give the same as plain scores."""
 
 import numpy as np
 import pytest

@@ -13,7 +13,7 @@ RUNS = ("a", "b", "c")
 
 
 def simulated(rng, clusters, size, judged, correlation, *, whole=True):
-    """Scores of which clusters share a part; people judged whole clusters, or topics at random."""
+    """Scores with a common part per cluster; whole clusters have human judgements, or random topics."""
     topics = clusters * size
     cluster = np.repeat(np.arange(clusters), size)
 

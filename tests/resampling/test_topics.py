@@ -1,4 +1,4 @@
-"""Is the topic bootstrap what drawing topics one by one gives?"""
+"""The bootstrap over topics against drawing topics one by one."""
 
 import re
 from itertools import product

@@ -148,7 +148,7 @@ def test_constant_differences_borrow_their_variance():
 
 
 @pytest.mark.parametrize("baseline", [None, "run0"])
-def test_what_lies_within_the_margin_at_once_is_equivalent(baseline):
+def test_what_lies_simultaneously_within_the_margin_is_equivalent(baseline):
     rng = np.random.default_rng(2)
     values = rng.random((40, 1)) + rng.normal(0.0, 0.02, (40, 6))
     comparison = compare_runs(table(values), baseline=baseline, margin=0.02, rng=1)

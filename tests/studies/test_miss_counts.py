@@ -1,4 +1,4 @@
-"""The experiment counts what a plain loop counts, whoever does the work."""
+"""Counts of misses against a plain loop, for any number of workers."""
 
 import subprocess
 import sys
@@ -366,7 +366,7 @@ def test_another_seed_gives_other_samples():
     assert (run().below != run(rng=4).below).any()
 
 
-def test_progress_is_told_for_every_task():
+def test_progress_is_reported_for_every_task():
     steps = []
     run(jobs=2, progress=steps.append)
     assert sum(steps) == number_of_tasks(65) == 4

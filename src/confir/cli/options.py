@@ -111,6 +111,17 @@ MeasuresOption = Annotated[
         short=True,
     ),
 ]
+
+
+def measures_option(about: str) -> Any:
+    """Return -m with another help, for a command that takes other measures (`Instead`)."""
+    names, complete = ("-m", "--measure"), measure_names
+    option = INPUT_PANEL(
+        about, "NAME", names=names, callback=split_measures, complete=complete, short=True
+    )
+    return Annotated[list[str] | None, option]
+
+
 SelectOption = Annotated[
     list[str] | None,
     INPUT_PANEL(
@@ -316,6 +327,8 @@ class DocumentStatistics:
     epsilon: EpsilonOption = LOGIT_EPSILON
     replicates: ReplicatesOption = DOCUMENT_REPLICATES
     seed: SeedOption = SEED
+
+    arguments = Statistics.arguments
 
 
 def with_patterns(arguments: Sequence[str]) -> list[str]:

@@ -160,7 +160,8 @@ def compare_all_runs(
     sample = as_sample(scores)
     if sample.topics < 2:
         raise InvalidValueError(f"there is one topic; {what} over topics need at least 2")
-    check_collections(sample, level)
+    if sample.replicates_drawn:
+        check_collections(sample, level)
     measures = sample.by_measure(what)
     _warn_of_common_topics(sample, measures)
 

@@ -1,4 +1,4 @@
-"""What would the means be by human judgements, of which there are few beside a model's?"""
+"""What would the means be by human judgements, if there are few of them and many by a model?"""
 
 from __future__ import annotations
 

@@ -147,14 +147,14 @@ def estimate_unjudged(
     if pool_depth is not None:
         as_integer("pool_depth", pool_depth)
     generator = as_generator(rng)
-    objection = (lambda _: None) if treatment == "condensed" else sees_judged
+    objection = (lambda _: None) if treatment == "condensed" else no_draws
     scored = read_lists_and_scores(qrels, runs, measures, rules, objection, progress)
     if treatment == "condensed":
         return condense(scored, level)
     return resample(scored, level, replicates, generator, pool_depth)
 
 
-def sees_judged(measure: Measure) -> str | None:
+def no_draws(measure: Measure) -> str | None:
     """Return why a measure has no estimate by drawn judgements; None where it has."""
     if measure.definition.needs == "relevant":
         return None
