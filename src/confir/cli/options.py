@@ -295,7 +295,7 @@ class Statistics:
     seed: SeedOption = SEED
 
     @property
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self: Statistics | DocumentStatistics) -> dict[str, Any]:
         """The arguments of verbs that these options are."""
         return {"level": self.level, "replicates": self.replicates, "rng": self.seed}
 
@@ -314,7 +314,10 @@ class DocumentStatistics:
     replicates: ReplicatesOption = DOCUMENT_REPLICATES
     seed: SeedOption = SEED
 
-    arguments = Statistics.arguments
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of verbs that these options are, but for epsilon."""
+        return {"level": self.level, "replicates": self.replicates, "rng": self.seed}
 
 
 def with_patterns(arguments: Sequence[str]) -> list[str]:

@@ -97,8 +97,7 @@ def evaluate(
         scores = evaluate_human_judged(experiment, wanted, progress)
     else:
         scores = _evaluate(experiment, wanted, progress, whole=experiment is qrels)
-        if experiment.rules.design is not None:
-            scores = experiment.rules.with_design(scores)
+        scores = experiment.rules.with_design(scores)
         if not all(scores.inside):
             warn_of_gains_above_one(scores, wanted)
     if measures is None:
@@ -111,7 +110,7 @@ def _evaluate(
 ) -> Scores:
     """Return the scores by one judge; lists are kept where the ``whole`` of them may be needed."""
     if experiment.judgement_dataset is None:
-        judged = experiment.qrels  # before runs are looked for
+        judged = experiment.qrels  # whose faults are named before those of runs
     if experiment.run_datasets:
         from confir.measures.partitioned_evaluation import evaluate_partitions
 
