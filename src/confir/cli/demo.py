@@ -54,7 +54,6 @@ def demo_command(
     from confir.intervals.confidence_intervals import confidence_interval
     from confir.measures.evaluation import evaluate
 
-    out.prepare()
     if report is not None:
         check_page(report)
     collection = sample_collection()

@@ -77,7 +77,6 @@ def _purpose(method: Method, over: Resampled) -> str:
 
 def prepare_list(out: Output) -> None:
     """Raise where a list could not be written or printed; there is no chart of it."""
-    out.prepare()
     if out.output is not None and Path(out.output).suffix.lower() in CHART_ENDINGS:
         raise InvalidValueError(
             f"{out.output}: there is no chart of a list; expected one of {', '.join(ENDINGS)}"

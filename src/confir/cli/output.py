@@ -48,8 +48,8 @@ class Output:
         """Whether the answer is read as tables with sentences: in the terminal, or as Markdown."""
         return self.kind in ("table", "md") if self.output is None else self.ending == ".md"
 
-    def prepare(self) -> None:
-        """Raise before any work where a result could not be written."""
+    def __post_init__(self) -> None:
+        # before any work: could a result be written?
         if self.output is not None:
             from confir.cli.terminal import check_output
 

@@ -81,7 +81,6 @@ def bias_variance_command(
     from confir.studies.bias_variance.bias_variance import decompose_error
     from confir.studies.bias_variance.table import bias_variance_note, bias_variance_table
 
-    out.prepare()
     find_method(method)
     if loss_depth is not None and baseline is None:
         raise InvalidValueError(

@@ -66,7 +66,6 @@ def chance_command(
     from confir.studies.chance.random_baseline import describe_chance
     from confir.studies.chance.table import chance_table, chance_topic_table
 
-    out.prepare()
     per_topic = VIEWS.choose(inputs.context, show, topics=topics).name == TOPICS
     if documents is None:
         raise InvalidValueError(

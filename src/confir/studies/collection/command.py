@@ -117,7 +117,6 @@ def collection_command(
     - `confir collection qrels.txt bm25.run dense.run --baseline bm25`
     - `confir collection qrels.txt bm25.run dense.run --show variance`
     """
-    out.prepare()
     view = VIEWS.choose(inputs.context, show, topics=topics)
     _check_baseline(inputs.context, has_baseline=baseline is not None)
     chosen = _check_methods(method or [], statistics, per_topic=view.name == TOPICS)

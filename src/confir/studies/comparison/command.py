@@ -157,7 +157,6 @@ def compare_command(
     from confir.studies.comparison.pairs import check_differences
     from confir.studies.gate.gate import GateRule
 
-    out.prepare()
     inputs.check_human()
     if by is not None:
         from confir.studies.topic_groups.command import compare_by

@@ -67,7 +67,6 @@ def components_command(
     from confir.studies.components.components import decompose_scores
     from confir.studies.components.table import reliability_table
 
-    out.prepare()
     view = VIEWS.choose(inputs.context, show)
     if judge and inputs.scores:
         refuse_options(inputs.context, ["judge"], "is for QRELS RUN..., not for score tables")

@@ -102,7 +102,6 @@ def coverage_command(
     from confir.studies.coverage.miss_counts import number_of_tasks
     from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T, fitting_methods
 
-    out.prepare()
     scores = inputs.load_scores(
         quiet=out.quiet, example="confir coverage qrels.txt bm25.run dense.run"
     )
@@ -172,7 +171,6 @@ def type_one_command(
         estimate_type_one_error,
     )
 
-    out.prepare()
     check_single(inputs.measure or ())
     levels = level or PARK_LEVELS
     scores = inputs.load_scores(

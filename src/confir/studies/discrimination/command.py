@@ -43,7 +43,6 @@ def measures_command(
     from confir.report.tables import with_design_note, with_seed
     from confir.studies.discrimination.discrimination import compare_measures
 
-    out.prepare()
     scores = inputs.load_scores(
         quiet=out.quiet, example="confir measures --power qrels.txt runs/ -m AP,nDCG@10"
     )

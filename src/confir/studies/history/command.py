@@ -49,7 +49,6 @@ def history_command(
     from confir.cli.terminal import check_drawing, result_answer
     from confir.studies.history.history import read_history
 
-    out.prepare()
     if file is None:
         raise InvalidValueError("expected FILE; for example: confir history history.jsonl")
     history = read_history(file)

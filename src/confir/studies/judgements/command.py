@@ -86,7 +86,6 @@ def judges_command(
     from confir.studies.judgements.input_files import parse_grades, sort_files
     from confir.studies.judgements.judgement_comparison import compare_judgements
 
-    out.prepare()
     judges, runs = sort_files(files or [], judge or [], _EXAMPLE)
     view = VIEWS.choose(inputs.context, show, default="summary" if runs else "agreement").name
     scale, maps = parse_grades(grades or [])

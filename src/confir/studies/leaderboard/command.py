@@ -193,7 +193,6 @@ def leaderboard_command(
     from confir.studies.leaderboard.dataset_votes import votes_of_datasets
     from confir.studies.leaderboard.summarised_board import find_summaries
 
-    out.prepare()
     view = VIEWS.choose(inputs.context, show)
     if page is not None:
         check_page(page)

@@ -120,7 +120,6 @@ def evaluate_command(
     from confir.intervals.method_list import find_method
     from confir.studies.means.table import topic_table
 
-    out.prepare()
     view = VIEWS.choose(inputs.context, show, topics=topics).name
     doubts = _DOUBTS[view].of(inputs, treatment, pool_depth) if view in _DOUBTS else None
     methods = [find_method(name) for name in method or ()]

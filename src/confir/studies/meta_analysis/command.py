@@ -112,7 +112,6 @@ def meta_command(
     from confir.studies.meta_analysis.table import pooled_sentences, pooled_table
     from confir.studies.meta_analysis.topic_effects import check_effect
 
-    out.prepare()
     level = statistics.level
     if effect is not None:
         check_effect(effect, has_baseline=baseline is not None)

@@ -168,7 +168,6 @@ def plan_command(
     from confir.studies.planning.planning import plan_topics
     from confir.studies.planning.usual_goals import PlanOverview
 
-    out.prepare()
     if votes is not None:
         _plan_votes(inputs, votes, goal, baseline, level, out)
         return

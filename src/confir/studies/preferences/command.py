@@ -127,7 +127,6 @@ def preferences_command(
     from confir.studies.preferences.preferences import rate_preferences
     from confir.studies.preferences.vote_plan import plan_votes
 
-    out.prepare()
     gates = [STRENGTH] if fail_if_worse else []
     if not gates:
         refuse_options(context, ("require", "margin"), "needs --fail-if-worse")

@@ -104,7 +104,6 @@ def reproduce_command(
     from confir.report.result_table import result_table
     from confir.studies.reproduction.reproduction import compare_reproduction
 
-    out.prepare()
     if original is None or not inputs.runs:
         raise InvalidValueError(f"expected ORIGINAL and at least one RUN; for example: {_EXAMPLE}")
     if junit is not None:

@@ -62,7 +62,6 @@ def reusability_command(
     from confir.cli.terminal import Progress, result_answer
     from confir.studies.reusability.reusability import estimate_reusability
 
-    out.prepare()
     experiment = inputs.experiment(example=_EXAMPLE)
     if teams is None:
         raise InvalidValueError(

@@ -56,7 +56,6 @@ def split_half_command(
     from confir.studies.split_half.split_half import validate_split_half
     from confir.studies.split_half.table import split_half_table
 
-    out.prepare()
     check_settings(statistics, [measure], inputs.rel)
     for name in method or ():
         find_method(name, over="documents")

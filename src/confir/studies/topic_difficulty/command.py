@@ -53,7 +53,6 @@ def topics_command(
     from confir.studies.topic_difficulty.table import overview_table
     from confir.studies.topic_difficulty.topic_difficulty import describe_topics
 
-    out.prepare()
     view = VIEWS.choose(inputs.context, show, topics=topics)
     scores = inputs.load_scores(
         baseline=run, quiet=out.quiet, example="confir topics qrels.txt bm25.run dense.run"

@@ -40,7 +40,6 @@ def tradeoff_command(
     from confir.report.tables import with_design_note
     from confir.studies.tradeoff.cost_comparison import compare_costs
 
-    out.prepare()
     inputs.check_human()
     example = "confir tradeoff qrels.txt runs/ --cost latency.csv"
     scores = inputs.load_scores(quiet=out.quiet, example=example)
