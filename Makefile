@@ -3,17 +3,17 @@
 # make test-embedding   tests with MTEB, sentence-transformers and PyTerrier, in .venv-embedding (2 GB)
 # make test-spark       tests with a local session of Spark, in .venv-spark (needs Java)
 # make check      format, lint, types
-# make outputs    write the outputs in README and docs anew
+# make outputs    update the outputs in README and docs
 # make docs       build the documentation site in build/docs, and check its links
-# make cases      write the outputs of docs/cases anew, on the data in CONFIR_DATA
+# make cases      update the outputs of docs/cases, on the data in CONFIR_DATA
 # make pictures   draw the pictures of README and site that no command draws, by Chromium
-# make test-processors  records and tests with less and less of this processor in use
+# make test-processors  records and tests with the instruction sets of older processors
 # make verify     what takes too long for every commit: coverage, packages, fuzz, mutate, decisions,
 #                 the slow tests, the newest packages, embedding libraries, other processors
 # make test-slow  tests marked slow, and tests/verify: simulations, memory at 10 million topics, ranx,
 #                 all real runs, all pages by processes, LaTeX tables, read-only folders
 # make test-newest   the tests with the newest versions of all packages, not those of constraints.txt
-# make lock       choose anew the versions of packages that are installed, in constraints.txt
+# make lock       update the versions of packages that are installed, in constraints.txt
 # make coverage   branches that the tests reach; fails below 95 % of the data and statistics layers
 # make fuzz       feed the readers with damaged files: SECONDS=… for each of them
 # make decisions  search for limits that jump, and for unmarked decisions that change with the seed
@@ -24,7 +24,7 @@
 # make tables     simulate the quantiles that calibrated-beta ships with
 # make packages   build wheel and sdist, and try both in empty environments
 # make data       say where the collections are published, and verify the copy in CONFIR_DATA
-# make references write the values of validation/ anew, by R with the packages that its README names
+# make references regenerate the values of validation/, by R with the packages that its README names
 # make reproduce  compare the papers' tables with those of confir, on the data in CONFIR_DATA
 
 PYTHON ?= python3

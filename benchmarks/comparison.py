@@ -1,7 +1,7 @@
 """Sign-flip tests of all pairs of 129 runs × 50 topics by 9 measures, 10,000 flips each.
 
-The peers do a share of the pairs, measures and flips, and are charged for all of them. ranx runs in
-the interpreter that CONFIR_PEER_PYTHON names, by default this one, and is left out where it cannot
+The other tools process a share of the pairs, measures and flips, and their times are extrapolated. ranx
+runs in the interpreter that CONFIR_PEER_PYTHON names, by default this one, and is left out if it cannot
 be imported.
 
     CONFIR_PEER_PYTHON=/path/to/python python benchmarks/comparison.py
@@ -56,7 +56,7 @@ def _differences(pairs: int) -> np.ndarray:
 
 
 def scipy_vectorised() -> side_by_side.Job:
-    """scipy.stats.permutation_test over several pairs at once."""
+    """scipy.stats.permutation_test over several pairs, vectorised."""
     from scipy.stats import permutation_test
 
     done = 40

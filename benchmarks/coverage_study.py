@@ -1,7 +1,7 @@
 """Coverage of four methods for 129 runs: 1,000 samples, 1,000 replicates of each.
 
-The peers do a share of the samples and runs, and are charged for all of them. With a folder of data,
-confir studies all collections of Soboroff 2014 instead.
+The other tools process a share of the samples and runs, and their times are extrapolated. With a folder
+of data, confir studies all collections of Soboroff 2014 instead.
 
     python benchmarks/coverage_study.py [data]
 """

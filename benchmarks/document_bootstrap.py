@@ -1,9 +1,9 @@
-"""How fast is the bootstrap over documents? Beside a plain numpy version, replicate by replicate.
+"""Speed of the bootstrap over documents, compared with a plain numpy version.
 
 74 runs × 50 topics, lists of 1000 documents, about 30 relevant ones in each and 30 elsewhere, four
 times as many judged not relevant, 2000 replicates: 7.4 million replicates of AP. The plain version
-repeats documents and recomputes AP, and is timed on a few lists; ours is timed on the whole, on one
-thread and on all. Then every other measure beside AP, as a multiple of the cost of AP alone.
+repeats documents and recomputes AP, and is timed on a few lists; ours is timed on all of them, on one
+thread and on all. Then the cost of every further measure, as a multiple of the cost of AP.
 
     python benchmarks/document_bootstrap.py [--topics 50] [--replicates 2000]
 """
@@ -111,7 +111,7 @@ def resample(
 
 
 def seconds(work: Callable[[], object], rounds: int = 2) -> float:
-    """Return the least time of several rounds."""
+    """Return the minimum time of several rounds."""
     times = []
     for _ in range(rounds):
         start = time.perf_counter()

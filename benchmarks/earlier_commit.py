@@ -1,10 +1,10 @@
-"""Is confir as fast as it was? The sources of an earlier commit and those at hand, in turns.
+"""Speed of the present sources, compared with those of an earlier commit in turns.
 
     python benchmarks/earlier_commit.py 945188c
     python benchmarks/earlier_commit.py 945188c --only report --rounds 9
 
-Every job is a process of its own, and its time is that of the processor, so that other work on the machine
-matters little; the median of the rounds' ratios is what counts. Memory is the peak of the process. Packages
+Every job is a separate process, measured in processor time, so that other work on the machine
+matters little; the result is the median of the rounds' ratios. Memory is the peak of the process. Packages
 that only the earlier commit needs can be named by PYTHONPATH.
 """
 

@@ -1,7 +1,7 @@
-"""Files on disk to per-topic AP, Rprec, RR, P@10, P@30, P@1000, nDCG@10 and nDCG.
+"""Speed from files on disk to per-topic AP, Rprec, RR, P@10, P@30, P@1000, nDCG@10 and nDCG.
 
 Case a is one run of 50 topics × 1000 documents, b a hundred of them, c one run of 6,980 topics.
-Then the run of case a from the command line: whole processes, from the shell to the answer.
+Then the run of case a on the command line, timed as whole processes.
 
     python benchmarks/evaluate.py [commands | --only "b: confir" --only "b: pytrec_eval"]
 """

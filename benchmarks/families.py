@@ -1,7 +1,7 @@
 """Simultaneous intervals of all pairs of 129 runs × 50 topics by 9 measures, 9,999 replicates.
 
-No peer does the same. Plain numpy resamples a share of the replicates pair by pair, and is charged
-for all of them. For a first look:
+No other tool does the same. Plain numpy resamples a share of the replicates pair by pair, and its time is
+extrapolated. For a first look:
 
     python benchmarks/families.py --rounds 1 --only "20 runs: confir" --only "20 runs: plain numpy"
 """

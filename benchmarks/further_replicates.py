@@ -1,8 +1,8 @@
-"""What do further replicates near a threshold cost? Processor time of comparisons and reports, with and without.
+"""Processor time of comparisons and reports, with and without further replicates near a threshold.
 
-Decisions that are borderline draw ten times as many replicates. Both ways run in one process in turn, on
+For borderline decisions ten times as many replicates are drawn. Both ways run in one process in turn, on
 the 42 runs of TREC Deep Learning 2021, from their files, and on MTEB's means of 197 models, from a table;
-CONFIR_DATA names the folder that has them. The least of some rounds is printed.
+CONFIR_DATA names the folder that has them. The minimum of the rounds is printed.
 
     python benchmarks/further_replicates.py --rounds 2
 """

@@ -1,8 +1,8 @@
-"""Bradley-Terry strengths of 50 systems from a million votes: confir beside evalica.
+"""Speed of Bradley-Terry strengths of 50 systems from a million votes, compared with evalica.
 
-evalica gives strengths alone, so its users bootstrap them: 100 samples of the votes stand beside confir's
-covariance, of which one is run and counted 100 times. Names are those of systems, as votes in a table have
-them; confir also reads them from Parquet.
+evalica gives strengths without errors, so its users bootstrap them: confir's covariance is compared with 100
+samples of the votes, of which one is run and counted 100 times. Votes have names of systems, as in a table;
+confir also reads them from Parquet.
 
     python benchmarks/preferences.py
 """

@@ -1,14 +1,14 @@
-"""How long does a report take, and how large is it? Whole processes: seconds, memory, size of the page.
+"""Time, memory and size of reports, for whole processes.
 
 - 129 runs × 9 measures × 50 topics: from lists of 1000 documents, and from their score table
 - 1,000 runs × 50 topics, from a score table
 - 2 runs × 1,000,000 topics, from Parquet
-- 2 runs × 6,980 topics, from lists of 1000 documents: of 64,000 documents with 119 judged a topic, and of
-  8.8 million with one relevant document for most topics, as MS MARCO has them
+- 2 runs × 6,980 topics, from lists of 1000 documents: of 64,000 documents with 119 judged per topic, and of
+  8.8 million with one relevant document for most topics, as in MS MARCO
 - the 74 runs of TREC-COVID round 5, from compressed files, if CONFIR_DATA names the folder that has
-  them; their decompression alone stands beside it
+  them; with the time of their decompression alone
 
-The input is simulated once, and kept beside that of other benchmarks. For a first look:
+The input is simulated once, and kept with that of other benchmarks. For a first look:
 
     python benchmarks/report.py --quick
 """
@@ -39,7 +39,7 @@ COVID = Path(os.environ.get("CONFIR_DATA", side_by_side.DATA)) / "trec-covid-r5"
 
 
 class Report(NamedTuple):
-    """A report: what it is of, the words of its command, and whether a first look takes it."""
+    """A report: its input, the words of its command, and whether it is part of a first look."""
 
     title: str
     words: Callable[[], list[str]]

@@ -1,14 +1,14 @@
-"""How do time and memory grow? Topics, runs, documents and replicates by steps of ten.
+"""Growth of time and memory with topics, runs, documents and replicates, by steps of ten.
 
-Score tables, and runs with their qrels, in Parquet. Every row is a process of its own: seconds less
-the start of Python and confir, and peak memory; the exponent says how time grows with the axis (1 is
-in proportion). Beside it stands what Arrow takes to read the same files and group them by run,
-holding all of it.
+Score tables, and runs with their qrels, in Parquet. Every row is a separate process: seconds less
+the start of Python and confir, and peak memory; the exponent says how time grows with the axis (1:
+proportionally). For comparison, the time that Arrow takes to read the same files and group them by run,
+with all of it in memory.
 
     python benchmarks/scale.py [--only topics] [--quick]
     python benchmarks/scale.py --workers
 
-The latter measures work on processes of a Dask cluster, by their number.
+The latter measures work on a Dask cluster, by the number of its processes.
 """
 
 from __future__ import annotations

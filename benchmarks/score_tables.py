@@ -1,8 +1,8 @@
-"""Long score tables against Arrow: `confir evaluate` and `compare` on 2 runs × 2,000,000 topics.
+"""Speed of `confir evaluate` and `compare` on 2 runs × 2,000,000 topics, compared with Arrow.
 
-Every row is a whole process less the start of one that does nothing but import (Arrow) or work on ten
-topics (confir); rounds take turns, and minima count. Arrow reads the same file, and groups a long one
-by run. CPU is user and system time of all threads: on a busy machine its ratio is the steadier one.
+Every row is a whole process less the start of one that only imports (Arrow) or works on ten
+topics (confir); rounds take turns, and minima are reported. Arrow reads the same file, and groups a long one
+by run. CPU is user and system time of all threads, whose ratio varies less on a busy machine.
 
     python benchmarks/score_tables.py [--only "by run"] [--rounds 5] [--quick]
 """
@@ -66,7 +66,7 @@ def commands(path: Path) -> dict[str, list[str]]:
 
 
 def measure(paths: dict[str, Path], small: Path, rounds: int) -> None:
-    """Print the table of a layout after the other, as they are measured."""
+    """Print the tables of the layouts as they are measured."""
     starts = commands(small) | {"Arrow": ["-c", ARROW]}
     print(f"{'table':10s}{'work':10s}{'s':>7s}{'CPU s':>7s}{'GB':>7s}{'ratio':>8s}{'CPU':>6s}")
     for layout, path in paths.items():

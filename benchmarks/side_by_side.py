@@ -1,7 +1,7 @@
-"""How is speed measured? Every contestant in a process of its own, side by side, minima of rounds.
+"""Timing of several contestants side by side, each in a separate process; minima of rounds.
 
-A benchmark names its contestants; each is timed by running the benchmark's own script again for it
-alone: imports and one warm-up call first, then the clock. Ratios are taken within one run.
+A benchmark names its contestants. For each, the benchmark's script runs again with it alone: imports and
+one warm-up call first, then the timed calls. Ratios are taken within one run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ REPETITIONS = 3
 
 @dataclass(frozen=True)
 class Share:
-    """A job that does only a share of the work; its time counts ``times`` over."""
+    """A job that does only a share of the work; its time is multiplied by ``times``."""
 
     job: Job
     times: float

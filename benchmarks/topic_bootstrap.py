@@ -1,4 +1,4 @@
-"""Intervals over topics for 129 runs × 9 measures, 50 topics, 10,000 replicates.
+"""Speed of intervals over topics: 129 runs × 9 measures, 50 topics, 10,000 replicates.
 
 python benchmarks/topic_bootstrap.py
 """

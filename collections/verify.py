@@ -1,10 +1,10 @@
-"""Which of the collections that tests and reproductions read are here, and are they the same?
+"""Check of the collections that tests and reproductions read: which are present and identical.
 
     python collections/verify.py data
 
 Each collection is published elsewhere (sources.csv says where, and at which commit); none is part of
-confir. Put a collection's files below a folder of its name, compressed or not, and this tells what is
-missing or different. `--write` records the digests of what is there.
+confir. Put a collection's files below a folder of its name, compressed or not; this script lists what is
+missing or different. `--write` records the digests of the files.
 """
 
 from __future__ import annotations

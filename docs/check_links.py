@@ -1,4 +1,4 @@
-"""Check the links of the built site without a network: `make docs` does so.
+"""Check of the links of the built site, without a network; part of `make docs`.
 
     python docs/check_links.py build/docs
 
@@ -38,7 +38,7 @@ class Page(HTMLParser):
 
 
 def broken_links(site: Path) -> Iterator[str]:
-    """Yield a sentence for each link of a site that leads nowhere."""
+    """Yield a sentence for each broken link of a site."""
     written = [path for path in site.rglob("*.html") if "_static" not in path.parts]
     pages = {path: Page(path.read_text(encoding="utf-8")) for path in written}
     links = [(path, link) for path, page in pages.items() for link in page.links]

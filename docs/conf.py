@@ -39,7 +39,7 @@ html_theme_options = {
 
 # Pages that come from confir's own lists, written before the site is built.
 GENERATED = Path(__file__).resolve().parent / "generated"
-# Files that the site has beside its pages: the report on the sample collection.
+# Files of the site that are not pages: the report on the sample collection.
 EXTRA = GENERATED / "site"
 html_extra_path = ["generated/site", "../skills/confir"]
 exclude_patterns = ["generated/site"]

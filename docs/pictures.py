@@ -1,4 +1,4 @@
-"""Draw the pictures of README and site that no command of confir draws: `make pictures`.
+"""Drawing of the pictures of README and site that no command of confir draws: `make pictures`.
 
 python docs/pictures.py              both
 python docs/pictures.py question     figures/which-command.svg, from the table of which-command.md
@@ -22,7 +22,7 @@ DOCS = Path(__file__).resolve().parent
 FIGURES = DOCS / "figures"
 TABLE = DOCS / "which-command.md"
 
-# A phone shows a picture of this width in its own size.
+# A phone shows a picture of this width without scaling.
 WIDTH = 400
 HEADING, ROW, MARGIN = 40, 50, 12
 STYLE = """\

@@ -1,6 +1,6 @@
-"""Counts that say how far the code asks one question in many ways: `python hardening/counts.py`.
+"""Counts of type checks, refusals, entered functions and lines of code: `python hardening/counts.py`.
 
-`--list` prints the places that ask for a kind, `--entered` counts the functions that commands enter.
+`--list` prints the places that check for a kind, `--entered` counts the functions that commands enter.
 
 kinds
     Places that ask which kind of scores they have: `isinstance` of a type that `as_sample` takes

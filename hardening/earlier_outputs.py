@@ -1,10 +1,10 @@
-"""Does confir print what it printed? All outputs of an earlier commit and of the sources at hand.
+"""Comparison of all outputs of an earlier commit with those of the present sources.
 
     python hardening/earlier_outputs.py d55b3bb
     python hardening/earlier_outputs.py d55b3bb --lines 40      shows more of what differs
 
 Every command of tests/cli/json_outputs.py is run in each format, on the same files; so are --help of all
-commands, and the pages. An output that differs is named, with its first differing lines.
+commands, and the pages. Outputs that differ are listed, with their first differing lines.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Is every file read, or refused in one sentence? atheris feeds the readers with damaged files.
+"""Fuzz tests of the readers with atheris: every file is read, or refused in one sentence.
 
     make fuzz SECONDS=60                          all readers, as long for each
     python hardening/fuzz_readers.py scores --seconds 60    one of them
 
 A reader may return, or raise a `ConfirError` of one line; any other error or warning is a finding,
-and so is a run that the compiled scanner ranks otherwise than the plain reader. An input has a
-budget: processor time, of which a linear reader needs a fraction even while atheris watches every
-branch, and memory. atheris keeps what it found as `crash-…`, `timeout-…` or `oom-…` in the folder at
-hand; each finding becomes a test of its reader.
+and so is a run that the compiled scanner ranks differently than the plain reader. Each input has a
+budget of memory and of processor time, of which a linear reader needs a fraction even while atheris
+traces every branch. atheris writes findings as `crash-…`, `timeout-…` or `oom-…` to the current
+folder; each finding becomes a test of its reader.
 """
 
 from __future__ import annotations
@@ -57,16 +57,16 @@ from foreign_files import METADATA, QRELS, RUNS, SCORES, WRONG_VALUES, places, w
 ENDINGS = (".txt", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".gz", ".xz", ".zst")
 Reader = Callable[[Path], object]
 
-# The longest input, and what one may take: seconds of the processor, and more megabytes than before.
+# The longest input, and its budget: seconds of processor time, and additional megabytes.
 LONGEST = 100_000
 SECONDS = 3.0
 MEGABYTES = 400
-# What atheris puts into files, beside bytes: values of a wrong kind, and what invites to look twice.
+# What atheris inserts into files in addition to bytes: values of a wrong type, and special characters.
 TOKENS = (
     *("null", "[]", "{}", '["a"]', '{"a":1}', "true", "1e400", "1_0", '""', '"', '\\"', "\\", ":"),
     *("    ", "\t", "\n", "#", "- ", "(", "[", ",", "@1", "nan", "\u0661", "\ufeff", "\u2028"),
 )
-# Of so many inputs, one is tried at its longest, too, where what is not linear shows.
+# One in so many inputs is also extended to the maximum length, to detect superlinear time.
 GROWN = 40
 
 

@@ -1,10 +1,10 @@
-"""Which versions do `make demo` and `make test` install? This writes them: constraints for pip.
+"""Writer of constraints.txt: the package versions that `make demo` and `make test` install.
 
     make lock
 
-pip chooses the newest versions that fit together and the oldest Python that confir supports; they
-serve newer ones too. It must run on that Python. The embedding libraries have an environment of
-their own, and are not in the file.
+pip chooses the newest versions that are compatible with each other and with the oldest Python that
+confir supports; they also work with newer ones. It must run on that Python. The embedding libraries
+have a separate environment, and are not in the file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Which lines of the statistics can be broken? One operator, comparison, condition or number each.
+"""Mutants of the statistics: one operator, comparison, condition or number changed in each.
 
-The places are those of function bodies, defaults and constants; strings and annotations are left out.
+The places are in function bodies, defaults and constants; strings and annotations are left out.
 """
 
 from __future__ import annotations

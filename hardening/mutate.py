@@ -1,20 +1,20 @@
-"""Do the tests notice when a line of the statistics is broken? A random sample of mutants says.
+"""Mutation testing of the statistics, on a random sample of mutants.
 
     make mutate SECONDS=600 ARGS="--seed 7"
     make mutate ARGS="--only intervals/t.py"
-    make mutate ARGS="--again printed.txt"        all that was not killed before
-    make mutate SECONDS=7200 ARGS="--count 150 --slow"   what `make test` loses by leaving out slow tests
+    make mutate ARGS="--again printed.txt"        the mutants that were not killed before
+    make mutate SECONDS=7200 ARGS="--count 150 --slow"   mutants that only slow tests kill
 
 A mutant is a copy of the sources with one operator, comparison, number or condition changed. Tests
 that run the changed line, as `make coverage` recorded them, run on it, the fastest first, until one
-fails: the mutant is killed; else it survived. A process that dies although no test failed has
-crashed: that is no verdict, because a test may not bear the fork. Each layer of the statistics gets
+fails: the mutant is killed; otherwise it survives. A process that dies although no test failed has
+crashed, which is no verdict, because a test may not survive the fork. Each layer of the statistics gets
 the same share of the sample: `measures`, `resampling`, `intervals`, and the statistics of studies.
-With --slow, those that survive are tried on the slow tests beside the tests that ran too: "slow" are
-those that only these kill.
+With --slow, surviving mutants are also tried on the slow tests; those that only these kill are
+reported as "slow".
 
 The tests are collected once. Each mutant gets a fork of that process, in which the code of the
-changed function is replaced; a change of a default or a constant gets a process of its own.
+changed function is replaced; a change of a default or a constant gets a separate process.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ OPTIONS = [
     "no:faulthandler",
     "--hypothesis-profile=ci",
 ]
-TESTS_OF_A_CONSTANT = 300  # they are collected anew
+TESTS_OF_A_CONSTANT = 300  # they are collected again
 MEMORY = 10 * 2**30  # a mutant may ask for any size of array; charts reserve addresses beyond it
 NOT_KILLED = ("survived  ", "untested  ", "timeout  ", "crashed  ")
 START = 60.0  # seconds to begin with tests
@@ -281,7 +281,7 @@ def outcome_of(ended: int) -> str:
 
 
 def _forget_kernels(folder: Path) -> None:
-    """Have numba compile kernels anew: it knows them by their file, not by their code."""
+    """Have numba compile kernels again: its cache knows them by their file, not by their code."""
     from numba.core.config import reload_config
 
     shutil.rmtree(folder, ignore_errors=True)

@@ -1,13 +1,13 @@
-"""Do results depend on the processor? Commands and tests with less and less of this one in use.
+"""Comparison of commands and tests under the instruction sets of older processors.
 
     make test-processors                        records of commands in all environments, tests in two
     python hardening/processors.py              the records alone
     python hardening/processors.py --tests tests/contracts    the records, then these tests
 
-Numpy, numba and OpenBLAS choose code by the processor. Their environment variables make them choose
-as on a lesser one. Records of the same commands with the same seed are compared with those of this
-processor as it is: text and whole numbers must be equal, other numbers to within PRECISION of the
-larger of 1 and the number.
+Numpy, numba and OpenBLAS choose code by the processor. Environment variables make them choose the code
+for an older one. Records of the same commands with the same seed are compared with those of this
+processor without restrictions: text and whole numbers must be equal, other numbers to within PRECISION
+of the larger of 1 and the number.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 # Functions such as exp and log differ in their last digit, and sums of products.
 PRECISION = 1e-12
 
-# Where the tests run too: what processors without AVX-512 do, and everything at once.
+# The environments in which the tests run, too: without AVX-512, and with all restrictions.
 TESTED = ("numpy without AVX-512", "all of these")
 
 RUNS = ("qrels.txt", "runs/bm25.txt", "runs/dense.txt", "runs/tfidf.txt")

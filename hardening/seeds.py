@@ -1,4 +1,4 @@
-"""Does the seed decide anything? Verdicts, best sets and rank limits of real tables by several seeds.
+"""Comparison of verdicts, best sets and rank limits of real tables between several seeds.
 
     CONFIR_DATA=data python hardening/seeds.py --seeds 4
 

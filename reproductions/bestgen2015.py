@@ -1,4 +1,4 @@
-"""[Bestgen2015], "Exact Expected Average Precision of the Random Baseline", beside confir.
+"""Reproduction of [Bestgen2015], "Exact Expected Average Precision of the Random Baseline".
 
 Tables 1 and 2, the R function's example, the running times and Figure 1. The paper's double sum is
 kept here as the check of the closed form. Needs no data.
@@ -251,11 +251,11 @@ def main() -> None:
         "Yves Bestgen, *Exact Expected Average Precision of the Random Baseline for System "
         "Evaluation*, The Prague Bulletin of Mathematical Linguistics 103, 2015.\n\n"
         "Made by `python reproductions/bestgen2015.py --output docs/reproductions`; the times are "
-        "those of the machine that ran it. Every number of the paper is met. Its tables add "
-        "numbers that were rounded before: 5.93 and 1.186 are exactly 5.925 and 1.185, and the "
-        "expected AP of 0.593 is exactly 0.5925.\n\n" + "\n".join(sections) + "\n## Figure 1\n\n"
+        "those of the machine that ran it. Every number of the paper is reproduced. Its tables "
+        "add rounded numbers: 5.93 and 1.186 are exactly 5.925 and 1.185, and the expected AP of "
+        "0.593 is exactly 0.5925.\n\n" + "\n".join(sections) + "\n## Figure 1\n\n"
         "![Expected AP of a random ranking less R/N, against N](bestgen2015-figure1.svg)\n\n"
-        "The difference falls with N and with p, and is below 0.01 (dotted) for every p from "
+        "The difference decreases with N and with p, and is below 0.01 (dotted) for every p from "
         "N = 597 on. The paper does not list its values of p; these are ours.\n"
     )
 

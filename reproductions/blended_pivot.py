@@ -3,7 +3,7 @@
 The pivot U of a sample, taken at the true mean, is compared with its distribution over samples of
 beta distributions (`calibrated-beta`), with that over resamples of the sample itself (bootstrap), and
 with the mixture of both that gives the beta distributions the weight of 30 topics. Errors are counted
-in samples of real scores, as in `default_method.py`, whose tables and runs these are.
+in samples of real scores, from the tables and runs of `default_method.py`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def _distances(population: Population, size: int, samples: int) -> Floats:
-    """Return |error - claimed error| of each table: two-sided and tails × methods × tables."""
+    """Return |error - nominal error| of each table: two-sided and tails × methods × tables."""
     rng = np.random.default_rng([SEED, size])
     weights = topic_weights(size, REPLICATES, rng)
     drawn = rng.integers(0, len(population.values), (samples, size))
@@ -139,15 +139,15 @@ def _page(population: Population, distances: dict[int, Floats], samples: int) ->
         "new": np.isin(names, NEW),
     }
     lines = [
-        "# Calibrated quantiles and a bootstrap, mixed",
+        "# A mixture of calibrated quantiles and a bootstrap",
         "",
         "Written by `reproductions/blended_pivot.py`.",
         "",
         f"{(__doc__ or '').strip().partition(chr(10) * 2)[2]}",
         "",
         f"{samples} samples of each run, {REPLICATES} resamples, six levels from 0.5 to 0.99. Distance",
-        "|error - claimed error| in thousandths, averaged over a table's runs first, two-sided / mean",
-        "of the tails. Samples of equal scores count as held.",
+        "|error - nominal error| in thousandths, averaged over a table's runs first, two-sided / mean",
+        "of the tails. Samples of equal scores count as covered.",
     ]
     for part, chosen in parts.items():
         lines += ["", f"{part.capitalize()} ({int(chosen.sum())} tables):", ""]

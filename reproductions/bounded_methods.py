@@ -1,4 +1,4 @@
-"""What do the methods without assumptions cost? Coverage and width of betting and gaffke.
+"""What do the methods with guaranteed coverage cost? Coverage and width of betting and gaffke.
 
 Scores with known mean are simulated; every sample is a column. A sample without an interval counts
 as a miss.
@@ -30,7 +30,7 @@ POPULATIONS: dict[str, tuple[Draw, float]] = {
     "Bernoulli .5": (lambda rng, shape: (rng.random(shape) < 0.5).astype(float), 0.5),
     "Beta(.3, 2)": (lambda rng, shape: rng.beta(0.3, 2, shape), 0.3 / 2.3),
     "Beta(2, 2)": (lambda rng, shape: rng.beta(2, 2, shape), 0.5),
-    "60 % zero, else Beta(1, 3)": (
+    "60% zero, else Beta(1, 3)": (
         lambda rng, shape: (rng.random(shape) < 0.4) * rng.beta(1, 3, shape),
         0.1,
     ),
@@ -62,8 +62,8 @@ def main() -> None:
     error = np.sqrt(LEVEL * (1 - LEVEL) / options.samples)
     about = (
         "Made by `python reproductions/bounded_methods.py --output docs/reproductions`: share of "
-        f"{100 * LEVEL:g} % intervals that hold the true mean / mean width, {options.samples} "
-        f"samples a row (Monte-Carlo error of a share of .95: {error:.4f}); a sample without an "
+        f"{100 * LEVEL:g}% intervals that contain the true mean / mean width, {options.samples} "
+        f"samples a row (Monte Carlo error of a share of .95: {error:.4f}); a sample without an "
         "interval counts as a miss."
     )
     lines = [

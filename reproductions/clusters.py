@@ -1,8 +1,8 @@
-"""Do intervals and tests hold where topics come in clusters? Simulated scores with a known mean.
+"""Are intervals and tests valid for topics in clusters? Simulated scores with a known mean.
 
 Scores have one beta distribution, so that their true mean is known; topics of a cluster are correlated
-(a normal copula). Intervals by the design (CR1, t with clusters - 1 degrees of freedom) stand beside
-those that take topics as independent.
+(a normal copula). Intervals by the design (CR1, t with clusters - 1 degrees of freedom) are compared with
+those that assume independent topics.
 
     python reproductions/clusters.py --output docs/reproductions
 """
@@ -24,7 +24,7 @@ from confir.data.scores import Scores
 from confir.errors import ConfirWarning
 from confir.report.charts import COLOURS, chart_bytes, styled
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.topic_sample import as_topic_sample
+from confir.resampling.kinds import as_topic_sample
 
 SEED = 2026
 CORRELATIONS = (0.0, 0.1, 0.3, 0.6)
@@ -88,7 +88,7 @@ def coverage(
 def rejections(
     cluster: np.ndarray, correlation: float, samples: int, seed: list[int]
 ) -> list[float]:
-    """Return how often a difference of 0 is significant at 5 %: by t, by flips of whole clusters."""
+    """Return how often a difference of 0 is significant at 5%: by t, by flips of whole clusters."""
     rng = np.random.default_rng(seed)
     first, second = (draw(cluster, correlation, samples, rng) for _ in range(2))
     values = np.concatenate([np.zeros((len(cluster), 1)), second - first], axis=1)
@@ -157,7 +157,7 @@ def stratum_table(samples: int) -> tuple[list[str], list[tuple[str, float]]]:
 
 
 def covered(method: str, source: SamplingDistribution) -> float:
-    """Return the share of 95 % intervals that contain the true mean."""
+    """Return the share of 95% intervals that contain the true mean."""
     low, high = METHODS[method].compute(source, 0.95)
     truth = stats.beta.mean(*SHAPE)
     return float(np.mean((low <= truth) & (truth <= high)))
@@ -252,12 +252,13 @@ def main() -> None:
             "# Topics in clusters",
             "",
             (
-                "Made by `python reproductions/clusters.py --output docs/reproductions`: share of 95 % "
+                "Made by `python reproductions/clusters.py --output docs/reproductions`: share of 95% "
                 f"intervals that contain the true mean, {options.samples:,} samples each (a standard error of "
-                f"0.005), seed {SEED}. Scores are beta({SHAPE[0]:g}, {SHAPE[1]:g}); those of a cluster are "
-                "correlated as stated, on the normal scale. *naive* takes topics as independent; *design* is "
-                "given the clusters. *worth*: the median number of independent topics that give the same "
-                "standard error, of the topics there are. Replicates of `percentile` and `symmetric-t-logit`: "
+                f"0.005), seed {SEED}. Scores are beta({SHAPE[0]:g}, {SHAPE[1]:g}); those of a "
+                "cluster are correlated as stated, on the normal scale. *naive* assumes "
+                "independent topics; *design* uses the clusters. *worth*: the median number of "
+                "independent topics that give the same standard error, and the number of topics. "
+                "Replicates of `percentile` and `symmetric-t-logit`: "
                 f"{REPLICATES} draws of whole clusters."
             ),
             "",
@@ -272,13 +273,14 @@ def main() -> None:
             *unequal,
             "",
             (
-                "The naive intervals are calibrated without correlation alone; with a correlation of 0.6, they "
-                "miss the mean about half of the time, and more topics in the same clusters do not help. The "
-                f"default by a design, `{CLAIMED}`, covers 93 to 97 % with clusters of one size from 5 clusters "
-                "on, and with clusters of very different sizes from 50 on (up to the Monte-Carlo error). With "
-                "fewer of these, a few large clusters decide the mean, and coverage falls below 90 %: there, "
-                "confir warns, and `symmetric-t-logit` by the cluster bootstrap covers more. Plain percentiles of the cluster "
-                "bootstrap need many clusters."
+                "The naive intervals are calibrated only without correlation; with a correlation "
+                "of 0.6, they miss the mean about half of the time, and more topics in the same "
+                f"clusters do not help. The default with a design, `{CLAIMED}`, has a coverage of "
+                "93 to 97% with at least 5 clusters of equal size, and with at least 50 clusters "
+                "of very different sizes (within Monte Carlo error). With fewer of these, a few "
+                "large clusters dominate the mean, and coverage falls below 90%: confir then "
+                "warns, and `symmetric-t-logit` by the cluster bootstrap has a higher coverage. "
+                "Plain percentiles of the cluster bootstrap need many clusters."
             ),
             "",
             "## Strata",
@@ -286,9 +288,9 @@ def main() -> None:
             (
                 f"Independent topics in strata of equal weight, {10 * options.samples:,} samples. *plain*: the median degrees of freedom by "
                 "Satterthwaite's formula, (Σv)² / Σ(v²/df), and the coverage with these; *df*: "
-                "(Σv)² / Σ(v²/(df + 2)) − 2, as confir has it. The square of an estimated variance exceeds that "
-                "of the true one, so that the plain formula finds too few degrees of freedom, and its "
-                "intervals are too wide."
+                "(Σv)² / Σ(v²/(df + 2)) − 2, as in confir. The square of an estimated variance "
+                "exceeds that of the true one on average, so the plain formula gives too few "
+                "degrees of freedom, and its intervals are too wide."
             ),
             "",
             *strata,

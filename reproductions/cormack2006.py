@@ -1,7 +1,7 @@
-"""[Cormack2006], "Statistical Precision of Information Retrieval Evaluation", beside confir.
+"""Reproduction of [Cormack2006], "Statistical Precision of Information Retrieval Evaluation".
 
 The paper splits TREC-6 (74 runs, 50 topics) in two halves; those runs are not available, so its
-claims are tried on TREC 2003 Robust, TREC-COVID and TREC 2021 Deep Learning: Tables 1 to 4 and
+claims are tested on TREC 2003 Robust, TREC-COVID and TREC 2021 Deep Learning: Tables 1 to 4 and
 Figures 1 to 4, on the split of the first bit and averaged over eight splits.
 
     python reproductions/cormack2006.py --data data --output docs/reproductions
@@ -68,7 +68,7 @@ MEANS: dict[tuple[str, str], tuple[Triple, Triple]] = {
 }
 NAMES = {"mean": "MAP", "logit-mean": "L-MAP"}
 
-# All topics and runs share a split, so that one says little. Averages need fewer replicates.
+# All topics and runs share a split, so a single one says little. Averages need fewer replicates.
 SPLITS = 8
 SPLIT_REPLICATES = 500
 
@@ -106,7 +106,7 @@ def averaged(splits: SplitHalf, shares: Callable[[SplitHalf | Split], Shares]) -
 
 
 def tables(result: Split, splits: SplitHalf) -> Iterator[tuple[str, Table]]:
-    """Yield the four tables: the paper's cells beside ours, of one split and of several."""
+    """Yield the four tables: the paper's cells and ours, of one split and of several."""
     several = f"{len(splits.splits)} splits"
     rows = []
     for method in result.methods:
@@ -192,31 +192,31 @@ def claims(result: SplitHalf) -> list[Claim]:
     boot_logit, parametric_logit = ("bootstrap", "logit-mean"), ("parametric", "logit-mean")
     return [
         Claim(
-            "the corrected logit interval holds the other half's AP as often as predicted",
+            "the corrected logit interval contains the other half's AP as often as predicted",
             abs(logit[1] - predicted) <= 2.5,
-            f"{logit[1]:.1f} %, predicted {predicted:.1f} %",
+            f"{logit[1]:.1f}%, predicted {predicted:.1f}%",
         ),
         Claim(
             "the corrected logit interval misses as often above as below",
             abs(logit[0] - logit[2]) <= 4.0,
-            f"{logit[0]:.1f} % below, {logit[2]:.1f} % above",
+            f"{logit[0]:.1f}% below, {logit[2]:.1f}% above",
         ),
         Claim(
             "the linear interval is biased: more lie above than below, six times in the paper",
             linear[2] > 1.25 * linear[0],
-            f"{linear[0]:.1f} % below, {linear[2]:.1f} % above",
+            f"{linear[0]:.1f}% below, {linear[2]:.1f}% above",
         ),
         Claim(
             "the correction closes the gap to the prediction",
             None
             if abs(logit[1] - plain[1]) < 0.1
             else abs(logit[1] - predicted) < abs(plain[1] - predicted),
-            f"{plain[1]:.1f} % without, {logit[1]:.1f} % with it",
+            f"{plain[1]:.1f}% without, {logit[1]:.1f}% with it",
         ),
         Claim(
             "topics with R > 5 come nearer to the prediction without correction",
             abs(many[1] - predicted) < abs(plain[1] - predicted),
-            f"{plain[1]:.1f} % over all topics, {many[1]:.1f} % over those",
+            f"{plain[1]:.1f}% over all topics, {many[1]:.1f}% over those",
         ),
         Claim(
             "BCa stays below the prediction and is biased",
@@ -226,17 +226,17 @@ def claims(result: SplitHalf) -> list[Claim]:
         Claim(
             "the bootstrap of MAP is too narrow",
             maps[boot] < predicted - 5.0,
-            f"{maps[boot]:.1f} % in",
+            f"{maps[boot]:.1f}% in",
         ),
         Claim(
             "the parametric interval of MAP is better than its bootstrap",
             off[parametric] < off[boot],
-            f"{maps[parametric]:.1f} % against {maps[boot]:.1f} % in",
+            f"{maps[parametric]:.1f}% against {maps[boot]:.1f}% in",
         ),
         Claim(
             "for L-MAP the bootstrap is better than the parametric interval",
             off[boot_logit] < off[parametric_logit],
-            f"{maps[boot_logit]:.1f} % against {maps[parametric_logit]:.1f} % in",
+            f"{maps[boot_logit]:.1f}% against {maps[parametric_logit]:.1f}% in",
         ),
     ]
 
@@ -253,7 +253,7 @@ def description(result: Split, splits: SplitHalf) -> str:
 
 
 def reproduce(data: Path, folder: str, output: Path | None) -> str:
-    """Return the section on one collection; figures are written beside the page."""
+    """Return the section on one collection; figures are written next to the page."""
     collection, where = COLLECTIONS[folder], data / folder
     name = collection.name
     experiment = Experiment(where / collection.qrels, where / "runs", rel=collection.rel)
@@ -307,40 +307,40 @@ INTRODUCTION = """# Cormack & Lynam 2006: the collection as a sample
 
 Made by `python reproductions/cormack2006.py --data data --output docs/reproductions`.
 
-The paper's runs (TREC-6 ad hoc) are not available. Its claims are tried on three other collections, so
-that claims are compared, not cells; "agrees" and "differs" are found by the rules in the script.
-A dash stands for a cell that our copy of the paper does not show.
+The paper's runs (TREC-6 ad hoc) are not available. Its claims are tested on three other collections, so
+claims are compared, not cells; the script has the rules for "agrees" and "differs".
+A dash is a cell that is not legible in our copy of the paper.
 
 Split 1 halves the documents by the parity of the last byte of their docid's MD5, as everywhere else in
-confir; the eight splits take the eight bits of that byte. Their mean has in brackets the share in the
-interval of the lowest to that of the highest split: single splits differ that much. This range is no
-standard error, for the splits share documents.
+confir; the eight splits use the eight bits of that byte. The means over splits have in brackets the lowest and
+the highest share in the interval, which shows how much single splits differ. This range is not a
+standard error, because the splits share documents.
 """
 
 WORDS = """## What agrees, and what differs
 
-For single topics, on the mean over eight splits, the logit interval without correction comes within a point
-of the predicted share on all three collections (82.6, 84.0 and 83.8 %), and misses a little more often below than above;
-the linear one leaves too many scores above, as in the paper. The small-R correction does not close the gap
-on these collections, for there is hardly one: it adds 2 to 3 points on TREC 2003 Robust and TREC 2021 Deep
+For single topics, the mean over eight splits of the logit interval without correction is within a percentage point
+of the predicted share on all three collections (82.6, 84.0 and 83.8%), and misses a little more often below than above;
+the linear one has too many scores above it, as in the paper. The small-R correction does not close the gap
+on these collections, because there is hardly one: it adds 2 to 3 points on TREC 2003 Robust and TREC 2021 Deep
 Learning, whose topics have few relevant documents in a half, and makes the interval a little too wide
-there (85.0 and 87.1 %). On the split of the first bit alone it seemed to close a gap on TREC 2003 Robust (from 80.2 to
-82.9 %), which is why one split decides nothing: the share in the corrected logit interval ranges over 5 to 8
+there (85.0 and 87.1%). On the split of the first bit alone it seemed to close a gap on TREC 2003 Robust (from 80.2 to
+82.9%), but a single split proves nothing: the share in the corrected logit interval ranges over 5 to 8
 points among the splits of one collection. On TREC-COVID, where nearly every topic has hundreds of relevant documents, there is
 nothing to correct, and BCa shows no bias; on the other two it stays below the prediction, as in the paper.
 
-For means the findings differ. The paper's bootstrap of MAP was too narrow and its parametric interval
-better. Here the bootstrap of MAP holds the other half's means more often than predicted (87 to 92 %), and the
-parametric interval, wider still, is farther off. All runs share a split and their means move with it,
-so that Tables 3 and 4 on one split are closer to one observation than to 17, 42 or 74 (the paper calls
-its own "indications to be confirmed"): single splits range from 49 to 100 %. With ε = 1e-6 one
+For means the findings differ. In the paper, the bootstrap interval of MAP was too narrow and the parametric interval
+better. Here the bootstrap interval of MAP contains the other half's means more often than predicted (87 to 92%), and the
+parametric interval, even wider, is farther off. All runs share a split and their means move with it,
+so Tables 3 and 4 on one split are closer to one observation than to 17, 42 or 74 (the paper calls
+its own "indications to be confirmed"): single splits range from 49 to 100%. With ε = 1e-6 one
 replicate with AP of 0 or 1 weighs ±13.8 on the logit scale, which widens the parametric interval
-where topics have few relevant documents, even though for MAP no topic's standard deviation is taken to
-exceed √(AP(1-AP)), the most that [0, 1] allows. For L-MAP the bootstrap is a little nearer to the
+if topics have few relevant documents, even though for MAP a topic's standard deviation is limited to
+√(AP(1-AP)), the maximum in [0, 1]. For L-MAP the bootstrap is slightly closer to the
 prediction than the parametric interval, as in the paper.
 
 Errata of the paper: "74 separate estimates" (§8) are 50 topics; Tables 3 and 4 truncate instead of
-rounding; the model's 83.5 % is 83.4 %; §9's probability of replication, 0.835, is 0.917.
+rounding; the model's 83.5% is 83.4%; §9's probability of replication, 0.835, is 0.917.
 """
 
 

@@ -1,9 +1,9 @@
 """Which interval should be the default? The error of every method, on all available collections.
 
 Populations are runs' scores on the topics of real collections, and topics simulated after them.
-Samples of n topics are drawn with replacement; a method is judged by how far the error that it makes,
-averaged over the runs of a table, is from the error that it claims. The choice is made on one half of
-the collections and confirmed on the other half, on new collections and by simulation.
+Samples of n topics are drawn with replacement; a method is judged by the distance of its error,
+averaged over the runs of a table, from the nominal error. The choice is made on six of
+the collections and confirmed on six others, on new collections and by simulation.
 
     python reproductions/default_method.py --data data --output docs/reproductions
 
@@ -49,12 +49,12 @@ from confir.studies.simulation.score_simulation import fit_population
 SEED = 2011
 LEVELS = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
 SHOWN = 0.95
-PERCENT = f"{100 * SHOWN:g} %"
+PERCENT = f"{100 * SHOWN:g}%"
 SIZES = (3, 5, 10, 25, 50, 100, 250)
 QUICK_SIZES, QUICK_SAMPLES, QUICK_REPLICATES = (5, 25), 6, 49
 FEW_TABLES = 5
 LOST = 5.0  # thousandths by which another method must be nearer to count
-LEAST_COVERAGE = 0.90  # of 95 % intervals: below, they mislead
+LEAST_COVERAGE = 0.90  # of 95% intervals: below, they mislead
 REPLICATES = 999
 WIDTH_SAMPLES = 30
 RUNS_PER_TABLE, PAIRS_PER_TABLE = 10, 10
@@ -82,7 +82,7 @@ SCORE_FILES = {
         f"soboroff2014/scores/ntcir7ir4qa.{name}@1000.csv.gz"
         for name in ("AP", "MSnDCG", "nERR", "Q")
     ],
-    # datasets stand for topics
+    # datasets take the place of topics
     "MTEB": ["mteb-beir/ndcg_at_10.csv"],
     "NTCIR-10 INTENT": [
         f"soboroff2014/scores/ntcir10intentDRC.{name}.csv.gz"
@@ -100,12 +100,12 @@ RUN_FILES = {
     "DL 2021": ("trec-dl-2021/qrels.nist.txt", ADHOC),
 }
 
-# Those that share topics and documents stand on the same side.
+# Those that share topics and documents are on the same side.
 CHOOSING = ("TREC-8", "Robust 2003", "Robust 2004", "Terabyte 2006", "Web 2010", "NTCIR-7 IR4QA")
 # Those that came after beta-logit.
 NEW = ("DL 2021", "MTEB")
 
-# Betting and gaffke are no candidates: they trade width for safety.
+# Betting and gaffke are not candidates: they trade width for safety.
 SCORE_METHODS = tuple(name for name in methods_over("topics") if name not in ("betting", "gaffke"))
 DIFFERENCE_METHODS = tuple(
     name for name, method in methods_over("topics").items() if not method.bounded
@@ -481,7 +481,7 @@ def _page(
             "means of scores in [0, 1]", scores, ("beta-logit", "t", "studentised-logit", "bca")
         ),
         _verdict("differences", differences, ("symmetric-t", "bca")),
-        "![Distance of the error from what is claimed, by topics and method](default-method.svg)",
+        "![Distance of the error from the nominal error, by topics and method](default-method.svg)",
         "## The rule",
         RULE,
         _why_one_rule(scores),
@@ -489,26 +489,26 @@ def _page(
         _how(tables, scores, differences, samples),
         "## Scores in [0, 1]",
         _distances(scores),
-        "### Beside the best published method",
+        "### Compared with the best published method",
         _aim(aims),
         "### Table by table",
         TABLE_BY_TABLE,
         _table_by_table(aims),
         _without_equal_scores(scores),
         _details(scores),
-        "### How sure is it?",
+        "### How certain is the choice?",
         SURENESS,
         _sureness(scores, DEFAULT_BOUNDED_METHOD),
-        "### Where it loses",
+        "### Where another method is better",
         LOSSES,
         _losses(aims),
-        "### What the parts do",
+        "### Contribution of each part",
         VARIANTS_TEXT,
         _distances(variants),
         "## Differences of two runs",
         _distances(differences),
         _details(differences),
-        "### How sure is it?",
+        "### How certain is the choice?",
         _sureness(differences, DEFAULT_METHOD),
         DIFFERENCE_WORDS,
         "## What this does not show",
@@ -523,33 +523,33 @@ RULE = f"""
 - Everything else (differences, counts, geometric means, several measures of which one may leave
   [0, 1]): `t`.
 
-`calibrated-beta` is `logit-t` with three things added; the first two make `beta-logit`.
+`calibrated-beta` is `logit-t` with three additions; `beta-logit` has the first two.
 
 1. *A correction of skewness.* The studentised mean of skewed scores is skewed itself; Hall (1992)
-   corrects that with the skewness γ of the scores. A few topics tell little about γ, but scores in
-   [0, 1] are skewed much as the beta distribution of their mean and variance is:
+   corrects that with the skewness γ of the scores. A few topics say little about γ, but scores in
+   [0, 1] have about the skewness of the beta distribution with their mean and variance:
    γ = 2/(1+φ) · (1-2m)s/(m(1-m)) with φ = s²/(m(1-m)). The mean of the sample's γ and the beta
    distribution's, which counts as {PRIOR_TOPICS:g} topics, is taken.
-2. *Limits where all scores are equal.* n topics that all score c do not show that others would: up
+2. *Limits if all scores are equal.* n topics that all score c do not show that others would: up
    to a share 1 - (α/2)^(1/n) of topics with another score may have been missed. For zeros and ones
-   these are the limits of Clopper and Pearson (1934); each errs with probability α/2 at most.
-3. *Quantiles of the corrected mean itself.* `beta-logit` takes t's, which are too wide for few topics
+   these are the limits of Clopper and Pearson (1934); each errs with probability at most α/2.
+3. *Quantiles of the corrected mean itself.* `beta-logit` uses those of t, which are too wide for few topics
    with bounded scores. A mean μ is rejected here if the corrected mean lies beyond its own quantiles
    over samples of n from the beta distribution with mean μ and dispersion φ, which are tabulated
    (`make tables`). The limits are the first means that are rejected on either side of the sample's
    mean, and no farther out than those of `gaffke`.
 
-For differences `t` agrees with the t test: the interval excludes 0 just when p is below 1 - level.
+For differences `t` agrees with the t test: the interval excludes 0 exactly when p is below 1 - level.
 """
 
 LOSSES = f"""
-Tables for which another method is nearer to what it claims by more than {LOST:g} thousandths, two-sided
+Tables for which the distance of another method is smaller by more than {LOST:g} thousandths, two-sided
 and tails averaged:
 """
 
 TABLE_BY_TABLE = f"""
-Means over tables depend on which tables there are: runs that score 1 on nearly all topics (RR and
-Success@5 of TREC-COVID and DL 2021) make a large part of the published methods' distances. Two-sided /
+Means over tables depend on the choice of tables: runs that score 1 on nearly all topics (RR and
+Success@5 of TREC-COVID and DL 2021) cause a large part of the published methods' distances. Two-sided /
 mean of the tails, of `t`; of `{DEFAULT_BOUNDED_METHOD}`; the last rows are the median and the mean of
 these tables, and the mean without the {FEW_TABLES} on which `t` errs most, two-sided.
 """
@@ -557,22 +557,22 @@ these tables, and the mean without the {FEW_TABLES} on which `t` errs most, two-
 MANY_TOPICS = 25
 
 SURENESS = f"""
-Collections differ, and what holds on these need not hold on others. The *other method* is the best
+Collections differ, and results on these need not hold on others. The *other method* is the best
 of the rest on the choosing half. The *gap* is its mean distance less that of the default, in
-thousandths: positive where the default is nearer to what it claims. The standard error is over
+thousandths: positive if the default is better calibrated. The standard error is over
 {RESAMPLED_COLLECTIONS:,} resamples of the collections; *sure* is the share of them in which the gap
 is positive, *won* the number of collections in which it is.
 """
 
 VARIANTS_TEXT = """
-The limits for equal scores would serve other methods too. The skewness of the sample alone is too
-noisy for few topics; that of the beta distribution alone leaves uneven tails however many topics there
-are. The tabulated quantiles bring the rest.
+The limits for equal scores would improve other methods, too. The skewness of the sample alone is too
+noisy for few topics; that of the beta distribution alone leaves uneven tails for any number of
+topics. The tabulated quantiles give the rest of the improvement.
 """
 
 DIFFERENCE_WORDS = """
-In words: with 5 topics the choice of `t` is sure, with 10 likely two-sided and open in the tails; from
-25 on it is a tie with `symmetric-t`. With 100 topics and more `bootstrap-t` has more even tails, but
+In words: with 5 topics the choice of `t` is certain; with 10 it is likely two-sided and inconclusive in the tails; from
+25 on it is a tie with `symmetric-t`. With 100 or more topics `bootstrap-t` has more even tails, but
 errs more often two-sided.
 """
 
@@ -591,8 +591,8 @@ def _verdict(what: str, studies: dict[str, Study], others: Sequence[str]) -> str
         if size in (10, 25, 50)
     )
     return (
-        f"**For {what}: `{best}`.** Over all n it has the least mean distance between the error that "
-        f"it makes and the one that it claims on the choosing collections, and on the {agree} ones. "
+        f"**For {what}: `{best}`.** Over all n, the mean distance of its error from the nominal "
+        f"error is smallest on the choosing collections, and on the {agree} ones. "
         "On the confirming collections, which had no part in the choice, two-sided, in thousandths: "
         f"{numbers}."
     )
@@ -611,10 +611,10 @@ def _why_one_rule(studies: dict[str, Study]) -> str:
         gain = {size: found[own] - found.min() for size, found in both.items()}
         gains.append(f"{max(gain.values()):.1f} ({part})")
     return (
-        f"From {MANY_TOPICS} topics on, methods that resample on the logit scale come as near, or "
-        "nearer: at the n that suits them best they gain, in thousandths, two-sided and tails "
-        f"averaged, {', '.join(gains)}. A rule that changed over to them there would gain no more "
-        "than that, and cost replicates, a seed, and a jump between one number of topics and the "
+        f"From {MANY_TOPICS} topics on, methods that resample on the logit scale are as good or "
+        "better: at the n that suits them best they gain, in thousandths, two-sided and tails "
+        f"averaged, {', '.join(gains)}. A rule that switched to them there would gain no more than "
+        "that, at the cost of replicates, a seed, and a jump between one number of topics and the "
         "next; so there is one method for all n."
     )
 
@@ -640,21 +640,24 @@ def _how(
         f"worst to the best, and {PAIRS_PER_TABLE} random pairs of runs. A run's scores are a "
         f"population: {samples:,} samples of n topics are drawn from it with replacement. Each "
         "gives an interval by each method at the levels "
-        f"{', '.join(f'{level:g}' for level in LEVELS)}, with B = {REPLICATES} replicates where it "
-        "resamples, and those that miss the population's mean are counted, on each side. A sample "
-        "without an interval is a miss.\n\n"
+        f"{', '.join(f'{level:g}' for level in LEVELS)}, with B = {REPLICATES} replicates if it "
+        "resamples; the intervals that miss the population's mean are counted, on each side. A "
+        "sample without an interval is a miss.\n\n"
         f"The choice, constants of `beta-logit` included, was made on {', '.join(CHOOSING)} "
-        f"(*choosing*) before {others} (*confirming*) were looked at; {' and '.join(NEW)} (*new*; datasets "
-        "stand for topics in the second) came after `beta-logit`. `calibrated-beta` has no tuned "
-        "constant; but that its limits for zeros and ones are close to those with mid-p, not to the exact "
-        "ones, was decided when the errors on all collections, confirming and new ones included, "
-        "had been seen: for Success@5 none of them is held out. The *simulated* populations are "
+        f"(*choosing*) before {others} (*confirming*) were examined; {' and '.join(NEW)} (*new*; "
+        "in MTEB, datasets take the place of topics) came after `beta-logit`. `calibrated-beta` "
+        "has no tuned "
+        "constant; but the decision for limits for zeros and ones that are close to those with "
+        "mid-p, not to the exact ones, was made after the errors on all collections, including "
+        "the confirming and new ones, were known: for Success@5 none of them is held out. The "
+        "*simulated* populations are "
         f"{POPULATION:,} topics drawn from distributions fitted to {len(SIMULATED_PLACES)} runs of each "
         "table (`confir.studies.simulation.score_simulation`), whose mean is the truth. "
         f"Populations: {columns} for scores; {pairs} for differences.\n\n"
-        "*Distance* is |error - claimed error| in thousandths, the error averaged over the runs of "
-        "a table first, the mean over levels and tables, two-sided / mean of the two tails. An exact method would show the row "
-        "*(exact)*, by chance. The least sum of both is bold."
+        "*Distance* is |error - nominal error| in thousandths, with the error first averaged over "
+        "the runs of a table, then the mean over levels and tables: two-sided / mean of the two "
+        "tails. The row *(exact)* is what an exact method would have, by chance. The smallest sum "
+        "of both is bold."
     )
 
 
@@ -668,15 +671,15 @@ def _aim(studies: dict[str, Study]) -> str:
     """Return the default's distance as a share of the best published method's, seen three ways."""
     texts = {
         _mean_distance: f"Distance of `{DEFAULT_BOUNDED_METHOD}` as a share of that of the best "
-        "published method (in brackets), chance included:",
-        _root_mean_square: "The same without chance: the share of root mean square distances, from "
-        "whose squares the variance of a share of so many samples is subtracted (0 where nothing "
-        "is left):",
-        _centred_distance: "What is left to gain by calibration alone. If, at each n, level and "
+        "published method (in brackets), including Monte Carlo error:",
+        _root_mean_square: "The same without Monte Carlo error: the share of root mean square "
+        "distances, from whose squares the variance of a share of this many samples is subtracted "
+        "(0 if nothing is left):",
+        _centred_distance: "The most that calibration alone could gain: if, at each n, level and "
         f"side, the tables' median error were subtracted from the errors of `{DEFAULT_BOUNDED_METHOD}`, "
-        "which takes knowledge of the collections, these shares would be left (chance included): tables "
-        "err in different directions, and no method that is calibrated once for all of them does better "
-        "by much:",
+        "which requires knowledge of the collections, these shares would remain (including Monte "
+        "Carlo error). Tables err in different directions, and no method that is calibrated once for "
+        "all of them can do much better:",
     }
     samples = next(iter(studies["confirming"].values())).samples
     shares = "\n\n".join(
@@ -789,7 +792,8 @@ def _without_equal_scores(studies: dict[str, Study]) -> str:
     }
     counts = ", ".join(str(len(errors.tables)) for errors in study.values())
     return (
-        f"Distance, confirming, where fewer than {100 * CONSTANT:g} % of the samples are of equal scores "
+        f"Distance, confirming, populations in which fewer than {100 * CONSTANT:g}% of the samples "
+        "are of equal scores "
         f"({counts} populations):\n\n{_distance_table(study)}"
     )
 
@@ -830,7 +834,7 @@ def _exact(errors: Errors) -> tuple[float, float]:
 
 
 def _details(studies: dict[str, Study]) -> str:
-    """Return what becomes of 95 % intervals out of sample: sides, worst cases, widths."""
+    """Return what becomes of 95% intervals out of sample: sides, worst cases, widths."""
 
     def sides(errors: Errors, m: int) -> str:
         return " / ".join(f"{1e3 * side[m].mean():.0f}" for side in errors.at_shown())
@@ -848,11 +852,11 @@ def _details(studies: dict[str, Study]) -> str:
         return f"{ratio:.2f}; {1e2 * errors.undefined[m].mean():.1f}"
 
     titles = {
-        signed: "Signed error, thousandths: error less claimed error, mean over levels and tables "
+        signed: "Signed error, thousandths: error less nominal error, mean over levels and tables "
         "(negative: the intervals are too wide)",
-        sides: f"Truth below / above the {PERCENT} interval, thousandths (claimed: 25 / 25)",
+        sides: f"Truth below / above the {PERCENT} interval, thousandths (nominal: 25 / 25)",
         worst: f"Error of the {PERCENT} interval in the worst populations, thousandths: 95th "
-        f"percentile / greatest (claimed: 50); runs with a coverage under {LEAST_COVERAGE:.2f}, %",
+        f"percentile / largest (nominal: 50); runs with a coverage below {LEAST_COVERAGE:.2f}, %",
         width: f"Width of the {PERCENT} interval relative to `t`, median; samples without an "
         "interval, %",
     }
@@ -914,7 +918,7 @@ def _limitations() -> str:
     facts = (
         (
             "A real population has the collection's topics and no others: samples of 250 repeat "
-            "them. The simulated ones do not have that flaw."
+            "them. The simulated ones do not have this limitation."
         ),
         (
             "Robust 2005 has topics of Robust 2004, with other documents and runs. The other "
@@ -923,12 +927,12 @@ def _limitations() -> str:
         (
             f"With B = {REPLICATES} a {PERCENT} interval between two quantiles of replicates errs "
             f"{inside:.1f} thousandths too often, with 9,999 a tenth of that: smaller gaps between "
-            "a method that resamples and one that does not mean nothing."
+            "a method that resamples and one that does not are meaningless."
         ),
         (
             "Runs that score 0 on nearly all topics weigh heavily in means and worst cases. No "
-            "candidate is right for a run whose mean hangs on one topic in fifty, which a sample "
-            "may lack; [betting and gaffke](bounded-methods.md) are safe there, and wide."
+            "candidate is adequate for a run whose mean depends on one topic in fifty, which a "
+            "sample may lack; [betting and gaffke](bounded-methods.md) are safe there, but wide."
         ),
     )
     return "\n".join(f"- {fact}" for fact in facts)

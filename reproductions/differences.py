@@ -1,7 +1,7 @@
-"""How well do intervals of differences hold what they claim? t, symmetric-t and others, held out.
+"""Are intervals of differences calibrated? t, symmetric-t and others, on held-out collections.
 
 Populations are the differences of two runs on the topics of real collections. Samples of n topics
-are drawn with replacement; a method is judged by how far its error is from the one that it claims,
+are drawn with replacement; a method is judged by the distance of its error from the nominal one,
 two-sided and in each tail.
 
     python reproductions/differences.py --data data --output docs/reproductions
@@ -102,7 +102,7 @@ class Study:
     widths: dict[int, Floats]
 
     def two_sided(self, size: int, *, by_table: bool) -> Floats:
-        """Return ``|error - claimed error|`` in thousandths: methods × levels × pairs or tables."""
+        """Return ``|error - nominal error|`` in thousandths: methods × levels × pairs or tables."""
         claimed = 1.0 - np.array(LEVELS)[:, None]
         return 1e3 * np.abs(self._shares(self.misses[size].error, by_table=by_table) - claimed)
 
@@ -224,13 +224,13 @@ def page(
         "## Held-out tables",
         "Distance, error averaged over the pairs of a table first:",
         distances(confirmed, samples, by_table=True),
-        "Distance, each pair on its own:",
+        "Distance, each pair separately:",
         distances(confirmed, samples, by_table=False),
-        "Truth below / above the 95 % interval, thousandths (claimed: 25 / 25):",
+        "Truth below / above the 95% interval, thousandths (nominal: 25 / 25):",
         rows_by_method(confirmed, sides),
         WORST,
         rows_by_method(confirmed, worst),
-        "Width of the 95 % interval relative to `t`, median over pairs:",
+        "Width of the 95% interval relative to `t`, median over pairs:",
         rows_by_method(confirmed, width),
         "## Ten tables measured before",
         EARLIER_WORDS,
@@ -252,12 +252,12 @@ def answer(study: Study) -> str:
     others = ", ".join(f"`{name}` {numbers[name]}" for name in METHODS[2:])
     symmetric = METHODS.index("symmetric-t")
     return (
-        "**For differences `t` is the default, and `symmetric-t` is offered.** Held out, the 95 % and "
-        "other intervals of a difference miss with an error that is off from the one claimed by, in "
+        "**For differences `t` is the default, and `symmetric-t` is offered.** On held-out "
+        "tables, the error of intervals of a difference deviates from the nominal error by, in "
         f"thousandths, for n = 10 / 25 / 50: `t` {numbers['t']}, `symmetric-t` "
         f"{numbers['symmetric-t']}, {others}. `t` needs no replicates and agrees with the paired t "
-        "test; `confir compare --method symmetric-t` gives the other. At n = 10 the truth lies below / "
-        f"above the 95 % interval of `t` in {sides(study, 10, 0)} of a thousand samples, of "
+        "test; `confir compare --method symmetric-t` gives the latter. At n = 10 the truth lies "
+        f"below / above the 95% interval of `t` in {sides(study, 10, 0)} of a thousand samples, of "
         f"`symmetric-t` in {sides(study, 10, symmetric)}, and the latter is "
         f"{width(study, 10, symmetric)} times as wide."
     )
@@ -273,17 +273,17 @@ def method(held_out: Sequence[tuple[str, Scores]], study: Study, samples: int) -
         f"datasets are the topics). From each table up to {PAIRS_PER_TABLE} random pairs of runs, "
         f"{len(study.tables)} in all; the differences of a pair on the topics are a population, of "
         f"which {samples:,} samples of n topics are drawn with replacement. Each gives an interval "
-        f"at the levels {levels}, with B = {REPLICATES} replicates where the method resamples, and "
-        "those that miss the population's mean are counted on each side. A sample without an "
+        f"at the levels {levels}, with B = {REPLICATES} replicates if the method resamples; the "
+        "intervals that miss the population's mean are counted on each side. A sample without an "
         "interval is a miss.\n\n"
-        "*Distance* is |error - claimed error| in thousandths, the mean over levels and tables (or "
-        "pairs), two-sided / mean of the two tails. An exact method would show the row *(exact)*, by "
-        "chance. The least sum of both is bold."
+        "*Distance* is |error - nominal error| in thousandths, the mean over levels and tables "
+        "(or pairs), two-sided / mean of the two tails. The row *(exact)* is what an exact method "
+        "would have, by chance. The smallest sum of both is bold."
     )
 
 
 def distances(study: Study, samples: int, *, by_table: bool) -> str:
-    """Return the table of distances, beside what chance alone would show."""
+    """Return the table of distances, with those by chance alone."""
     found = {
         n: np.stack(
             [
@@ -349,7 +349,7 @@ def rows_by_method(study: Study, text: Callable[[Study, int, int], str]) -> str:
 
 
 def earlier_table(study: Study) -> str:
-    """Return the two-sided distances measured before, beside those of today."""
+    """Return the two-sided distances measured before and now."""
     pairs, tables = (
         {n: study.two_sided(n, by_table=by_table).mean(axis=(1, 2)) for n in SIZES}
         for by_table in (False, True)
@@ -373,15 +373,15 @@ def markdown(rows: Sequence[tuple[Cell, ...]]) -> str:
 
 
 WORST = """
-Error of the 95 % interval in the worst pairs, thousandths: 95th percentile / greatest (claimed: 50):
+Error of the 95% interval in the worst pairs, thousandths: 95th percentile / largest (nominal: 50):
 """
 
 EARLIER_WORDS = """
 Ten tables of TREC-8, Robust 2004 and Web 2010, two-sided distance: as measured before this study with another
-programme and other pairs of runs; here, each pair on its own; here, averaged over the pairs of a table first.
-Each pair on its own has a floor of 5.9 by chance here, and the earlier measurement had one of about 1.5: the small
-distances of `t` and `symmetric-t` compare with the third number, the large ones with the second. `t`, `bootstrap-t` and
-percentile agree within about two thousandths; `symmetric-t` and BCa come out better here than they did before.
+program and other pairs of runs; here, each pair separately; here, averaged over the pairs of a table first.
+Each pair separately has a distance of 5.9 by chance here, and the earlier measurement had about 1.5: the small
+distances of `t` and `symmetric-t` should be compared with the third number, the large ones with the second. `t`,
+`bootstrap-t` and percentile agree within about two thousandths; `symmetric-t` and BCa are better here than before.
 """
 
 LIMITS = """

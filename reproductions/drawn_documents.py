@@ -1,8 +1,8 @@
-"""How far do scores vary with the documents that people happen to judge? TREC 2021 Deep Learning.
+"""How much do scores vary with the documents that are sampled for human judgement? TREC 2021 Deep Learning.
 
-A model judged all documents; of these, some are drawn for people many times over. The variance of each
-score over draws is compared with what each draw says of it: by replicates of the draw, as confir does,
-and by the delta method.
+A model judged all documents; samples of these are drawn for human judgement many times. The variance of
+each score over draws is compared with the estimate from each draw: by replicates of the draw, as in
+confir, and by the delta method.
 
     python reproductions/drawn_documents.py --data DATA --output docs/reproductions
 """
@@ -27,7 +27,7 @@ DESIGNS = ((0.1, 0.1), (0.2, 0.2), (0.4, 0.4), (0.5, 0.2), (1.0, 0.2))
 MEASURES = ("P@10", "nDCG@10", "nDCG", "AP(rel=2)", "R(rel=2)@100")
 # Rates at which variances are predicted from a draw.
 RATES = np.array([0.5, 1.0, 2.0])
-# The delta method moves estimates by this part of themselves, so many documents at once.
+# Step of the numerical derivatives of the delta method, relative to the estimate, and documents per batch.
 STEP, AT_ONCE = 1e-4, 40
 
 
@@ -161,7 +161,7 @@ def main() -> None:
     varied = {design: vary(judged, design, given.draws) for design in DESIGNS}
     runs = len(judged.listed.topics) // (int(judged.topics[-1]) + 1)
     lines = [
-        "# Variance of scores over drawn documents",
+        "# Variance of scores over samples of judged documents",
         "",
         (
             "Made by `python reproductions/drawn_documents.py --data DATA --output docs/reproductions`, on "
@@ -183,17 +183,19 @@ def main() -> None:
         *variance_rows(judged, varied),
         "",
         (
-            "P is a sum, with a variance in closed form. For AP and R, replicates are far nearer than the "
-            "delta method, except where all that the model calls relevant are drawn: both are then too "
-            "small, as the rare relevant documents among the others decide. For nDCG both are near; where a "
-            "tenth or a fifth of the documents are drawn, both are too large without a cutoff."
+            "P is a sum, with a variance in closed form. For AP and R, replicates are far better "
+            "than the delta method, except if all documents that the model calls relevant are "
+            "drawn: both are then too small, because the variance comes from the rare relevant "
+            "documents among the others. For nDCG both are close; if a tenth or a fifth of the "
+            "documents are drawn, both are too large without a cutoff."
         ),
         "",
         "## At other rates",
         "",
         (
-            "Plans take what a pilot says of the variance at other rates of drawing. From draws of 0.2: mean "
-            "estimated variance at 0.1 and at 0.4, relative to that over draws at these rates."
+            "Plans use the variance at other sampling rates that is estimated from a pilot. From "
+            "draws at a rate of 0.2: mean estimated variance at 0.1 and at 0.4, relative to that "
+            "over draws at these rates."
         ),
         "",
         "| measure | 0.1 | 0.4 |",

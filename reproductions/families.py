@@ -1,7 +1,7 @@
-"""Do simultaneous intervals, verdicts and best sets hold for a whole family? Error rates on real scores.
+"""Are simultaneous intervals, verdicts and best sets valid for a whole family? Error rates on real scores.
 
 Topics are drawn with replacement from the topics of real collections, whose mean differences are the
-truth. A sample counts as covered if every interval of the family holds the true difference. Errors of
+truth. A sample counts as covered if every interval of the family contains the true difference. Errors of
 verdicts are counted where no run is better than another, and those of best sets where five runs are
 the best.
 
@@ -30,9 +30,9 @@ from confir.intervals.simultaneous import ComparisonFamily, is_significant
 from confir.measures.evaluation import evaluate
 from confir.report.tables import Cell, Table, to_markdown
 from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
+from confir.resampling.kinds import as_topic_sample
 from confir.resampling.sample import self_normalised_sums
 from confir.resampling.studentised_maxima import largest_statistics
-from confir.resampling.topic_sample import as_topic_sample
 from confir.studies.best.best_runs import find_best
 
 SEED = 1993
@@ -336,7 +336,11 @@ def page(data: Path, samples: int) -> str:
     parts += ["## Where no run is better", ERRORS.strip(), _errors(known, samples)]
     parts += ["## The best set", BEST_TEXT.strip(), _best(known, samples)]
     rows = [(f"{sd:g}", f"{p:.2g}") for sd, p in added_noise()]
-    parts += ["## A small, steady difference", NOISE.strip(), _table(("noise (sd)", "p"), rows)]
+    parts += [
+        "## A small, nearly constant difference",
+        NOISE.strip(),
+        _table(("noise (sd)", "p"), rows),
+    ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -370,7 +374,7 @@ A variance s² counts as s² + u·M, with M the median variance of the family's 
 u = 1 − m^(−1/n); the critical value is the order statistic of the largest such |t|, times √(n/(n−1)), between the
 t quantile of one pair and Bonferroni's; and a difference is significant, too, where 2·3.1787·m·Φ(−|T|) ≤ α, with T
 the sum of the topics' differences over the root of the sum of their squares. *covered*: share of samples in
-which all intervals of the family hold the true differences, the mean over tables, and in parentheses the
+which all intervals of the family contain the true differences, the mean over tables, and in parentheses the
 lowest table. *without help*: the same without u·M and without T. *width*: median width of the intervals
 relative to those without help. *wrong direction*: samples with a verdict that calls a worse run better.
 """
@@ -378,17 +382,17 @@ relative to those without help. *wrong direction*: samples with a verdict that c
 ERRORS = """
 40 runs without any true difference: the scores of each topic are shuffled among the runs; or a run plus the
 differences of near-tied pairs, their gains rescaled so that the mean is 0, which keeps ties and skewness. The error
-rate is the share of samples in which any of the 780 pairs is called different.
+rate is the share of samples in which any of the 780 pairs differs significantly.
 """
 
 BEST_TEXT = """
-Of the five best of 40 runs, the scores of each topic are shuffled among them: all five are the best. *each kept*:
-the share of samples in which one of them is in the set, which should be at least 0.95.
+The scores of each topic are shuffled among the five best of 40 runs, so that all five are the best. *each kept*:
+the share of samples in which a given one of them is in the set, which should be at least 0.95.
 """
 
 NOISE = """
-B = A + 0.02 on 53 topics, with noise of mean 0, among 40 runs: the adjusted p-value of this pair. A difference
-that is exactly constant is the limit of one that nearly is.
+B = A + 0.02 on 53 topics, with noise of mean 0, among 40 runs: the adjusted p-value of this pair. It is continuous
+as the noise vanishes: an exactly constant difference is the limit.
 """
 
 

@@ -1,7 +1,7 @@
-"""How often does a gate err that looks again and again?
+"""How often does a gate err over repeated looks?
 
 Differences between real runs, shifted to a mean of 0, are the populations: every candidate is as good
-as the baseline, and each one that fails does so wrongly.
+as the baseline, and each failure is a false positive.
 
     python reproductions/gates.py --data data --output docs/reproductions
 
@@ -140,13 +140,14 @@ def page(
     """Return the page in Markdown."""
     error = np.sqrt(LEVEL * (1 - LEVEL) / histories)
     lines = [
-        "# Gates that look again and again",
+        "# Error rates of gates over repeated looks",
         "",
         (
             "Made by `python reproductions/gates.py --data data --output docs/reproductions`. Differences "
-            "between two real runs, drawn at random and shifted to a mean of 0, are the population of each "
-            f"candidate: whatever fails, fails wrongly. {histories:,} histories, seed {SEED}, level "
-            f"{LEVEL:g}; the Monte-Carlo standard error near α is {error:.3f}."
+            "between two real runs, drawn at random and shifted to a mean of 0, are the "
+            f"population of each candidate: every failure is a false positive. {histories:,} "
+            f"histories, seed {SEED}, level "
+            f"{LEVEL:g}; the Monte Carlo standard error near α is {error:.3f}."
         ),
         "",
         "## New candidates on the same topics",
@@ -154,7 +155,7 @@ def page(
         (
             "The share of histories in which any of the first looks found a candidate significantly worse, "
             "on 50 topics drawn once for the history: with each look at α (`fixed`), and with look j at "
-            "6α/(π²j²) (`history`). One tail counts: a single look errs in α/2."
+            "6α/(π²j²) (`history`). The test is one-sided: a single look errs in α/2."
         ),
         "",
         "| table | " + " | ".join(f"{n} looks: fixed | history" for n in LOOKS) + " |",
@@ -184,14 +185,15 @@ def page(
 
 
 _FAR_TAIL = (
-    "Late looks rest on the far tail of t. Where two runs differ on few topics only, as by RR, a sample "
-    "may miss those topics, its standard error is far too small, and t is no guide to an error of one in "
-    "ten thousand: more histories than α err. Such measures need more topics, or a margin."
+    "Late looks depend on the far tail of t. If two runs differ on few topics only, as by RR, a "
+    "sample may miss those topics, its standard error is far too small, and t is not accurate for "
+    "an error of one in ten thousand: the error rate exceeds α. Such measures need more topics, "
+    "or a margin."
 )
 
 
 _SKEWED = (
-    "Very skewed differences do the same. Simulated candidates lose "
+    "Very skewed differences have the same effect. Simulated candidates lose "
     f"{LOSS:g} on most of {SAMPLE} topics and gain as much in total on a share of them, with normal noise of sd "
     f"{NOISE:g}: their mean difference is 0. If the gains are rare, a sample may miss them all."
 )

@@ -1,6 +1,6 @@
-"""Do intervals hold where judges differ? Coverage on TREC 2021 Deep Learning.
+"""Are intervals valid if judges differ? Coverage on TREC 2021 Deep Learning.
 
-The 53 topics that people and models judged are the population. Samples of them are drawn with
+The 53 topics that assessors and models judged are the population. Samples of them are drawn with
 replacement: for the leaderboards of two judges, and for means and differences by human judgements
 of n topics and a model's of 400 more. In a simulation, the truth is known and n may be large.
 
@@ -35,10 +35,10 @@ from confir.studies.judgements.leaderboards import correlate_leaderboards
 SEED = 2021
 LEVEL = 0.95
 MODELS = ("umbrela-gpt4", "binary-gpt4o", "binary-llama3.2")
-# People and UMBRELA give four grades, relevant from 2 on; the others say relevant or not.
+# NIST and UMBRELA give four grades, relevant from 2 on; the other judges' grades are binary.
 MEASURES = {"nDCG@10": ("nDCG@10", "nDCG@10"), "AP": ("AP(rel=2)", "AP")}
 MODEL_TOPICS = 400
-# Human topics and correlations of the simulation, and how many of its samples are drawn at once.
+# Human-judged topics and correlations of the simulation, and the samples that are drawn in one batch.
 SIMULATED_TOPICS = (5, 10, 20, 100, 500)
 CORRELATIONS = (-0.7, 0.0, 0.3, 0.7, 0.9)
 AT_ONCE = 1000
@@ -266,7 +266,7 @@ def simulation_rows(samples: int) -> tuple[list[str], str]:
         rows.append(f"| {topics} | {' | '.join(cells)} |")
     summary = (
         f"Corrected intervals are at most {max(widths):.2f} times as wide as those by human judgements alone, and "
-        f"cover at most {max(short):.3f} less often."
+        f"their coverage is lower by at most {max(short):.3f}."
     )
     return rows, summary
 
@@ -301,7 +301,7 @@ def bias_rows(scores: dict[str, dict[str, np.ndarray]], samples: int) -> list[st
                 drawn = draw_samples(by_judge["nist"], by_judge[model], topics, samples)
                 found = drawn.corrected()
                 own = np.where(found.weight > 0, drawn.correction, 0.0)
-                # that by human judgements alone has none: what samples show of it is Monte-Carlo error
+                # that by human judgements alone has none: what samples show of it is Monte Carlo error
                 cells.append(" / ".join(f"{part.mean():+.4f}" for part in (found.mean, own)))
             rows.append(f"| {measure} | {model} | {' | '.join(cells)} |")
     return rows
@@ -357,9 +357,9 @@ def correction_sentence(found: list[Corrected]) -> str:
         widths = [one.width for one in own]
         error = max(one.error for one in own)
         parts.append(
-            f"intervals of {what} are {min(widths):.2f} to {max(widths):.2f} times as wide as those of "
-            f"people alone, and cover at most {max(short, 0.0):.3f} less often (Monte-Carlo error of the "
-            f"difference up to {error:.3f})"
+            f"intervals of {what} are {min(widths):.2f} to {max(widths):.2f} times as wide as those by "
+            f"human judgements alone, and their coverage is lower by at most {max(short, 0.0):.3f} (Monte "
+            f"Carlo error of the difference up to {error:.3f})"
         )
     text = "; ".join(parts)
     return f"{text[0].upper()}{text[1:]}."
@@ -386,35 +386,36 @@ def main() -> None:
     simulated, summary = simulation_rows(given.simulated)
     error = np.sqrt(0.95 * 0.05 / given.samples)
     lines = [
-        "# Intervals where judges differ",
+        "# Intervals with several judges",
         "",
         (
             "Made by `python reproductions/judgements.py --data DATA --output docs/reproductions`, on the "
             "42 runs and 53 topics of TREC 2021 Deep Learning that NIST's assessors and three language "
             f"models judged. The 53 topics are the population; {given.samples} samples are drawn with "
-            f"replacement a row. Runs share topics: the Monte-Carlo error of a share of .95 is up to "
+            f"replacement a row. Runs share topics: the Monte Carlo error of a share of .95 is up to "
             f"{error:.3f}."
         ),
         "",
         "## Leaderboards of two judges",
         "",
-        f"Coverage of 95 % intervals of τ_b and τ_AP of nDCG@10, NIST against {' / '.join(MODELS)}.",
+        f"Coverage of 95% intervals of τ_b and τ_AP of nDCG@10, NIST against {' / '.join(MODELS)}.",
         "",
         "| | topics | percentile | BCa | confir |",
         "|---|---:|---:|---:|---:|",
         *boards,
         "",
         (
-            "Samples order runs less alike than the population does, and resamples of them err in the same "
-            "direction: percentiles of replicates miss the truth. confir's intervals are those of "
-            "[judges](../judges.md#intervals): mostly conservative, .91 at worst."
+            "On samples, the orders of the runs by two judges agree less than on the population, "
+            "and resampling adds the same bias again: percentiles of replicates miss the truth. "
+            "confir's intervals ([how](../judges.md#intervals)) are mostly conservative, with a "
+            "coverage of .91 at worst."
         ),
         "",
-        "## A model's judgements, corrected with human ones",
+        "## Model judgements, corrected with human judgements",
         "",
         (
-            f"People judge n topics, the model these and {MODEL_TOPICS} more. Coverage of 95 % intervals "
-            "(corrected / human alone / model alone), and mean width of the corrected ones relative to "
+            f"n topics have human judgements; the model judges these and {MODEL_TOPICS} more. Coverage of 95% "
+            "intervals (corrected / human alone / model alone), and mean width of the corrected ones relative to "
             "those by human judgements alone: for means by logit-t, and for differences of two runs by t; "
             f"{given.corrected:,} samples a row."
         ),
@@ -426,12 +427,14 @@ def main() -> None:
         correction_sentence(corrections),
         "",
         (
-            "The variance counts that the weight of the model is estimated: s² (1 + gap²/s²_f)/n, the gap "
-            "being the model's mean on its topics less that on the human-judged ones. Without this term, means by AP "
-            "with binary-gpt4o at n = 20 were covered more than 0.01 less often than by human judgements alone. Each topic is "
-            "corrected with the weight of the others, and s²/n is at least the variance of the mean of topics so "
-            "corrected: without this, means by AP at n = 10 were covered 0.03 less often. Intervals that "
-            "would be more than 1.05 times as wide as those by human judgements alone are made so wide."
+            "The variance includes the error of the estimated weight of the model: s² (1 + "
+            "gap²/s²_f)/n, where the gap is the model's mean on its topics less that on the "
+            "human-judged ones. Without this term, the coverage for means by AP with binary-gpt4o "
+            "at n = 20 was more than 0.01 below that by human judgements alone. Each topic is "
+            "corrected with the weight from the others, and s²/n is at least the variance of the "
+            "mean of topics corrected in this way: without this, the coverage for means by AP at "
+            "n = 10 was lower by 0.03. Intervals are never wider than 1.05 times those by human "
+            "judgements alone."
         ),
         "",
         "![Width and coverage relative to human judgements alone, by model and measure](judgements.svg)",
@@ -439,9 +442,10 @@ def main() -> None:
         "### Bias of the weight",
         "",
         (
-            "The bias of corrected means, their mean over runs: with one weight of the model, from the same "
-            "topics (PPI++) / with a weight for each topic, from the other topics (confir). It is that of the "
-            f"correction, as the mean of human scores has none; {given.corrected:,} samples."
+            "The bias of corrected means, averaged over runs: with one weight of the model, from "
+            "the same topics (PPI++) / with a weight for each topic, from the other topics "
+            "(confir). It is the bias of the correction, as the mean of human scores has none; "
+            f"{given.corrected:,} samples."
         ),
         "",
         "| measure | model | n = 5 | n = 10 | n = 20 |",
@@ -451,10 +455,10 @@ def main() -> None:
         "## Simulation with known truth",
         "",
         (
-            f"Normal human scores of mean 0, and those of a model that is 0.3 too high; n human topics and "
-            f"{MODEL_TOPICS} more of the model. By the correlation of the two over topics: coverage of 95 % "
+            f"Normal human scores of mean 0, and those of a model that is 0.3 too high; n human-judged topics "
+            f"and {MODEL_TOPICS} more of the model. By the correlation of the two over topics: coverage of 95% "
             f"intervals by t, corrected / human alone, and mean width relative to human judgements alone; "
-            f"{given.simulated:,} samples (Monte-Carlo error of a share of .95: "
+            f"{given.simulated:,} samples (Monte Carlo error of a share of .95: "
             f"{np.sqrt(0.95 * 0.05 / given.simulated):.4f})."
         ),
         "",

@@ -2,8 +2,8 @@
 
     python reproductions/kinds.py [--samples 1000]
 
-Prints, for each kind, how often the 95% interval of a mean holds the true mean, how often any of the
-pairs of a family of all pairs is called significant, and the same where the kind is ignored.
+Prints, for each kind, how often the 95% interval of a mean contains the true mean, how often any pair
+of a family of all pairs is significant, and the same if the kind is ignored.
 """
 
 from __future__ import annotations
@@ -269,7 +269,7 @@ def main() -> None:
     samples = given.samples
     warnings.simplefilter("ignore", ConfirWarning)
     lines = [
-        "# Kinds of scores: how often do intervals hold, and families err?\n",
+        "# Kinds of scores: coverage of intervals and error rates of families\n",
         f"Six runs with the same true mean, {samples} samples of each kind, 95% intervals, α = .05; the last",
         "column has both rates where the kind is ignored (`reproductions/kinds.py`).\n",
         "| kind | coverage of a mean | family-wise error | if the kind is ignored |",

@@ -1,4 +1,4 @@
-"""How many samples of real scores are nearly equal? Those that two methods treat apart.
+"""How many samples of real scores are nearly equal, and treated separately by two methods?
 
 Topics are drawn with replacement from every score table of Park 2011, Soboroff 2014 and Urbano 2018;
 a sample of one run's scores counts if they are not all equal.
@@ -21,7 +21,7 @@ from confir.data.tables.score_files import read_scores
 from confir.errors import ConfirWarning
 from confir.intervals.beta_logit import NEARLY_EQUAL, spread_share
 from confir.intervals.calibrated_beta import NEARLY_EQUAL_SUM, share_of_test
-from confir.resampling.topic_sample import as_topic_sample
+from confir.resampling.kinds import as_topic_sample
 
 SEED = 2014
 SIZES = (5, 10, 25, 50)
@@ -77,8 +77,9 @@ def main() -> None:
     about = (
         "Made by `python reproductions/nearly_equal_scores.py --data data --output "
         "docs/reproductions`: share, in %, of samples of topics whose scores are not all equal, but "
-        f"have a dispersion s²/(m(1-m)) below {NEARLY_EQUAL:g}; and, after the stroke, share of those "
-        "that `calibrated-beta` takes as nearly equal, because of that or because their sum has a "
+        f"have a dispersion s²/(m(1-m)) below {NEARLY_EQUAL:g}; and, after the slash, share of "
+        "those that `calibrated-beta` takes as nearly equal, because of that or because their sum "
+        "has a "
         f"standard deviation s√n below {NEARLY_EQUAL_SUM:g} ({20 * NEARLY_EQUAL_SUM:g}/n of more than 20 "
         "topics). Only these have other limits by `beta-logit` or `calibrated-beta` than formula and "
         "test give: limits that pass into those for equal scores. "
@@ -102,7 +103,7 @@ def main() -> None:
     highest = np.max([shares[name] for name in shares], axis=(0, 1))
     if (highest >= (MOST, MOST_OF_TEST)).any():
         sys.exit(
-            f"a table has {100 * MOST:g} % of nearly equal samples or more, or {100 * MOST_OF_TEST:g} %"
+            f"a table has {100 * MOST:g}% of nearly equal samples or more, or {100 * MOST_OF_TEST:g}%"
         )
 
 

@@ -1,11 +1,11 @@
-"""Are the tables and figures of Park (2011) what confir computes from the same scores?
+"""Reproduction of the tables and figures of Park (2011) from the same scores.
 
 Laurence A. F. Park, "Bootstrap confidence intervals for Mean Average Precision", ASEARC 2011.
 
     python reproductions/park2011.py --data data --output docs/reproductions
 
 The paper's experiment is repeated several times, each time with 1,000 samples for every run. The
-samples of one run have nothing to do with those of another, as in the paper; that makes the mean
+samples of one run are independent of those of another, as in the paper, which makes the mean
 over 110 runs precise.
 """
 
@@ -44,7 +44,7 @@ PAPER_SAMPLES, REPLICATES = 1_000, 1_000
 BATCHES = 8
 TOLERANCE = 0.005
 
-# Tables 1-3: Type I error for n = 5, 10, 20, a row a proposed error.
+# Tables 1-3: Type I error for n = 5, 10, 20, one row per nominal error.
 TITLES = {
     "percentile": "Table 1: percentile bootstrap",
     "bca": "Table 2: accelerated bootstrap",
@@ -122,7 +122,7 @@ TABLE_METHODS = ("percentile", BCA_OF_THE_PAPER, "studentised-logit", "bca")
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """A table of the paper beside ours: arrays are levels × sample sizes."""
+    """A table of the paper and ours: arrays are levels × sample sizes."""
 
     method: str
     published: Floats
@@ -257,7 +257,7 @@ def _page(
         ),
         (
             f"**Verdict: {agreeing} of {len(differences)} cells of Tables 1-3 agree with the paper "
-            f"within {TOLERANCE}.** The greatest difference is {np.abs(differences).max():.4f}, the "
+            f"within {TOLERANCE}.** The largest difference is {np.abs(differences).max():.4f}, the "
             f"mean absolute one {np.abs(differences).mean():.4f}; in standard errors the differences "
             f"have mean {scaled.mean():.2f} and standard deviation {scaled.std():.2f}."
         ),
@@ -266,7 +266,7 @@ def _page(
             f"The population is AP on 249 topics for each of 110 runs (TREC 2004 Robust). Samples of "
             f"5, 10 and 20 topics are drawn from it without replacement, {samples:,} for each run "
             f"and size (the paper: {PAPER_SAMPLES:,}), with B = {REPLICATES:,} replicates of each. "
-            "The samples of a run are independent of those of the others. So a cell's Monte-Carlo "
+            "The samples of a run are independent of those of the others. So a cell's Monte Carlo "
             "standard error is the binomial one of 110 runs; the spread of the cells over "
             f"{len(batches)} batches is {_measured_error_ratio(batches):.2f} times that. "
             "Differences below are ours less the paper's, and in brackets in standard errors of a "
@@ -277,16 +277,16 @@ def _page(
         "## Distribution of the differences",
         _distribution_table(cells),
         (
-            "Within one column of a table the cells come from the same samples, so that they err "
-            "together: there are 9 columns rather than 90 cells to judge by."
+            "Within one column of a table the cells come from the same samples, so their errors "
+            "are correlated: the evidence is that of 9 columns rather than 90 cells."
         ),
         "![Differences in standard errors](park2011-differences.svg)",
         "## Independent draws",
         (
             "The paper draws without replacement from 249 topics. That flatters every method, the "
             "more the larger the sample: for n = 20 the standard deviation of the mean shrinks by "
-            f"√(1-20/249) = {math.sqrt(1 - 20 / 249):.3f}, and the interval does not know. With "
-            "replacement, as topics come in practice, errors are larger:"
+            f"a factor of √(1-20/249) = {math.sqrt(1 - 20 / 249):.3f}, which the interval ignores. "
+            "With replacement, errors are larger, as with new topics in practice:"
         ),
         _independent_table(batches, independent),
         "## Other methods",
@@ -295,7 +295,7 @@ def _page(
             f"an error is at most {_worst_error(others):.4f} here."
         ),
         _other_table(others),
-        "![Error made against error claimed](park2011-methods.svg)",
+        "![Actual against nominal error](park2011-methods.svg)",
         "## Figures 1 to 3",
         _figure_text(batches[0]),
         "![Bias of the sample mean, n = 5](park2011-figure1.svg)",
@@ -308,14 +308,15 @@ def _page(
 def _ties_note(half_ties: Floats) -> str:
     largest = np.abs(half_ties).max(axis=0)
     return (
-        "One detail of the paper's BCa shows in the numbers: replicates equal to the sample's mean. "
-        "Of 5 topics, at least 5!/5⁵ = 3.8 % of the replicates draw each topic once. Table 2 is "
-        "what comes out when they do not count as below the mean, as in R's `boot.ci`. confir's "
-        "`bca` counts half of them, which is symmetric in both tails; its greatest differences "
-        f"from Table 2 are {largest[0]:.4f} (n = 5), {largest[1]:.4f} (n = 10) and "
-        f"{largest[2]:.4f} (n = 20). Below stands the paper's way. What is left at α = 0.05 in "
-        "Table 2, about +0.002 for every n, fits `boot.ci` too: its quantiles stand at (B+1)p among "
-        "the ordered replicates, further out than linear ones at (B-1)p+1, which makes "
+        "One detail of the paper's BCa matters: replicates equal to the sample's mean. "
+        "Of 5 topics, at least 5!/5⁵ = 3.8% of the replicates draw each topic once. Table 2 "
+        "results if they do not count as below the mean, as in R's `boot.ci`. confir's `bca` "
+        "counts half of them, which is symmetric in both tails; its largest differences from "
+        f"Table 2 are {largest[0]:.4f} (n = 5), {largest[1]:.4f} (n = 10) and "
+        f"{largest[2]:.4f} (n = 20). The table below follows the paper. The remaining difference "
+        "at α = 0.05 in Table 2, about +0.002 for every n, fits `boot.ci` too: its quantiles "
+        "are at (B+1)p among "
+        "the ordered replicates, farther out than linear ones at (B-1)p+1, which accounts for "
         f"{_quantile_shift(0.05):.4f}."
     )
 
@@ -419,8 +420,8 @@ def _figure_text(part: TypeOneError) -> str:
     bias, skewness = part.bias[0], part.skewness
     return (
         f"Bias of the mean of 5 topics, from {part.samples:,} samples of each run: between "
-        f"{bias.min():+.4f} and {bias.max():+.4f}, all of it Monte-Carlo error, for the mean has no "
-        f"bias. Skewness of the runs' AP: from {skewness.min():.2f} to {skewness.max():.2f}, "
+        f"{bias.min():+.4f} and {bias.max():+.4f}, all of it Monte Carlo error, since the mean is "
+        f"unbiased. Skewness of the runs' AP: from {skewness.min():.2f} to {skewness.max():.2f}, "
         f"median {np.median(skewness):.2f}: all runs are positively skewed, as the paper says."
     )
 

@@ -1,9 +1,9 @@
-"""Can `calibrated-beta` come nearer to what it claims? Variants of it, and the limit of all of them.
+"""Can `calibrated-beta` be calibrated better? Variants of it, and the limit of all of them.
 
 The pivot U of a sample, taken at the true mean, is compared with its distribution over samples of
-another distribution with that mean. What this distribution is, how much the sample's own skewness
-counts in U, and what becomes of samples of equal scores, are varied. Errors are counted in samples
-of real scores, as in `default_method.py`, whose tables and runs these are.
+another distribution with that mean. The variants differ in this distribution, in the weight of the
+sample's own skewness in U, and in the limits for equal scores. Errors are counted in samples
+of real scores, from the tables and runs of `default_method.py`.
 
     python reproductions/pivot_variants.py --data data --output docs/reproductions
 """
@@ -45,7 +45,7 @@ SIZES = (10, 25, 50)
 TAILS = (1.0 - np.array(LEVELS)) / 2.0
 # Simulated samples that each group of a run's samples is compared with, and those of its own scores.
 SIMULATED, OWN_SIMULATED = 2_000, 10_000
-POOL = 8_192  # scores that stand for a distribution
+POOL = 8_192  # scores that represent a distribution
 # A run's samples are compared in groups of like dispersion, and of like shares of zeros and ones.
 DISPERSION_GROUPS, ATOM_GROUPS = 5, 2
 # Pivots of samples with the same scores differ by no more than this.
@@ -247,7 +247,7 @@ def _p_values(observed: Floats, simulated: Floats) -> Floats:
 
 
 def _low_coverage(study: dict[int, Errors]) -> str:
-    """Return the share of runs whose 95 % intervals hold the mean in fewer than 90 % of samples."""
+    """Return the share of runs whose 95% intervals hold the mean in fewer than 90% of samples."""
     rows = [
         (Cell(part), Cell(method), *(Cell(f"{_low_share(e, m):.1f}") for e in errors.values()))
         for part, errors in _halves(study).items()
@@ -319,7 +319,7 @@ def _page(study: dict[int, Errors], population: Population, samples: int) -> str
         f"{samples:,} samples of each run, six levels from 0.5 to 0.99. {METHODS_TEXT.strip()}",
         _distances(_halves(study)),
         OUTCOME.strip(),
-        f"Runs whose 95 % intervals cover less than {LEAST_COVERAGE:.2f}, %, of these samples:",
+        f"Runs whose 95% intervals cover less than {LEAST_COVERAGE:.2f}, %, of these samples:",
         _low_coverage(study),
         "## Zeros and ones",
         BINARY_TEXT.strip(),
@@ -328,41 +328,41 @@ def _page(study: dict[int, Errors], population: Population, samples: int) -> str
     return "\n\n".join(parts) + "\n"
 
 
-METHODS_TEXT = """Distance |error - claimed error| in
-thousandths, averaged over a table's runs first, two-sided / mean of the tails; an exact method would
-show the row *(exact)*, by chance. A variant is named by three things:
+METHODS_TEXT = """Distance |error - nominal error| in
+thousandths, averaged over a table's runs first, two-sided / mean of the tails; the row *(exact)* is what
+an exact method would have, by chance. The name of a variant has three parts:
 
 - what U is compared with: samples of the *beta* distribution with the true mean and the sample's
   dispersion; of a *beta with zeros and ones*, as many as the sample has, and the same mean and
-  dispersion; or of *the run's own scores*, which nobody can know: no other calibration of U can do better,
-  but by chance;
+  dispersion; or of *the run's own scores*, which are unknown in practice: no other calibration of U can do
+  better, except by chance;
 - the number of topics that the beta distribution's skewness counts as in U (0: the sample's alone);
 - the limits for equal scores: *exact* ones, which err with probability α/2 at most, or with *mid-p*,
-  where half of the chance of such a sample counts.
+  where half of the probability of such a sample counts.
 
 The first variant is `calibrated-beta`, but simulated here, for groups of a run's samples, and not read from its table.
 """
 
 OUTCOME = """
-What this says:
+Conclusions:
 
 - *Another family* gains nothing: with the sample's zeros and ones, distances are larger with 10 and 25 topics,
   and with 50 about the same.
-- *The sample's own skewness*: where it counts for more, tails are more even, and two-sided errors a little
-  larger. On the choosing tables the sum of both hardly changes from 15 topics to 100, and 100 stays. On
+- *The sample's own skewness*: with more weight, tails are more even, and two-sided errors slightly
+  larger. On the choosing tables the sum of both hardly changes from 15 topics to 100, so 100 is kept. On
   the others fewer would have been better in the tails.
-- *Limits for equal scores* with mid-p would gain most, on tables of which many samples have equal scores:
-  runs with Success@5 and RR near 1. They remain exact: what they promise then holds for any scores.
-- *The limit.* Where U is compared with its own distribution, nothing is left to calibrate; what remains beyond
-  chance comes from samples of few different means, and from the limits of equal scores. On the
-  confirming tables with 50 topics that is, chance included, still about half of the two-sided distance of `t`,
+- *Limits for equal scores* with mid-p would gain most, on tables in which many samples have equal scores:
+  runs with Success@5 and RR near 1. The limits remain exact, so that they are valid for any scores.
+- *The limit.* If U is compared with its own distribution, nothing is left to calibrate; the rest beyond
+  chance comes from samples with few different means, and from the limits for equal scores. On the
+  confirming tables with 50 topics this is, including chance, still about half of the two-sided distance of `t`,
   the best published method there ([the study of the default](default-method.md)): no calibration
-  of U with these limits can do much better. In the tails, and with fewer topics, less than half can be had.
+  of U with these limits can do much better. In the tails, and with fewer topics, less than half is possible.
 """
 
 BINARY_TEXT = """
-Samples of zeros and ones have n + 1 means, and no interval errs exactly as often as it claims. The
-exact distances, by summing over all samples, beside those of methods for shares:
+Samples of zeros and ones have n + 1 means, and no interval has exactly its nominal error. The
+exact distances, by summing over all samples, compared with those of methods for proportions:
 """
 
 

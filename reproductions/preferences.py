@@ -1,7 +1,7 @@
-"""Do intervals of strengths, ranks and best sets from votes hold as often as they say?
+"""Are intervals of strengths, ranks and best sets from votes calibrated?
 
-Votes are simulated from known strengths: balanced or not, with ties, and by judges with tastes of their own,
-where intervals that take votes for independent stand beside those by judge.
+Votes are simulated from known strengths: balanced or not, with ties, and by judges with individual preferences,
+where intervals by judge are compared with those that assume independent votes.
 
     python reproductions/preferences.py --output docs/reproductions
 
@@ -33,7 +33,7 @@ from confir.studies.ranks.ranking import ranking_of_pairs
 SEED = 1952
 LEVEL = 0.95
 REPLICATES = 399
-# A share may be this many Monte-Carlo errors below the level, and .01, before the script ends with an error.
+# A share may be this many Monte Carlo errors below the level, and .01, before the script ends with an error.
 ERRORS = 3.0
 SLACK = 0.01
 # Few votes on many systems: strengths are asymptotic.
@@ -213,19 +213,22 @@ def page(rows: list[str]) -> str:
         (
             "Made by `python reproductions/preferences.py --output docs/reproductions`. Votes are simulated from "
             f"known strengths, equally spaced over 1; seed {SEED}, level {LEVEL:g}, {REPLICATES} replicates. The "
-            f"Monte-Carlo standard error of a share near .95 is {_error(400):.3f} of 400 samples, {_error(100):.3f} of 100 "
+            f"Monte Carlo standard error of a share near .95 is {_error(400):.3f} of 400 samples, {_error(100):.3f} of 100 "
             f"and {_error(40):.3f} of 40, and less for strengths, of which a sample has several. "
-            "Unbalanced: each system is asked about 1.05 to 2 times as often as the next. Judges: each has a taste "
-            "of its own for every system, sd 0.7; the truth is then what the judges' average predicts."
+            "Unbalanced: each system has 1.05 to 2 times as many votes as the next. Judges: "
+            "each has an individual preference for every system, sd 0.7; the truth is then given "
+            "by the judges' average."
         ),
         "",
         (
-            "`strengths`: share of the intervals that hold the strength, units being judges where there are any, "
-            "and in the row below votes; `pairs`: samples whose simultaneous intervals of all pairs hold; `best`: "
-            "samples whose confidence set holds the best system (with equal strengths, the mean over systems), with "
-            "the set's mean `size`; `ranks`: samples whose simultaneous limits hold all ranks; `refused`: samples "
-            "without finite strengths, which need a prior and are left out. Best sets and ranks hold more often than "
-            "the level where strengths differ: an error needs a significant difference in the wrong direction."
+            "`strengths`: share of the intervals that contain the strength, with judges as units "
+            "if there are any, and votes in the row below; `pairs`: samples whose simultaneous "
+            "intervals contain the differences of all pairs; `best`: samples whose confidence set "
+            "contains the best system (with equal strengths, the mean over systems), with the "
+            "set's mean `size`; `ranks`: samples whose simultaneous limits contain all ranks; "
+            "`refused`: samples without finite strengths, which need a prior and are left out. If "
+            "strengths differ, the coverage of best sets and ranks is above the level: an error "
+            "needs a significant difference in the wrong direction."
         ),
         "",
         "| votes | samples | strengths | pairs | best | size | ranks | refused |",

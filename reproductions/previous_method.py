@@ -2,7 +2,7 @@
 
 Samples of n topics are drawn from the populations of `default_method.py`, real and simulated, and the
 same samples are given to the method of this checkout and to that of an earlier commit, whose source is
-taken from the history of the repository and runs in a process of its own. Errors are counted on each
+taken from the history of the repository and runs in a separate process. Errors are counted on each
 side of the interval.
 
     python reproductions/previous_method.py --data data --output docs/reproductions
@@ -46,11 +46,11 @@ LISTED = 8
 
 DISTANCE = (
     "In thousandths, two-sided / mean of the tails: the error is averaged over the runs of a table "
-    f"first, then |error - claimed error| over levels ({', '.join(map(str, LEVELS))}) and tables."
+    f"first, then |error - nominal error| over levels ({', '.join(map(str, LEVELS))}) and tables."
 )
 COVERAGE = (
-    "Coverage; truth below / above the interval, thousandths (claimed: 25 / 25); lowest coverage of a "
-    "table."
+    "Coverage; truth below / above the interval, thousandths (nominal: 25 / 25); lowest coverage "
+    "of a table."
 )
 WIDTH = (
     "Mean width of 95% intervals now, relative to before: mean over populations; smallest and largest "
@@ -81,7 +81,7 @@ def main() -> None:
 
 
 def count_file(path: Path, samples: int) -> None:
-    """Count the errors of the version on the path in the populations of a file, beside it."""
+    """Count the errors of the version on the path in the populations of a file, and write them next to it."""
     population = np.load(path)
     found = {}
     for size in SIZES:
@@ -144,7 +144,7 @@ def by_table(shares: Floats, tables: Integers) -> Floats:
 
 
 def distances(counts: Counts, tables: Integers) -> tuple[Floats, Floats]:
-    """Return |error - claimed error|, mean over levels, of each table: two-sided, and of the tails."""
+    """Return |error - nominal error|, mean over levels, of each table: two-sided, and of the tails."""
     claimed = 1.0 - np.array(LEVELS)[:, None]
     below, above = (by_table(counts[side], tables) for side in ("below", "above"))
     two_sided = np.abs(below + above - claimed).mean(axis=0)
@@ -156,7 +156,7 @@ def distances(counts: Counts, tables: Integers) -> tuple[Floats, Floats]:
 
 def page(data: Path, commit: str, samples: int) -> str:
     """Return the page in Markdown."""
-    # The script beside this one; a version's own process has no need of it.
+    # A script in the same folder, which the process of a version does not need.
     from default_method import CHOOSING, NEW, _real_populations, _simulated_populations, _tables
 
     tables = list(_tables(data))
@@ -195,7 +195,7 @@ def page(data: Path, commit: str, samples: int) -> str:
     sections = [
         "# `calibrated-beta` before and now",
         about,
-        "## Distance of the error from what is claimed",
+        "## Distance of the error from the nominal error",
         DISTANCE,
         _table(_distance_rows(found, places, parts)),
         "## 95% intervals",
@@ -277,7 +277,7 @@ def _changes(
         gap = np.abs(error["now"] - claimed) - np.abs(error["before"] - claimed)
         # Of one version: the samples are the same, so that chance differences are smaller.
         chance = np.sqrt(claimed * (1.0 - claimed) / (samples * columns))
-        for word, sign in (("farther from", 1), ("nearer to", -1)):
+        for word, sign in (("farther from", 1), ("closer to", -1)):
             chosen = np.flatnonzero(sign * gap > chance)
             chosen = chosen[np.argsort(-sign * gap[chosen], kind="stable")]
             listed = "; ".join(
@@ -290,7 +290,7 @@ def _changes(
             )
     text = (
         "Error of 95% intervals in thousandths, before → now, of tables where its distance from 50 "
-        f"changed by more than the Monte-Carlo standard error of one version (at most {LISTED}):"
+        f"changed by more than the Monte Carlo standard error of one version (at most {LISTED}):"
     )
     return f"{text}\n\n" + "\n".join(lines)
 

@@ -1,7 +1,7 @@
-"""Do the confidence set of the best run and the rank intervals hold what they promise?
+"""Coverage of the confidence set of the best run and of rank intervals.
 
 Tables of real scores are the populations: topics are drawn from them with replacement, so that the
-best run and all ranks are known. Two kinds of interval that promise less stand beside: percentiles
+best run and all ranks are known. Two weaker kinds of interval are compared: percentiles
 of bootstrap ranks, and unadjusted comparisons of pairs.
 
     python reproductions/ranks.py --data data --output docs/reproductions
@@ -38,7 +38,7 @@ SIZES = (10, 25, 50, 100)
 # Tables with more runs take long: they get a fifth of the samples.
 MANY_RUNS = 50
 
-# Rank intervals of all runs at once may miss a little more often: with few topics, no t is exact.
+# Simultaneous rank intervals may miss slightly more often: with few topics, no t is exact.
 LEAST = {"set": LEVEL, "all": LEVEL, "top": LEVEL, "simultaneous": 0.94}
 
 # A coverage may be this many standard errors too low before the script ends with an error.
@@ -168,7 +168,7 @@ def summary(population: Population, found: list[Found]) -> dict[str, float]:
 
 
 def too_low(row: dict[str, float], samples: int) -> list[str]:
-    """Return which coverages are below what is promised, beyond Monte-Carlo error."""
+    """Return which coverages are below the level, beyond Monte Carlo error."""
     return [
         name
         for name, least in LEAST.items()
@@ -184,7 +184,7 @@ def page(rows: dict[tuple[str, int, int], dict[str, float]], samples: int) -> st
         "the truth: "
         f"{samples} samples of each size ({samples // 5} for more than {MANY_RUNS} runs), "
         f"{REPLICATES} replicates, seed {SEED}, level {LEVEL:g}. The "
-        f"Monte-Carlo standard error of a coverage near {LEVEL:g} of one run is "
+        f"Monte Carlo standard error of a coverage near {LEVEL:g} of one run is "
         f"{np.sqrt(LEVEL * (1 - LEVEL) / samples):.3f}."
     )
     lines = ["# Coverage of the best set and of rank intervals", "", about, ""]
@@ -221,25 +221,26 @@ def page(rows: dict[tuple[str, int, int], dict[str, float]], samples: int) -> st
 
 
 _BEST = (
-    "How often the truly best run is in the confidence set of `find_best`, and how many runs are. "
-    "Where all runs are tied, each of them is the best, and the share is the mean over them."
+    "Share of samples in which the truly best run is in the confidence set of `find_best`, and "
+    "mean size of the set. If all runs are tied, each of them is the best, and the share is the "
+    "mean over them."
 )
 _RANKS = (
-    "How often an interval holds the true rank, 1 + the number of runs with a higher mean: each run's "
-    "own interval, on average over all runs, over the best tenth, and for the run with the lowest "
-    "coverage; all simultaneous intervals at once. Beside stand two kinds that promise less: "
-    "*unadjusted*, where each pair may have the wrong direction with probability 0.05; and "
-    "*percentile*, of bootstrap ranks, which confir used before. Where all runs are tied, the true rank "
-    "of each is 1.\n\n"
-    "A rank interval misses only where a direction is wrong: a run must seem significantly better "
-    "although it is not. Where many runs are tied this happens as often as is allowed, and the "
-    "coverage is close to the level: between 0.93 and 0.98 can be had there, and for the first of "
-    "nearly tied runs. Where runs differ, it happens less often, and a run that wrongly seems better "
-    "is outweighed by better runs that do not seem so: intervals then cover more than they promise. "
-    "Unadjusted comparisons cover 0.97 to 0.99 of the ranks in the real tables with 20 runs or more, "
-    "and their intervals are narrower by a quarter to a half; but of 20 tied runs they hold 69 to 80% of the ranks, "
-    "and few topics cannot rule out that runs are tied. An interval that holds everywhere covers too much "
-    "where runs differ."
+    "Share of intervals that contain the true rank, 1 + the number of runs with a higher mean: "
+    "each run's own interval, on average over all runs, over the best tenth, and for the run with "
+    "the lowest coverage; and the share of samples in which all simultaneous intervals do. For "
+    "comparison, two weaker kinds of interval: *unadjusted*, where each pair may have the wrong "
+    "direction with probability 0.05; and *percentile*, of bootstrap ranks. If all runs are tied, "
+    "the true rank of each is 1.\n\n"
+    "A rank interval misses only if a direction is wrong: a run must seem significantly better "
+    "although it is not. If many runs are tied this happens as often as α allows, and the "
+    "coverage is close to the level: between 0.93 and 0.98, also for the first of nearly tied "
+    "runs. If runs differ, it happens less often, and a run that wrongly seems better is "
+    "compensated by better runs that do not seem so: the coverage then exceeds the level. "
+    "Unadjusted comparisons cover 0.97 to 0.99 of the ranks in the real tables with 20 runs or "
+    "more, and their intervals are narrower by a quarter to a half; but of 20 tied runs they "
+    "cover only 69 to 80% of the ranks, and few topics cannot rule out that runs are tied. An "
+    "interval that is valid in all cases is conservative if runs differ."
 )
 
 

@@ -1,12 +1,12 @@
-"""Is the coverage that Soboroff (2014) published what confir measures on the same scores?
+"""Reproduction of the coverage that Soboroff (2014) published, on the same scores.
 
 Ian Soboroff, "Computing Confidence Intervals for Common IR Measures", EVIA 2014; his scores,
 intervals and code: https://github.com/isoboroff/confint
 
     python reproductions/soboroff2014.py --data data --output docs/reproductions
 
-The paper draws samples anew for every run, measure and method. Here the runs of a block share them,
-shuffled against each other; batches tell how precise the means are.
+The paper draws new samples for every run, measure and method. Here the runs of a block share them,
+shuffled against each other; batches give the precision of the means.
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ class Study:
         return coverage
 
     def error_of_mean(self, method: str) -> float:
-        """Return the Monte-Carlo standard error of the mean coverage, from the batches."""
+        """Return the Monte Carlo standard error of the mean coverage, from the batches."""
         means = self.batches[:, :, self.methods.index(method)]
         variance = means.var(axis=0, ddof=1) / len(means)
         return math.sqrt(float((np.square(self.weights) * variance).sum()))
@@ -288,7 +288,7 @@ def _study(name: str, tables: dict[str, list[Scores]], samples: int, replicates:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Mean coverage on a collection beside the published one."""
+    """Mean coverage on a collection, and the published one."""
 
     title: str
     method: str
@@ -303,7 +303,7 @@ class Comparison:
 
     @property
     def agrees(self) -> bool:
-        """Whether the difference is within Monte-Carlo error."""
+        """Whether the difference is within Monte Carlo error."""
         return abs(self.scaled) <= AGREES
 
 
@@ -353,7 +353,7 @@ def _page(
         ),
         (
             "**The advice against bootstrap-t is an artefact.** The paper put α instead of α/2 into "
-            "each tail, so that its 95 % intervals were 90 % intervals: its mean coverage is "
+            "each tail, so that its 95% intervals were 90% intervals: its mean coverage is "
             f"{_published_mean(published, 'bootstrap_t'):.3f}. With α/2 in each tail bootstrap-t "
             f"covers {means['bootstrap-t']:.4f} on average, where t covers {means['t']:.4f}, "
             f"percentile {means['percentile']:.4f} and BCa {means['bca']:.4f}: {nearest} comes "
@@ -362,27 +362,27 @@ def _page(
         "## How",
         (
             f"From the n scores of a run {samples} samples of n topics are drawn with replacement; "
-            f"an interval is computed from each, with B = {REPLICATES:,} replicates where it "
-            "resamples, and those that hold the mean of the n scores are counted. The paper has "
+            f"an interval is computed from each, with B = {REPLICATES:,} replicates if it "
+            "resamples; those that contain the mean of the n scores are counted. The paper has "
             f"{PAPER_SAMPLES:,} samples, with {PAPER_REPLICATES:,} replicates for percentile and "
             f"bootstrap-t and {REPLICATES:,} for BCa. A standard error is that of the difference of "
-            "two means: the paper's, binomial, for it drew samples anew for every run, measure and "
-            f"method; and ours, from {BATCHES} batches."
+            "two means: the paper's, binomial, because it drew new samples for every run, measure "
+            f"and method; and ours, from {BATCHES} batches."
         ),
         "## Mean coverage by collection and method",
         _comparison_table(comparisons),
         "## What the paper would have found",
         (
-            "Mean coverage of 95 % intervals over all runs and measures, those included that the "
+            "Mean coverage of 95% intervals over all runs and measures, including those that the "
             "published table lacks. `t` divides by n - 1."
         ),
         _corrected_table(studies),
         "![Coverage by collection, measure and method](soboroff2014-figures2-3.svg)",
         "## Run by run",
         (
-            "The published coverage of each run and measure of the TREC collections beside ours, "
-            "the difference in its standard errors: mean 0 and standard deviation 1 if the two "
-            "differ by chance only."
+            "The published coverage of each run and measure of the TREC collections compared with "
+            "ours, as a difference in standard errors, which has mean 0 and standard deviation 1 "
+            "if the two differ only by chance."
         ),
         _run_table(studies, published),
         "## Do the replicates matter?",
@@ -394,11 +394,12 @@ def _page(
         "![Intervals and coverage of weaver1](soboroff2014-figure1.svg)",
         "## Outliers",
         (
-            "The lowest coverage of t, and why: most topics score the same, or a few score far above "
-            "the rest. A sample that lacks the few has too low a mean and too narrow an interval."
+            "The lowest coverage of t, and why: most topics have the same score, or a few score "
+            "far above the rest. A sample without these few topics has too low a mean and too "
+            "narrow an interval."
         ),
         _outlier_table(studies),
-        "## Errata and facts",
+        "## Errata and notes",
         _errata(tables, published),
     ]
     return "\n\n".join(part.strip() for part in parts) + "\n"
@@ -504,10 +505,10 @@ def _replicates_text(few: Study, many: Study) -> str:
     shift = 2.0 * (_tail(REPLICATES) - _tail(PAPER_REPLICATES))
     return (
         f"With B = {PAPER_REPLICATES:,} instead of {REPLICATES:,}, mean coverage on {few.title} "
-        f"changes on the same samples by: {', '.join(lines)}. A quantile of B replicates "
-        "stands a little inside the one it means, at (p(B-1)+1)/(B+1) on average; for a 95 % "
-        f"interval that makes {shift:.4f} of coverage between the two B. Nothing above is corrected "
-        "for it."
+        f"changes on the same samples by: {', '.join(lines)}. A quantile of B replicates lies "
+        "slightly inside the one it estimates, at (p(B-1)+1)/(B+1) on average; for a 95% "
+        f"interval that is a difference in coverage of {shift:.4f} between the two B. The numbers above "
+        "are not corrected for it."
     )
 
 
@@ -553,13 +554,13 @@ def _interval_text(
                     off = max(abs(low - entry["low"]), abs(high - entry["high"]))
                     deviations[method].append(off / width)
     medians = ", ".join(
-        f"{method} {100 * np.nanmedian(values):.1f} %" for method, values in deviations.items()
+        f"{method} {100 * np.nanmedian(values):.1f}%" for method, values in deviations.items()
     )
     return (
         f"Of the {checked:,} published t intervals of the TREC collections {exact:,} are what the "
-        "scores give with the standard deviation divided by n, to all four decimals. The limits of "
-        "the other intervals differ from ours by chance; the greater of the two differences is, "
-        f"in the median, this share of the interval's width: {medians}."
+        "scores give with the standard deviation divided by n, to all four decimals. The limits "
+        "of the other intervals differ from ours by chance; the median of the larger of the two "
+        f"differences, as a share of the interval's width, is: {medians}."
     )
 
 
@@ -655,8 +656,8 @@ def _errata(tables: dict[str, list[Scores]], published: Published) -> str:
         ),
         (
             f"The published table has no intervals for {', '.join(lacking)}, and no BCa for "
-            f"{without_bca} more rows of these runs, which found hardly anything. Means beside "
-            "published ones are over what was published."
+            f"{without_bca} more rows of these runs, which found hardly anything. Means that are "
+            "compared with published ones are over the published rows."
         ),
         (
             "The NTCIR runs are numbered in another order in the published table than in the score "

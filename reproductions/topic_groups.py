@@ -40,7 +40,7 @@ def draw(shape: str, size: tuple[int, int], rng: np.random.Generator) -> Any:
 
 
 def main() -> None:
-    """Print a row per distribution and layout."""
+    """Print one row per distribution and layout."""
     from scipy.stats import f
 
     parser = argparse.ArgumentParser(description=__doc__)
@@ -50,7 +50,7 @@ def main() -> None:
     given = parser.parse_args()
     samples = given.samples
     lines = [
-        "# Groups of topics: how often is a difference wrongly said to depend on the group?\n",
+        "# Groups of topics: Type I error of the test of equal differences\n",
         f"Shares of {samples} samples in which equal mean differences are rejected at α = .05, by",
         f"{PERMUTATIONS} permutations and by Welch's own p-value (`reproductions/topic_groups.py`).\n",
         "| differences | topics of the groups | their sd | permutation | Welch |",

@@ -1,4 +1,4 @@
-"""How often runs are wrongly called dominated, or wrongly put on the frontier of quality and cost.
+"""Error rates of the statuses of runs on quality and cost: wrongly dominated, wrongly on the frontier.
 
     python reproductions/tradeoff.py --output docs/reproductions
 
@@ -25,7 +25,7 @@ from confir.errors import ConfirWarning
 REPLICATES, SEED = 199, 2006
 ERROR = 0.05
 TOPICS = (25, 50, 100)
-# A rate may be this many Monte-Carlo errors above α before the script ends with an error.
+# A rate may be this many Monte Carlo errors above α before the script ends with an error.
 ERRORS = 3.0
 STATUSES = ("dominated", "frontier")
 
@@ -106,18 +106,20 @@ def _error(samples: int) -> float:
 def page(rows: list[str]) -> str:
     """Return the page in Markdown."""
     lines = [
-        "# Quality and cost: how often are runs wrongly called dominated, or wrongly on the frontier?",
+        "# Quality and cost: error rates of the statuses",
         "",
         (
-            "Made by `python reproductions/tradeoff.py --output docs/reproductions`. Shares of the samples with a "
-            f"known frontier in which any run is called so, α = {ERROR:g}; the Monte-Carlo standard error of a share near α is "
+            "Made by `python reproductions/tradeoff.py --output docs/reproductions`. Shares of "
+            "the samples, with a known frontier, in which any run is wrongly called dominated or "
+            f"on the frontier, α = {ERROR:g}; the Monte Carlo standard error of a share near α is "
             f"{_error(1_000):.3f} of 1,000 samples, and {_error(2_000):.3f} of 2,000."
         ),
         "",
         (
-            "Both statuses reach α where one wrong decision suffices: two runs that are tied in both, of which any "
-            "significant difference puts one on the frontier; and equal costs, at which any significant difference "
-            "in quality dominates. Elsewhere a status needs several decisions at once, better *and* cheaper, or "
+            "The error rates of both statuses are close to α if one wrong decision suffices: two "
+            "runs that are tied in both, of which any significant difference puts one on the "
+            "frontier; and equal costs, with which any significant difference in quality makes a "
+            "run dominated. Otherwise a status needs several decisions, better *and* cheaper, or "
             "better or cheaper than *every* other run, and errors are rarer."
         ),
         "",

@@ -1,4 +1,4 @@
-"""[Zhang2013], "Bias-Variance Decomposition of IR Evaluation", beside confir.
+"""Reproduction of [Zhang2013], "Bias-Variance Decomposition of IR Evaluation".
 
 Tables 1 and 2 cell by cell, with their errata, and both figures on real data: the paper's own runs
 were never published. Its query models are imitated on the level of lists: two runs of one
@@ -122,7 +122,7 @@ def computed_table_2(scores: Scores) -> dict[str, list[float]]:
 
 
 def side_by_side(ours: dict[str, list[float]], printed: Mapping[str, tuple[float, ...]]) -> Table:
-    """Return our table beside the printed one, cell by cell, with a verdict."""
+    """Return our table and the printed one, cell by cell, with a verdict."""
     rows = []
     for name, values in printed.items():
         for model, value, own in zip(AP, values, ours[name], strict=True):
@@ -132,7 +132,7 @@ def side_by_side(ours: dict[str, list[float]], printed: Mapping[str, tuple[float
 
 
 def changed_example() -> Table:
-    """Return what the text says of the changed C, beside ours."""
+    """Return what the text says of the changed C, and our values."""
     ours = computed_table_1(example(changed=True))
     place = list(AP).index("C")
     rows = [
@@ -282,13 +282,13 @@ def main() -> None:
     parts = {
         "Table 1": side_by_side(computed_table_1(example()), TABLE_1),
         "Table 2": side_by_side(computed_table_2(example()), TABLE_2),
-        "The text's changed C": changed_example(),
+        "The changed C in the text": changed_example(),
     }
     figures: list[str] = []
     for pair in PAIRS:
         models, runs = query_models(options.data, pair), all_runs(options.data, pair)
         parts[f"{pair.title}: what the figures show"] = trends(models)
-        note = "95 % intervals by bootstrap-t, 9999 replicates"
+        note = "95% intervals by bootstrap-t, 9999 replicates"
         parts[f"{pair.title}: original, expanded, mixed and purified lists"] = bias_variance_table(
             models, note
         )
@@ -324,19 +324,21 @@ def write_page(output: Path, parts: dict[str, Table], figures: list[str]) -> Non
         "Peng Zhang, Dawei Song, Jun Wang, Yuexian Hou, *Bias-Variance Decomposition of IR "
         "Evaluation*, SIGIR 2013.\n\n"
         "Made by `python reproductions/zhang2013.py --data data --output "
-        "docs/reproductions`. Every cell of Tables 1 and 2 is met but two, which are errata: "
+        "docs/reproductions`. All cells of Tables 1 and 2 are reproduced except two, which are "
+        "errata: "
         "Var(B) is 0.0676 (printed 0.0646: with 0.0676 the paper's own total, 0.0797, comes out), "
         "and Bias²+Var of C is 0.1082 (printed 0.182, a digit lost).\n\n"
-        "The paper's query models and runs were never published, so its figures cannot be made "
-        "again. The same questions are put to real runs: one without feedback (original) and one "
-        "with (expanded); their mixtures with weight λ on the original; and the expanded list "
-        "without a share r of the non-relevant documents among its 30 best. The paper removes such "
-        "documents from what the query is expanded with, here they leave the list itself.\n\n"
-        "What shows depends on the collection. On TREC-COVID purer lists lower bias and variance "
-        "together, as in the paper; mixtures lower the bias and raise the variance at first. On "
+        "The paper's query models and runs were never published, so its figures cannot be "
+        "reproduced. The same questions are asked of real runs: one without feedback (original) "
+        "and one with (expanded); their mixtures with weight λ on the original; and the expanded "
+        "list without a share r of the non-relevant documents among its 30 best. The paper "
+        "removes such documents from the expansion; here they are removed from the list "
+        "itself.\n\n"
+        "The result depends on the collection. On TREC-COVID purer lists lower both bias and "
+        "variance, as in the paper; mixtures lower the bias and raise the variance at first. On "
         "Robust 2003 it is the other way round: mixtures trade bias for variance as in the paper, "
-        "but purer lists score higher on some topics only, so that the score varies more, and the "
-        "total error of the best lists is the largest. That is a property of the decomposition of "
+        "but purer lists score higher on some topics only, so the score varies more, and the "
+        "total error of the best lists is the largest. This is a property of the decomposition of "
         "the score, whose target is one mean for all topics ([Zhang2013] Section 2.4); the "
         "decomposition of ρ, `--variable rho`, does not have it.\n\n"
         + "\n".join(sections)

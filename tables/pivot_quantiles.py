@@ -1,4 +1,4 @@
-"""How is the pivot of `calibrated-beta` distributed? Quantiles over samples of beta distributions.
+"""Quantiles of the pivot of `calibrated-beta` over samples of beta distributions.
 
 Writes the table that the package ships, `src/confir/intervals/pivot_quantiles.npz`, by simulation
 from a fixed seed. It takes some minutes of processor time.
@@ -20,7 +20,7 @@ from confir.intervals.pivot_quantiles import STEPS, TABLE, compress
 
 SEED = 2026
 SIZES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 35, 50, 75, 100, 150, 250)
-# Of each tail. The least one belongs to the highest level served.
+# Of each tail. The smallest one belongs to the highest level supported.
 TAILS = (
     *(0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.075, 0.05),
     *(0.035, 0.025, 0.015, 0.01, 0.005, 0.0025, 0.001, 0.0005),
@@ -35,7 +35,7 @@ DISPERSIONS = (0.001, 0.003, 0.01, 0.03, 0.06, 0.1, 0.17, 0.27, 0.4, 0.55, 0.7, 
 SAMPLES, FEW = 500_000, 25
 # A probability below all tails, of which there is a normal quantile.
 _NEVER = 1e-300
-# Scores that stand for a distribution: its quantiles at as many even steps.
+# Scores that represent a distribution: its quantiles at equally spaced probabilities.
 POOL = 2**17
 # Scores that are worked on together: few enough for the processor's cache.
 _TOGETHER = 2**18
@@ -93,7 +93,7 @@ def samples_of(size: int, samples: int = SAMPLES) -> int:
 
 
 def beta_quantiles(logit: float, dispersion: float) -> Floats:
-    """Return the scores that stand for the beta distribution of a mean and dispersion."""
+    """Return the scores that represent the beta distribution of a mean and dispersion."""
     from scipy.special import betaincinv
 
     mean, size = 1.0 / (1.0 + np.exp(-logit)), 1.0 / dispersion - 1.0

@@ -1,4 +1,4 @@
-"""Which names does a chart write beside its axes?"""
+"""The names that a chart writes next to its axes."""
 
 import json
 

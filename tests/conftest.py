@@ -1,4 +1,4 @@
-"""What all tests share: where the real data are, and a cluster."""
+"""Fixtures that all tests share: the folder of real data, and a cluster."""
 
 import gc
 import logging
@@ -182,7 +182,7 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
-# A cluster lives as long as the tests, and looks at itself fifty times a second unless told otherwise.
+# A cluster lives as long as the tests, and profiles itself fifty times a second by default.
 QUIET = {
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "60s",

@@ -1,4 +1,4 @@
-"""How long tests take: a file for people to read, in which no test looks."""
+"""A file with the durations of tests, for reading only."""
 
 import os
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""A disk that fails at one call, at each in turn: what stands on it must be as before or as after."""
+"""A disk that fails at each call in turn: files must be as before or as after."""
 
 import builtins
 import errno
@@ -8,7 +8,7 @@ import os
 from contextlib import ExitStack
 from unittest import mock
 
-# Calls of the operating system that change files, beside the writes of opened files.
+# Calls of the operating system that change files, except writes to open files.
 CALLS = ("ftruncate", "truncate", "rename", "replace", "fsync", "chmod")
 
 _open = open
@@ -19,9 +19,9 @@ def full_disk():
 
 
 class Failure:
-    """A time in which a certain call fails, or it and all later ones; ``happened`` tells if it did.
+    """A context in which a certain call fails, or it and all later ones; ``happened`` is true if it did.
 
-    Of what a failing write is given, half is written, as on a disk that gets full.
+    A failing write writes half of its data, as on a disk that gets full.
     """
 
     def __init__(self, number, *, lasting=False):

@@ -1,4 +1,4 @@
-"""Judges who err: noisy copies of qrels, as dicts topic → docid → gain; and their correction."""
+"""Simulated judges: noisy copies of qrels, as dicts topic → docid → gain; and their correction."""
 
 import numpy as np
 from scipy import stats

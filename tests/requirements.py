@@ -1,4 +1,4 @@
-"""What a test needs beyond the packages: without it the test is skipped, but fails where CI is true."""
+"""What a test needs beyond the packages: without it the test is skipped, but fails if CI is true."""
 
 import importlib
 import os

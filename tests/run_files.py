@@ -1,4 +1,4 @@
-"""Run files as they come: valid ones that take every freedom of the format, and damaged ones."""
+"""Run files: valid ones in every layout that the format allows, and damaged ones."""
 
 import os
 import subprocess
@@ -135,7 +135,7 @@ scan_options = st.fixed_dictionaries(
 
 
 def assert_passing_with_bounds_checked(folder, file, *tests):
-    """Run tests of a file anew with kernels that raise where they reach beyond an array."""
+    """Run tests of a file again with kernels that raise if they reach beyond an array."""
     process = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"),

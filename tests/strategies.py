@@ -1,4 +1,4 @@
-"""What do tests try? Small collections of every kind, for hypothesis."""
+"""Hypothesis strategies: small collections of every kind."""
 
 from __future__ import annotations
 
@@ -262,7 +262,7 @@ def tied_topics(
     runs: int = 2,
     levels: int = 20,
 ) -> TiedTopic:
-    """Draw a topic whose lists hold judged and unjudged documents; few levels make many ties."""
+    """Draw a topic whose lists have judged and unjudged documents; few levels make many ties."""
     grades = st.lists(st.integers(0, 3), min_size=1, max_size=judged)
     gains = {f"j{i}": gain for i, gain in enumerate(draw(grades))}
     documents = [*gains, *(f"u{i}" for i in range(draw(st.integers(0, unjudged))))]

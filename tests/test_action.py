@@ -30,7 +30,7 @@ from requirements import missing_requirement
 ROOT = Path(__file__).resolve().parent.parent
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 
-# Passes on what it is asked, and repeats the answer.
+# Passes on its arguments, and repeats the answer.
 CONFIR = f"""#!{sys.executable} -IS
 import json, os, socket, sys
 with socket.socket(socket.AF_UNIX) as line, line.makefile("rw") as stream:
@@ -41,7 +41,7 @@ sys.stdout.write(out)
 sys.stderr.write(err)
 sys.exit(code)
 """
-# Records what it is asked, filters the comments that are there, and fails where it is told to.
+# Records its requests, filters the existing comments, and fails where the test demands it.
 GH = f"""#!{sys.executable} -IS
 import json, os, subprocess, sys
 words = sys.argv[1:]
@@ -379,7 +379,7 @@ def test_history_junit_and_all_other_inputs_reach_confir(act):
     assert "look 1: its intervals have level 93." in done.summary
 
 
-def test_a_score_table_stands_in_for_runs(act):
+def test_a_score_table_replaces_runs(act):
     rows = [f"{run},m,t{t},{s + t / 100}" for run, s in (("a", 0.5), ("b", 0.2)) for t in range(9)]
     rows = [row if not row.startswith("b") else row.replace("t3,0.23", "t3,0.3") for row in rows]
     (act.work / "scores.csv").write_text("run,measure,topic,score\n" + "\n".join(rows) + "\n")

@@ -1,4 +1,4 @@
-"""The layers hold their direction, and heavy packages wait until they are needed."""
+"""Import directions of the layers, and late imports of heavy packages."""
 
 import ast
 from functools import cache
@@ -33,7 +33,7 @@ GROUND = (
     "stored_results",
     "whole_files",
 )
-# What a part may import beside its own and the ground. Statistics never see what shows them; page
+# What a layer may import besides itself and the base modules. Statistics never see what shows them; page
 # and command line know studies through their list alone.
 ALLOWED = {
     **{layer: LAYERS[: place + 1] for place, layer in enumerate(LAYERS)},

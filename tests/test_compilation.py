@@ -1,4 +1,4 @@
-"""Kernels are compiled where that can be done, and done without where it cannot."""
+"""Kernels are compiled if possible, and otherwise replaced."""
 
 import sys
 

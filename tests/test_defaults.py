@@ -1,4 +1,4 @@
-"""Is every default stated once?"""
+"""Every default is stated once."""
 
 import ast
 import inspect
@@ -87,7 +87,7 @@ def test_every_verb_has_the_seed_of_the_commands():
     assert default(confir.Experiment, "rng") == defaults.SEED
 
 
-def test_without_a_seed_numbers_are_drawn_anew():
+def test_without_a_seed_numbers_are_redrawn():
     values = np.random.default_rng(1).random((9, 2))
     given = {"method": "percentile", "replicates": 399}
     fixed, other = (confir.confidence_interval(values, **given) for _ in range(2))

@@ -1,4 +1,4 @@
-"""Whatever call fails while files are written, what stands there is as before or as after."""
+"""Whatever call fails while files are written, the files are as before or as after."""
 
 import gc
 import os

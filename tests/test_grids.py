@@ -1,4 +1,4 @@
-"""Of a grid of cases, `make test` runs some: each value of each parameter is among them."""
+"""Reduced grids of cases: `make test` covers each value of each parameter."""
 
 
 def values(cases):

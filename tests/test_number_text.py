@@ -1,4 +1,4 @@
-"""Numbers read alike everywhere."""
+"""Numbers have the same format everywhere."""
 
 import math
 

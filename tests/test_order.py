@@ -1,4 +1,4 @@
-"""Best first: gaps last, and what differs by rounding alone is equal."""
+"""Order of records: best first, missing values last, equality up to rounding error."""
 
 import numpy as np
 import pytest

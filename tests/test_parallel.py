@@ -1,4 +1,4 @@
-"""Work is spread so that who does it changes nothing, and what was done is not done again."""
+"""Parallel work: results independent of the workers, and nothing computed twice."""
 
 import json
 import os
@@ -66,7 +66,7 @@ def test_fewer_than_one_job_is_refused(jobs):
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
-def test_progress_is_told_after_each_task(jobs):
+def test_progress_is_reported_after_each_task(jobs):
     steps = []
     run_tasks(squares, range(5), jobs=jobs, progress=steps.append)
     assert steps == [1] * 5
@@ -137,7 +137,7 @@ def test_a_damaged_result_is_not_trusted(tmp_path, damage):
         assert mended["cube"].tobytes() == squares(1)["cube"].tobytes()
 
 
-def test_a_half_written_file_beside_the_results_is_ignored(tmp_path):
+def test_a_half_written_file_next_to_the_results_is_ignored(tmp_path):
     run_tasks(squares, range(2), resume=tmp_path, study=STUDY)
     (tmp_path / "task-000001.npz").rename(tmp_path / "tmpx1.part")
     work = Work()
@@ -213,7 +213,7 @@ def test_seeds_of_tasks_come_from_the_generator_alone():
     assert [np.random.default_rng(seed).integers(2**60) for seed in more[:4]] == drawn[0]
 
 
-def test_a_digest_tells_content_shape_and_type_apart():
+def test_a_digest_distinguishes_content_shape_and_type():
     x = np.arange(6.0)
     different = [x, x + 1, x.reshape(2, 3), x.reshape(3, 2), x.astype(np.float32), x[:5]]
     assert len({digest(array) for array in different}) == len(different)
@@ -281,7 +281,7 @@ def test_callers_in_several_threads_share_the_limit_of_products():
     assert product_threads() == before
 
 
-def test_progress_of_threads_is_told_by_the_caller():
+def test_progress_of_threads_is_reported_by_the_caller():
     told = []
     result = run_blocks(
         lambda number: number**2,

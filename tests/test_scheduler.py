@@ -1,4 +1,4 @@
-"""Work on a cluster gives the bits of work here, survives lost workers, and fails in one sentence."""
+"""Work on a cluster: bit-identical results, lost workers, and errors of one sentence."""
 
 import os
 import pickle
@@ -302,7 +302,7 @@ def test_the_error_raised_is_that_of_the_first_task(cluster, tmp_path, sent):
         list(scheduler_in_use().run(fail, sent(range(4))))
 
 
-def test_outcomes_of_tasks_are_told_in_the_order_of_the_tasks():
+def test_outcomes_of_tasks_are_reported_in_the_order_of_the_tasks():
     outcomes = confir.scheduler._OutcomesInOrder()
     outcomes.warned[1] = [("second", InputWarning)]
     outcomes.failed[3] = FormatError("fourth")

@@ -1,4 +1,4 @@
-"""Votes whose strengths are known, for tests."""
+"""Votes with known strengths, for tests."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,9 +1,9 @@
-"""What BEIR says of runs that retrieve their own topics: values to compare with those of confir.
+"""Reference values of BEIR for runs that retrieve their own topics.
 
     pip install --no-deps beir pytrec-eval-terrier
-    python validation/beir_values.py     writes validation/reference_values/beir.json anew
+    python validation/beir_values.py     regenerates validation/reference_values/beir.json
 
-Topics are documents of the collection, as in ArguAna; BEIR's ``evaluate`` takes them from the results
+Topics are documents of the collection, as in ArguAna; BEIR's ``evaluate`` removes them from the results
 (``ignore_identical_ids=True``) and leaves them in the qrels.
 """
 

@@ -1,4 +1,4 @@
-# Bootstrap means with the draws themselves, and what boot.ci makes of them.
+# Bootstrap means with their resamples, and the intervals of boot.ci.
 
 suppressPackageStartupMessages(library(boot))
 source("write_reference.R")

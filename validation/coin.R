@@ -9,7 +9,7 @@ exact_tests <- function(first, second) {
       second ~ first, distribution = "exact", zero.method = "Wilcoxon"
     ))),
     sign = as.numeric(pvalue(sign_test(second ~ first, distribution = "exact"))),
-    # stats::wilcox.test on the scores as they are: differences that are equal differ in the last bit
+    # stats::wilcox.test on unrounded scores: equal differences may differ in the last bit
     wilcox_test = suppressWarnings(wilcox.test(second, first, paired = TRUE)$p.value)
   )
 }

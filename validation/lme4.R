@@ -1,4 +1,4 @@
-# Variance components of balanced tables by REML: those of the analysis of variance where all are above 0.
+# Variance components of balanced tables by REML: those of the analysis of variance if all are above 0.
 
 suppressPackageStartupMessages(library(lme4))
 source("write_reference.R")

@@ -1,8 +1,8 @@
-"""What NTCIREVAL says of a made-up collection: values to compare with those of confir.
+"""Reference values of NTCIREVAL for an artificial collection.
 
     python validation/ntcireval_values.py PATH/TO/ntcir_eval
 
-writes validation/reference_values/ntcireval.json anew. ``ntcir_eval`` is the C program of NTCIREVAL (version
+regenerates validation/reference_values/ntcireval.json. ``ntcir_eval`` is the C program of NTCIREVAL (version
 190111, January 2019, by Tetsuya Sakai), compiled by its Makefile. It prints four decimals. Gains of levels 1 to 3 are
 1, 3 and 7 in ranked retrieval; for intents they are the levels, weighted by the intents' probabilities.
 """

@@ -1,7 +1,7 @@
-"""What nuggetizer says of assigned nuggets: values to compare with those of confir.
+"""Reference values of nuggetizer for assigned nuggets.
 
     pip install --no-deps nuggetizer
-    python validation/nuggetizer_values.py     writes validation/reference_values/nuggetizer.json anew
+    python validation/nuggetizer_values.py     regenerates validation/reference_values/nuggetizer.json
 
 Answers of two runs to twelve topics, drawn at random; some topics have no vital nugget, some one.
 """

@@ -1,6 +1,6 @@
-"""What ranx says of three runs of the sample collection: values to compare with those of confir.
+"""Reference values of ranx for three runs of the sample collection.
 
-    python validation/ranx_values.py     writes validation/reference_values/ranx.json anew
+    python validation/ranx_values.py     regenerates validation/reference_values/ranx.json
 
 ranx compiles its code when it is first used, which takes a minute: the tests of every commit read
 the file, and `make verify` compares the file with ranx.

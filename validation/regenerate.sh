@@ -1,5 +1,5 @@
 #!/bin/sh
-# Write reference_values/*.json anew, by R with the packages that README.md names; PYTHON runs confir.
+# Regenerate reference_values/*.json, by R with the packages that README.md names; PYTHON runs confir.
 set -eu
 cd "$(dirname "$0")"
 mkdir -p reference_values

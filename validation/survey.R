@@ -1,4 +1,4 @@
-# Means of topics in clusters and strata, with weights: svymean, and with the strata's shares known.
+# Means of topics in clusters and strata, with weights: svymean, also with known shares of the strata.
 
 suppressPackageStartupMessages(library(survey))
 source("write_reference.R")

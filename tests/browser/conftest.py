@@ -40,7 +40,7 @@ NASTY_TOPICS = tuple(f"<b>{t}</b>&amp;" for t in range(12))
 
 
 class Opened(NamedTuple):
-    """A page in the browser, and what it asked for and said meanwhile."""
+    """A page in the browser, with its requests and messages."""
 
     page: Page
     requests: list[str]
@@ -146,7 +146,7 @@ def nasty(once_per_run) -> Made:
 
 
 class Tab:
-    """A tab of the browser, and what its page asks for and says."""
+    """A tab of the browser, with the requests and messages of its page."""
 
     def __init__(self, browser: Browser) -> None:
         self.page = page = browser.new_context(offline=True).new_page()
@@ -223,7 +223,7 @@ def unfold(page: Page, table: str) -> None:
 
 @contextmanager
 def redrawing(page: Page) -> Iterator[None]:
-    """Wait until charts are drawn anew after something that the page notices only later."""
+    """Wait until charts are redrawn after an event that the page handles with a delay."""
     page.evaluate("document.documentElement.dataset.ready = 'false'")
     yield
     drawn(page)

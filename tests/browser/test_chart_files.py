@@ -1,4 +1,4 @@
-"""Does all text of a chart lie in its picture, whatever fonts a viewer has? Compared by pixels."""
+"""All text of a chart lies within its figure, whatever the viewer's fonts: compared by pixels."""
 
 import base64
 import io

@@ -1,4 +1,4 @@
-"""The one number that the page writes itself: as Python writes it, to the last digit."""
+"""Numbers that the page formats itself: equal to Python's, to the last digit."""
 
 from importlib.resources import files
 

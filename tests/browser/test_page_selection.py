@@ -1,4 +1,4 @@
-"""What a reader does to see some runs only: filters by names, drags over points, sorts tables."""
+"""Selection of runs on the page: filters by names, drags over points, sorted tables."""
 
 import pytest
 

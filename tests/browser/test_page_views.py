@@ -1,4 +1,4 @@
-"""What a reader does with the page: chooses, links, filters, points, opens topics, prints."""
+"""Interaction with the page: choices, links, filters, pointer, topics, print."""
 
 import csv
 import itertools

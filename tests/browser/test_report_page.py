@@ -1,4 +1,4 @@
-"""The report in a real browser: it opens alone, answers its reader, and shows the right numbers."""
+"""The report in a real browser: self-contained, interactive, with the right numbers."""
 
 import re
 
@@ -57,7 +57,7 @@ def expected(records, measure="AP"):
 
 
 def chart_labels(page, part):
-    """The words that a chart writes beside its axes."""
+    """The words that a chart writes next to its axes."""
     return page.eval_on_selector_all(
         f"figure[data-part={part}] .role-axis-label text", "texts => texts.map(t => t.textContent)"
     )
@@ -389,7 +389,7 @@ def test_names_are_shown_as_text_whatever_they_are(show, nasty):
     assert opened.messages == []
 
 
-def test_a_name_written_from_right_to_left_leaves_the_numbers_beside_it_in_order(show, nasty):
+def test_a_name_written_from_right_to_left_leaves_the_numbers_next_to_it_in_order(show, nasty):
     page = show(nasty).page
     page.select_option("#run-a", label=NASTY_RUNS[3])
     page.select_option("#run-b", label="a&b")
@@ -414,7 +414,7 @@ def test_nothing_runs_over_the_side(show, sample, nasty):
 
 
 def serious_faults(page, **options):
-    # What is drawn inside a chart is a picture, with its words beside it.
+    # The inside of a chart is a picture, whose words are next to it.
     options = {"resultTypes": ["violations"], **options}
     faults = Axe().run(page, {"exclude": [[".plot svg"]]}, options).response["violations"]
     return [fault["id"] for fault in faults if fault["impact"] in ("serious", "critical")]

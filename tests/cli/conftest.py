@@ -1,4 +1,4 @@
-"""Running the command line inside the test's own process."""
+"""The command line run inside the test's own process."""
 
 import signal
 import sys

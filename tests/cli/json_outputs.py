@@ -10,7 +10,7 @@ from confir.errors import TopicWarning
 from judge_files import noisy_judge
 from samples import short_sample
 
-# {name} stands for a file of the sample: qrels, people's and other judges' qrels, runs, score tables.
+# {name} is a file of the sample: qrels, human and other judges' qrels, runs, score tables.
 RUNS = ("{qrels}", "{bm25}", "{dense}")
 PAIR = (*RUNS, "-m", "AP,P@10", "--baseline", "bm25")
 FEW = ("--replicates", "99")

@@ -1,7 +1,7 @@
-"""Whatever small files and options are given, a command answers, or says in one sentence what is wrong.
+"""Arbitrary small files and options: a command answers, or says in one sentence what is wrong.
 
 `make fuzz` tries many more examples than `make test`: CONFIR_EXAMPLES says how many. There each
-command has a budget, too: what a small input must never need.
+command also has a budget of time and memory, which a small input must never exceed.
 """
 
 import json

@@ -147,7 +147,7 @@ def test_counts_have_no_perfect_score(command):
     assert "NumRelRet is not bounded by [0, 1]" in outcome.err
 
 
-def test_without_input_the_usage_is_told(confir_command):
+def test_without_input_the_usage_is_reported(confir_command):
     outcome = confir_command("bias-variance")
     assert outcome.code == 2
     assert "expected QRELS and at least one RUN" in outcome.err

@@ -1,4 +1,4 @@
-"""Does ``confir collection`` answer, in every shape, and name what is wrong?"""
+"""``confir collection``: all views and formats, and error messages."""
 
 import base64
 import csv

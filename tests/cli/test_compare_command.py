@@ -164,7 +164,7 @@ def test_the_best_run_needs_no_other_options(compare, options, views):
     assert f"{said}{views}" in err
 
 
-def test_a_score_table_stands_in_for_runs(confir_command, score_table):
+def test_a_score_table_replaces_runs(confir_command, score_table):
     code, out, _ = confir_command(
         "compare", "--scores", score_table, "--baseline", "bm25", "--format", "jsonl"
     )
@@ -201,7 +201,7 @@ def test_a_baseline_file_is_found_when_runs_are_named_otherwise(confir_command, 
     assert json.loads(out)[0]["against"] == "old"
 
 
-def test_a_baseline_file_stands_beside_standard_input(sample_files):
+def test_a_baseline_file_is_read_with_standard_input(sample_files):
     runs = sample_files / "runs"
     command = [sys.executable, "-m", "confir", "compare", sample_files / "qrels.txt", "-"]
     command += ["-m", "AP", "--baseline", runs / "bm25.txt", "--format", "json"]
@@ -249,7 +249,7 @@ def test_the_gate_goes_by_the_lowest_gain_asked_for(compare):
     assert "gate closed: by AP(rel=2)" in outcome.out
 
 
-def test_a_gate_beside_a_view_has_its_level(compare):
+def test_a_gate_with_a_view_has_its_level(compare):
     outcome = compare("--baseline", "bm25", "-q", "--fail-if-worse", "AP", "--level", "0.9")
     assert outcome.code == 1
     assert "90% interval" in outcome.err

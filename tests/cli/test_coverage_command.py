@@ -1,4 +1,4 @@
-"""``confir coverage`` and ``confir type-one`` as users meet them."""
+"""``confir coverage`` and ``confir type-one`` as a user runs them."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""The doctor names what is installed, what is missing and what that would bring."""
+"""``confir doctor``: what is installed, what is missing, and what each package is for."""
 
 import json
 from importlib import metadata

@@ -153,7 +153,7 @@ def test_the_seed_is_printed_where_topics_are_resampled(confir_command, files):
     assert "9,999 replicates, seed 2006" in outcome.out
 
 
-def test_a_score_table_stands_in_for_runs(confir_command, real_data):
+def test_a_score_table_replaces_runs(confir_command, real_data):
     table = real_data / "soboroff2014" / "trec_eval_outputs" / "trec8.adhoc_weaver1.eval"
     outcome = confir_command(
         "evaluate", "--scores", table, "-m", "map", "-m", "P_10", "--method", "t"
@@ -307,7 +307,7 @@ def test_one_topic_gives_scores_without_intervals(confir_command, tmp_path):
     assert record["low"] is None
 
 
-def test_the_number_of_topics_is_told_for_each_run_where_it_differs(confir_command, files):
+def test_the_number_of_topics_is_reported_for_each_run_where_it_differs(confir_command, files):
     (files / "short.run").write_text("1 Q0 a 1 3 x\n2 Q0 a 1 3 x\n")
     outcome = confir_command(
         "evaluate", files / "qrels.txt", files / "good.run", files / "short.run", "-m", "AP",
@@ -496,7 +496,7 @@ def test_bad_input_ends_in_one_sentence(confir_command, files, monkeypatch, argu
     assert not list(files.glob(".*"))
 
 
-def test_a_bug_is_told_in_one_sentence_and_shown_on_demand(confir_command, files, monkeypatch):
+def test_a_bug_is_reported_in_one_sentence_and_shown_on_demand(confir_command, files, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("boom")
 

@@ -1,4 +1,4 @@
-"""Do all commands take the same options, and name at once what they cannot do?"""
+"""Options that all commands share, and early errors for what a command cannot do."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every command that reads runs leaves out documents that do not count."""
+"""Excluded documents, on every command that reads runs."""
 
 import json
 

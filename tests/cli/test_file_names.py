@@ -1,4 +1,4 @@
-"""Names of files and runs need not be text: commands show them, or say what is wrong in a sentence."""
+"""Names of files and runs that are not valid text: commands show them, or reject them in one sentence."""
 
 import json
 import os
@@ -77,7 +77,7 @@ def test_commands_work_with_odd_names(confir_command, files, words):
     ],
     ids=lambda words: ascii(words[-1]),
 )
-def test_odd_names_that_name_nothing_are_told_in_one_sentence(confir_command, words):
+def test_odd_names_that_name_nothing_are_reported_in_one_sentence(confir_command, words):
     outcome = confir_command(*words)
     assert outcome.code == 2
     assert outcome.err.startswith("confir: error: ")

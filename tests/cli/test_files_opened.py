@@ -114,7 +114,7 @@ def test_runs_too_large_to_be_kept_are_scored_first(folder, opened, monkeypatch)
 
 
 class Listening:
-    """What Python opens for reading, as its audit hook tells; a hook cannot be taken away again."""
+    """The files that Python opens for reading, by its audit hook, which cannot be removed again."""
 
     def __init__(self):
         self.read: list[str] | None = None
@@ -308,7 +308,7 @@ def listening_to_arrow(monkeypatch):
     ],
     ids=lambda part: part if isinstance(part, str) else " ".join(part),
 )
-def test_no_output_replaces_what_is_read_beside_or_below_an_input(
+def test_no_output_replaces_what_is_read_next_to_or_below_an_input(
     confir_command, house, monkeypatch, words, output
 ):
     monkeypatch.chdir(house)

@@ -1,4 +1,4 @@
-"""Groups of options reach commands whole."""
+"""Groups of options that commands share."""
 
 from dataclasses import dataclass
 from typing import Annotated

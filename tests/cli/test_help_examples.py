@@ -1,4 +1,4 @@
-"""Help fits on a screen, and its examples are commands that are understood."""
+"""Help pages: they fit on a screen, and their examples are valid commands."""
 
 import re
 import shlex

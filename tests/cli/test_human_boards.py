@@ -14,7 +14,7 @@ RUNS = ("a", "b", "c")
 
 
 def dataset(number):
-    """Scores by a model of 40 topics, with people's of the first."""
+    """Scores of 40 topics by model judgements, and of the first by human judgements."""
     rng = np.random.default_rng([7, number])
     human = 0.4 + rng.normal(0, 0.1, (40, 1)) + rng.normal(0, 0.05, (40, len(RUNS)))
     model = 0.7 * human + 0.05 * number + rng.normal(0, 0.03, human.shape)
@@ -32,7 +32,7 @@ def parts():
 
 @pytest.fixture
 def folders(tmp_path, parts):
-    """A folder per dataset with the model's and people's score tables; and both as one table each."""
+    """A folder per dataset with score tables by model and by human judgements; and one table of each for all."""
     whole = {"model": ["dataset,topic,run,score"], "human": ["dataset,topic,run,score"]}
     for name, part in parts.items():
         (tmp_path / name).mkdir()
@@ -77,7 +77,7 @@ def test_the_command_reads_folders_and_tables_alike(confir_command, folders, par
     assert "means are by human judgements" in ranks.out
 
 
-def test_people_who_judged_everything_leave_nothing_to_estimate(confir_command, folders, parts):
+def test_human_judgements_of_everything_leave_nothing_to_estimate(confir_command, folders, parts):
     names = [folders / name for name in parts]
     for name in parts:
         text = (folders / name / "model.csv").read_text()
@@ -91,7 +91,7 @@ def test_people_who_judged_everything_leave_nothing_to_estimate(confir_command, 
 
 @pytest.fixture
 def drawn(tmp_path):
-    """Folders of two datasets with a model's qrels, runs, and people's of documents drawn at random."""
+    """Folders of two datasets with model qrels, runs, and human qrels of documents drawn at random."""
     sample = short_sample()
     people = sample.qrels.to_dict()
     model, rng = noisy_judge(people), np.random.default_rng(3)
@@ -164,7 +164,7 @@ def test_errors_are_one_sentence(confir_command, folders, arguments, message):
     assert message in outcome.err
 
 
-def test_means_have_no_topics_that_people_could_judge(confir_command, folders):
+def test_means_have_no_topics_for_human_judgement(confir_command, folders):
     outcome = confir_command(
         *("leaderboard", "--means", folders / "model.csv", "--human", "x.csv"),
         *("--human-sample", "random-topics"),

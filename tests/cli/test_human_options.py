@@ -1,4 +1,4 @@
-"""People's judgements beside a model's: --human of evaluate, compare, plan and report."""
+"""Human judgements in addition to a model's: --human of evaluate, compare, plan and report."""
 
 import json
 
@@ -13,7 +13,7 @@ RANDOM = ("--human-sample", "random-topics")
 
 @pytest.fixture
 def files(tmp_path, sample_files):
-    """Judgements of a model, those of people on 15 topics and on all, and three runs."""
+    """Model judgements, human judgements of 15 topics and of all, and three runs."""
     qrels = short_sample().qrels.to_dict()
     chosen = np.random.default_rng(3).permutation(list(qrels))[:15].tolist()
     model = write_judge(tmp_path / "model.qrels", noisy_judge(qrels, leniency=0.3, noise=0.5))
@@ -25,7 +25,7 @@ def files(tmp_path, sample_files):
 
 @pytest.fixture
 def command(confir_command, files):
-    """A command on judgements of a model, with 15 topics of people."""
+    """A command on model judgements, with human judgements of 15 topics."""
 
     def run(name, *arguments, people="people"):
         given = (files["model"], *files["runs"], "--human", files[people])
@@ -89,7 +89,7 @@ def test_ranks_are_by_corrected_means(command):
     assert outcome.out.splitlines()[1].startswith("rerank")
 
 
-def test_runs_are_compared_by_people(command):
+def test_runs_are_compared_by_human_judgements(command):
     arguments = (*RANDOM, "-m", "AP", "--replicates", "199")
     outcome = command("compare", *arguments)
     assert outcome.code == 0, outcome.err
@@ -103,7 +103,7 @@ def test_runs_are_compared_by_people(command):
     assert "15 topics with human judgements and 35 with a model's" in best.out
 
 
-def test_a_gate_is_by_people(command, files):
+def test_a_gate_is_by_human_judgements(command, files):
     gate = ("--baseline", files["runs"][2], "--fail-if-worse", "AP", "--replicates", "199")
     outcome = command("compare", *RANDOM, "-m", "AP", *gate)
     assert outcome.code == 1, outcome.err
@@ -122,13 +122,13 @@ def test_a_gate_is_by_people(command, files):
         (("--human-sample", "all"), "the human judgements lack 35 topics of the model's"),
     ],
 )
-def test_comparisons_that_people_cannot_correct_are_refused(command, arguments, message):
+def test_comparisons_that_human_judgements_cannot_correct_are_refused(command, arguments, message):
     outcome = command("compare", "-m", "AP", *arguments)
     assert outcome.code == 2
     assert outcome.err.startswith(f"confir: error: {message}"), outcome.err
 
 
-def test_a_score_table_takes_no_qrels_by_people(confir_command, files, tmp_path):
+def test_a_score_table_takes_no_qrels_by_human_judgements(confir_command, files, tmp_path):
     table = tmp_path / "scores.csv"
     table.write_text("topic,a,b\n1,0.1,0.2\n2,0.3,0.1\n", encoding="utf-8")
     for name in ("evaluate", "compare", "report", "plan"):
@@ -141,7 +141,7 @@ def test_a_score_table_takes_no_qrels_by_people(confir_command, files, tmp_path)
     assert "--human-sample is for human judgements: expected --human QRELS" in outcome.err
 
 
-def test_people_who_judged_all_topics_stand_for_themselves(command):
+def test_human_judgements_of_all_topics_are_used_alone(command):
     outcome = command("evaluate", "--human-sample", "all", "-m", "AP", people="every")
     assert outcome.code == 0, outcome.err
     assert "people judged all topics: means are by their judgements" in outcome.out
@@ -153,7 +153,7 @@ def test_people_who_judged_all_topics_stand_for_themselves(command):
     assert "without them, human judgements stand for themselves ('all')" in outcome.err
 
 
-def test_plans_count_topics_of_people(command):
+def test_plans_count_human_judged_topics(command):
     outcome = command("plan", *RANDOM, "-m", "AP", "--half-width", "0.05")
     assert outcome.code == 0, outcome.err
     assert "topics are those that people judge; for each, the model judges 2.3 more" in outcome.out
@@ -210,7 +210,7 @@ def test_documents_drawn_at_random_correct_scores(confir_command, files, tmp_pat
     assert "--model-topics is for --human-sample random-topics" in refused.err
 
 
-def test_topics_that_people_must_judge_are_planned(command):
+def test_topics_for_human_judgement_are_planned(command):
     goal = (*RANDOM, "-m", "AP", "--human-topics", "--half-width", "0.05")
     outcome = command("plan", *goal, "--model-topics", "500")
     assert outcome.code == 0, outcome.err

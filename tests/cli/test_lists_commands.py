@@ -1,4 +1,4 @@
-"""The lists name all that there is to choose from."""
+"""The lists of measures and methods are complete."""
 
 import json
 

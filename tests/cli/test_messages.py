@@ -45,7 +45,7 @@ def test_a_folder_of_folders_of_datasets_is_named(confir_command, boards):
 
 
 @pytest.mark.usefixtures("boards")
-def test_a_pattern_stands_for_the_folders_of_datasets(confir_command):
+def test_a_pattern_means_the_folders_of_datasets(confir_command):
     by_name = confir_command("leaderboard", "boards/one", "boards/two", "--format", "csv")
     by_pattern = confir_command("leaderboard", "boards/*", "--format", "csv")
     assert by_pattern == by_name

@@ -255,9 +255,9 @@ def test_writes_the_forest_plot_and_tables(confir_command, tmp_path, ending):
         ("study,effect,se\na,x,1\n", ":2: 'x' under 'effect' is not a finite number"),
         ("study,effect,se\na,1_0,1\n", ":2: '1_0' under 'effect'"),
         ("study,effect,se\na,inf,1\n", ":2: 'inf' under 'effect'"),
-        ("study,effect,se\na,1,-1\n", ":2: standard error -1; expected"),
+        ("study,effect,se\na,1,-1\n", ":2: the standard error is -1; expected"),
         ("study,effect,low,high\na,1,2,0\n", ":2: low 2 is above high 0"),
-        ("study,effect,low,high,level\na,1,0,2,95\n", ":2: level 95; expected"),
+        ("study,effect,low,high,level\na,1,0,2,95\n", ":2: the level is 95; expected"),
         ("study,effect,se\na,1,1\n\na,2,1\n", ":4: a second effect of study 'a'; expected one"),
         ('[{"study": "a", "effect": 1, "se": 1}, 2]', "row 2: not a record"),
         ('[{"study": true, "effect": 1, "se": 1}]', "row 1: study True is not an id"),
@@ -416,7 +416,7 @@ def test_what_cannot_be_pooled_over_topics_is_an_error(
     assert message in outcome.err
 
 
-def test_runs_without_a_measure_are_told_to_name_one(confir_command, sample_files):
+def test_runs_without_a_measure_must_name_one(confir_command, sample_files):
     files = [sample_files / "qrels.txt", sample_files / "runs" / "bm25.txt"]
     assert "name a measure with -m" in confir_command("meta", *files).err
     assert "expected QRELS and at least one RUN" in confir_command("meta", files[0], "-m", "AP").err

@@ -1,4 +1,4 @@
-"""Which run is best has one answer: in terminal, JSON, LaTeX, Python, on the page and on leaderboards."""
+"""One answer to the question of the best run: terminal, JSON, LaTeX, Python, report and leaderboards."""
 
 import base64
 import json
@@ -61,7 +61,7 @@ def shown(text, separator):
 
 
 def drawn(page):
-    """Return the same from the leaderboard of a page, as it is without a script."""
+    """Return the same from the leaderboard of a page without scripts."""
     row = (
         r'<td class="number rank">(\d+)</td><th scope="row" dir="auto" class="name[^"]*">([^<]*)</th>'
         r'.*?<td class="said" data-label="may be best">(yes|no)(?:, borderline)?</td>'

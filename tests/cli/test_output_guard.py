@@ -1,4 +1,4 @@
-"""Does any command destroy what it reads, or mix with what others wrote?"""
+"""Protection of inputs and of other files from being overwritten."""
 
 import errno
 import os
@@ -17,7 +17,7 @@ from requirements import missing_requirement
 
 READ = "the command reads this file; expected another one to write"
 
-# Parameters that hold text and name no file.
+# Parameters of text that do not name a file.
 NO_FILES = {
     *("measure", "missing", "name_by", "tie_precision", "method", "kind", "title", "test"),
     *("correction", "fail_if_worse", "require", "per_tail", "sampling", "pairing", "effect"),
@@ -60,7 +60,7 @@ def score_table(tmp_path):
 
 
 def text_parameters(command: str) -> set[str]:
-    """Return the parameters of a command that hold text."""
+    """Return the parameters of a command that take text."""
     return {
         str(parameter.name)
         for parameter in build_command(command).params
@@ -373,7 +373,7 @@ def test_a_file_is_no_folder(tmp_path):
         OutputFolder(tmp_path / "file")
 
 
-def test_a_page_may_stand_beside_its_figures(tmp_path):
+def test_a_page_may_be_next_to_its_figures(tmp_path):
     page = tmp_path / "report.html"
     for _ in range(2):
         folder = OutputFolder(tmp_path, [page])

@@ -90,7 +90,7 @@ def test_no_help_page_shows_types_of_python(confir_command, command):
 
 
 def completed(words: str, shell: str = "bash") -> list[str]:
-    """Return what a shell is told to complete the last of some words with."""
+    """Return the completions of the last of some words that a shell gets."""
     last = words.rsplit(" ", maxsplit=1)[-1] if shell == "fish" else str(len(words.split(" ")) - 1)
     asked = {"_CONFIR_COMPLETE": f"{shell}_complete", "COMP_WORDS": words, "COMP_CWORD": last}
     command = [sys.executable, "-m", "confir"]

@@ -60,7 +60,9 @@ def test_a_score_table_becomes_a_page_without_the_parts_about_documents(
     assert text.count("--seed") == 1
 
 
-def test_what_was_unusual_about_the_files_is_told_on_the_page(confir_command, folder, monkeypatch):
+def test_what_was_unusual_about_the_files_is_reported_on_the_page(
+    confir_command, folder, monkeypatch
+):
     monkeypatch.chdir(folder)
     (folder / "qrels.txt").write_text("1 0 a 1\n1 0 b 0\n2 0 a 1\n")
     (folder / "five.run").write_text("1 Q0 a 1 2.0\n1 Q0 b 2 1.0\n2 Q0 a 1 1.0\n")
@@ -84,7 +86,7 @@ def test_one_run_and_one_topic_are_counted_in_the_singular(confir_command, folde
     assert (code, out) == (0, "r.html: 1 run, 1 topic, seed 2006\n")
 
 
-def test_figures_are_written_beside_the_page(confir_command, scores, folder):
+def test_figures_are_written_next_to_the_page(confir_command, scores, folder):
     options = ("--figures", folder / "figures", "--replicates", 199, "--quiet")
     assert confir_command("report", "--scores", scores, "-o", folder / "r.html", *options).code == 0
     names = {path.name for path in (folder / "figures").iterdir()}

@@ -1,4 +1,4 @@
-"""What a command prints is what Python gives for the same input and the default seed."""
+"""Commands print what Python returns for the same input and the default seed."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The JSON of every command is what ``confir schema`` says; provenance is written beside outputs."""
+"""JSON of every command against ``confir schema``, and provenance files next to outputs."""
 
 import dataclasses
 import hashlib

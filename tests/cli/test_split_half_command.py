@@ -1,4 +1,4 @@
-"""Does ``confir split-half`` answer, in every shape, and name what is wrong?"""
+"""``confir split-half``: all views and formats, and error messages."""
 
 import json
 

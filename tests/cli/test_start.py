@@ -1,6 +1,6 @@
-"""Does a command start with what it needs, and nothing else?
+"""Imports at the start of a command: what it needs, and nothing else.
 
-What is not imported cannot be slow: these tests stand in for the clock.
+What is not imported cannot be slow: these tests replace a measurement of time.
 """
 
 import ast
@@ -54,7 +54,7 @@ LIGHT = ("t", "logit-t", "bootstrap-t", "bootstrap-t-logit", "symmetric-t-logit"
 def test_a_small_evaluation_needs_no_heavy_package(sample_files, methods):
     chosen = [word for method in methods for word in ("--method", method)]
     modules = modules_after("evaluate", sample_files / "qrels.txt", sample_files / "runs", *chosen)
-    assert "numpy" in modules  # or the process told nothing
+    assert "numpy" in modules  # or the process printed nothing
     assert not heavy(modules)
 
 
@@ -117,7 +117,7 @@ def test_every_command_is_listed():
     assert found == listed
 
 
-def test_a_command_that_is_none_is_told_from_all_that_are(confir_command):
+def test_an_unknown_command_is_rejected_with_the_known_ones(confir_command):
     outcome = confir_command("evaluat")
     assert outcome.code == 2
     assert "Did you mean 'evaluate'" in outcome.err

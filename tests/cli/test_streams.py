@@ -1,4 +1,4 @@
-"""What becomes of closed and full streams, of names that a terminal would obey, and of Ctrl-C?"""
+"""Closed and full streams, control characters in names, and Ctrl-C."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def score_table(tmp_path):
 
 
 @ON_UNIX
-def test_a_closed_output_is_told_in_one_sentence(score_table):
+def test_a_closed_output_is_reported_in_one_sentence(score_table):
     done = in_shell("confir evaluate --scores scores.csv >&-", score_table)
     assert done.returncode == 2
     assert done.stderr == (
@@ -103,7 +103,7 @@ def test_a_gate_is_closed_with_1(score_table):
 
 
 @ON_LINUX
-def test_a_full_output_is_told_in_one_sentence(score_table):
+def test_a_full_output_is_reported_in_one_sentence(score_table):
     done = in_shell("confir evaluate --scores scores.csv > /dev/full", score_table)
     assert done.returncode == 2
     assert done.stderr == (
@@ -117,7 +117,7 @@ def test_a_full_output_is_told_in_one_sentence(score_table):
 @pytest.mark.parametrize(
     "command", ["evaluate --scores scores.csv -q -o out.json", "demo --write d"]
 )
-def test_a_full_disk_is_told_in_one_sentence(score_table, command):
+def test_a_full_disk_is_reported_in_one_sentence(score_table, command):
     done = in_shell(f"ulimit -f 1; confir {command}", score_table)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1

@@ -1,4 +1,4 @@
-"""Does the progress bar show itself when it should, and what it should?"""
+"""The progress bar of the terminal."""
 
 import io
 import os
@@ -44,12 +44,12 @@ def shown(monkeypatch):
     return work
 
 
-def test_long_work_tells_the_time_left(shown):
+def test_long_work_shows_the_time_left(shown):
     text = shown(Terminal(), total=4)
     assert re.search(r"reading runs .* 75% [-\d]:[-\d]{2}:[-\d]{2} left", text)
 
 
-def test_work_of_unknown_length_tells_the_time_taken(shown):
+def test_work_of_unknown_length_shows_the_time_taken(shown):
     text = shown(Terminal(), total=None)
     assert re.search(r"reading runs .* \d:\d{2}:\d{2}", text)
     assert "left" not in text

@@ -1,4 +1,4 @@
-"""The assertion for pytest decides as the gate of `confir compare` does, and says what it says."""
+"""The assertion for pytest: the same decision and message as the gate of `confir compare`."""
 
 import re
 

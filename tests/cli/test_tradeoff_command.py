@@ -1,4 +1,4 @@
-"""``confir tradeoff``, and the part about costs of ``confir report``."""
+"""``confir tradeoff``, and the section on costs of ``confir report``."""
 
 import json
 

@@ -154,7 +154,7 @@ def test_a_run_with_one_topic_has_bounds_without_interval(confir_command, tmp_pa
     assert (found["lowest"], found["highest"]) == (0.0, 1.0)
 
 
-def test_bounds_of_differences_stand_beside_a_comparison(confir_command, sample_files):
+def test_bounds_of_differences_are_given_with_a_comparison(confir_command, sample_files):
     runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense")]
     given = (
         "compare",

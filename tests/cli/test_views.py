@@ -1,4 +1,4 @@
-"""``--show``, what follows from the declaration of views, renamed options, and help pages."""
+"""``--show``: declared views, renamed options, and help pages."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What holds for every interval method of the catalogue?"""
+"""Properties of every interval method."""
 
 import warnings
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What must hold for every measure of the catalogue?"""
+"""Properties of every measure."""
 
 import numpy as np
 import pytest

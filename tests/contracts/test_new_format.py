@@ -1,4 +1,4 @@
-"""A new file format takes its module and a line in FORMATS: every reader and writer finds it there."""
+"""A new file format: one module and one line in FORMATS, from which every reader and writer finds it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A new interval method takes its module and a line in METHODS: everything else finds it there."""
+"""A new interval method: one module and one line in METHODS, from which everything else finds it."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What holds for every result: records, columns, frames, a choice of labels, a short text."""
+"""Properties of every result: records, columns, frames, selection of labels, a short text."""
 
 import dataclasses
 import math

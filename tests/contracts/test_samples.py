@@ -1,4 +1,4 @@
-"""What holds for every verb on every kind of sample?"""
+"""Properties of every verb on every kind of sample."""
 
 import importlib
 import inspect

@@ -1,4 +1,4 @@
-"""What tests of the data layer share."""
+"""Fixtures that tests of the data layer share."""
 
 import pytest
 

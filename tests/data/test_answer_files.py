@@ -1,4 +1,4 @@
-"""Results of nuggetizer and AutoJudge are score tables, recognised by what they hold."""
+"""Score tables of nuggetizer and AutoJudge, recognised by their content."""
 
 import json
 
@@ -57,7 +57,7 @@ def test_every_shape_of_autojudge_is_the_same_scores(tmp_path, shape, values):
 
 
 @pytest.mark.parametrize("shape", ["tot", "ir_measures", "ranking"])
-def test_a_summary_tells_columns_apart_whose_measure_is_unknown(tmp_path, shape):
+def test_a_summary_distinguishes_columns_whose_measure_is_unknown(tmp_path, shape):
     path = write(tmp_path, lines_of(shape, SUMMARISED, "Measure-01"))
     scores = confir.read_scores(path)
     assert (scores.runs, scores.measures) == (("x", "y"), ("Measure-01",))
@@ -137,7 +137,7 @@ def test_an_order_of_columns_does_not_fit_a_table_with_names_or_of_another_width
         confir.read_scores(write(tmp_path, lines_of("tot")), columns="run,topic,value")
 
 
-def test_a_folder_stands_for_its_files(tmp_path):
+def test_a_folder_means_its_files(tmp_path):
     for run in ("x", "y"):
         own = {key: value for key, value in VALUES.items() if key[0] == run}
         write(tmp_path, lines_of("tot", own), run)

@@ -1,4 +1,4 @@
-"""A copy of the real collections that differs from the one of the tests is found to."""
+"""Verification of the real collections: differences from the tests' copy are detected."""
 
 import gzip
 import shutil

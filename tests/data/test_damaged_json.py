@@ -1,4 +1,4 @@
-"""JSON of other tools with a wrong value in any place: refused in a sentence, or read for what it is."""
+"""JSON of other tools with a wrong value in any place: rejected in one sentence, or read correctly."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Designs of topics: what tables say of them, and what they refuse."""
+"""Designs of topics: what tables declare, and what is rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files are fetched within limits of size and time, and from nowhere but where they may be."""
+"""Downloads: limits of size, time and addresses."""
 
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread

@@ -21,7 +21,7 @@ from confir.errors import FormatError
 
 
 class Kind(NamedTuple):
-    """A kind of table: what reads it, its columns, and whether frames hold it too."""
+    """A kind of table: its reader, its columns, and whether frames are read, too."""
 
     read: object
     columns: dict

@@ -1,4 +1,4 @@
-"""Documents that do not count: scores are those of files that never had them."""
+"""Excluded documents: scores are those of files that never contained them."""
 
 import json
 import warnings
@@ -297,7 +297,7 @@ def test_a_topic_whose_judged_documents_are_all_excluded_is_left_out():
     )
 
 
-def test_judgements_of_people_lose_excluded_documents_too():
+def test_human_judgements_lose_excluded_documents_too():
     topics = [str(number) for number in range(9)]
     model = {topic: {"x": 1, "y": 1, "z": 1} for topic in topics}
     people = {topic: {"x": 1, "y": 1, "z": 1} for topic in topics[:4]}
@@ -312,7 +312,7 @@ def test_judgements_of_people_lose_excluded_documents_too():
     assert set(scores.model.values.ravel().tolist()) == {1.0}
 
 
-def test_drawn_documents_that_people_judged_are_left_out_too():
+def test_drawn_documents_with_human_judgements_are_left_out_too():
     topics = [str(number) for number in range(9)]
     model = {topic: {"x": 1, "y": 0, "z": 1} for topic in topics}
     people = {topic: {"x": (1, 1.0), "y": (1, 1.0), "z": (1, 1.0)} for topic in topics}

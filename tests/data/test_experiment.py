@@ -1,4 +1,4 @@
-"""An experiment reads each file once, by rules that every verb shares."""
+"""Experiments: each file is read once, by rules that all verbs share."""
 
 import builtins
 import inspect

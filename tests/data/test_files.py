@@ -46,7 +46,7 @@ def noise(size):
 
 
 @pytest.mark.parametrize("kind", COMPRESSORS)
-def test_compression_is_told_by_content_not_by_name(tmp_path, kind):
+def test_compression_is_recognised_by_content_not_by_name(tmp_path, kind):
     assert read_bytes(write(tmp_path, COMPRESSORS[kind](TEXT), "run.txt")) == TEXT
 
 
@@ -231,7 +231,7 @@ def test_compressed_files_of_the_same_content_are_the_same(tmp_path):
 
 
 @pytest.mark.parametrize("failure", [OSError(errno.ENOSPC, "No space left"), KeyboardInterrupt()])
-def test_after_a_failure_the_old_file_stands_and_nothing_is_left_beside(
+def test_after_a_failure_the_old_file_stands_and_nothing_else_is_left(
     tmp_path, monkeypatch, failure
 ):
     path = write(tmp_path, b"old")

@@ -1,4 +1,4 @@
-"""Files of other tools: each gives what the TREC files of the same data give."""
+"""Files of other tools: each gives the same data as the TREC files."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Scores as neighbouring libraries return them: the same numbers as confir's own evaluation."""
+"""Scores returned by other libraries: the same numbers as confir's own evaluation."""
 
 # ruff: noqa: PD011 - the values of scores are no frame's
 

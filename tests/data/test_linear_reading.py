@@ -1,7 +1,7 @@
-"""Reading grows with the input, not with its square, whatever bytes it is made of.
+"""Reading time grows linearly with the input, not quadratically, whatever its bytes.
 
-Nothing here is limited in seconds: what takes time is counted, or processor time at four times the
-size is compared with that at one. Twelve times is far from four, and sixteen is what a square takes.
+No test has a limit in seconds: operations are counted, or processor time at four times the size is
+compared with that at one. The limit is a factor of twelve: linear time would give four, quadratic sixteen.
 """
 
 import json
@@ -77,7 +77,7 @@ JSON = {
 
 @given(st.binary(max_size=200) | st.text('"\\\\{}[]:, \n\u00e9a1', max_size=200).map(str.encode))
 def test_each_byte_of_json_is_part_of_one_token(content):
-    """So it is looked at once: no token gives back what it took, and the next one follows it."""
+    """So each character is read once: tokens are possessive, and adjacent."""
     tokens = [token.group() for token in json_files.TOKEN.finditer(content)]
     assert b"".join(tokens) == content
 

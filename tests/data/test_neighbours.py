@@ -343,7 +343,7 @@ def test_qrels_path_is_read_as_a_trec_file(tmp_path):
 
 
 @pytest.mark.parametrize("ending", [".json", ".JSON", ".json.gz"])
-def test_json_is_told_by_its_ending(tmp_path, ending):
+def test_json_is_recognised_by_its_ending(tmp_path, ending):
     path = tmp_path / f"dense{ending}"
     content = json.dumps(RUN).encode()
     path.write_bytes(gzip.compress(content) if ending.endswith(".gz") else content)
@@ -352,7 +352,7 @@ def test_json_is_told_by_its_ending(tmp_path, ending):
     assert run.name == "dense"
 
 
-def test_json_is_told_by_its_start(tmp_path):
+def test_json_is_recognised_by_its_start(tmp_path):
     path = tmp_path / "dense.run"
     path.write_bytes(b'\xef\xbb\xbf \n{ "1": {"d": 2}}')
     assert as_run(path, name="other").to_dict() == {"1": {"d": 2.0}}
@@ -595,7 +595,7 @@ def test_missing_columns_are_named_with_what_is_expected(make):
     )
 
 
-def test_run_and_qrels_swapped_are_told():
+def test_run_and_qrels_swapped_are_reported():
     with pytest.raises(FormatError, match=r"\(this looks like qrels\)$"):
         as_run(pd.DataFrame(qrels_columns()))
     with pytest.raises(FormatError, match=r"\(this looks like a run\)$"):
@@ -866,7 +866,7 @@ def test_json_files_become_runs(json_run):
 
 
 @pytest.mark.usefixtures("trec_run", "json_run")
-def test_directories_and_globs_stand_for_their_files(tmp_path):
+def test_directories_and_globs_mean_their_files(tmp_path):
     for source in (tmp_path, [tmp_path], f"{tmp_path}/*", tmp_path.glob("*")):
         runs = as_runs(source)
         assert sorted(names_of(runs)) == ["bm25", "dense"]
@@ -943,7 +943,7 @@ def test_mapping_names_its_runs(trec_run, json_run):
     assert all(run.to_dict() == RUN for run in runs if isinstance(run, Run))
 
 
-def test_mappings_are_told_apart_by_what_they_hold(trec_run):
+def test_mappings_are_distinguished_by_what_they_hold(trec_run):
     assert names_of(as_runs({"1": {"d": 1.0}, "2": {}})) == ["run"]
     assert names_of(as_runs({"1": {}, "2": {"d": 1.0}})) == ["run"]
     assert names_of(as_runs({"a": {"1": {"d": 1.0}}, "b": {"1": {}, "2": {"d": 1.0}}})) == [

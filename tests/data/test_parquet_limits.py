@@ -1,4 +1,4 @@
-"""Parquet that expands beyond reason is refused before it takes the memory."""
+"""Parquet that expands beyond reason is rejected before it fills the memory."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ REFUSED = r"compressed bytes hold more than .*; CONFIR_DECOMPRESS=any in the env
 
 
 def repeated(value, rows):
-    """A column of equal values, which a file holds once."""
+    """A column of equal values, which a file stores once."""
     return pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), [value])
 
 

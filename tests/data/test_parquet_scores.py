@@ -1,4 +1,4 @@
-"""Score tables that are read block by block say the same as those that are read whole."""
+"""Score tables that are read block by block give the same results as those that are read whole."""
 
 import errno
 import os

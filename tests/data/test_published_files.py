@@ -1,4 +1,4 @@
-"""Tables of published means: which columns give standard errors, and what is refused."""
+"""Tables of published means: which columns give standard errors, and what is rejected."""
 
 import numpy as np
 import pytest
@@ -96,7 +96,7 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path, header, rows, message):
         confir.read_published_means(written(tmp_path, header, rows))
 
 
-def test_asymmetric_limits_are_told(tmp_path):
+def test_asymmetric_limits_are_reported(tmp_path):
     path = written(tmp_path, "run,mean,low,high,topics", ["a,0.1,0.05,0.3,9"])
     with pytest.warns(InputWarning, match="not in the middle of its limits"):
         confir.read_published_means(path)

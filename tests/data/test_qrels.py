@@ -1,4 +1,4 @@
-"""Qrels hold each judged document once per topic, and each judgement by subtopic."""
+"""Qrels have each judged document once per topic, and each judgement by subtopic."""
 
 import math
 

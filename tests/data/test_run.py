@@ -127,7 +127,7 @@ def test_a_run_does_not_change_with_the_scores_that_it_was_built_from():
     assert run["1"] == [("a", 2.0), ("b", 1.0)]
 
 
-def test_a_run_tells_its_size():
+def test_a_run_shows_its_size():
     run = run_of(("1", "a", 1.0), ("1", "b", 1.0), ("2", "a", 1.0), name="bm25")
     assert repr(run) == "Run('bm25', 2 topics, 3 documents)"
     assert len(run) == 2

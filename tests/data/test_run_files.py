@@ -28,7 +28,7 @@ def test_the_ending_json_writes_json(tmp_path):
     assert json.loads((tmp_path / "q.json").read_text()) == QRELS
 
 
-def test_json_without_its_ending_is_told_by_its_start(tmp_path):
+def test_json_without_its_ending_is_recognised_by_its_start(tmp_path):
     (tmp_path / "x.txt").write_text(json.dumps(RUN))
     assert read_run(tmp_path / "x.txt", name="mine").name == "mine"
 

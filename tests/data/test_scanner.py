@@ -1,4 +1,4 @@
-"""The scanner finds what the reference reader finds, and gives way where it cannot."""
+"""The compiled scanner finds what the reference reader finds, or falls back to it."""
 
 import dataclasses
 import errno
@@ -517,7 +517,7 @@ def test_ids_that_no_file_can_hold_are_found_in_none(tmp_path):
     assert [qrels.documents[i] for i in rankings.documents] == ["doc5"]
 
 
-def test_documents_of_equal_hash_are_told_apart(tmp_path):
+def test_documents_of_equal_hash_are_distinguished(tmp_path):
     ids = [f"{number}" for number in range(300_000)]
     table, _ = scan_kernels.index_ids(ids, np.array([0, len(ids)]), load_kernels())
     slots = table.slots

@@ -1,4 +1,4 @@
-"""Score tables and runs in Parquet on a cluster: workers read them, and the bits are those of here."""
+"""Score tables and runs in Parquet on a cluster: workers read them, with bit-identical results."""
 
 import warnings
 
@@ -188,7 +188,7 @@ def test_parts_of_run_datasets_are_scored_to_the_bit_on_workers(cluster, dataset
     monkeypatch.setattr(partitioned_evaluation, "rank_rows", None)  # not in this process
     with use_scheduler(cluster):
         assert evaluated(progress=steps.append) == here
-    assert len(steps) > 4 * 2  # more parts than are sent at once
+    assert len(steps) > 4 * 2  # more parts than are sent in one batch
     assert set(steps) == {1}
 
 

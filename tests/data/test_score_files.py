@@ -280,12 +280,12 @@ def test_endings_are_left_out_of_a_run_s_name(write):
         ("R101\tR@5\t1\n", ("R101",), ("R@5",)),
     ],
 )
-def test_the_column_of_topics_is_told_by_content(write, text, topics, measures):
+def test_the_column_of_topics_is_recognised_by_content(write, text, topics, measures):
     scores = read_scores(write("a", text))
     assert (scores.topics, scores.measures) == (topics, measures)
 
 
-def test_columns_that_cannot_be_told_apart_are_an_error(write):
+def test_columns_that_cannot_be_distinguished_are_an_error(write):
     with pytest.raises(FormatError, match="columns of topics and measures cannot be distinguished"):
         read_scores(write("a", "x\ty\t0.5\n"))
 
@@ -523,7 +523,7 @@ def test_nested_objects_may_have_topics_above_measures(write):
     assert (scores.topics, scores.measures) == (("q1", "q2"), ("map", "foo"))
 
 
-def test_runs_that_are_named_like_measures_are_runs_beside_a_column_of_measures(write):
+def test_runs_that_are_named_like_measures_are_runs_with_a_column_of_measures(write):
     path = write("a.csv", "topic,measure,map,bm25\n1,RR,0.5,0.25\n")
     assert read_scores(path).runs == ("map", "bm25")
 
@@ -641,12 +641,12 @@ def test_headers_as_r_writes_them_are_read(write):
     np.testing.assert_array_equal(scores.values[:, :, 0], [[0.5, np.nan], [0.0007, 1]])
 
 
-def test_row_names_stand_for_topics(write):
+def test_row_names_are_topics(write):
     scores = read_scores(write("t.csv", '"","a"\n"301",0.5\n"302",1\n'))
     assert (scores.topics, scores.runs) == (("301", "302"), ("a",))
 
 
-def test_row_names_beside_topics_are_ignored(write):
+def test_row_names_with_topics_are_ignored(write):
     scores = read_scores(write("t.csv", '"","topic","a"\n"1",301,0.5\n"2",302,1\n'))
     assert (scores.topics, scores.runs) == (("301", "302"), ("a",))
 

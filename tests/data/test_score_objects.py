@@ -75,7 +75,7 @@ def nested(topics, measures, *, topics_first):
         (("101", "102"), ("faithfulness2", "tone1")),
     ],
 )
-def test_levels_of_nested_dicts_are_told_by_their_names(topics, measures, topics_first):
+def test_levels_of_nested_dicts_are_recognised_by_their_names(topics, measures, topics_first):
     made = as_scores(nested(topics, measures, topics_first=topics_first))
     assert (made.runs, made.topics) == (("A", "B"), tuple(sorted(topics)))
     assert set(made.measures) == {"P@10" if m == "P10" and topics_first else m for m in measures}
@@ -94,7 +94,7 @@ def test_one_run_of_pytrec_eval_may_have_measures_of_others():
         (("t1", "t2"), ("m1", "m2"), False, "measure → topic"),
     ],
 )
-def test_a_guess_at_the_levels_of_nested_dicts_is_told(topics, measures, topics_first, order):
+def test_a_guess_at_the_levels_of_nested_dicts_is_reported(topics, measures, topics_first, order):
     with pytest.warns(InputWarning, match=f"scores: read as run → {order} → score: the "):
         made = as_scores(nested(topics, measures, topics_first=topics_first))
     assert (made.topics, made.measures) == (tuple(sorted(topics)), measures)

@@ -38,7 +38,7 @@ def test_two_equal_names_are_an_error(kind, topics, runs, measures):
         Scores(topics, runs, measures, VALUES)
 
 
-def test_the_display_tells_the_size():
+def test_the_display_shows_the_size():
     assert repr(with_a_gap()) == "Scores(topic: 3, run: 2, measure: 2)"
 
 

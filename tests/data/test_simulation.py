@@ -1,4 +1,4 @@
-"""Simulated collections: the same from the same seed, and the sample is what it promises."""
+"""Simulated collections: reproducible by seed, with the documented properties."""
 
 import re
 
@@ -81,7 +81,7 @@ def test_another_seed_makes_another_collection():
     assert content(small(rng=3)) != content(small(rng=4))
 
 
-def test_a_seed_stands_for_its_pcg64_generator():
+def test_a_seed_means_its_pcg64_generator():
     generator = np.random.Generator(np.random.PCG64(3))
     assert content(small(rng=3)) == content(small(rng=generator))
 

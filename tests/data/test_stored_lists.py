@@ -1,4 +1,4 @@
-"""Lists stored on disk are those that are held in memory, whichever topics are read."""
+"""Lists stored on disk equal those in memory, whichever topics are read."""
 
 import errno
 import gc
@@ -51,7 +51,7 @@ def assert_same_documents(found, expected):
 
 
 def assert_same_lists(stored, held):
-    """Everything that is asked of lists by topic is the same."""
+    """All methods of lists by topic give the same."""
     assert (stored.runs, stored.unknown, stored.mentioned) == (
         *(held.runs, held.unknown, held.mentioned),
     )

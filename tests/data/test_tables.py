@@ -1,4 +1,4 @@
-"""One rule for every table: the same table means the same in every format, and so do its faults."""
+"""One set of rules for every table: the same content and the same errors in every format."""
 
 # ruff: noqa: PD011 - the values of Scores, not of a data frame
 import json
@@ -39,7 +39,7 @@ def separated(header, rows, separator, decimal="."):
 
 
 def write_every_format(folder, header, rows):
-    """Yields the path of a table in every format, and frames that hold it."""
+    """Yields the path of a table in every format, and frames with it."""
     records = [dict(zip(header, row, strict=True)) for row in rows]
     arrow = pa.table({name: [row[i] for row in rows] for i, name in enumerate(header)})
     texts = {
@@ -122,11 +122,11 @@ def test_the_same_effects_are_read_from_every_format(tmp_path):
             )
 
 
-# faults, in every format that can hold them
+# faults, in every format in which they can occur
 
 
 def faults_in(tmp_path, rows, header=NAMES):
-    """Returns what each format says of a faulty table: the message without its place."""
+    """Returns the message for a faulty table in each format, without its place."""
     found = {}
     for source in write_every_format(tmp_path, header, rows):
         with pytest.raises(FormatError) as caught:
@@ -234,7 +234,7 @@ def test_summaries_are_left_out_of_effects_with_a_warning(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["run", "measure", "index", "Unnamed: 0", "Unnamed: 3", "System"])
-def test_reserved_names_beside_topics_are_never_runs(tmp_path, name):
+def test_reserved_names_with_topics_are_never_runs(tmp_path, name):
     (tmp_path / "t.csv").write_text(f"topic,{name},bm25\n1,7,0.5\n2,8,0.25\n")
     scores = read_scores(tmp_path / "t.csv")
     assert name not in scores.runs
@@ -255,7 +255,7 @@ def test_columns_that_are_not_used_are_named(tmp_path, name, column):
     "name", ["query_id", "qid", "index", "Unnamed: 0", "", "__index_level_0__"]
 )
 @pytest.mark.parametrize("column", ["bm25", "score"])
-def test_names_of_topics_and_rows_stand_for_topics(tmp_path, name, column):
+def test_names_of_topics_and_rows_are_topics(tmp_path, name, column):
     (tmp_path / "bm25.csv").write_text(f"{name},{column}\n301,0.5\n302,0.25\n")
     scores = read_scores(tmp_path / "bm25.csv")
     assert (scores.topics, scores.runs) == (("301", "302"), ("bm25",))
@@ -319,7 +319,7 @@ def test_a_table_without_topics_may_be_separated_by_semicolons(tmp_path):
     np.testing.assert_array_equal(scores.values[:, :, 0], [[0.5, 1], [0.25, np.nan]])
 
 
-def test_ids_keep_their_commas_and_points_beside_decimal_commas(tmp_path):
+def test_ids_keep_their_commas_and_points_with_decimal_commas(tmp_path):
     (tmp_path / "t.csv").write_text("run;measure;topic;score\na,b;P(rel=2,x)@5;1.2;0,5\n")
     (record,) = read_scores(tmp_path / "t.csv").to_records()
     assert record == {"run": "a,b", "measure": "P(rel=2,x)@5", "topic": "1.2", "score": 0.5}

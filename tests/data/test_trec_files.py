@@ -1,4 +1,4 @@
-"""TREC files are read whatever their layout; what is wrong with one is named with its line."""
+"""TREC files in every valid layout; errors name the line."""
 
 import bz2
 import errno
@@ -501,7 +501,7 @@ def test_runs_are_found_by_path_name_glob_and_directory(sources, found):
         assert [(run.path, run.label()) for run in find_runs(sources)] == found
 
 
-def test_a_directory_stands_for_its_files(folder):
+def test_a_directory_means_its_files(folder):
     found = find_runs([folder])
     assert [run.label() for run in found] == ["a", "b", "c=d", "run[1]"]
     assert [run.path for run in found[:2]] == [str(folder / "a.run"), str(folder / "b.run")]

@@ -1,4 +1,4 @@
-"""Votes from files and objects, in the shapes in which arenas publish them."""
+"""Votes from files and objects, in the formats of arenas."""
 
 import json
 

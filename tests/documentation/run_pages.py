@@ -1,6 +1,6 @@
-"""Run what pages show, and put in place what it prints.
+"""Running of the code on pages, and updating of its outputs.
 
-    python tests/documentation/run_pages.py PAGE            prints the page with its outputs made anew
+    python tests/documentation/run_pages.py PAGE            prints the page with its outputs updated
     python tests/documentation/run_pages.py --write PAGE…   writes the pages that change
     python tests/documentation/run_pages.py --processes …   starts a process for each `confir`
     python tests/documentation/run_pages.py --serve         runs pages that it reads the paths of
@@ -64,7 +64,7 @@ PICTURE = re.compile(r"!\[[^\]]*\]\((figures/[\w-]+\.svg)\)")
 COMMAND = re.compile(r"^\$ (?:[^\n]*\\\n)*[^\n]*\n", re.MULTILINE)
 
 
-# What bash finds as `confir`: it sends what it was given, waits, and ends with the code it is told.
+# The `confir` that bash finds: it sends its arguments, waits, and ends with the exit code it receives.
 MESSENGER = """\
 import json, os, socket, sys
 channel = socket.socket(socket.AF_UNIX)
@@ -254,7 +254,7 @@ def trimmed(output: str) -> str:
 
 
 def run_page(text: str, *, processes: bool, sample: Path | None) -> tuple[str, dict[str, str]]:
-    """Return a page with the outputs of all its blocks made anew, and its pictures by their paths."""
+    """Return a page with the outputs of all its blocks updated, and its pictures by their paths."""
     if not RUNNABLE.search(text):
         return text, {}
     with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as programs:
@@ -280,7 +280,7 @@ def put_sample(folder: Path, made: Path | None) -> None:
 
 
 def labels(picture: str) -> set[str]:
-    """Return what a picture says of its marks, numbers to four decimals: fonts may differ."""
+    """Return the labels of the marks of a picture, numbers to four decimals: fonts may differ."""
     found = set(re.findall(r'aria-label="([^"]*)"', picture))
     return {re.sub(r"\d+\.\d+", lambda n: f"{float(n[0]):.4f}", label) for label in found}
 
@@ -367,7 +367,7 @@ def run_as_if_started(page: Path, sample: Path | None, out: int, err: int) -> No
 
 
 def print_page(page: Path, *, processes: bool, sample: Path | None) -> None:
-    """Print a page with its outputs made anew, if its pictures are what it draws."""
+    """Print a page with its outputs updated, if its pictures are what it draws."""
     made, pictures = run_page(page.read_text(encoding="utf-8"), processes=processes, sample=sample)
     check_pictures(page, pictures)
     sys.stdout.write(made)

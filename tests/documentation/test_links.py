@@ -1,4 +1,4 @@
-"""The links of a built site are checked, and links that lead nowhere are found."""
+"""The links of a built site are checked, and broken links are found."""
 
 import subprocess
 import sys

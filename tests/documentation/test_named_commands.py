@@ -1,4 +1,4 @@
-"""Commands, options and fields that pages name within their text exist, as those of examples do."""
+"""Commands, options and fields named in the text of pages exist."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What README and docs show is what happens, in the environment that `make demo` makes."""
+"""README and docs show what happens in the environment that `make demo` makes."""
 
 import json
 import os
@@ -22,7 +22,7 @@ PAGES = [REPOSITORY / "README.md", SKILL, *sorted((REPOSITORY / "docs").glob("*.
 CASES = sorted((REPOSITORY / "docs" / "cases").glob("*.md"))
 PYTHON = os.environ.get("CONFIR_DEMO_PYTHON", sys.executable)
 RUN_PAGES = Path(__file__).with_name("run_pages.py")
-# Pages with a process of their own, and its options: README starts a program for each command, and
+# Pages that run in a separate process, and its options: README starts a program for each command, and
 # contributing adds to lists that confir reads when it is imported.
 ALONE = {"README.md": ("--processes",), "contributing.md": ()}
 # Blocks that do not run, because they are no commands, or make the machine that runs the tests.
@@ -244,7 +244,7 @@ def test_the_figure_of_the_demo_has_the_intervals_that_the_demo_prints():
     assert shown == expected, "`make outputs` draws the figure anew"
 
 
-def test_continuous_integration_does_what_readme_tells_a_newcomer():
+def test_continuous_integration_does_what_readme_says_to_a_newcomer():
     readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     script = (REPOSITORY / ".ci" / "run").read_text(encoding="utf-8")
     told = re.search(r"^```text\n(make .*?)^```$", readme, re.DOTALL | re.MULTILINE)[1]

@@ -1,4 +1,4 @@
-"""The pictures of README and site that no command draws are what their sources say."""
+"""The pictures of README and site that no command draws correspond to their sources."""
 
 import re
 from importlib.util import module_from_spec, spec_from_file_location

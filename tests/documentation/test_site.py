@@ -1,4 +1,4 @@
-"""The site names all that is public, and answers each question with a picture, and its limits."""
+"""The site has all public names, and a picture and limits for each question."""
 
 import re
 import tomllib

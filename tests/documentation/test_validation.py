@@ -1,4 +1,4 @@
-"""The page of what was checked names tests and pages that exist, and every test against others."""
+"""The page of what was checked names existing tests and pages, and every test against other tools."""
 
 import re
 from pathlib import Path

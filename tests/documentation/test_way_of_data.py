@@ -30,7 +30,7 @@ def described() -> dict[str, list[str]]:
     return {head: [line.split()[0] for line in lines] for head, *lines in commands}
 
 
-# A process of its own, because others may have loaded compiled kernels, which read small files, too.
+# A separate process, because others may have loaded compiled kernels, which read small files, too.
 WATCHING = """
 import sys, threading
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tests with MTEB, sentence-transformers and PyTerrier, in an environment of their own.
+"""Tests with MTEB, sentence-transformers and PyTerrier, in a separate environment.
 
 `make test-embedding` makes it and runs them; elsewhere, a file whose packages are missing is left out.
 """

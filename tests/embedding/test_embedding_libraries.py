@@ -1,4 +1,4 @@
-"""What MTEB and sentence-transformers return and write is taken as it is: the numbers are theirs.
+"""Results and files of MTEB and sentence-transformers: read without change of their numbers.
 
 The model is tiny, random and made here; nothing is fetched from a hub.
 """

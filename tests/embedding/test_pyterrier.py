@@ -1,4 +1,4 @@
-"""What PyTerrier returns is taken as it is: its frames are runs, and its experiments are scores.
+"""Results of PyTerrier: its frames are read as runs, and its experiments as scores.
 
 Runs are frames here, as of any retriever; Java is not needed.
 """

@@ -1,4 +1,4 @@
-"""Is `bca` what Efron's formulas give, with an explicit jackknife?"""
+"""`bca` against Efron's formulas with an explicit jackknife."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Is `beta-logit` what its formula says, and does it cover as it claims?"""
+"""`beta-logit` against its formula, and its coverage."""
 
 import math
 from itertools import pairwise

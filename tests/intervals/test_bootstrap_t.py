@@ -1,4 +1,4 @@
-"""Are the studentised bootstraps what a plain loop over drawn topics gives?"""
+"""The studentised bootstraps against a plain loop over resampled topics."""
 
 import warnings
 

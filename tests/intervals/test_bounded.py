@@ -1,4 +1,4 @@
-"""Do `betting` and `gaffke` keep what they promise for scores in [0, 1]?"""
+"""The guaranteed coverage of `betting` and `gaffke` for scores in [0, 1]."""
 
 import math
 import warnings

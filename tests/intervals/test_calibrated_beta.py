@@ -1,4 +1,4 @@
-"""Does `calibrated-beta` invert the test that it says, with the error that it claims?"""
+"""`calibrated-beta` as the inversion of its test, and its error rate."""
 
 import importlib.util
 import math
@@ -347,7 +347,7 @@ def test_the_search_finds_a_jump_where_there_is_one(jumps, monkeypatch):
 @pytest.mark.parametrize("n", [2, 5, 9, 25])
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
 def test_what_is_not_looked_at_changes_no_limit(monkeypatch, n, level):
-    """Moments and the nearest means of the table mostly tell that nothing else can matter."""
+    """Moments and the nearest means of the table mostly suffice to find the limits."""
     samples = all_samples(n)
     usual = calibrated_beta_interval(distribution_of(samples), level)
     monkeypatch.setattr(pivot_test, "_NEAR", 1_000.0)

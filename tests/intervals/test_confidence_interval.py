@@ -1,4 +1,4 @@
-"""Does `confidence_interval` answer for every kind of input, and say so where it cannot?"""
+"""`confidence_interval` for every kind of input, and its errors."""
 
 import dataclasses
 import warnings
@@ -136,7 +136,7 @@ def test_the_default_suits_the_statistic(scores):
     assert counts.method == "t"
 
 
-def test_each_measure_has_its_own_default_whatever_stands_beside_it(scores):
+def test_each_measure_has_its_own_default_whatever_it_is_combined_with(scores):
     counts = scores_of(scores.values[:, :, 0] * 40, ("NumRet",)).values
     mixed = scores_of(np.concatenate([scores.values, counts], axis=2), ("AP", "RR", "NumRet"))
     found = confidence_interval(mixed)

@@ -1,4 +1,4 @@
-"""Limits that hold at every look: against a plain loop, and by simulation with a known truth."""
+"""Confidence sequences: against a plain loop, and by simulation with a known truth."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Are the limits of `gaffke` without random numbers those of its Dirichlet-weighted means?"""
+"""The limits of `gaffke` without random numbers against its Dirichlet-weighted means."""
 
 from fractions import Fraction
 from itertools import pairwise

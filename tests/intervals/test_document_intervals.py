@@ -1,4 +1,4 @@
-"""Do intervals over documents follow their formulas?"""
+"""Intervals over documents against their formulas."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Are `percentile` and `studentised-logit` what a plain loop over drawn topics gives?"""
+"""`percentile` and `studentised-logit` against a plain loop over resampled topics."""
 
 import numpy as np
 import pytest

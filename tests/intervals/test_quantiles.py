@@ -1,4 +1,4 @@
-"""Are the quantiles of Student's t right to the last digits?"""
+"""Quantiles of Student's t, to the last digits."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Does the small-R correction hold what the paper's enumeration gives?"""
+"""The small-R correction against the paper's enumeration."""
 
 from fractions import Fraction
 from itertools import combinations

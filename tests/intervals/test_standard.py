@@ -1,4 +1,4 @@
-"""Are `t` and `logit-t` what the formulas say?"""
+"""`t` and `logit-t` against their formulas."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Are the binary measures right on lists worked by hand?"""
+"""Binary measures on lists scored by hand."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Are measures known by all their names, and are wrong names met with a useful message?"""
+"""All names of measures, and helpful messages for wrong names."""
 
 import pytest
 
@@ -117,7 +117,7 @@ def test_no_two_measures_share_a_name():
     for definition in MEASURES.values():
         for spelling in (definition.name, *definition.synonyms):
             folded = spelling.casefold().replace("-", "_")
-            if spelling == "rbp":  # its case tells it from RBP
+            if spelling == "rbp":  # distinguished from RBP by case
                 continue
             assert owners.setdefault(folded, definition.name) == definition.name
 

@@ -1,4 +1,4 @@
-"""What a random ranking scores, against all rankings, exact arithmetic, and random rankings."""
+"""Expected scores of random rankings against all rankings, exact arithmetic and random rankings."""
 
 import math
 from decimal import Decimal, localcontext

@@ -1,4 +1,4 @@
-"""How often chance does at least as well, against listing all rankings."""
+"""The probability of a random score at least as high, against all rankings."""
 
 from fractions import Fraction
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""Do the rules give the lowest and the highest difference of two runs over all completions?"""
+"""Bounds of the difference of two runs against all completions of the judgements."""
 
 import numpy as np
 import pytest

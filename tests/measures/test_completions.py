@@ -1,4 +1,4 @@
-"""Do the rules give the lowest and the highest score of all completions of the judgements?"""
+"""Bounds of scores against all completions of the judgements."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from confir.data.experiment import Experiment
 from confir.data.lists.unjudged_documents import find_unjudged
+from confir.measures import completions
 from confir.measures.measure_list import MEASURES
 from confir.measures.parsing import parse_measure
 from measures.completed_scores import BOUNDED, below_the_list, completed_scores
@@ -104,7 +105,7 @@ def test_residual_of_rbp_follows_moffat_and_zobel():
 @given(topic=tied_topics(), seed=st.integers(0, 99))
 @examples(30)
 def test_completed_rankings_score_as_completed_judgements_do(topic, seed):
-    """Several completions at once, as the resampling draws them."""
+    """Several completions in one call, as the resampling draws them."""
     lists = Experiment(topic.qrels, topic.runs).lists()
     found = find_unjudged(lists)
     pool = found[0].pool
@@ -132,3 +133,8 @@ def test_measures_without_a_rule_say_why():
     }
     assert {"Q", "Bpref", "Rprec", "nERR", "Judged", "alpha_nDCG"} <= set(refused)
     assert all(reason and "confir has no rule" not in reason for reason in refused.values())
+
+
+def test_sums_restart_in_each_list():
+    sums = completions._sums_down(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 2, 2, 4]))
+    assert sums.tolist() == [1.0, 3.0, 3.0, 7.0]

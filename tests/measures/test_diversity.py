@@ -1,4 +1,4 @@
-"""Are the diversity measures right on lists worked by hand, and do they refuse what has no score?"""
+"""Diversity measures on lists scored by hand, and undefined scores."""
 
 from math import log2
 

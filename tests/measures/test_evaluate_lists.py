@@ -1,4 +1,4 @@
-"""Lists that are read already score as the runs that they came from."""
+"""Lists in memory have the scores of the runs that they came from."""
 
 import re
 import warnings

@@ -1,4 +1,4 @@
-"""Are the graded measures right on lists worked by hand, and do they refuse what has no score?"""
+"""Graded measures on lists scored by hand, and undefined scores."""
 
 import tracemalloc
 from math import log2

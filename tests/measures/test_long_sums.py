@@ -1,4 +1,4 @@
-"""Sums over many ranks, against adding them up and against exact rational arithmetic."""
+"""Sums over many ranks, against direct summation and exact rational arithmetic."""
 
 import math
 from decimal import Decimal, localcontext

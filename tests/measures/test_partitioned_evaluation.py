@@ -1,4 +1,4 @@
-"""Runs and qrels in Parquet datasets give the scores of those that are read whole."""
+"""Runs and qrels in Parquet datasets have the scores of those that are read whole."""
 
 import subprocess
 import sys

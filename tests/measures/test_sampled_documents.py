@@ -1,4 +1,4 @@
-"""Documents drawn for human judging: exact expectations by enumeration, and simulations."""
+"""Documents sampled for human judgement: exact expectations by enumeration, and simulations."""
 
 from dataclasses import replace
 from itertools import product
@@ -68,7 +68,7 @@ def score(name, sample, listed=LISTED):
 
 
 def plain(weight, gain):
-    """The sum of weights of ranks times people's gains, of each list."""
+    """The sum of weights of ranks times human gains, of each list."""
     sums = np.zeros(4)
     for place, rank, document in zip(LISTED.lists, LISTED.rank, LISTED.document, strict=True):
         sums[place] += weight(rank) * gain(HUMAN[document])
@@ -176,7 +176,7 @@ def test_the_model_counts_as_much_as_least_squares_over_the_other_topics_say():
         assert found[undrawn] == pytest.approx(slope, rel=1e-12)
 
 
-def test_a_topic_with_one_relevant_document_is_scored_as_by_people():
+def test_a_topic_with_one_relevant_document_is_scored_as_by_human_judgements():
     held = np.ones(8, bool)
     sample = DocumentSample(TOPICS, MODEL, np.eye(8, dtype=int)[2], held, np.ones(8))
     for name, expected in [("AP", [1.0, 0, 0.25, 0]), ("R@4", [1.0, 0, 1.0, 0])]:
@@ -284,7 +284,7 @@ def test_the_seed_of_a_report_decides_the_replicates_of_the_draw(tmp_path, monke
 
 
 @pytest.mark.filterwarnings("ignore:RBP.* is up to:confir.errors.InputWarning")
-def test_if_all_documents_are_drawn_scores_are_those_by_people():
+def test_if_all_documents_are_drawn_scores_are_those_by_human_judgements():
     every = {t: {d: (gain, 1.0) for d, gain in judged.items()} for t, judged in PEOPLE.items()}
     for rules in ({}, {"depth": 30}):
         found = sampled(every, **rules)
@@ -297,7 +297,7 @@ def test_if_all_documents_are_drawn_scores_are_those_by_people():
 
 @pytest.mark.slow
 def test_means_and_variances_in_many_draws():
-    """Ratios have a bias that is small beside the model's; variances are those of the draws."""
+    """Ratios have a bias that is small compared to the model's; variances are those of the draws."""
     rng = np.random.default_rng(3)
     names = ["P@10", "R@100", "AP", "nDCG@10"]
     kept = list(PEOPLE)[:12]
@@ -395,7 +395,7 @@ def test_a_file_of_draws_is_read_and_names_are_text(tmp_path):
     assert qrels["01"] == {"<script>": 1, "constructor": 0}
 
 
-def test_draws_that_do_not_fit_the_model_are_told():
+def test_draws_that_do_not_fit_the_model_are_reported():
     with pytest.raises(TopicMismatchError, match="no document that the model judged"):
         sampled({"1": {"nowhere": (1, 0.5)}})
     one = draw(np.random.default_rng(1))

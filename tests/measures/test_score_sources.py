@@ -1,4 +1,4 @@
-"""What verbs take as scores: every source once, and a reason where the score of every topic is missing."""
+"""Sources of scores that verbs take, and the reason if scores per topic are missing."""
 
 import numpy as np
 import pytest

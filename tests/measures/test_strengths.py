@@ -1,4 +1,4 @@
-"""Bradley-Terry strengths: by hand, under exchange of sides, and what has none."""
+"""Bradley-Terry strengths: by hand, under exchange of sides, and undefined cases."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Do expected, lowest and highest scores over ties agree with all orders of the tied documents?"""
+"""Expected, lowest and highest scores over ties against all orders of the tied documents."""
 
 from itertools import groupby, permutations, product
 

@@ -386,7 +386,7 @@ def compare_designed(
 ) -> list[PlainPair]:
     """All pairs of a family by a design, with degrees of freedom that are known.
 
-    A draw holds the clusters drawn in each stratum.
+    A draw has the clusters drawn in each stratum.
     """
     whole = [design.clusters(h) for h in range(len(design.share))]
     moments = [designed_moments(pair, design, whole) for pair in pairs]

@@ -1,7 +1,7 @@
-"""What does each measure score? Plain loops over one list, written from the definitions.
+"""Every measure as plain loops over one list, written from the definitions.
 
 Slow and simple on purpose: the measures of confir must agree with these for every list, also for
-those in which documents stand several times in a row.
+those with adjacent copies of documents.
 """
 
 from __future__ import annotations

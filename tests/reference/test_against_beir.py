@@ -1,4 +1,4 @@
-"""Documents with the id of their topic are excluded as BEIR's own code does it."""
+"""Exclusion of documents with the id of their topic, against BEIR's own code."""
 
 import json
 import runpy

@@ -1,6 +1,6 @@
 """Variance components and reliability against gt4ireval 2.0, on the data that it ships with.
 
-Its results are written beside the data: variance components of systems, topics and residual, then Eρ² and Φ
+Its results are stored with the data: variance components of systems, topics and residual, then Eρ² and Φ
 for the observed number of topics and for 100, with limits that leave 5% in each tail.
 """
 

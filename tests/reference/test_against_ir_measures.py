@@ -1,4 +1,4 @@
-"""Do ERR, exponential nDCG and Judged equal those of ir_measures' providers?"""
+"""ERR, exponential nDCG and Judged against ir_measures' providers."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""Do pooled effects agree with statsmodels, PyMARE, and with published results of metafor?"""
+"""Pooled effects against statsmodels, PyMARE, and published results of metafor."""
 
 import gc
 import math
@@ -126,7 +126,7 @@ def test_reml_against_pymare(name, interval):
     theirs = estimator.fit_dataset(Dataset(y, v)).summary()
     found = theirs.get_fe_stats()
     ours = pool_effects(y, np.sqrt(v), tau2="reml", interval=interval)
-    # PyMARE stops its search where the likelihood no longer tells values of τ² apart
+    # PyMARE stops its search where the likelihood no longer distinguishes values of τ²
     assert float(ours.tau2) == pytest.approx(float(np.squeeze(theirs.tau2)), rel=1e-5)
     assert float(ours.effect) == pytest.approx(found["est"].item(), rel=1e-5)
     assert limits(ours) == pytest.approx((found["ci_l"].item(), found["ci_u"].item()), rel=1e-5)

@@ -1,4 +1,4 @@
-"""Do the diversity measures equal ndeval's, through pyndeval?
+"""Diversity measures against ndeval, through pyndeval.
 
 ndeval breaks ties of retrieval scores by docid ascending, so it is given the negated rank as the
 score. It computes to rank 20 at most.

@@ -1,4 +1,4 @@
-"""Do the graded measures equal NTCIREVAL's: its own outputs, and those of pyNTCIREVAL?
+"""Graded measures against NTCIREVAL: its own outputs, and those of pyNTCIREVAL.
 
 NTCIREVAL gives each level a grade, which is a gain map here. Its stop probability is the grade over
 the highest grade + 1, which is (2^g - 1)/2^gmax for g = log2(1 + 2^gmax · stop).

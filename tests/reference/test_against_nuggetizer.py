@@ -1,4 +1,4 @@
-"""Scores of assigned nuggets are those of nuggetizer's own code."""
+"""Scores of assigned nuggets against nuggetizer's own code."""
 
 import json
 import runpy

@@ -1,4 +1,4 @@
-"""Do the measures agree with plain loops over one list, in resampled collections too?"""
+"""Measures against plain loops over one list, in resampled collections too."""
 
 import numpy as np
 from hypothesis import given

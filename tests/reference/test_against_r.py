@@ -1,6 +1,6 @@
 """Statistics against R: values that the scripts in validation/ wrote, so that no test needs R.
 
-`make references` writes them anew. What does not agree, and why, is in validation/README.md.
+`make references` regenerates them. What does not agree, and why, is in validation/README.md.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scipy import stats
 import confir
 from confir.data.scores import Scores
 from confir.intervals.method_list import METHODS
-from confir.resampling.topic_sample import as_topic_sample
+from confir.resampling.kinds import as_topic_sample
 from confir.studies.meta_analysis.meta_analysis import pool_effects
 from confir.studies.planning.power import Criterion
 

@@ -1,4 +1,4 @@
-"""Do the bootstrap intervals agree with those of scipy and arch?
+"""Bootstrap intervals against those of scipy and arch.
 
 Twice each: from the same replicates, where only rounding may differ, and from replicates that each
 library draws itself, where the limits may differ by the chance of two quantiles: √(p(1-p)/B)/f each.

@@ -1,4 +1,4 @@
-"""Tests, corrections, equivalence and planning give what scipy and statsmodels give."""
+"""Tests, corrections, equivalence and planning against scipy and statsmodels."""
 
 import numpy as np
 import pytest

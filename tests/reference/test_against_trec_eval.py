@@ -1,4 +1,4 @@
-"""Do the measures equal trec_eval's, through pytrec_eval and through its printed outputs?
+"""Measures against trec_eval, through pytrec_eval and through its printed outputs.
 
 pytrec_eval and trec_eval 9 compare retrieval scores in single precision, trec_eval 10 in double.
 Equality is exact: the same divisions, added in the same order.

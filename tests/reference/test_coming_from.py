@@ -1,4 +1,4 @@
-"""Do the lines of docs/coming-from.md give the numbers of the tools that they stand in for?"""
+"""The lines of docs/coming-from.md against the tools that they replace."""
 
 import json
 import re
@@ -133,7 +133,7 @@ def folder(tmp_path_factory):
 
 
 def records(folder, arguments):
-    """Return what a line of the page gives, as JSON."""
+    """Return the result of a line of the page, as JSON."""
     line = [sys.executable, "-m", "confir", *arguments.split(), "-o", "answer.json", "--quiet"]
     subprocess.run(line, cwd=folder, check=True)
     return json.loads((folder / "answer.json").read_text())

@@ -1,4 +1,4 @@
-"""Judges of TREC 2021 Deep Learning: people and language models, as measured before."""
+"""Human and model judges of TREC 2021 Deep Learning, against an earlier measurement."""
 
 import warnings
 

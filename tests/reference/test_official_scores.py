@@ -1,4 +1,4 @@
-"""Do the measures reproduce the scores that the tracks published, to their printed decimals?"""
+"""Measures against the scores that the tracks published, to their printed decimals."""
 
 import csv
 

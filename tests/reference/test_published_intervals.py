@@ -1,4 +1,4 @@
-"""Are the intervals of [Soboroff2014] reproduced from its score tables?
+"""The intervals of [Soboroff2014], reproduced from its score tables.
 
 The published file holds a 95% interval by four methods for every run and measure. Its `t` used the
 standard deviation with divisor n; its bootstrap-t took the whole error in each tail, so that it

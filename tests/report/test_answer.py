@@ -297,7 +297,7 @@ def test_a_difference_without_variance_is_not_shared_out(with_documents):
     assert share_sentence(with_collection(with_documents, changed)) == ""
 
 
-def test_intervals_that_hold_far_less_often_for_a_run_are_told():
+def test_intervals_that_hold_far_less_often_for_a_run_are_reported():
     scores = scores_of(0.5, 0.6)
     values = scores.values.copy()
     values[:, 0, 0] = 0.0
@@ -522,7 +522,7 @@ def test_a_design_and_human_judgements_are_said_with_what_they_change():
     assert f"means are {bias:.3f} too high on average over the runs; run0 has the highest" in said
 
 
-def test_a_model_that_judges_as_people_do_is_not_called_too_low():
+def test_a_model_that_judges_as_humans_do_is_not_called_too_low():
     scores = scores_of(0.3, 0.6)
     people = scores.select(topic=list(scores.topics[:15]))
     judged = JudgedScores(people.topics, people.runs, people.measures, people.values, model=scores)

@@ -1,4 +1,4 @@
-"""Charts and tables of bias and variance show the result's own numbers."""
+"""Charts and tables of bias and variance show the numbers of the result."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Charts and tables of chance show the result's own numbers."""
+"""Charts and tables of the random baseline show the numbers of the result."""
 
 import json
 import math

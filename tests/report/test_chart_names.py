@@ -1,4 +1,4 @@
-"""Names are labels of a chart, and nothing else: whatever they are, the same marks are drawn."""
+"""Arbitrary names as labels of charts: the marks do not depend on them."""
 
 import base64
 import html
@@ -118,7 +118,7 @@ def drawings(names):
 
 
 def _judges(names, qrels, runs):
-    """Charts of judges with these names, and of runs that fit beside their points."""
+    """Charts of judges with these names, and of runs whose names fit next to their points."""
     judges = {names[0]: qrels, names[1]: noisy_judge(qrels, noise=0.5, highest=1)}
     found = confir.compare_judgements(judges, runs, ["AP"], replicates=40, rng=1)
     pair = {f"{names[1]}, reference {names[0]}"}

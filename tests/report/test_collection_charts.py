@@ -1,4 +1,4 @@
-"""Charts and tables of other collections: shares sum to all, and the best run stands first."""
+"""Charts and tables of other collections: shares sum to 1, and the best run is first."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""How comparisons and plans read."""
+"""Tables of comparisons and plans."""
 
 from pathlib import Path
 

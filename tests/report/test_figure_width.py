@@ -74,7 +74,7 @@ def test_a_chart_has_the_height_that_is_asked_for(interval, width, height):
     svg = chart_bytes(chart(interval), ".svg", width, height).decode()
     across, down = map(float, re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)', svg).groups())
     assert down == pytest.approx(height / 25.4 * 96, abs=3.0)
-    if width is not None:  # letters beside low rows are smaller, and leave more room
+    if width is not None:  # letters next to low rows are smaller, and leave more room
         assert across == pytest.approx(width / 25.4 * 96, rel=0.03)
 
 

@@ -1,4 +1,4 @@
-"""Charts of intervals and ranks: best first, and what is not known last."""
+"""Charts of intervals and ranks: best first, missing values last."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Judgements on the page: there where another judge is given, and nowhere else."""
+"""The section on judges is on the page if, and only if, another judge is given."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Names beside points cover neither points nor one another."""
+"""Names next to points cover neither points nor one another."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Tables for papers: made to fit, intervals in three forms. `make verify` compiles them."""
+"""Tables for papers: widths, and intervals in three formats. `make verify` compiles them."""
 
 import re
 from dataclasses import replace

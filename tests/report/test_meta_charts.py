@@ -1,4 +1,4 @@
-"""Charts and tables of meta-analysis: what is not known is left out."""
+"""Charts and tables of meta-analysis: missing values are left out."""
 
 import json
 

@@ -115,7 +115,7 @@ def test_the_leaderboard_names_the_method_of_each_measure():
         assert f"95% confidence interval (CI) by {said}" in note
 
 
-def test_measures_with_different_methods_are_told_apart():
+def test_measures_with_different_methods_are_distinguished():
     scores = table(measures=("AP", "NumRet"))
     values = scores.values * np.array([1.0, 900.0])
     paragraph, _, _ = text(Scores(scores.topics, scores.runs, scores.measures, values))

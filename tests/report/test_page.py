@@ -1,4 +1,4 @@
-"""The page as a file: one piece, small, closed to foreign code, and honest about what it lacks."""
+"""The page as a file: self-contained, small, without foreign code, and complete about what is missing."""
 
 import base64
 import hashlib
@@ -76,7 +76,7 @@ def render(contents, **options):
 
 
 def packed(page, name):
-    """What the page holds under a name: JSON, deflated."""
+    """The data of the page under a name: JSON, deflated."""
     (text,) = re.findall(rf'id="packed-{name}">([^<]*)<', page)
     return zlib.decompress(base64.b64decode(text)).decode()
 

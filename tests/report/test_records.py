@@ -1,4 +1,4 @@
-"""Are results safe to open in a spreadsheet, and exact where programs read them?"""
+"""Records: safe to open in a spreadsheet, and exact for programs."""
 
 import csv
 import io

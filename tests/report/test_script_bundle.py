@@ -1,4 +1,4 @@
-"""The scripts of a page are made beside the work, and here where that fails."""
+"""The scripts of a page are bundled in parallel, or here if that fails."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A study joins the report by a folder and a line: no file of the report names it."""
+"""A study adds a section to the report by a folder and a line: no file of the report names it."""
 
 import ast
 import json

@@ -26,7 +26,7 @@ def test_shares_are_percents_as_everywhere(halves):
     assert all(cell.text.endswith("%") for row in rows for cell in row[4:-1] if cell.text != "–")
 
 
-def test_the_range_over_splits_stands_beside_the_mean(halves):
+def test_the_range_over_splits_is_given_with_the_mean(halves):
     row = split_half_table(halves).rows[0]
     record = halves.to_records()[0]
     low, mean, high = (100 * record[name] for name in ("inside_min", "inside", "inside_max"))

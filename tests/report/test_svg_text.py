@@ -1,4 +1,4 @@
-"""Texts of a picture state their lengths, and stay well-formed."""
+"""Texts of a figure state their lengths, and remain well-formed."""
 
 from xml.etree import ElementTree as ET
 

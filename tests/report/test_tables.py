@@ -1,4 +1,4 @@
-"""Tables for readers: every format, and text that is nothing but text."""
+"""Tables in every format, with all text escaped."""
 
 import ast
 import io
@@ -182,7 +182,7 @@ MARKED = Table(
 )
 
 
-def test_marks_stand_beside_numbers_which_stay_aligned():
+def test_marks_follow_numbers_which_stay_aligned():
     assert to_text(MARKED).splitlines() == [
         "run      AP",
         "good  0.5 ▲",

@@ -1,4 +1,4 @@
-"""Tables in a terminal: whole cells at 80 and 40 columns, by fewer decimals and by parts."""
+"""Tables in a terminal: whole cells at 80 and 40 columns, with fewer decimals or in several parts."""
 
 import re
 
@@ -71,7 +71,7 @@ def test_empty_and_very_long_cells_have_lines_that_fit(rows):
 
 
 def rows_of_words(**columns):
-    """A table of verdicts: names that tell rows apart, then words, then an interval."""
+    """A table of verdicts: names that identify the rows, then words, then an interval."""
     cell = Cell(interval_text(0.44449, 0.31111, 0.55555))
     rows = zip(*columns.values(), strict=True)
     made = tuple((*map(Cell, row), cell, cell) for row in rows)

@@ -25,7 +25,7 @@ def data(drawing):
     return records
 
 
-def test_the_chart_of_scores_holds_the_first_run_beside_the_records_of_all():
+def test_the_chart_of_scores_holds_the_first_run_with_the_records_of_all():
     scores = table(20)
     topics = describe_topics(scores)
     records = data(chart(scores))

@@ -1,4 +1,4 @@
-"""Does a sampling distribution hold what interval methods read off it?"""
+"""Sampling distributions: the fields that interval methods read."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Are replicates of the collection what they say: one count per document, shared by all?"""
+"""Replicates of the collection: one count per document, shared by all topics and runs."""
 
 import numpy as np
 import pytest
@@ -475,7 +475,7 @@ def test_what_cannot_be_resampled_is_named():
         bootstrap_documents(qrels, runs, "infAP")
 
 
-def test_a_run_whose_topics_have_no_relevant_document_is_told_so():
+def test_a_run_whose_topics_have_no_relevant_document_is_reported():
     qrels = make_qrels({"1": {"a": 0}, "2": {"a": 1}})
     runs = [make_run("here", {"2": ["a"]}), make_run("bare", {"1": ["a"]})]
     with (
@@ -485,7 +485,7 @@ def test_a_run_whose_topics_have_no_relevant_document_is_told_so():
         resample_documents(qrels, runs, replicates=10)
 
 
-def test_a_run_of_other_topics_is_told_the_first_three_of_the_qrels():
+def test_a_run_of_other_topics_is_reported_with_the_first_three_of_the_qrels():
     qrels = make_qrels({f"t{number}": {"a": 1} for number in range(5)})
     with pytest.raises(TopicMismatchError, match=r"the qrels have t0, t1, t2 and 2 more$"):
         resample_documents(qrels, [make_run("run", {"9": ["a"]})])

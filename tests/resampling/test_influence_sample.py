@@ -1,4 +1,4 @@
-"""Samples of influence values: a mean of scores is one, and gives what plain scores give."""
+"""Samples of influence values: for means of scores they give the same as plain scores."""
 
 import numpy as np
 import pytest
@@ -102,7 +102,7 @@ def test_units_of_which_few_matter_to_a_column_are_resampled():
         type(next(sample.pair_draws(9, np.random.default_rng(1)))[0]).__name__
         for sample in (even, rare)
     ]
-    assert kinds == ["NormalDraws", "InfluenceDraws"]
+    assert kinds == ["NormalDraws", "UnitDraws"]
 
 
 def test_a_new_kind_of_influence_values_is_planned_from_like_plain_scores(monkeypatch):

@@ -13,7 +13,7 @@ RUNS = ("a", "b", "c")
 
 
 def simulated(rng, clusters, size, judged, correlation, *, whole=True):
-    """Scores of which clusters share a part; people judged whole clusters, or topics at random."""
+    """Scores with a common part per cluster; whole clusters have human judgements, or random topics."""
     topics = clusters * size
     cluster = np.repeat(np.arange(clusters), size)
 
@@ -69,7 +69,7 @@ def test_only_clusters_are_taken():
         with pytest.raises(UnsupportedMethodError, match="expected a design of clusters alone"):
             confir.confidence_interval(made(*parts, **extra))
     few = (*parts[:2], np.where(parts[3], 0, parts[2] + 1), parts[3])
-    with pytest.raises(InvalidValueError, match="people judged topics of 1 clusters"):
+    with pytest.raises(InvalidValueError, match="human judgements cover 1 cluster; expected 3"):
         confir.confidence_interval(made(*few))
 
 

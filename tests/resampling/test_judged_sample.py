@@ -22,7 +22,7 @@ def sample(human, model, rest, support=False):
 
 
 def scores(n, more, columns, correlation=0.7, seed=1, shift=0.1):
-    """Scores by people and by a model that is off by a shift: n topics of both, more of the model."""
+    """Scores by human judgements and by a model with a constant bias: n topics of both, more of the model."""
     rng = np.random.default_rng(seed)
     y = rng.normal(size=(n + more, columns))
     noise = rng.normal(size=y.shape)
@@ -119,7 +119,7 @@ def test_intervals_of_very_skewed_scores_cover_as_often_as_with_one_weight(n):
     assert coverage(found, 1) > coverage(plain, 1) - 0.005
 
 
-def test_replicates_estimate_the_weight_anew():
+def test_replicates_re_estimate_the_weight():
     y, f, g = scores(8, 15, 3, 0.6, seed=5)
     judged = sample(y, f, g)
     weights = judged.draw(40, np.random.default_rng(2))
@@ -135,7 +135,7 @@ def test_replicates_estimate_the_weight_anew():
             assert found.replicate_se[b, c] == pytest.approx(wider * se, abs=1e-9)
 
 
-def test_a_model_without_information_leaves_the_mean_of_people():
+def test_a_model_without_information_leaves_the_mean_by_human_judgements():
     y, f, g = scores(12, 50, 4, -0.9)
     judged = sample(y, f, g)
     found = judged.distribution(slice(None), None)
@@ -162,7 +162,7 @@ def test_coverage_in_simulation_with_known_truth(n, covers):
 
 @pytest.mark.parametrize("correlation", [-0.7, 0.0, 0.3, 0.7, 0.95])
 @pytest.mark.parametrize(("n", "more"), [(3, 20), (5, 20), (5, 400), (10, 20), (30, 400)])
-def test_intervals_are_hardly_wider_than_those_of_people_alone(n, more, correlation):
+def test_intervals_are_hardly_wider_than_those_by_human_judgements_alone(n, more, correlation):
     y, f, g = scores(n, more, 4_000, correlation, seed=7)
     found = confidence_interval(sample(y, f, g).distribution(slice(None), None), method="t")
     width = np.mean(found.high - found.low)

@@ -1,4 +1,4 @@
-"""Is the key of a document what hashlib says, whichever code computes it?"""
+"""Keys of documents against hashlib, in compiled and plain code."""
 
 from functools import cache
 from hashlib import blake2b

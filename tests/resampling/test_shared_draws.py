@@ -1,4 +1,4 @@
-"""Weights drawn once for several studies are those that each would draw, and so is what follows."""
+"""Weights drawn once for several studies equal those that each would draw."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def test_shared_weights_and_all_that_is_drawn_after_them_are_equal(kind):
     assert not np.array_equal(other, first[0])
 
 
-def test_other_numbers_of_topics_draws_and_replicates_are_drawn_anew():
+def test_other_numbers_of_topics_draws_and_replicates_are_redrawn():
     with shared_draws():
         found = [
             draw_topics(*size, np.random.default_rng(1), draws)

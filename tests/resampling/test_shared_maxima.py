@@ -47,7 +47,7 @@ def test_maxima_of_equal_draws_are_computed_once():
 @pytest.mark.parametrize(
     ("seed", "borrowed", "change"), [(2, EVERY, 0), (1, ONE, 0), (1, EVERY, 0.1)]
 )
-def test_maxima_of_other_draws_are_computed_anew(seed, borrowed, change):
+def test_maxima_of_other_draws_are_recomputed(seed, borrowed, change):
     values = plain().values[:, :, 0]
     with shared_draws():
         maxima_of(as_sample(values))

@@ -1,4 +1,4 @@
-"""Do the components of variance and the joint replicates follow the two-way model?"""
+"""Variance components and joint replicates against the two-way model."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Tests with a local session of Spark, in an environment of their own.
+"""Tests with a local Spark session, in a separate environment.
 
 `make test-spark` makes it and runs them; elsewhere, where pyspark is missing, they are left out.
 """

@@ -1,4 +1,4 @@
-"""Is the confidence set of the best run what plain loops give, and does it hold the best run?"""
+"""The confidence set of the best run against plain loops, and its coverage."""
 
 import numpy as np
 import pytest
@@ -64,7 +64,7 @@ def test_runs_are_left_out_exactly_where_p_is_at_most_one_less_the_level():
 
 
 def test_the_set_and_the_rank_intervals_agree_on_rank_1():
-    """A run is in the set exactly if rank 1 is in the rank interval of its own."""
+    """A run is in the set exactly if rank 1 is in its own rank interval."""
     for seed in range(20):
         scores = some_scores(seed, runs=7)
         best = find_best(scores, replicates=REPLICATES, rng=seed)
@@ -75,7 +75,7 @@ def test_the_set_and_the_rank_intervals_agree_on_rank_1():
 
 
 def test_the_set_and_the_ranks_agree_with_the_comparison_of_all_pairs():
-    """A run that is worse than another has another rank than 1, also among all ranks at once."""
+    """A run that is worse than another cannot have rank 1, also by simultaneous rank intervals."""
     worse = 0
     for seed in range(20):
         scores = some_scores(seed, runs=7)

@@ -1,4 +1,4 @@
-"""Decisions that another seed changes are marked as borderline, whatever decides."""
+"""Decisions that another seed changes are marked as borderline, in every study."""
 
 import numpy as np
 import pytest

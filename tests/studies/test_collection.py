@@ -1,4 +1,4 @@
-"""Do means, topics, differences and variances over collections follow their formulas?"""
+"""Means, topics, differences and variances over collections against their formulas."""
 
 from dataclasses import replace
 
@@ -105,7 +105,7 @@ def test_no_topic_is_taken_to_vary_more_than_a_score_in_0_to_1_can(sample):
     np.testing.assert_allclose((found.high - found.low)[0, :, 0, 0] / 2, half)
 
 
-def test_topics_drawn_beside_documents_widen_the_interval(means):
+def test_topics_drawn_with_documents_widen_the_interval(means):
     width = means.high - means.low
     assert (width[2] > width[0]).all()
 

@@ -1,4 +1,4 @@
-"""Is the variance of MAP what new topics and new collections show, and shared out as they vary?
+"""The variance of MAP and its components, against simulated topics and collections.
 
 60 topics with no document in common, so that a collection changes no two topics alike: whatever
 varies comes from topics, or from each topic's own documents.
@@ -60,7 +60,7 @@ def build_collection(topics, is_relevant, scores):
 
 @lru_cache
 def samples(relevant, effect):
-    """Resampled collections of 60 topics and two runs each, drawn at once: they share nothing."""
+    """Resampled collections of 60 topics and two runs each, drawn in one call: they share nothing."""
     rng = np.random.default_rng(5)
     ease = 1.5 + effect * rng.standard_normal(TOPICS * COLLECTIONS)
     inputs = build_collection(*draw_lists(rng, ease, relevant, 2))

@@ -540,7 +540,7 @@ def test_what_cannot_be_compared_is_named(scores):
         compare_runs(scores, baseline="a").group_runs()
 
 
-def test_topics_left_out_by_tukey_are_told():
+def test_topics_left_out_by_tukey_are_reported():
     values = np.random.default_rng(8).random((12, 3))
     values[0, 0] = np.nan
     with pytest.warns(TopicWarning) as told:

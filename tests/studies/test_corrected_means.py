@@ -1,4 +1,4 @@
-"""Means by human judgements, from a model's judgements and human ones of some topics."""
+"""Means by human judgements, estimated from model judgements and human judgements of some topics."""
 
 import warnings
 from dataclasses import replace
@@ -81,7 +81,7 @@ def test_worth_compares_variances(means):
     np.testing.assert_allclose(means.worth[weighted, 0], expected[weighted], rtol=1e-6)
 
 
-def test_without_weight_the_interval_is_that_of_people_alone():
+def test_without_weight_the_interval_is_that_by_human_judgements_alone():
     whole = confir.evaluate(SAMPLE.qrels, RUNS, ["AP"])
     contrary = confir.Scores(whole.topics, whole.runs, whole.measures, 1.0 - whole.values)
     found = correct_scores(join_judges(whole.select(topic=list(HUMAN)), contrary))
@@ -95,7 +95,9 @@ def test_without_weight_the_interval_is_that_of_people_alone():
     assert note in found.note()
 
 
-def test_people_alone_have_limits_by_the_same_method_and_models_that_add_nothing_are_told(means):
+def test_people_alone_have_limits_by_the_same_method_and_models_that_add_nothing_are_reported(
+    means,
+):
     by_logit = np.array(means.methods) == "logit-t"
     assert by_logit.any()
     alone = confir.confidence_interval(human_scores(), method="logit-t")
@@ -106,7 +108,7 @@ def test_people_alone_have_limits_by_the_same_method_and_models_that_add_nothing
     assert "carry no information" not in some.note()
 
 
-def test_scores_that_are_all_0_by_people_have_limits():
+def test_scores_that_are_all_0_by_human_judgements_have_limits():
     whole = confir.evaluate(SAMPLE.qrels, RUNS, ["AP"])
     nothing = confir.Scores(whole.topics, whole.runs, whole.measures, 0.0 * whole.values)
     found = correct_scores(join_judges(nothing.select(topic=list(HUMAN)), whole))
@@ -164,7 +166,7 @@ def test_human_topics_that_the_model_lacks_are_left_out_with_a_warning(means):
         assert repr(correct(human=more).to_records()) == repr(means.to_records())
 
 
-def test_human_topics_that_differ_from_the_others_are_told():
+def test_human_topics_that_differ_from_the_others_are_reported():
     model = confir.evaluate(MODEL, RUNS, ["AP"])
     order = np.argsort(model.values[:, :, 0].mean(axis=1))
     hardest = [model.topics[t] for t in order[:10]]
@@ -204,7 +206,7 @@ def test_missing_scores_are_refused():
 
 @pytest.mark.slow
 def test_intervals_cover_the_truth_in_samples_of_the_topics():
-    """Draws of human topics from all topics: the mean by people over all of them is the truth."""
+    """Draws of human-judged topics from all topics: the mean by human judgements of all of them is the truth."""
     rng = np.random.default_rng(9)
     people = confir.evaluate(SAMPLE.qrels, RUNS, ["nDCG@10"])
     model = confir.evaluate(MODEL, RUNS, ["nDCG@10"])

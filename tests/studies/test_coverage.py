@@ -1,4 +1,4 @@
-"""Coverage is the share of intervals that contain the mean, and says how sure it is."""
+"""Coverage as the share of intervals that contain the mean, with its own error."""
 
 from dataclasses import replace
 
@@ -110,7 +110,7 @@ def test_a_method_that_is_too_narrow_for_all_runs_has_no_outliers(scores):
         ([np.nan, 0.1, 0.2, 0.4, np.nan, 0.8], "skewness 0.7 over 4 topics"),
     ],
 )
-def test_the_reason_tells_what_is_unusual(values, reason):
+def test_the_reason_says_what_is_unusual(values, reason):
     scores = table(np.array(values)[:, None])
     coverage = estimate_coverage(scores, methods="t", samples=1, rng=1)
     assert coverage.reasons == ((reason,),)

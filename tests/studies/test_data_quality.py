@@ -1,4 +1,4 @@
-"""What runs and qrels lack is counted and told; expectations by hand and by plain loops."""
+"""Counts of what runs and qrels lack; expectations by hand and by plain loops."""
 
 import dataclasses
 import math
@@ -106,7 +106,7 @@ def test_records_have_a_field_per_cutoff_in_ascending_order():
     assert (record["shortest"], record["median"], record["longest"]) == (2, 3.5, 5)
 
 
-def test_the_qrels_are_told_in_numbers(quality):
+def test_the_qrels_are_summarised_in_numbers(quality):
     assert quality.qrels_record() == {
         "topics": 3,
         "judged_min": 2,
@@ -168,7 +168,7 @@ def test_the_sample_collection_gives_what_plain_loops_give():
         assert (record["shortest"], record["median"], record["longest"]) == expected[3]
 
 
-def test_the_flaws_of_the_sample_collection_are_told():
+def test_the_flaws_of_the_sample_collection_are_reported():
     collection = whole_sample()
     missing, tied = inspect_data(collection.qrels, collection.runs).sentences()
     assert missing == "run 'bm25-rm3' lacks 1 of 50 topics (135)"
@@ -230,12 +230,12 @@ def test_data_without_flaws_are_nothing_unusual():
         ),
     ],
 )
-def test_a_flaw_is_told_in_a_sentence_and_nothing_else(judged, ranked, sentence):
+def test_a_flaw_is_reported_in_a_sentence_and_nothing_else(judged, ranked, sentence):
     quality = inspect_data(as_qrels(many_topics(judged)), [run("r", many_topics(ranked))])
     assert quality.sentences() == [sentence]
 
 
-def test_lists_of_less_than_half_the_depth_of_others_are_told():
+def test_lists_of_less_than_half_the_depth_of_others_are_reported():
     qrels = as_qrels(many_topics({"a": 1, "b": 1, "c": 0, "d": 0, "e": 0}))
     deep = run("deep", many_topics({"a": 5, "b": 4, "c": 3, "d": 2, "e": 1}))
     shallow = run("shallow", many_topics({"a": 5, "b": 4}))
@@ -247,7 +247,7 @@ def test_lists_of_less_than_half_the_depth_of_others_are_told():
     ]
 
 
-def test_a_run_without_lists_is_not_told_to_have_short_ones():
+def test_a_run_without_lists_is_not_reported_to_have_short_ones():
     qrels = as_qrels(many_topics({"a": 1, "b": 1, "c": 0}))
     runs = [run("other", {"none": {"a": 1}}), run("good", many_topics({"a": 1}))]
     lacking, unknown = inspect_data(qrels, runs).sentences()
@@ -265,13 +265,13 @@ def test_runs_with_the_same_topics_that_the_qrels_lack_share_a_sentence():
     ]
 
 
-def test_few_topics_are_told():
+def test_few_topics_are_reported():
     qrels = as_qrels(many_topics({"a": 1, "b": 1, "c": 0}, 24))
     (sentence,) = inspect_data(qrels, [run("r", many_topics({"a": 1}, 24))]).sentences()
     assert sentence.startswith("there are 24 topics; with fewer than 25")
 
 
-def test_of_many_runs_the_gravest_are_told_and_the_rest_counted():
+def test_of_many_runs_the_gravest_are_reported_and_the_rest_counted():
     qrels = as_qrels(many_topics({"a": 1, "b": 1, "c": 0}))
     runs = [run(f"r{i}", many_topics({"a": 1}, 30 - i)) for i in range(8)]
     sentences = inspect_data(qrels, runs).sentences()

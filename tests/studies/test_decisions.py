@@ -138,7 +138,7 @@ def test_constant_differences_are_corrected_by_bonferronis_factor(correction, fa
         assert comparison.p_adjusted[0, 2:, 0].min() == pytest.approx(3 * smallest)
 
 
-def test_adjusted_p_values_of_equivalence_stand_beside_the_plain_ones():
+def test_adjusted_p_values_of_equivalence_are_given_with_the_plain_ones():
     rng = np.random.default_rng(9)
     values = shifted(0.0, topics=20).values[:, :, 0]
     values = np.concatenate([values, values[:, :1] + rng.normal(0.0, 0.02, (20, 1))], axis=1)

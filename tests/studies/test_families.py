@@ -7,9 +7,10 @@ from scipy import stats
 from confir import compare_runs, judge_gate
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.resampling.borrowed_variance import BorrowedVariance
+from confir.resampling.kinds import as_topic_sample
+from confir.resampling.normal_draws import NORMAL_TOPICS
 from confir.resampling.replicates import own_seed
-from confir.resampling.studentised_maxima import NORMAL_TOPICS, largest_statistics
-from confir.resampling.topic_sample import as_topic_sample
+from confir.resampling.studentised_maxima import largest_statistics
 from confir.studies.comparison import families
 from confir.studies.comparison.chart import _records
 from confir.studies.comparison.comparison import Place
@@ -147,7 +148,7 @@ def test_constant_differences_borrow_their_variance():
 
 
 @pytest.mark.parametrize("baseline", [None, "run0"])
-def test_what_lies_within_the_margin_at_once_is_equivalent(baseline):
+def test_what_lies_simultaneously_within_the_margin_is_equivalent(baseline):
     rng = np.random.default_rng(2)
     values = rng.random((40, 1)) + rng.normal(0.0, 0.02, (40, 6))
     comparison = compare_runs(table(values), baseline=baseline, margin=0.02, rng=1)

@@ -206,7 +206,7 @@ def test_the_copy_of_a_baseline_changes_no_family():
     assert every.tested[0] == 9  # of 10 pairs
 
 
-def test_a_single_pair_beside_identical_runs_is_a_plain_t_test():
+def test_a_single_pair_with_identical_runs_is_a_plain_t_test():
     rng = np.random.default_rng(2)
     base = rng.random(20)
     values = np.stack([base, base, base + rng.normal(0.05, 0.1, 20)], axis=1)

@@ -1,4 +1,4 @@
-"""The gate opens and closes by the decisions, for any candidate."""
+"""The gate follows the decisions, for any candidate."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A gate that looks again and again errs no more often than one that looks once."""
+"""The error rate of a gate over repeated looks is at most that of a single look."""
 
 import dataclasses
 import json
@@ -35,7 +35,7 @@ def scores_of(differences, topics=None, *, names=("base", "new"), measure="m0"):
 
 
 def judge_look(*given, **options):
-    """Return the gates of a look that is kept at once."""
+    """Return the gates of a look that is recorded immediately."""
     gates, waiting = begin_look(*given, **options)
     with closing(waiting):
         waiting.append()
@@ -67,7 +67,7 @@ def test_the_errors_of_all_looks_sum_to_that_of_one_gate():
 
 @pytest.mark.slow
 def test_candidates_that_change_nothing_are_failed_in_less_than_5_percent_of_histories():
-    """1500 histories of 20 looks at once: a measure for each; as good as the baseline on average."""
+    """1500 histories of 20 looks, as one measure each; as good as the baseline on average."""
     rng = np.random.default_rng(6)
     ever, ever_naive = np.zeros((2, 1500), bool)
     for number in range(1, 21):

@@ -1,4 +1,4 @@
-"""Compact letters of groups: what papers print."""
+"""Compact letter displays of groups."""
 
 import numpy as np
 

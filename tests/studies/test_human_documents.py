@@ -1,4 +1,4 @@
-"""Plans of topics and documents that people judge: against enumeration, brute force, simulation."""
+"""Plans of human-judged topics and documents: against enumeration, brute force, simulation."""
 
 from itertools import product
 

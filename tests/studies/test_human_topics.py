@@ -1,4 +1,4 @@
-"""Plans of people's judgements beside a model's: against brute force and simulation."""
+"""Plans of human judgements in addition to a model's: against brute force and simulation."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_scores_by_two_judges_are_taken_only_where_they_are_combined(pilot):
     assert confir.as_scores(pilot, human=True) is pilot
 
 
-def test_where_people_judged_all_topics_the_model_changes_nothing():
+def test_with_human_judgements_of_all_topics_the_model_changes_nothing():
     both = judged(*population(40, seed=1), 40)
     found, alone = (
         confir.confidence_interval(scores, method="percentile", replicates=999, rng=1)
@@ -89,7 +89,7 @@ def test_the_cheapest_mix_against_brute_force(pilot):
     assert (plan.cost <= plan.cost_alone).all()
 
 
-def test_a_model_that_costs_as_much_as_people_is_not_used(pilot):
+def test_a_model_that_costs_as_much_as_human_judgements_is_not_used(pilot):
     plan = confir.plan_human_topics(pilot, half_width=0.25, human_cost=1, model_cost=1)
     assert (plan.model_topics == 0).all()
     np.testing.assert_array_equal(plan.human_topics, plan.human_alone)

@@ -86,7 +86,7 @@ def test_macro_means_are_the_predictions_over_all_datasets():
 
 
 def test_fixed_datasets_have_the_variance_of_what_their_topics_add():
-    """One dataset's cells replaced by the scores of one topic at a time, and the model fitted anew."""
+    """One dataset's cells replaced by the scores of one topic at a time, and the model refitted."""
     parts = topics_with_gaps()
     sample, held = sample_of(parts)
     mean = held.means()

@@ -1,4 +1,4 @@
-"""Leaderboards over datasets that a model judged, with human judgements of some topics."""
+"""Leaderboards over datasets judged by a model, with human judgements of some topics."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ RUNS = ("a", "b", "c")
 
 
 def dataset(number, *, people=10, topics=40, spread=0.1):
-    """Scores by a model, whose scale differs by dataset, with people's of the first topics."""
+    """Scores by a model, whose scale differs by dataset, and human ones of the first topics."""
     rng = np.random.default_rng([7, number])
     human = 0.4 + rng.normal(0, spread, (topics, 1)) + rng.normal(0, 0.05, (topics, len(RUNS)))
     human[:, 2] += 0.1
@@ -107,7 +107,7 @@ def test_one_dataset_would_give_what_its_scores_give():
     np.testing.assert_allclose(one.df, other.df)
 
 
-def test_people_who_judged_all_topics_leave_their_own_means(parts):
+def test_human_judgements_of_all_topics_give_their_own_means(parts):
     every = {
         name: part.model.with_human(part.model, "all") for name, part in parts.items()
     }  # the same judge twice

@@ -1,4 +1,4 @@
-"""Differences, ranks, best runs and plans by a model's judgements and a few by people."""
+"""Differences, ranks, best runs and plans by model judgements and a few human judgements."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def simulated(n, more, runs, seed, effect=0.0):
     return y[:n], f[:n], f[n:]
 
 
-def test_evaluate_gives_scores_by_people_whose_means_are_corrected(scores):
+def test_evaluate_gives_scores_by_human_judgements_whose_means_are_corrected(scores):
     assert isinstance(scores, confir.results.JudgedScores)
     assert scores.topics == tuple(sorted(HUMAN))
     assert scores.model_topics == 35
@@ -61,7 +61,7 @@ def test_evaluate_gives_scores_by_people_whose_means_are_corrected(scores):
     assert selected.model.runs == ("rerank",)
 
 
-def test_an_experiment_carries_the_judgements_of_people(scores):
+def test_an_experiment_carries_human_judgements(scores):
     experiment = confir.Experiment(MODEL, RUNS, ["AP", "nDCG@10"], **DRAWN)
     np.testing.assert_array_equal(confir.evaluate(experiment).values, scores.values)
     found, expected = (
@@ -89,7 +89,7 @@ def test_differences_follow_the_formulas_with_a_weight_of_their_own(scores):
     assert (np.abs(found.weight - own[found.second]) > 1e-3).any()
 
 
-def test_effect_sizes_are_in_standard_deviations_of_people(scores):
+def test_effect_sizes_are_in_standard_deviations_of_human_scores(scores):
     found = confir.compare_runs(scores, baseline="bm25", replicates=99, rng=1)
     apart = scores.values[:, found.second] - scores.values[:, found.first]
     expected = found.difference / apart.std(axis=0, ddof=1)
@@ -126,7 +126,7 @@ def test_studentised_maxima_against_loops():
         assert largest[b] == pytest.approx(np.abs(t[0]).max())
 
 
-def test_a_constant_model_leaves_the_comparison_by_people_alone():
+def test_a_constant_model_leaves_the_comparison_by_human_judgements_alone():
     y, f, g = simulated(12, 30, 5, seed=4, effect=0.3)
     judged = made(y, np.full_like(f, 0.5), np.full_like(g, 0.5))
     found = confir.compare_runs(judged, replicates=499, rng=1)
@@ -233,7 +233,7 @@ def test_identical_runs_and_constant_differences():
     ]
 
 
-def test_all_topics_by_people_are_people_alone():
+def test_human_judgements_of_all_topics_are_human_judgements_alone():
     experiment = confir.Experiment(MODEL, RUNS, ["AP"], human=PEOPLE, human_sample="all")
     judged = confir.evaluate(experiment)
     alone = confir.evaluate(SAMPLE.qrels, RUNS, ["AP"])

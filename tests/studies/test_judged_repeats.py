@@ -1,4 +1,4 @@
-"""Repeats of systems that a model judged, with human judgements of some topics."""
+"""Repeats of systems judged by a model, with human judgements of some topics."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ RUNS = tuple(f"s{system}@{repeat}" for system in range(SYSTEMS) for repeat in ra
 
 
 def made(seed=1, spread=0.05):
-    """Scores of runs by a model, with people's of the first topics."""
+    """Scores of runs by a model, and human ones of the first topics."""
     rng = np.random.default_rng(seed)
     shape = (TOPICS, SYSTEMS, REPEATS)
     human = 0.4 + rng.normal(0, 0.1, (TOPICS, 1, 1)) + rng.normal(0, spread, (1, *shape[1:]))

@@ -1,4 +1,4 @@
-"""Score tables by people and by a model give the estimates that qrels of both give."""
+"""Score tables by human and model judgements give the estimates of the qrels."""
 
 import json
 import warnings
@@ -23,7 +23,7 @@ HOW = {"human": PEOPLE, "human_sample": "random-topics"}
 def tables(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tables")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TopicWarning)  # of topics that people did not judge
+        warnings.simplefilter("ignore", TopicWarning)  # of topics without human judgements
         for name, qrels in (("model", MODEL), ("people", PEOPLE)):
             scores = confir.evaluate(qrels, RUNS, ["AP", "P@10"])
             confir.write_scores(scores, folder / f"{name}.csv")
@@ -50,7 +50,7 @@ def run_command(monkeypatch, capsys, *words):
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
-def test_commands_take_a_table_by_people(tables, monkeypatch, capsys, tmp_path, command):
+def test_commands_take_a_table_by_human_judgements(tables, monkeypatch, capsys, tmp_path, command):
     model, people = tables
     confir.write_qrels(MODEL, tmp_path / "model.txt")
     confir.write_qrels(PEOPLE, tmp_path / "people.txt")

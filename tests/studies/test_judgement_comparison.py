@@ -1,4 +1,4 @@
-"""What the choice of a judge changes: means, leaderboards, verdicts, gains and variance."""
+"""Effects of the choice of a judge: means, leaderboards, verdicts, gains and variance."""
 
 import warnings
 
@@ -151,7 +151,7 @@ def test_gains_are_biases_beyond_that_of_all_runs(two):
 
 
 def test_a_judge_that_prefers_one_run_shows_as_its_gain():
-    """The model finds relevant whatever the run `dense` ranks first; it is as people otherwise."""
+    """The model calls relevant whatever the run `dense` ranks first; otherwise it judges like humans."""
     favourite = next(run for run in RUNS if run.name == "dense").to_dict()
     model = {
         topic: judged | dict.fromkeys([d for d in list(favourite[topic])[:10] if d in judged], 3)
@@ -189,7 +189,7 @@ def test_runs_that_all_gain_the_same_have_no_limits():
     assert np.isnan(limits).all()
 
 
-def test_limits_of_gains_hold_for_all_runs_at_once_in_simulation():
+def test_limits_of_gains_are_simultaneous_in_simulation():
     rng = np.random.default_rng(11)
     covered = []
     for _ in range(300):

@@ -1,4 +1,4 @@
-"""Correlations of leaderboards: Kendall's τ_b and the AP correlation, for many samples at once."""
+"""Correlations of leaderboards: Kendall's τ_b and the AP correlation, vectorised over samples."""
 
 import numpy as np
 import pytest

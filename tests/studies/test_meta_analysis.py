@@ -48,7 +48,7 @@ def test_three_studies_pooled_by_hand():
     assert float(laird.predicted_high) == pytest.approx(mean + 6.313752 * math.hypot(se, tau2**0.5))
 
 
-def test_stouffer_has_the_one_sided_test_of_the_paper_beside_the_two_sided():
+def test_stouffer_has_the_one_sided_test_of_the_paper_with_the_two_sided():
     pooled = pool_effects([0.2, -0.1, 0.4], [0.1, 0.1, 0.2], model="stouffer")
     # z = (2 - 1 + 2)/√3 = √3
     assert float(pooled.p_greater) == pytest.approx(1 - stats.norm.cdf(math.sqrt(3)))

@@ -1,4 +1,4 @@
-"""Families of pooled effects: Bonferroni by hand, and words that never contradict the interval."""
+"""Families of pooled effects: Bonferroni by hand, and sentences that agree with the interval."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The experiment counts what a plain loop counts, whoever does the work."""
+"""Counts of misses against a plain loop, for any number of workers."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ from confir.intervals.count_kernels import compile_kernels
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method, Use
 from confir.intervals.method_list import METHODS, methods_over
-from confir.resampling.topic_sample import as_topic_sample
+from confir.resampling.kinds import as_topic_sample
 from confir.resampling.topic_weights import topic_weights
 from confir.studies.coverage.miss_counts import count_misses, number_of_tasks
 from confir.studies.coverage.studied_methods import (
@@ -366,7 +366,7 @@ def test_another_seed_gives_other_samples():
     assert (run().below != run(rng=4).below).any()
 
 
-def test_progress_is_told_for_every_task():
+def test_progress_is_reported_for_every_task():
     steps = []
     run(jobs=2, progress=steps.append)
     assert sum(steps) == number_of_tasks(65) == 4

@@ -1,4 +1,4 @@
-"""What the choice of nuggets contributes to the variance, against plain sums and a known truth."""
+"""The variance due to the choice of nuggets, against plain sums and a known truth."""
 
 import json
 import statistics

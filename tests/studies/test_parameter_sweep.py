@@ -19,7 +19,7 @@ def test_a_pattern_reads_values_from_names():
     assert list(sweep.values.items()) == [("rm3-1e-2", 0.01), ("rm3-0.1", 0.1), ("rm3-0.5", 0.5)]
 
 
-def test_signs_of_regular_expressions_stand_for_themselves():
+def test_signs_of_regular_expressions_are_literal():
     (sweep,) = read_sweeps(["k=a.b({})"], ("a.b(1)", "a.b(2)", "axb(3)"))
     assert list(sweep.values) == ["a.b(1)", "a.b(2)"]
 

@@ -10,7 +10,7 @@ from confir import compare_runs, confidence_interval, plan_topics
 from confir.errors import InvalidValueError
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.report.result_table import result_table
-from confir.resampling.topic_sample import as_topic_sample
+from confir.resampling.kinds import as_topic_sample
 from confir.studies.planning.pilot import measure_pilot, planned_differences
 from confir.studies.planning.power import Criterion, family_level, planned_criterion
 from studies.score_tables import table
@@ -49,7 +49,7 @@ def test_the_promised_power_is_reached_with_the_promised_assurance(topics, assur
     planned = plan.topics[0].astype(int)
     reached = Criterion(0.95).power_function(np.array(SD), planned)(DIFFERENCE)
     share = np.mean(reached >= 0.8)
-    # topics are whole, so that the promise is kept a little more often
+    # topics are whole numbers, so the goal is reached slightly more often
     slack = 4 * math.sqrt(assurance * (1 - assurance) / 3000)
     assert assurance - slack <= share <= assurance + slack + 0.02
 
@@ -355,7 +355,7 @@ def test_the_promised_power_is_had_by_the_rule_of_the_comparison(gap):
         == "better"
         for look in range(60)
     ]
-    # the last topic may take the power further than asked for
+    # the last topic may raise the power above the goal
     promised = float(plan.achieved_power[0, 0])
     assert abs(np.mean(found) - promised) <= 3 * math.sqrt(promised * (1 - promised) / 60) + 0.02
 

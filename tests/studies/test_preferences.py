@@ -1,4 +1,4 @@
-"""Preferences: the same families, best set and ranks as for scores, and what only votes have."""
+"""Preferences: the same families, best set and ranks as for scores, and statistics of votes alone."""
 
 import numpy as np
 import pytest
@@ -265,7 +265,7 @@ def test_a_sequence_is_of_two_systems(votes):
 
 
 def coverage(strength, votes, samples, **options):
-    """Return how often intervals hold the strengths, with clusters and without, and sets and ranks."""
+    """Return the coverage of intervals of strengths, with clusters and without, and of sets and ranks."""
     strength = np.asarray(strength) - np.mean(strength)
     true_rank = 1 + (strength[:, None] < strength).sum(axis=1)
     hits, naive, best, ranks = [], [], [], []

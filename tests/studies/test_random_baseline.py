@@ -1,4 +1,4 @@
-"""Runs beside chance."""
+"""Runs compared with random rankings."""
 
 import math
 
@@ -76,7 +76,7 @@ def test_means_over_topics_are_those_of_independent_topics():
     ]
 
 
-def test_runs_stand_beside_chance_with_corrected_scores(sample):
+def test_runs_are_compared_with_chance_with_corrected_scores(sample):
     collection, scores = sample
     chance = compare_with_chance(collection.qrels, scores, documents=64_000, depth=1_000, rng=1)
     expected = chance.expected[:, None]

@@ -1,4 +1,4 @@
-"""Are ranks and their limits what plain loops over runs and drawn topics give?"""
+"""Ranks and their limits against plain loops over runs and resampled topics."""
 
 import warnings
 
@@ -104,7 +104,7 @@ def test_ranks_against_plain_loops(table, replicates, level, request):
         assert found.simultaneous_high[:, measure].tolist() == high
 
 
-def test_a_rank_of_its_own_is_at_most_as_wide_as_all_ranks_at_once():
+def test_a_rank_of_its_own_is_at_most_as_wide_as_simultaneous_ones():
     rng = np.random.default_rng(8)
     for seed in range(20):
         values = rng.normal(0.3 + np.arange(7) * rng.choice([0.005, 0.02]), 0.03, (12, 7))[

@@ -1,4 +1,4 @@
-"""Is a run reproduced? Lists against plain loops and enumeration, scores against other routes."""
+"""Reproduction of runs: lists against plain loops and enumeration, scores against other routes."""
 
 from itertools import pairwise, permutations, product
 
@@ -342,7 +342,7 @@ def test_one_topic_has_no_interval():
     assert same.verdict.tolist() == [["identical lists"]]
 
 
-def test_runs_of_one_name_are_told_apart(sample):
+def test_runs_of_one_name_are_distinguished(sample):
     original = sample.runs[0]
     found = confir.compare_reproduction(
         original,

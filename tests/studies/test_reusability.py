@@ -1,4 +1,4 @@
-"""Would a run that is not in the pool be scored fairly? Against plain loops over dictionaries."""
+"""Runs scored without their team's judgements, against plain loops over dictionaries."""
 
 import numpy as np
 import pytest

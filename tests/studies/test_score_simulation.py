@@ -1,4 +1,4 @@
-"""Simulated scores: the truth is true, and the population is like the scores it was fitted to."""
+"""Simulated scores: the true mean, and similarity to the scores to which they were fitted."""
 
 import numpy as np
 import pytest

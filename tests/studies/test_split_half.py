@@ -1,4 +1,4 @@
-"""Does each half predict the other as the definitions say?"""
+"""Split-half validation against its definitions."""
 
 from dataclasses import replace
 from hashlib import md5
@@ -218,7 +218,7 @@ def test_lists_that_retrieved_nothing_are_left_out():
     assert found.topic_shares("linear", corrected=True, half=0).n == 5
 
 
-def test_shares_count_scores_beside_the_limits(result):
+def test_shares_count_scores_outside_the_limits(result):
     for half in (0, 1):
         for method in ("linear", "logit"):
             low = result.low[result.methods.index(method), 1, half]
@@ -366,7 +366,7 @@ def test_replicates_that_make_no_bootstrap_are_refused(replicates):
         validate_split_half(sample.qrels, sample.runs[0], replicates=replicates)
 
 
-def test_runs_of_other_topics_are_told_so():
+def test_runs_of_other_topics_are_reported():
     qrels, runs = small_collection()
     other = {"far": {IN_A[0]: 1.0, IN_B[0]: 0.5}}
     with pytest.raises(TopicMismatchError, match="no topic in common: the run has far"):

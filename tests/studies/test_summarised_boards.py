@@ -1,4 +1,4 @@
-"""A leaderboard of summaries is that of the scores, but for the draws of topics."""
+"""Leaderboards of summaries equal those of the scores, up to the draws of topics."""
 
 import itertools
 
@@ -126,7 +126,7 @@ def test_borda_limits_of_a_tiny_dataset_are_as_wide_as_those_of_resampled_topics
     assert summed == pytest.approx(held, abs=0.3)
 
 
-def test_a_small_dataset_beside_a_large_one_decides_what_is_significant():
+def test_a_small_dataset_with_a_large_one_decides_what_is_significant():
     """Ten runs of one mean on 8 and 5,200 topics: 80 boards, 3 standard errors above 5%."""
     runs = tuple("abcdefghij")
     rng = np.random.default_rng(11)

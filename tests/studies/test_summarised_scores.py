@@ -1,4 +1,4 @@
-"""Verbs say the same of a summary as of the scores: bits aside, and the draws of topics."""
+"""Verbs give the same for a summary as for the scores, up to rounding and the draws of topics."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Do bounds over ties hold what evaluation gives in any order of tied documents?"""
+"""Bounds over ties contain the scores of any order of tied documents."""
 
 import numpy as np
 import pytest

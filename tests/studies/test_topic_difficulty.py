@@ -1,4 +1,4 @@
-"""Which topics are hard: worked by hand."""
+"""Difficulty of topics, computed by hand."""
 
 import numpy as np
 import pytest
@@ -68,7 +68,7 @@ def test_two_runs_and_equal_scores_have_no_discrimination(difficulty):
     assert np.isnan(difficulty.discrimination[1, 1])  # all runs score the same
 
 
-def test_a_chosen_run_is_shown_beside_the_best():
+def test_a_chosen_run_is_shown_with_the_best():
     scores = Scores(("a", "b", "c"), ("r1", "r2", "r3"), ("AP", "RR"), VALUES)
     found = describe_topics(scores, run="r2")
     records = {r["topic"]: r for r in found.to_records() if r["measure"] == "AP"}

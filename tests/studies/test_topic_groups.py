@@ -1,4 +1,4 @@
-"""Differences by group of topics: intervals, Welch's F, answers in words, and bad input."""
+"""Differences by group of topics: intervals, Welch's F, sentences, and bad input."""
 
 import numpy as np
 import pytest
@@ -228,7 +228,7 @@ def test_strata_may_be_the_groups():
     assert found.f == pytest.approx(plain.f)
 
 
-def test_people_and_a_model_are_compared_by_group():
+def test_human_and_model_judgements_are_compared_by_group():
     rng = np.random.default_rng(11)
     model = made_scores(rng.uniform(size=(60, 2)))
     kept = model.topics[::2]
@@ -251,7 +251,7 @@ def test_people_and_a_model_are_compared_by_group():
     assert "human and model judgements lack" in found.sentences()[0]
 
 
-def test_columns_come_from_a_table_beside_a_design(tmp_path):
+def test_columns_come_from_a_table_with_a_design(tmp_path):
     scores = two_way()
     rows = [
         f"{topic},{'long' if place < 12 else 'short'},c{place // 3}"
@@ -344,7 +344,7 @@ def test_heterogeneity_errs_as_often_as_stated_by_simulation(sizes, spread, most
 
 
 @pytest.mark.slow
-def test_intervals_of_all_groups_hold_at_once_by_simulation():
+def test_intervals_of_all_groups_are_simultaneous_by_simulation():
     rng = np.random.default_rng(13)
     truth, sizes = np.array([0.1, -0.05, 0.0]), (10, 20, 15)
     group = np.repeat(np.arange(3), sizes)

@@ -1,4 +1,4 @@
-"""The overview of topics: which are listed, in which order, and with which numbers."""
+"""The overview of topics: their selection, order and numbers."""
 
 import numpy as np
 import pytest

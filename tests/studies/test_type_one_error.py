@@ -1,4 +1,4 @@
-"""Intervals from few topics miss as often as [Park2011] found."""
+"""Error rates of intervals from few topics, as found by [Park2011]."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Do bounds, condensed and resampled means treat unjudged documents as they say?"""
+"""Bounds, condensed and resampled means against the definitions of their treatments."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""All pages, each of their commands by a process of its own; `make test` does so with README alone."""
+"""The commands of all pages, each in a separate process; `make test` does so with README alone."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The case studies print what their pages show, on the real collections; `make cases` writes them anew."""
+"""The outputs on the pages of case studies, on the real collections; `make cases` regenerates them."""
 
 import pytest
 

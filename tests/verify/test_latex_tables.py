@@ -1,4 +1,4 @@
-"""Do tables for papers compile, and fit? Run by ``make verify``; without LaTeX these tests fail."""
+"""Tables for papers compile and fit. Run by ``make verify``; without LaTeX these tests fail."""
 
 import re
 import shutil
@@ -37,7 +37,7 @@ NAMES = {"long": LONG, "unbroken": UNBROKEN, "hostile": HOSTILE, "short": ["bm25
 
 
 def compiled(tmp_path, tables, class_name, environment):
-    """Return the log of a document that holds tables, and raise where it does not compile."""
+    """Return the log of a document with tables, and raise if it does not compile."""
     if shutil.which("pdflatex") is None:
         pytest.fail("pdflatex is missing; expected TeX Live with acmart (see Makefile, verify)")
     packages = {

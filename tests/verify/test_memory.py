@@ -1,4 +1,4 @@
-"""Memory at sizes that take minutes; the same claims at small sizes are tested with their modules."""
+"""Memory at sizes that take minutes; smaller sizes are tested with their modules."""
 
 import pytest
 

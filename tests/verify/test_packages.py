@@ -1,4 +1,4 @@
-"""Wheel and sdist, installed into empty environments, do all that README promises, without the sources.
+"""Wheel and sdist in empty environments, without the sources: everything that README promises.
 
 `make packages` builds both into dist/ and runs this. "oldest" installs the lowest versions that
 pyproject.toml permits.

@@ -1,4 +1,4 @@
-"""All of the real collections; the tests of every commit take some runs of each of them."""
+"""All of the real collections; the tests of every commit use some runs of each."""
 
 from data.test_collections import verify
 from data.test_trec_files import check_that_runs_are_read, real_files

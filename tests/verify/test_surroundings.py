@@ -1,4 +1,4 @@
-"""confir works where nothing can be written, and where several start at once; `make verify` runs this."""
+"""Read-only folders, and several processes started at the same time; `make verify` runs this."""
 
 import json
 import os

@@ -63,6 +63,7 @@ class JudgedSample(Sample):
     )
     kind: ClassVar = "scores by human and model judgements"
     random: ClassVar = False  # no datasets, which might be a sample
+    spends_df: ClassVar = True  # by the mean and the weight of the model
     # sample and skewness are of the human scores
     provided: ClassVar = frozenset({"se", "replicates", "replicate_se", "sample", "skewness"})
     reason: ClassVar = "each mean and each difference has a weight of the model of its own"
@@ -190,10 +191,6 @@ class JudgedSample(Sample):
         with np.errstate(divide="ignore", invalid="ignore"):
             scaled: Floats = values * (sd / values.std(axis=0, ddof=1))  # of the same shape
         return trimmed_fourth_powers(scaled)
-
-    def spent_df(self, counts: Integers, df: Floats) -> Floats | None:
-        """Return how many degrees of freedom mean and weight of the model take."""
-        return np.asarray(counts - df)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

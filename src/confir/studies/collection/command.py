@@ -27,16 +27,9 @@ LEAST_REPLICATES = 50
 # The error message of commands that resample documents, if runs are missing.
 DOCUMENTS_NEEDED = "; documents are resampled, so a score table is not enough"
 
-MeasuresOption = Annotated[
-    list[str] | None,
-    options.INPUT_PANEL(
-        "Measures in [0, 1] (repeatable; confir measures lists them); by default AP.",
-        "NAME",
-        names=("-m", "--measure"),
-        callback=options.split_measures,
-        short=True,
-    ),
-]
+_MEASURES = options.measures_option(
+    "Measures in [0, 1] (repeatable; confir measures lists them); by default AP."
+)
 SmallROption = Annotated[
     bool,
     options.STATISTICS_PANEL(
@@ -80,12 +73,13 @@ VIEWS = Views(
     paired="pairs",
 )
 
+# Views of all runs, as `confir compare` has them; with a baseline, pairs are the differences from it.
+_OF_RUNS = ("best", "pairs", "groups", "ranks")
+
 
 def collection_command(
     *,
-    inputs: Annotated[
-        Inputs, Without("scores", "columns", "bounded"), Instead(measure=MeasuresOption)
-    ],
+    inputs: Annotated[Inputs, Without("scores", "columns", "bounded"), Instead(measure=_MEASURES)],
     show: Annotated[str | None, VIEWS.option()] = None,
     topics: TopicsOption = False,
     baseline: Annotated[
@@ -123,17 +117,10 @@ def collection_command(
     - `confir collection qrels.txt bm25.run dense.run --baseline bm25`
     - `confir collection qrels.txt bm25.run dense.run --show variance`
     """
-    from confir.cli.terminal import result_answer
-    from confir.studies.collection.collection_differences import compare_on_collection, variants_for
-    from confir.studies.collection.collection_means import summarise_means
-    from confir.studies.collection.collection_topic_differences import compare_topics_on_collection
-    from confir.studies.collection.collection_topics import summarise_topics
-
     out.prepare()
     view = VIEWS.choose(inputs.context, show, topics=topics)
-    per_topic = view.name == TOPICS
     _check_baseline(inputs.context, has_baseline=baseline is not None)
-    chosen = _check_methods(method or [], statistics, per_topic=per_topic)
+    chosen = _check_methods(method or [], statistics, per_topic=view.name == TOPICS)
     measures = inputs.measure or ["AP"]
     check_settings(statistics, measures, inputs.rel)
     experiment = inputs.experiment(
@@ -145,27 +132,15 @@ def collection_command(
     jackknife = chosen == ["bca"]
     sample = resample(experiment, statistics, jackknife=jackknife, quiet=out.quiet)
     against = inputs.find_baseline(baseline, sample.runs)
-    scale: dict[str, Any] = {"level": statistics.level, "epsilon": statistics.epsilon}
-    result: Any
-    if view.name in _OF_RUNS and against is None:
-        out.deliver(_runs(view.name, sample, statistics, out))
-        return
     if view.name == "variance":
-        out.deliver(_variance(sample, statistics, against))
-        return
-    if against is not None and per_topic:
-        variants = [variant for variant in variants_for(pairing) if not variant.with_topics]
-        result = compare_topics_on_collection(sample, against, variants=variants, **scale)
+        answer = _variance(sample, statistics, against)
     elif against is not None:
-        result = compare_on_collection(sample, against, variants=variants_for(pairing), **scale)
-    elif per_topic:
-        result = summarise_topics(sample, method=chosen[0], small_r=small_r, **scale)
+        answer = _differences(view.name, sample, statistics, against, pairing)
+    elif view.name in _OF_RUNS:
+        answer = _runs(view.name, sample, statistics, out)
     else:
-        result = summarise_means(sample, methods=chosen, small_r=small_r, **scale)
-    answer = result_answer(result)
-    counts = ["w/t/l: topics won, tied, lost"] if view.name == "pairs" else []
-    notes = [*_drawn(sample, statistics.seed), *counts]
-    out.deliver(answer._replace(table=_noted(answer.table, notes)))
+        answer = _means_or_topics(view.name, sample, statistics, chosen, small_r=small_r)
+    out.deliver(answer)
 
 
 def _check_baseline(context: click.Context, *, has_baseline: bool) -> None:
@@ -240,6 +215,54 @@ def resample(
         )
 
 
+def _means_or_topics(
+    view: str,
+    sample: DocumentReplicates,
+    statistics: options.DocumentStatistics,
+    methods: list[str],
+    *,
+    small_r: bool,
+) -> Answer:
+    """Return means or scores of topics, with intervals."""
+    from confir.cli.terminal import result_answer
+    from confir.studies.collection.collection_means import summarise_means
+    from confir.studies.collection.collection_topics import summarise_topics
+
+    scale: dict[str, Any] = {"level": statistics.level, "epsilon": statistics.epsilon}
+    if view == TOPICS:
+        topics = summarise_topics(sample, method=methods[0], small_r=small_r, **scale)
+        answer = result_answer(topics)
+    else:
+        means = summarise_means(sample, methods=methods, small_r=small_r, **scale)
+        answer = result_answer(means)
+    return answer._replace(table=_noted(answer.table, _drawn(sample, statistics.seed)))
+
+
+def _differences(
+    view: str,
+    sample: DocumentReplicates,
+    statistics: options.DocumentStatistics,
+    baseline: str,
+    pairing: str,
+) -> Answer:
+    """Return differences of means or of topics from the baseline."""
+    from confir.cli.terminal import result_answer
+    from confir.studies.collection.collection_differences import compare_on_collection, variants_for
+    from confir.studies.collection.collection_topic_differences import compare_topics_on_collection
+
+    scale: dict[str, Any] = {"level": statistics.level, "epsilon": statistics.epsilon}
+    variants, notes = variants_for(pairing), _drawn(sample, statistics.seed)
+    if view == TOPICS:
+        variants = tuple(one for one in variants if not one.with_topics)
+        answer = result_answer(
+            compare_topics_on_collection(sample, baseline, variants=variants, **scale)
+        )
+    else:
+        answer = result_answer(compare_on_collection(sample, baseline, variants=variants, **scale))
+        notes.append("w/t/l: topics won, tied, lost")
+    return answer._replace(table=_noted(answer.table, notes))
+
+
 def _variance(
     sample: DocumentReplicates, statistics: options.DocumentStatistics, baseline: str | None
 ) -> Answer:
@@ -255,10 +278,6 @@ def _variance(
     return Answer(
         result.to_records(), collection_variance_table(result, "; ".join(notes), order), result
     )
-
-
-# Views of all runs, as `confir compare` has them.
-_OF_RUNS = ("best", "pairs", "groups", "ranks")
 
 
 def _runs(
@@ -280,7 +299,7 @@ def _runs(
 
 
 def _noted(table: Table, notes: Iterable[str]) -> Table:
-    """Return a table whose note has further parts, those that it lacks."""
+    """Return a table with further parts in its note, but for those that it has already."""
     from dataclasses import replace
 
     missing = [note for note in notes if note not in table.note]

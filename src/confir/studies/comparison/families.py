@@ -239,16 +239,16 @@ def _is_borderline(family: ComparisonFamily, own: MeanDifferences, level: float)
 
 
 def check_collections(sample: Sample, level: float) -> None:
-    """Raise where collections were resampled too rarely for decisions on differences.
+    """Raise where collections were resampled too rarely for decisions on differences over documents.
 
     With too few replicates of topics, Bonferroni's bound on their standard errors decides. Standard
     errors over collections are those of the replicates: of two, they are as good as nothing.
     """
-    drawn = sample.replicates_drawn or math.inf
+    drawn = sample.replicates_drawn
     least = math.ceil(round(level / (1.0 - level), 9))  # or the largest t* has no quantile
     if drawn < least:
         raise InvalidValueError(
-            f"there {'is' if drawn == 1 else 'are'} {counted(int(drawn), 'replicate')} of the collection; "
+            f"there {'is' if drawn == 1 else 'are'} {counted(drawn, 'replicate')} of the collection; "
             f"differences at level {level:g} need at least {least:,}"
         )
 

@@ -1,1 +1,1 @@
-"""What would people have judged? Means by a model's judgements, corrected by human ones."""
+"""What would the means be by human judgements? A model's, corrected by a few human ones."""

@@ -1,4 +1,4 @@
-"""What would the means be by human judgements, of which there are few beside a model's?"""
+"""What would the means be by human judgements, if there are few of them and many by a model?"""
 
 from __future__ import annotations
 
@@ -25,9 +25,8 @@ from confir.measures.evaluation import evaluate
 from confir.number_text import percent
 from confir.parallel import Progress
 from confir.resampling.judged_sample import clip_parts
-from confir.resampling.kinds import as_sample
+from confir.resampling.kinds import as_sample, as_topic_sample
 from confir.resampling.replicates import Rng, check_replicates
-from confir.resampling.topic_sample import as_topic_sample
 from confir.studies.corrected_means.sentences import model_notes
 
 

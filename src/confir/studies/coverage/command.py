@@ -67,18 +67,9 @@ StudiedMethodsOption = Annotated[
         callback=_check_methods,
     ),
 ]
-
-
-MeasureOption = Annotated[
-    list[str] | None,
-    options.INPUT_PANEL(
-        "The measure, such as nDCG@10. By default AP; for a score table, the one in it.",
-        "NAME",
-        names=("-m", "--measure"),
-        callback=options.split_measures,
-        short=True,
-    ),
-]
+_MEASURE = options.measures_option(
+    "The measure, such as nDCG@10. By default AP; for a score table, the one in it."
+)
 
 
 def coverage_command(
@@ -134,7 +125,7 @@ def coverage_command(
 
 def type_one_command(
     *,
-    inputs: Annotated[JudgedInputs, Instead(measure=MeasureOption)],
+    inputs: Annotated[JudgedInputs, Instead(measure=_MEASURE)],
     topics: Annotated[
         list[int] | None,
         options.STATISTICS_PANEL("Topics in a sample (repeatable; default 5, 10, 20).", "N"),

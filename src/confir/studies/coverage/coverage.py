@@ -209,28 +209,23 @@ def estimate_coverage(
         resume=resume,
     )
     shape = (len(misses.methods), len(scores.runs), len(scores.measures))
-    coverage, below, above, undefined = (
-        misses.share(counts)[:, 0].reshape(shape)
-        for counts in (
-            samples - misses.below - misses.above,
-            misses.below,
-            misses.above,
-            misses.undefined,
-        )
-    )
-    low, high = wilson_interval(coverage, samples)
+    counts = {
+        "coverage": samples - misses.below - misses.above,
+        "below": misses.below,
+        "above": misses.above,
+        "undefined": misses.undefined,
+    }
+    shares = {name: misses.share(n)[:, 0].reshape(shape) for name, n in counts.items()}
+    low, high = wilson_interval(shares["coverage"], samples)
     reasons = [[_reason(column) for column in run.T] for run in scores.values.swapaxes(0, 1)]
     return Coverage(
         runs=scores.runs,
         measures=scores.measures,
         methods=misses.methods,
         level=level,
-        coverage=coverage,
+        **shares,
         low=low,
         high=high,
-        below=below,
-        above=above,
-        undefined=undefined,
         mean_se=misses.mean_error_se[:, 0],
         reasons=tuple(map(tuple, reasons)),
         samples=samples,

@@ -8,7 +8,6 @@ from confir.arguments import as_generator, as_integer, as_level
 from confir.arrays import Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, axis, constant, over, result
-from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
@@ -121,7 +120,7 @@ def compare_measures(
         raise InvalidValueError("there is one run; measures are compared by at least 2")
     if len(scores.topics) < 2:
         raise InvalidValueError(f"there is one topic; two halves need at least {FEWEST} topics")
-    clusters = _clusters(scores)
+    clusters = Clusters.of(scores.sampling)  # without a design, each topic is one
     if clusters.count < FEWEST:
         what = "topics" if scores.sampling.simple else "clusters"
         raise InvalidValueError(
@@ -154,11 +153,6 @@ def compare_measures(
         level=level,
         splits=splits,
     )
-
-
-def _clusters(scores: Scores) -> Clusters:
-    """Return the clusters of the topics' design; without one, each topic is a cluster."""
-    return Clusters.of(scores.sampling)
 
 
 def _has_halves(clusters: Clusters, kept: Integers) -> bool:

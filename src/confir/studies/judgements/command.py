@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from confir.cli.terminal import Answer
     from confir.data.formats.run_sources import RunSource
     from confir.studies.judgements.grade_agreement import GradeAgreement
+    from confir.studies.judgements.judgement_comparison import JudgementComparison
 
 _JUDGES = Panel("Judges")
 _EXAMPLE = "confir judges people.qrels model.qrels runs/"
@@ -80,27 +81,21 @@ def judges_command(
     - `confir judges people.qrels model.qrels`
     - `confir judges people.qrels model.qrels runs/ -m nDCG@10 --show runs`
     """
-    from confir.cli.terminal import Answer, Progress, result_answer
+    from confir.cli.terminal import Progress
     from confir.studies.judgements.grade_agreement import measure_agreement
     from confir.studies.judgements.input_files import parse_grades, sort_files
-    from confir.studies.judgements.judgement_comparison import LEAST_JUDGES, compare_judgements
-    from confir.studies.judgements.table import judgement_note, judgement_table
+    from confir.studies.judgements.judgement_comparison import compare_judgements
 
     out.prepare()
     judges, runs = sort_files(files or [], judge or [], _EXAMPLE)
     view = VIEWS.choose(inputs.context, show, default="summary" if runs else "agreement").name
     scale, maps = parse_grades(grades or [])
-    drawing: dict[str, Any] = {
-        "level": statistics.level,
-        "replicates": statistics.replicates,
-        "rng": statistics.seed,
-    }
     drawn = f"{counted(statistics.replicates, 'replicate')}, seed {statistics.seed}"
     if not runs:
         refuse_options(inputs.context, CHOOSING, "selects runs, but there are none")
         if view not in _WITHOUT_RUNS:
             raise InvalidValueError(f"--show {view} needs runs; for example: {_EXAMPLE}")
-        agreement = measure_agreement(judges, grades=scale, grade_maps=maps, **drawing)
+        agreement = measure_agreement(judges, grades=scale, grade_maps=maps, **statistics.arguments)
         out.deliver(_of_grades(agreement, view, drawn))
         return
     named = bool(inputs.select) or inputs.top is not None
@@ -115,23 +110,9 @@ def judges_command(
             grade_maps=maps,
             progress=progress,
             **rules,
-            **drawing,
+            **statistics.arguments,
         )
-    if view in _WITHOUT_RUNS:
-        answer = _of_grades(comparison.agreement, view, drawn)
-    elif view == "runs":
-        answer = result_answer(comparison.runs)
-    elif view == "variance":
-        if comparison.variance is None:
-            raise InvalidValueError(
-                f"--show variance needs {LEAST_JUDGES} judges or more; there are {len(comparison.judges)}"
-            )
-        answer = result_answer(comparison.variance)
-    else:
-        first, _, rest = judgement_note(comparison).partition("\n")
-        table = judgement_table(comparison, f"{first}; {drawn}\n{rest}")
-        answer = Answer(comparison.to_records(), table, comparison)
-    out.deliver(answer)
+    out.deliver(_of_comparison(comparison, view, drawn))
 
 
 def _choose(inputs: Inputs, reference: RunSource, runs: Sequence[RunSource]) -> Sequence[Any]:
@@ -139,6 +120,27 @@ def _choose(inputs: Inputs, reference: RunSource, runs: Sequence[RunSource]) -> 
     named = [run.path if run.name is None else f"{run.name}={run.path}" for run in runs]
     asked = replace(inputs, qrels=reference.path, runs=named)
     return asked.experiment(example=_EXAMPLE).sources
+
+
+def _of_comparison(comparison: JudgementComparison, view: str, drawn: str) -> Answer:
+    """Return a view of the comparison of judgements."""
+    from confir.cli.terminal import Answer, result_answer
+    from confir.studies.judgements.judgement_comparison import LEAST_JUDGES
+    from confir.studies.judgements.table import judgement_note, judgement_table
+
+    if view in _WITHOUT_RUNS:
+        return _of_grades(comparison.agreement, view, drawn)
+    if view == "runs":
+        return result_answer(comparison.runs)
+    if view == "variance":
+        if comparison.variance is None:
+            raise InvalidValueError(
+                f"--show variance needs {LEAST_JUDGES} judges or more; there are {len(comparison.judges)}"
+            )
+        return result_answer(comparison.variance)
+    first, _, rest = judgement_note(comparison).partition("\n")
+    table = judgement_table(comparison, f"{first}; {drawn}\n{rest}")
+    return Answer(comparison.to_records(), table, comparison)
 
 
 def _of_grades(agreement: GradeAgreement, view: str, drawn: str) -> Answer:

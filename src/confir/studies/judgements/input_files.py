@@ -1,4 +1,4 @@
-"""The files of `confir judges`, told apart by content: qrels and runs."""
+"""The files of `confir judges`, qrels and runs, recognised by their content."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from confir.data.formats.trec_lines import QRELS_COLUMNS, RUN_COLUMNS, first_fie
 from confir.errors import FormatError, InvalidValueError, enumerate_names
 from confir.studies.judgements.judges import GradeMap
 
-# So many bytes of a file tell what it holds.
+# Bytes at the start of a file by which it is recognised.
 _START = 1 << 16
 
 

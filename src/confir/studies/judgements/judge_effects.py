@@ -1,4 +1,4 @@
-"""Effects of judges: runs that gain from one, and the variance of means that is due to them."""
+"""Means of runs by several judges: which runs gain from a judge, and which lose."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def _cell(*names: str, is_signed: bool = False) -> Callable[[Record], str]:
 
 
 class Drawn(NamedTuple):
-    """How replicates are drawn: weights of the topics; number, seed and level."""
+    """How topics are resampled: weights of the replicates, their number and seed; confidence level."""
 
     weights: Floats
     replicates: int
@@ -161,7 +161,8 @@ def judged_runs(
         means = [confidence_interval(one, level=drawn.level, rng=drawn.seed) for one in scores]
     biases = mean_biases(values.reshape(*values.shape[:2], -1), judges.pairs, drawn.level)
     shape = len(judges.pairs), len(first.runs), len(first.measures)
-    found = [gain_limits(values[b] - values[a], *drawn[1:]) for a, b in judges.pairs]
+    resampled = drawn.replicates, drawn.seed, drawn.level
+    found = [gain_limits(values[b] - values[a], *resampled) for a, b in judges.pairs]
     gains = [(gain, *limits) for gain, limits in found]
     gain, low, high = (np.stack(part) for part in zip(*gains, strict=True))
     sides: Integers = np.where(low > 0, 1, np.where(high < 0, 2, 0))

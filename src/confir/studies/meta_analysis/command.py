@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
@@ -25,17 +25,10 @@ _MOST_GROUPS_IN_WORDS = 24
 # Options that say how documents are resampled.
 _OF_DOCUMENTS = ("pairing", "small_r", "epsilon", "replicates", "seed")
 
-MeasuresOption = Annotated[
-    list[str] | None,
-    options.INPUT_PANEL(
-        "Pool this measure over the topics of QRELS RUN..., with errors from resampled "
-        "documents (repeatable; a measure in [0, 1], such as AP).",
-        "NAME",
-        names=("-m", "--measure"),
-        callback=options.split_measures,
-        short=True,
-    ),
-]
+_MEASURES = options.measures_option(
+    "Pool this measure over the topics of QRELS RUN..., with errors from resampled documents "
+    "(repeatable; a measure in [0, 1], such as AP)."
+)
 
 
 def meta_command(
@@ -53,7 +46,7 @@ def meta_command(
     inputs: Annotated[
         Inputs,
         Without("qrels", "runs", "scores", "columns", "bounded"),
-        Instead(measure=MeasuresOption),
+        Instead(measure=_MEASURES),
     ],
     effect: Annotated[
         str | None,
@@ -113,11 +106,11 @@ def meta_command(
     from confir.cli.terminal import Answer
     from confir.report.answer_parts import AnswerPart
     from confir.report.tables import Cell, Table
-    from confir.studies.collection.command import DOCUMENTS_NEEDED, check_settings, resample
+    from confir.studies.collection.command import check_settings
     from confir.studies.meta_analysis.meta_analysis import pool_models
     from confir.studies.meta_analysis.models import MODELS, find_models
     from confir.studies.meta_analysis.table import pooled_sentences, pooled_table
-    from confir.studies.meta_analysis.topic_effects import check_effect, collection_effects
+    from confir.studies.meta_analysis.topic_effects import check_effect
 
     out.prepare()
     level = statistics.level
@@ -140,26 +133,8 @@ def meta_command(
             refuse_options(inputs.context, ["pairing"], reason)
         check_settings(statistics, inputs.measure, inputs.rel)
         named = replace(inputs, qrels=files[0], runs=files[1:])
-        experiment = named.experiment(
-            baseline=baseline,
-            instead=DOCUMENTS_NEEDED,
-            example="confir meta qrels.txt bm25.run dense.run -m AP",
-        )
-        sample = resample(experiment, statistics, quiet=out.quiet)
-        found = collection_effects(
-            sample,
-            effect=effect,
-            baseline=named.find_baseline(baseline, sample.runs),
-            pairing="paired" if pairing == "paired" else "independent",
-            small_r=small_r,
-            level=level,
-            epsilon=statistics.epsilon,
-        )
-        drawn = (
-            f"{counted(statistics.replicates, 'replicate')} of the collection, seed "
-            f"{statistics.seed}"
-        )
-        note = f"studies are topics; {drawn}"
+        asked = {"effect": effect, "pairing": pairing, "small_r": small_r}
+        found, note = _of_topics(named, baseline, statistics, asked, quiet=out.quiet)
     models = pool_models(**found._asdict(), models=names, level=level, family=family)
     table = pooled_table(models, note)
     parts = [AnswerPart("Pooled effects", (), table)]
@@ -167,6 +142,31 @@ def meta_command(
         words = tuple((Cell(sentence),) for sentence in pooled_sentences(models.main))
         parts.append(AnswerPart("In words", (), Table(("in words",), words)))
     out.deliver(Answer(models.to_records(), table, models, parts))
+
+
+def _of_topics(
+    inputs: Inputs,
+    baseline: str | None,
+    statistics: options.DocumentStatistics,
+    asked: dict[str, Any],
+    *,
+    quiet: bool,
+) -> tuple[StudyEffects, str]:
+    """Return the effects on the topics of a collection, and what their studies are."""
+    from confir.studies.collection.command import DOCUMENTS_NEEDED, resample
+    from confir.studies.meta_analysis.topic_effects import collection_effects
+
+    experiment = inputs.experiment(
+        baseline=baseline,
+        instead=DOCUMENTS_NEEDED,
+        example="confir meta qrels.txt bm25.run dense.run -m AP",
+    )
+    sample = resample(experiment, statistics, quiet=quiet)
+    against = inputs.find_baseline(baseline, sample.runs)
+    scale: dict[str, Any] = {"level": statistics.level, "epsilon": statistics.epsilon}
+    found = collection_effects(sample, baseline=against, **asked, **scale)
+    drawn = f"{counted(statistics.replicates, 'replicate')} of the collection"
+    return found, f"studies are topics; {drawn}, seed {statistics.seed}"
 
 
 def _of_tables(

@@ -75,7 +75,7 @@ def pool_effects(
     level
         Confidence level.
     family
-        Columns of one measure that hold together: "baseline", "all-pairs" or "none". By default
+        Columns of one measure with a simultaneous level: "baseline", "all-pairs" or "none". By default
         "baseline" where groups are several runs against one, else "none".
     studies, groups
         Names of the studies, and what each column is about.

@@ -19,7 +19,7 @@ DERSIMONIAN_LAIRD, PAULE_MANDEL, REML = "dersimonian-laird", "paule-mandel", "re
 # Halvings in the search for τ²: finer than double precision.
 _HALVINGS = 120
 
-# Points at which the restricted likelihood is looked at: it may have several peaks.
+# Points at which the restricted likelihood is evaluated: it may have several peaks.
 _GRID_POINTS = 96
 
 

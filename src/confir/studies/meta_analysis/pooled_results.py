@@ -42,7 +42,7 @@ class PooledEffect(Result):
     p, p_greater
         Of the null hypothesis of no effect: two-sided, and one-sided for an effect above 0.
     family, tested
-        What holds together: "baseline", "all-pairs" or "none"; number of effects in each family.
+        Family with a simultaneous level: "baseline", "all-pairs" or "none"; effects in each family.
     simultaneous_low, simultaneous_high, p_adjusted
         Limits and two-sided p-values of a whole family, by Bonferroni's bound: there are no joint
         replicates of pooled effects. Without a family limits are NaN, and p-values as they are.

@@ -28,6 +28,7 @@ from confir.resampling.variance_components import spread
 from confir.studies.collection.collection_differences import PAIRINGS, Pairing
 from confir.studies.collection.collection_topics import summarise_topics
 from confir.studies.meta_analysis.effect_sample import or_nan
+from confir.studies.meta_analysis.pooled_estimates import find_blocks
 
 EFFECTS = ("score", "logit", "difference", "logit-difference", "adjusted")
 _OF_SCORES = ("score", "difference")
@@ -145,10 +146,8 @@ def table_effects(
             "effects are made of the scores of runs; expected a table with a column run and none "
             "of baselines"
         )
-    blocks: dict[Group, list[int]] = {}
-    for column, group in enumerate(table.groups):
-        blocks.setdefault(group._replace(run=None), []).append(column)
-    parts = [_block_effects(table, columns, effect, baseline) for columns in blocks.values()]
+    blocks = find_blocks(table.groups).values()
+    parts = [_block_effects(table, columns, effect, baseline) for columns in blocks]
     effects, sigmas = (np.concatenate([one[n] for one in parts], axis=1) for n in (0, 1))
     return StudyEffects(effects, sigmas, table.studies, tuple(chain(*(one[2] for one in parts))))
 

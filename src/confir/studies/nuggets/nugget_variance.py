@@ -28,7 +28,7 @@ from confir.data.tables.score_files import files_of
 from confir.errors import FormatError, collect_warnings
 from confir.number_text import share_text
 
-# So much of a file tells whether it holds assignments.
+# Bytes at the start of a file by which assignments are recognised.
 _START = 1 << 16
 
 LEAST_NUGGETS = 2
@@ -170,7 +170,7 @@ def _of_answers(answers: Sequence[AnswerNuggets], measure: str) -> tuple[int, fl
     """Return topics, mean number of nuggets, and variances by nuggets and over topics."""
     earned = [one.counted(measure) for one in answers]
     sizes = np.array([len(own) for own in earned])
-    # sums by answer: no nugget is looked at twice
+    # sums by answer, in one pass over the nuggets
     flat = np.concatenate(earned)
     place = np.repeat(np.arange(len(sizes)), sizes)
     sums, squares = (np.bincount(place, each, len(sizes)) for each in (flat, np.square(flat)))

@@ -22,7 +22,7 @@ _GOAL = Panel("Goal")
 # Goals that a plan of human judgements takes, too.
 _OF_HUMAN_TOPICS = ("half_width", "topics", "judgements_per_topic", "family")
 
-# Measures of which a sentence says what the topics at hand can detect.
+# For so many measures, a sentence says what the pilot's topics can detect.
 _MOST_SENTENCES = 3
 
 
@@ -96,7 +96,7 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class HumanGoal:
-    """Whether human judgements are planned, beside how many by the model, and what they cost."""
+    """Whether human judgements are planned, with how many by the model, and what they cost."""
 
     human_topics: Annotated[
         bool,

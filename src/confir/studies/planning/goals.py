@@ -114,7 +114,7 @@ class GoalRule:
         The goal; the half width or difference (NaN where none) of each column, and the power, that
         it is about.
     criterion
-        How means and differences will be judged.
+        How means and differences will be tested.
     largest
         The largest difference that the measure of each column allows.
     factor

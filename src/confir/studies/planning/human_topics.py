@@ -33,7 +33,7 @@ _MOST = 1_000_000
 
 @result
 class HumanPlan(JudgementPlan):
-    """Topics that people must judge for a half width, beside those of a model: runs × measures.
+    """Topics that people must judge for a half width, if a model judges more: runs × measures.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ def plan_human_topics(
     model_cost: float | None = None,
     level: float = LEVEL,
 ) -> HumanPlan:
-    """Return how many topics people must judge, beside a model, to reach a half width.
+    """Return how many topics people must judge to reach a half width, if a model judges more.
 
     A model judges cheaply, but with a bias that only human judgements reveal. The more the two agree
     over topics, the fewer topics people need to judge for an interval of the same width.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -69,7 +69,7 @@ class Plan(Result):
     power, level
         Power of the test (NaN for a half width); confidence level.
     family, pairs, assurance
-        Differences for which the level holds together, and their number; probability that the plan
+        Differences for which the level is simultaneous, and their number; probability that the plan
         holds.
     observed
         Whether the plan is for the difference observed in the pilot.
@@ -226,7 +226,7 @@ def plan_topics(
     power, level
         Power of the test; confidence level, of the range too.
     family
-        Differences that hold together: "baseline", "all-pairs", "best" or "none". By default as in
+        Differences with a simultaneous level: "baseline", "all-pairs", "best" or "none". By default as in
         `compare_runs` where several runs are compared: with one, or without a goal all pairs.
     assurance
         Probability that the goal is reached though the pilot's sd is an estimate, such as 0.8; it
@@ -273,20 +273,10 @@ def plan_topics(
     )
     at_hand = pilot.topics if topics is None else np.full_like(pilot.topics, topics)
     sd = pilot.sd if assurance is None else pilot.upper_sd(assurance)
-    found = rule.answer(sd, (pilot.sd_low, pilot.sd_high), at_hand)
-    if observed:
-        reach = rule.criterion.half_width(pilot.sd, np.maximum(pilot.topics, 2))
-        least = np.maximum(step - reach, 0.0)  # 0 where the interval of the difference contains it
-        found["low"] = replace(rule, size=step + reach).solve(sd, at_hand)
-        found["high"] = replace(rule, size=least).solve(sd, at_hand)
-    if goal == ACHIEVED_POWER:  # it falls as the sd rises, all other answers rise with it
-        ends = found["low"], found["high"]
-        found |= {"low": np.fmin(*ends), "high": np.fmax(*ends)}
+    found = _answer(rule, pilot, sd, at_hand, observed=observed)
     needed = found["topics"]
-    found |= {"sd": pilot.sd, "planned_sd": sd}
-    found["achieved_power"] = at_topics(
-        needed, lambda n: rule.criterion.power_function(sd, n)(step)
-    )
+    power_at = rule.criterion.power_function
+    found["achieved_power"] = at_topics(needed, lambda n: power_at(sd, n)(step))
     grid = _curve_topics(needed, pilot.topics)
     return Plan(
         runs=tuple(run for run in scores.runs if run != baseline),
@@ -294,7 +284,6 @@ def plan_topics(
         baseline=baseline,
         goal=goal,
         **{name: values.reshape(sample.shape) for name, values in found.items()},
-        pilot=pilot.topics.reshape(sample.shape),
         power=math.nan if goal in (HALF_WIDTH, ACHIEVED_WIDTH) else power,
         level=level,
         family=family,
@@ -322,6 +311,25 @@ def _difference(
             "by more than 1; expected a smaller difference"
         )
     return np.full(len(pilot.sd), size)
+
+
+def _answer(
+    rule: GoalRule, pilot: Pilot, sd: Floats, at_hand: Integers, *, observed: bool
+) -> dict[str, Any]:
+    """Return the answer with its range, and what the pilot gave.
+
+    The range of an answer for the observed difference is that of its interval.
+    """
+    found = rule.answer(sd, (pilot.sd_low, pilot.sd_high), at_hand)
+    if observed:
+        reach = rule.criterion.half_width(pilot.sd, np.maximum(pilot.topics, 2))
+        least = np.maximum(rule.size - reach, 0.0)  # 0 where the interval of the difference has it
+        found["low"] = replace(rule, size=rule.size + reach).solve(sd, at_hand)
+        found["high"] = replace(rule, size=least).solve(sd, at_hand)
+    if rule.goal == ACHIEVED_POWER:  # it falls as the sd rises, all other answers rise with it
+        ends = found["low"], found["high"]
+        found |= {"low": np.fmin(*ends), "high": np.fmax(*ends)}
+    return found | {"sd": pilot.sd, "planned_sd": sd, "pilot": pilot.topics}
 
 
 def _curve_topics(needed: Floats, pilot: Integers) -> Integers:

@@ -14,12 +14,9 @@ from confir.defaults import ALL_PAIRS, BASELINE, BEST, NO_FAMILY, REPLICATES, SE
 from confir.errors import InvalidValueError
 from confir.intervals.simultaneous import largest_bound_sum
 from confir.resampling.borrowed_variance import NOTHING_BORROWED, BorrowedVariance, median_variance
+from confir.resampling.normal_draws import RunCovariance
 from confir.resampling.sample import Sample, names
-from confir.resampling.studentised_maxima import (
-    RunCovariance,
-    largest_statistics,
-    studentised_maxima,
-)
+from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
 from confir.studies.planning.pilot import Freedom, Pilot
 
 # More topics than anybody will ever judge: the search ends there.
@@ -34,14 +31,14 @@ _MOST_RUNS = 150
 # Halvings in the search for a difference: finer than double precision.
 _HALVINGS = 60
 
-# Probabilities at which the distribution of a sample's variance is looked at, and their weights.
+# Probabilities at which the distribution of a sample's variance is evaluated, and their weights.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
 _PROBABILITIES, _PROBABILITY_WEIGHTS = (1.0 + _NODES) / 2.0, _WEIGHTS / 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """How a mean or a difference will be judged, as in `compare_runs`: what plans rest on.
+    """How a mean or a difference will be tested, by the rule of `compare_runs`.
 
     Attributes
     ----------
@@ -82,7 +79,7 @@ class Criterion:
         return np.asarray(np.square(sd) + borrowed + topics * self.fixed)
 
     def of(self, columns: Integers) -> Criterion:
-        """Return how some columns will be judged."""
+        """Return how some columns will be tested."""
         level, median, fixed = (
             one[columns] if isinstance(one, np.ndarray) else one
             for one in (self.level, self.median, self.fixed)
@@ -168,12 +165,12 @@ def _t_of_sums(certain: float, units: Floats) -> Floats:
 def planned_criterion(
     sample: Sample, pilot: Pilot, family: str, baseline: str | None, level: float
 ) -> Criterion:
-    """Return how the runs will be judged: by the rule of `compare_runs`, as the pilot shows it.
+    """Return how the runs will be tested: by the rule of `compare_runs`, as the pilot shows it.
 
-    The critical value is the normal one of the pilot's correlations, carried over to t. Where those
-    are not known, for designs, missing scores and human judgements, it is Bonferroni's,
-    which is no smaller, and the median variance is that of the differences planned for. So it is for
-    all pairs of very many runs.
+    The critical value is that of normal statistics with the pilot's correlations; plans take the t
+    quantile at its level. Where the correlations are not known, for designs, missing scores and human
+    judgements, it is Bonferroni's, which is no smaller, and the median variance is that of the
+    differences planned for. So it is for all pairs of very many runs.
     """
     if family == NO_FAMILY:
         return Criterion(level, freedom=pilot.freedom, fixed=pilot.fixed)
@@ -265,7 +262,7 @@ def family_level(level: float, family: str, runs: int) -> float:
 
 
 def family_size(family: str, runs: int) -> int:
-    """Return how many differences of a number of runs hold together; for the best, of each run."""
+    """Return the number of differences in a family of runs; in that of the best, of each run."""
     if family == NO_FAMILY:
         return 1
     if runs < 2:

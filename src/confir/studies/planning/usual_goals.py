@@ -1,4 +1,4 @@
-"""Plans without a goal: topics for the usual half widths and differences, and what those at hand give."""
+"""Plans without a goal: topics for usual half widths and differences, and what the pilot's topics give."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _AIMS = {
 
 @result
 class PlanOverview(Result):
-    """Topics for the usual goals, and what the topics at hand give: spreads × aims × measures.
+    """Topics for the usual goals, and what the pilot's topics give: spreads × aims × measures.
 
     Attributes
     ----------
@@ -72,13 +72,13 @@ class PlanOverview(Result):
         deviation over topics.
     aims
         (goal, size): "half width" of the interval of a mean, "power" at a difference, both of a
-        given size; "achieved half width" and "detectable difference" of the topics at hand.
+        given size; "achieved half width" and "detectable difference" of the pilot's topics.
     measures
         Names of the measures.
     run, against
         The run that is planned for, and for a difference the run that it is from, else None.
     topics
-        Number of topics, needed or at hand. NaN where none is enough.
+        Number of topics, needed or of the pilot. NaN where none is enough.
     difference, half_width
         Half width or difference, given or the answer; and half width of the interval, at `topics`.
     low, high
@@ -152,13 +152,13 @@ class PlanOverview(Result):
         return overview_note(self)
 
     def sentences(self) -> list[str]:
-        """Return a sentence per measure: what the topics at hand give, and what more would."""
+        """Return a sentence per measure: what the pilot's topics give, and what more would."""
         of_measures = [self.select(spread=MEDIAN, measure=name) for name in self.measures]
         return [overview_sentence(one.to_records(), self.level) for one in of_measures]
 
 
 def _size_text(record: Record) -> str:
-    """Return the size of a half width or difference: as given, or as the topics at hand allow."""
+    """Return the size of a half width or difference: as given, or as the pilot's topics allow."""
     return f"{record['difference']:g}" if record["goal"] in NEEDED else answer_text(record)
 
 
@@ -229,7 +229,7 @@ class _Typical(NamedTuple):
     run, against
         Their runs, and the runs that they are compared with, or None.
     pilot, criterion
-        What the pilot says about them, and how they will be judged.
+        What the pilot says about them, and how they will be tested.
     """
 
     run: list[str]

@@ -102,7 +102,7 @@ class Split(Result):
     def topic_shares(
         self, method: str, *, corrected: bool, half: int, few_relevant: bool = True
     ) -> Shares:
-        """Return where the other half's scores lie beside the intervals from one half.
+        """Return where the other half's scores lie: below, in or above the intervals from one half.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class Split(Result):
         return low, high, other
 
     def mean_shares(self, summary: str, method: str, half: int) -> Shares:
-        """Return where the other half's means lie beside the intervals of one half's means."""
+        """Return where the other half's means lie: below, in or above the intervals from one half."""
         means, other = self.means[half], self.means[1 - half]
         s, k = means.summaries.index(summary), means.methods.index(method)
         return _shares(means.low[k, :, 0, s], means.high[k, :, 0, s], other.mean[:, 0, s])

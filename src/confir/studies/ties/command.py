@@ -1,4 +1,4 @@
-"""``confir evaluate --show ties``: bounds over the orders of tied documents beside the means."""
+"""``confir evaluate --show ties``: means with bounds over the orders of tied documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``confir evaluate --show unjudged``, and what it shares with ties: other means beside the means."""
+"""``confir evaluate --show unjudged``, and what it shares with ties: means with bounds or estimates."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DOUBT_OPTIONS = ("treatment", "pool_depth")
 
 
 class Beside(NamedTuple):
-    """What stands beside means and their intervals.
+    """Bounds or estimates that are shown with means and their intervals.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Beside(NamedTuple):
     columns
         Numbers by run and measure, added to the records.
     draw
-        Draws the chart of intervals and of what stands beside them; None where none is written.
+        Draws the chart of the intervals with them; None where none is written.
     """
 
     rows: list[RowBeside]
@@ -85,7 +85,7 @@ class Doubts(ABC):
     def gather(
         self, inputs: Inputs, statistics: options.Statistics, output: Output, example: str
     ) -> tuple[Scores, Beside]:
-        """Return the scores, and what stands beside their means."""
+        """Return the scores, and what is shown with their means."""
         from confir.cli.terminal import Progress
         from confir.defaults import CHART_ENDINGS
         from confir.measures.evaluation import chosen_measures, evaluate_lists
@@ -149,9 +149,9 @@ class Unjudged(Doubts):
     def objection(self, measure: Measure) -> str | None:
         """Return why a measure does not go with the treatment; None where it does."""
         from confir.studies.unjudged.unjudged_bounds import no_rule
-        from confir.studies.unjudged.unjudged_estimates import sees_judged
+        from confir.studies.unjudged.unjudged_estimates import no_draws
 
-        reasons = {"bounds": no_rule, "resample": sees_judged}
+        reasons = {"bounds": no_rule, "resample": no_draws}
         return reasons[self.treatment](measure) if self.treatment in reasons else None
 
     def result(self, scored: ListsAndScores, statistics: options.Statistics) -> ComparedMeans:

@@ -1,33 +1,36 @@
-"""Means of scores, beside those of the same lists judged or ordered otherwise: what results share."""
+"""Means of scores with those of the same lists judged or ordered otherwise: what results share."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
 from confir.arrays import Floats, Integers
-from confir.data.result import Result
+from confir.data.result import Result, axis, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
 
 
+@result
 class ComparedMeans(Result):
-    """Means of scores as they are, and others beside them: arrays are runs × measures.
+    """Means of scores as they are, with bounds or estimates: arrays are runs × measures.
 
     Attributes
     ----------
+    runs, measures
+        Names.
     scores, topics, mean
         The scores as they are, the number of topics of each mean, and their means.
     beside
-        Names of the other means, each a field.
+        Names of the bounds or estimates, each a field.
     share
         The share of documents that the table shows.
     """
 
-    __slots__ = ()
-
+    runs: tuple[str, ...] = axis("run")
+    measures: tuple[str, ...] = axis("measure")
     scores: Scores
-    topics: Integers
-    mean: Floats
+    topics: Integers = over("run", "measure")
+    mean: Floats = over("run", "measure")
 
     beside: ClassVar[tuple[str, ...]] = ("lowest", "highest")
     share: ClassVar[str] = "judged"
@@ -36,7 +39,7 @@ class ComparedMeans(Result):
     best_by = "mean"
 
     def table_columns(self) -> TableColumns:
-        """Return how the columns read: the mean, the others beside it, and a share of documents."""
+        """Return how the columns read: the mean, its bounds or estimates, and a share of documents."""
         return {
             "measure": TableColumn(Role.NAME),
             "run": TableColumn(Role.NAME),
