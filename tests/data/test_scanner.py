@@ -1,6 +1,7 @@
 """The compiled scanner finds what the reference reader finds, or falls back to it."""
 
 import dataclasses
+import errno
 import gzip
 import io
 import os
@@ -24,7 +25,7 @@ from confir.data.lists.rankings import JudgedPositions
 from confir.data.qrels import Qrels
 from confir.data.scanning import block_scanner, file_scans, scan_kernels, scanner
 from confir.data.scanning.scan_kernels import load_kernels
-from confir.data.scanning.scanner import Wanted, read_rankings, scan_rankings
+from confir.data.scanning.scanner import JudgedScanner, Wanted, read_rankings, scan_rankings
 from confir.errors import FormatError, InputWarning, UnreadableError
 from requirements import ON_UNIX
 from run_files import (
@@ -312,16 +313,34 @@ def test_a_topic_in_two_places_is_left_to_the_reference(tmp_path, topic):
     assert_same(result, read_by_reference(wanted, source))
 
 
-def test_a_file_that_is_given_up_is_closed(tmp_path, monkeypatch):
-    streams = []
+@pytest.fixture
+def streams(monkeypatch):
+    """The files that are opened from here on."""
+    opened = []
 
     @contextmanager
     def remember(path):
         with open_bytes(path) as stream:
-            streams.append(stream)
+            opened.append(stream)
             yield stream
 
     monkeypatch.setattr(file_scans, "open_bytes", remember)
+    return opened
+
+
+def test_a_file_that_cannot_be_scanned_is_closed(tmp_path, monkeypatch, streams):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(JudgedScanner, "record", fail)
+    sources = [write(tmp_path, lists())]
+    scans = scan_rankings(Wanted(PLAIN_QRELS), sources, load_kernels(), block_size=25, threads=1)
+    with pytest.raises(OSError, match="No space"):
+        next(scans)
+    assert streams[0].closed
+
+
+def test_a_file_that_is_given_up_is_closed(tmp_path, streams):
     source = write(tmp_path, ["too few columns", *lists()])
     sources = [source, write(tmp_path, lists(), "good.run")]
     scans = scan_rankings(Wanted(PLAIN_QRELS), sources, load_kernels(), block_size=25, threads=1)

@@ -142,6 +142,8 @@ class _FileScan:
                     self._parts[number] = part
         except BaseException as error:
             self._error = error
+            with self._reading:
+                self._blocks.close()
             raise
         finally:
             with self._done:
