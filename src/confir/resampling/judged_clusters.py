@@ -172,7 +172,7 @@ class ClusteredJudgedSample(JudgedSample):
     def with_weight(self, values: Judged, weight: Floats) -> tuple[Floats, Floats]:
         """Return means and their variances over clusters, with given weights of the model."""
         mean, _ = JudgedSample.with_weight(self, values, weight)
-        y, f, g = (centre(part).apart for part in values)
+        y, f, g = (centre(part).deviations for part in values)
         judged, others = self.clusters.judged, len(np.unique(self.clusters.rest))
         human = np.sqrt(judged / (judged - 1.0)) * (y - weight * f) / len(y)
         rest = np.sqrt(others / max(others - 1.0, 1.0)) * weight * g / max(len(g), 1)
@@ -192,7 +192,7 @@ def influence_of(values: Judged, clusters: JudgedClusters) -> Influence:
     """
     corrected = values.corrected()
     weight, (n, more) = corrected.weight, (len(values.human), len(values.rest))
-    y, f, g = (centre(part).apart for part in values)
+    y, f, g = (centre(part).deviations for part in values)
     judged, others = clusters.judged, len(np.unique(clusters.rest))
     df = np.where(weight > 0, judged - 2.0, judged - 1.0)
     human = np.sqrt(judged / df) * (y - weight * f) / n

@@ -16,11 +16,7 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.long_tables.block_statistics import PairTotals
 from confir.data.scores import Scores
-from confir.errors import (
-    InvalidValueError,
-    UnsupportedMethodError,
-    enumerate_names,
-)
+from confir.errors import InvalidValueError, UnsupportedMethodError, enumerate_names
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import means_alone
 from confir.measures.bounded_measures import bounded_measures
