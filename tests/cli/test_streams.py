@@ -232,7 +232,7 @@ def memory_error_in(modules: str):
 @pytest.mark.parametrize(
     ("command", "module", "advice"),
     [
-        ("evaluate", "confir.resampling.topic_bootstrap", "fewer --replicates need less"),
+        ("evaluate", "confir.resampling.topic_sample", "fewer --replicates need less"),
         ("split-half", "confir.resampling.document_bootstrap", "fewer --replicates need less"),
         ("chance", "confir.studies.chance.chance", "fewer --draws need less"),
         ("simulate", "confir.data.simulation", "fewer --topics, --runs or a smaller --depth"),
@@ -252,7 +252,7 @@ def memory_error_in(modules: str):
         ("compare", "confir.studies.comparison.compare confir.data.run", LESS_AT_A_TIME),
         (
             "compare",
-            "confir.studies.comparison.command confir.resampling.topic_bootstrap",
+            "confir.studies.comparison.command confir.resampling.topic_sample",
             "fewer --replicates need less",
         ),
     ],

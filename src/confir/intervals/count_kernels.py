@@ -1,6 +1,6 @@
 """Numbers of replicates below a bound, counted as they come, in compiled code.
 
-The kernels do what `confir.resampling.topic_bootstrap` and `confir.intervals.probe` do with whole arrays of
+The kernels do what `confir.resampling.topic_sample` and `confir.intervals.probe` do with whole arrays of
 replicates, for means of scores that are all there. Where numba is not installed those do the work.
 """
 

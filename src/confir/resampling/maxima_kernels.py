@@ -1,6 +1,6 @@
 """The largest t* of many pairs of runs, in compiled code that keeps no t*.
 
-The kernels do what `confir.resampling.studentised_maxima` does with arrays, in one pass over the mean
+The kernels do what `confir.resampling.pair_draws` does with arrays, in one pass over the mean
 squares of the differences. Where numba is not installed, the arrays do the work.
 """
 
