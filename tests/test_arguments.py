@@ -6,8 +6,10 @@ The verbs come from ``confir.__all__``: a new one needs a recipe of a valid call
 import datetime as dt
 import inspect
 import json
+import sys
 import warnings
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -500,3 +502,9 @@ def test_chance_is_described_from_a_qrels_file(folder, valid):  # noqa: ARG001
     from_file = confir.compare_with_chance(folder / "qrels.txt", documents=10)
     from_object = confir.compare_with_chance(confir.as_qrels(QRELS), documents=10)
     np.testing.assert_array_equal(from_file.expected, from_object.expected)
+
+
+def test_numpy_ma_may_be_half_loaded_by_another_thread(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numpy.ma", ModuleType("numpy.ma"))
+    found = confir.confidence_interval([0.1, 0.4, 0.3, 0.2], level=[0.9, 0.95], method="t")
+    assert [one.level for one in found] == [0.9, 0.95]

@@ -220,8 +220,9 @@ def as_reals(name: str, value: Any, expected: str = "an array of numbers") -> Fl
 
 def _is_masked(value: Any) -> bool:
     """Whether a value is a masked array, of a module that numpy loads when it is needed."""
-    masked = sys.modules.get("numpy.ma")
-    return masked is not None and isinstance(value, masked.MaskedArray)
+    # While another thread loads the module, it lacks the class, and there are no such arrays yet.
+    masked = getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)
+    return masked is not None and isinstance(value, masked)
 
 
 def _is_number(value: Any) -> bool:

@@ -8,6 +8,7 @@ import pytest
 
 import confir
 from chart_labels import names_of
+from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.report.contents import Settings
 from confir.report.figures import _file_names, report_figures, write_figures
@@ -196,3 +197,15 @@ def test_names_of_files_are_plain_and_never_the_same():
         "AP": "AP-2",
         "\N{GREEK SMALL LETTER ALPHA}": "measure",
     }
+
+
+def test_each_measure_has_its_own_chart_of_corrected_means():
+    model = short_sample()
+    runs = [run for run in model.runs if run.name in RUNS]
+    scores = confir.evaluate(model.qrels, runs, ["AP", "P@10"])
+    people = scores.select(topic=list(scores.topics[:15]))
+    judged = JudgedScores(people.topics, people.runs, people.measures, people.values, model=scores)
+    gathered = gather_contents(judged, settings=Settings(replicates=99))
+    drawn = [one for one in report_figures(gathered, (0.95,)) if one.part == "human"]
+    assert [one.measure for one in drawn] == ["AP", "P@10"]
+    assert [{r["measure"] for r in data(one.drawing)} for one in drawn] == [{"AP"}, {"P@10"}]

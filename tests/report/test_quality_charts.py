@@ -7,8 +7,8 @@ import pytest
 
 from chart_labels import names_of
 from confir.report.charts import chart, save_chart
+from confir.report.result_table import table_of
 from confir.studies.data_quality.data_quality import DataQuality, inspect_data
-from confir.studies.data_quality.table import quality_table
 from samples import whole_sample
 
 
@@ -70,7 +70,7 @@ def test_a_run_without_lists_has_no_text_in_its_cells(tmp_path):
 def test_the_table_has_bold_numbers_where_sentences_speak():
     collection = whole_sample()
     quality = inspect_data(collection.qrels, collection.runs, cutoffs=(10,))
-    rows = {row[0].text: row for row in quality_table(quality).rows}
+    rows = {row[0].text: row for row in table_of(quality).rows}
     assert [cell.text for cell in rows["bm25-rm3"]][1:5] == ["49", "1", "0", "1000/1000/1000"]
     assert [cell.strong for cell in rows["bm25-rm3"]][:4] == [False, False, True, False]
     assert rows["splade"][5] == ("99.4%", True, *rows["splade"][5][2:])
@@ -80,17 +80,17 @@ def test_the_table_has_bold_numbers_where_sentences_speak():
 
 def test_the_table_shows_dashes_for_a_run_without_lists():
     quality = inspect_data({"1": {"a": 1}}, {"r": {"2": {"a": 1.0}}}, cutoffs=(5,))
-    assert [cell.text for cell in quality_table(quality).rows[0]] == [
+    assert [cell.text for cell in table_of(quality).rows[0]] == [
         "r", "0", "1", "1", "–", "–", "0", "–",
     ]  # fmt: skip
 
 
 def test_much_unjudged_is_bold_at_the_cutoff_that_sentences_name():
-    row = quality_table(quality_of([[0.5, 0.2]])).rows[0]
+    row = table_of(quality_of([[0.5, 0.2]])).rows[0]
     assert [(cell.text, cell.strong) for cell in row[-2:]] == [("50.0%", False), ("20.0%", True)]
 
 
 def test_the_note_counts_one_topic():
-    assert quality_table(quality_of([[0.5, 0.2]])).note.startswith(
+    assert table_of(quality_of([[0.5, 0.2]])).note.startswith(
         "missing: of the 1 topic of the qrels;"
     )

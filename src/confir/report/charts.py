@@ -247,16 +247,6 @@ def run_rows(alt: Any, names: Sequence[str]) -> tuple[Any, Any]:
     return alt.Axis(labelFontSize=letters, labelExpr=label_names(names)), alt.Step(step)
 
 
-def interval_layers(base: Any, field: str, title: str, size: int = 50) -> list[Any]:
-    """Return a line from ``low`` to ``high`` and a dot at a field, along the x axis of a chart."""
-    alt = import_altair()
-    low = alt.X("low:Q", title=title, scale=alt.Scale(zero=False))
-    return [
-        base.mark_rule(strokeWidth=2).encode(x=low, x2=alt.X2("high:Q")),
-        base.mark_point(filled=True, size=size, opacity=1).encode(x=alt.X(f"{field}:Q")),
-    ]
-
-
 def in_panels(drawing: Any, field: str, names: Sequence[str], columns: int = 2) -> Any:
     """Return a chart with one panel per name of a numbered field, each with its own x scale."""
     facet = panel_facet(import_altair(), field, names)

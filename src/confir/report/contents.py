@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from confir.arguments import as_integer, as_level, invalid
+from confir.arguments import as_integer, as_level, as_list, invalid
 from confir.arrays import Floats, Integers
 from confir.data.formats.run_metadata import RunMetadata
 from confir.data.lists.topic_lists import TopicLists
@@ -193,7 +193,7 @@ def check_settings(settings: Settings) -> None:
         find_method(settings.method)
     if settings.documents is not None:
         as_integer("documents", settings.documents, highest=MOST_DOCUMENTS)
-    if settings.grades and not settings.judges:
+    if as_list("grades", settings.grades, least=0, single=str) and not settings.judges:
         raise InvalidValueError(
             "grades (--grades) are for the qrels of other judges; expected judges (--judge)"
         )

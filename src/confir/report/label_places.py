@@ -35,6 +35,10 @@ class _Box(NamedTuple):
     low: float
     high: float
 
+    def is_inside(self, panel: tuple[float, float]) -> bool:
+        across = self.left >= 0 and self.right <= panel[0]
+        return across and self.low >= 0 and self.high <= panel[1]
+
     def meets(self, other: _Box) -> bool:
         apart = self.right <= other.left or other.right <= self.left
         return not (apart or self.high <= other.low or other.high <= self.low)
@@ -67,16 +71,15 @@ def place_labels(
     taken += [_box(LabelPlace(x, y, "center"), text) for (x, y), text in texts]
     places: dict[int, LabelPlace] = {}
     for number, name in names.items():
-        inside = [p for p in _around(points[number]) if _inside(_box(p, name), panel)]
-        free = (p for p in inside if not any(map(_box(p, name).meets, taken)))
-        place = next(free, None)
-        if (
-            place is None and inside and first_always and not places
-        ):  # the most important name covers the least
-            place = min(inside, key=lambda p: sum(map(_box(p, name).meets, taken)))
-        if place is not None:
-            places[number] = place
-            taken.append(_box(place, name))
+        around = ((place, _box(place, name)) for place in _around(points[number]))
+        inside = [(place, box) for place, box in around if box.is_inside(panel)]
+        chosen = next((one for one in inside if not any(map(one[1].meets, taken))), None)
+        if chosen is None and inside and first_always and not places:
+            # the most important name covers the least
+            chosen = min(inside, key=lambda one: sum(map(one[1].meets, taken)))
+        if chosen is not None:
+            places[number], box = chosen
+            taken.append(box)
     return places
 
 
@@ -144,11 +147,6 @@ def name_threads(base: Any, across: str, up: str) -> Any:
         y2=alt.Y2(f"{up}:Q"),
         color=alt.value(INK),
     )
-
-
-def _inside(box: _Box, panel: tuple[float, float]) -> bool:
-    across = box.left >= 0 and box.right <= panel[0]
-    return across and box.low >= 0 and box.high <= panel[1]
 
 
 def _around(point: Point) -> Iterator[LabelPlace]:

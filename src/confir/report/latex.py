@@ -90,14 +90,12 @@ def _for_paper(table: Table) -> Table:
     said = [f"{table.columns[place]}: {table.rows[0][place].text}" for place in dropped]
     kept = [place for place in range(len(table.columns)) if place not in dropped]
     note = "; ".join(filter(None, [*said, table.note]))
-    shorter = replace(table, note=note, names=table.names - len(dropped))
-    return _with_one_p(_with_columns(shorter, kept))
+    shorter = _with_columns(replace(table, note=note, names=table.names - len(dropped)), kept)
+    return _with_one_p(shorter) if {*_P_VALUES} <= {*shorter.columns} else shorter
 
 
 def _with_one_p(table: Table) -> Table:
     """Return a table whose columns of p-values are one: ``0.004 (0.031)``."""
-    if not {*_P_VALUES} <= {*table.columns}:
-        return table
     own, adjusted = map(table.columns.index, _P_VALUES)
     texts = [f"{_short_p(row[own].text)} ({_short_p(row[adjusted].text)})" for row in table.rows]
     rows = tuple(
@@ -247,13 +245,12 @@ def _text_widths(table: Table, style: str) -> list[float]:
 
 def _text_width(cell: Cell, style: str) -> float:
     text = cell.text
-    if style == "stacked" and _has_limits(text):
-        limits = _limits_begin(text)
+    if style == "brackets" or not _has_limits(text):
+        return _LETTER * len(text)
+    limits = max(text.find("["), text.find("("))  # where they begin; the lower end may be open
+    if style == "stacked":
         return max(_LETTER * limits, _SMALL_LETTER * (len(text) - limits))
-    if style == "plus-minus" and _has_limits(text):
-        limits = _limits_begin(text)
-        return _LETTER * (limits - 1) + _SMALL_LETTER * limits
-    return _LETTER * len(text)
+    return _LETTER * (limits - 1) + _SMALL_LETTER * limits
 
 
 def _body(
@@ -324,11 +321,6 @@ def _number(text: str) -> str:
 
 def _has_limits(text: str) -> TypeGuard[NumberText]:
     return isinstance(text, NumberText) and math.isfinite(text.low) and math.isfinite(text.high)
-
-
-def _limits_begin(text: str) -> int:
-    """Return where the limits of an interval begin, whose lower end may be open."""
-    return max(text.find("["), text.find("("))
 
 
 def _breakable(name: str) -> str:

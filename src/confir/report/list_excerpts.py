@@ -31,20 +31,16 @@ def list_excerpts(contents: Contents, lists: TopicLists | None) -> dict[str, Any
     numbers = {topic: place for place, topic in enumerate(lists.qrels.topics)}
     known = [topic for topic in topics.tolist() if shown[topic] in numbers]
     places = [lists.runs.index(contents.scores.runs[run]) for run in runs]
-    tops = _tops(lists, [numbers[shown[topic]] for topic in known])
+    depth = np.zeros(lists.depth.shape, np.int64)
+    chosen_topics = [numbers[shown[topic]] for topic in known]
+    depth[:, chosen_topics] = np.minimum(lists.depth[:, chosen_topics], LIST_DEPTH)
+    tops = lists.of_topics(0, len(lists.qrels.topics), depth)
     return {
         "depth": LIST_DEPTH,
         "runs": runs,
         "topics": known,
         "by_topic": [_of_topic(tops, places, numbers[shown[topic]]) for topic in known],
     }
-
-
-def _tops(lists: TopicLists, topics: list[int]) -> HeldLists:
-    """Return the first documents of the lists of some topics; all other lists are empty."""
-    depth = np.zeros(lists.depth.shape, np.int64)
-    depth[:, topics] = np.minimum(lists.depth[:, topics], LIST_DEPTH)
-    return lists.of_topics(0, len(lists.qrels.topics), depth)
 
 
 def _chosen_runs(contents: Contents) -> list[int]:

@@ -264,7 +264,10 @@ def render_page(
         percent=percent,
         style=_template("page.css"),
         script=scripts["page"],
-        hashes={name: _hash(text) for name, text in scripts.items()},
+        hashes={  # for the content security policy
+            name: f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+            for name, text in scripts.items()
+        },
         packed=dict(zip(packed, run_in_threads(pack, list(packed.values())), strict=True)),
     )
     return without_controls(page, keep_blanks=True)
@@ -352,11 +355,6 @@ def pack(text: str) -> str:
 def _json(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return _json(clean_texts(value, keep_blanks=True)) if has_controls(text) else text
-
-
-def _hash(script: str) -> str:
-    """Return the hash of a script for the content security policy."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _tables(contents: Contents) -> Iterator[dict[str, Any]]:

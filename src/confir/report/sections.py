@@ -167,9 +167,10 @@ class Section(Generic[Gathered]):
     setting
         The field of `Settings` that asks for it; without one, it is always there.
     anchor, heading
-        Id and heading; section.html is the body. Without an anchor it is not on the page.
+        Id and heading, in which "topic" becomes the unit of the scores; section.html is the body.
+        Without an anchor it is not on the page.
     heading_of
-        Returns the heading where it depends on the contents.
+        Returns the heading where it depends on more of the contents.
     leads
         Whether the part stands below the answer, on the first screen; all others are folded.
     meaning

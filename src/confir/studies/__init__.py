@@ -220,9 +220,7 @@ STUDIES = (
         ("topics", "topics.md"),
         verbs=("describe_topics",),
         results={
-            "topic_difficulty.TopicDifficulty": Shown(
-                "difficulty_table", "topic_score_chart", "topic"
-            )
+            "topic_difficulty.TopicDifficulty": Shown(chart="topic_score_chart", records="topic")
         },
         commands=("topics",),
         section=True,
@@ -355,7 +353,7 @@ STUDIES = (
         "What is missing from the runs and qrels?",
         ("data quality", "files.md"),
         verbs=("inspect_data",),
-        results={"data_quality.DataQuality": Shown("quality_table", "quality_chart")},
+        results={"data_quality.DataQuality": Shown(chart="quality_chart")},
         section=True,
     ),
     Study(

@@ -1,4 +1,4 @@
-"""The board of runs, and the sentence that says which of them may be the best."""
+"""The board of runs below sentences on which of them may be the best."""
 
 from __future__ import annotations
 

@@ -43,8 +43,9 @@ def bias_variance_chart(result: BiasVariance) -> Any:
     alt = import_altair()
     panels = []
     for measure in result.measures:
-        ends = _equal_totals(_of_measure(result, measure))
-        records = _records_of(result, measure, "variance", ends)
+        own = result.select(measure=measure).to_records()
+        ends = _equal_totals(own)
+        records = _labelled(own, "variance", ends)
         equal = alt.Chart(inline_records(ends)).encode(
             x=alt.X("bias_squared:Q"), y=alt.Y("variance:Q")
         )
@@ -65,7 +66,9 @@ def total_chart(result: BiasVariance) -> Any:
     alt = import_altair()
     panels = [
         alt.layer(
-            *_point_layers(_records_of(result, measure, "total"), "total"),
+            *_point_layers(
+                _labelled(result.select(measure=measure).to_records(), "total"), "total"
+            ),
             width=380,
             height=300,
             title=[measure],
@@ -80,21 +83,19 @@ def _variable(result: BiasVariance) -> str:
     return "score" if result.variable == "score" else "difference ρ from the target"
 
 
-def _of_measure(result: BiasVariance, measure: str) -> list[Record]:
-    return [record for record in result.to_records() if record["measure"] == measure]
-
-
-def _records_of(
-    result: BiasVariance, measure: str, height: str, written: Sequence[Record] = ()
-) -> list[Record]:
+def _labelled(records: list[Record], height: str, written: Sequence[Record] = ()) -> list[Record]:
     """Return the records of a measure with group and, where there is room, label.
 
     A run of a sweep is labelled with its parameter value. Labels avoid existing text.
     """
-    records = _of_measure(result, measure)
     labels = _labels(records)
     known = {n: text for n, text in labels.items() if not math.isnan(records[n][height])}
-    places = _places(records, known, height, written)
+    points = [(record["bias_squared"], record[height]) for record in records]
+    ends = [((end["bias_squared"], end[height]), end["label"]) for end in written if end["label"]]
+    extents = _extent(records, "bias_squared"), _extent(records, height)
+    places = label_fields(
+        points, known, _PANEL, extents, ends, texts_below=_TOTAL_BELOW, first_always=True
+    )
     groups = _groups(records)
     return [
         record
@@ -119,18 +120,6 @@ def _labels(records: Sequence[Record]) -> dict[int, str]:
         if record.get("parameter") is not None
     }
     return named | swept
-
-
-def _places(
-    records: Sequence[Record], labels: dict[int, str], height: str, written: Sequence[Record]
-) -> dict[int, Record]:
-    """Return the positions of labels, as fields of their records."""
-    points = [(record["bias_squared"], record[height]) for record in records]
-    ends = [((end["bias_squared"], end[height]), end["label"]) for end in written if end["label"]]
-    extents = _extent(records, "bias_squared"), _extent(records, height)
-    return label_fields(
-        points, labels, _PANEL, extents, ends, texts_below=_TOTAL_BELOW, first_always=True
-    )
 
 
 def _worth_naming(records: Sequence[Record]) -> list[str]:

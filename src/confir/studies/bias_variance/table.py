@@ -1,4 +1,4 @@
-"""Tables of bias, variance and total error, with robustness."""
+"""Tables of bias, variance and total error: the smallest of each is bold within a measure."""
 
 from __future__ import annotations
 

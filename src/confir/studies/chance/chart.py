@@ -1,4 +1,4 @@
-"""Charts of the random baseline: compared with runs, with topics, and with R/N."""
+"""Charts of the random baseline: means of runs with a line for chance, and chance by topic."""
 
 from __future__ import annotations
 

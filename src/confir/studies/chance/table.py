@@ -1,4 +1,4 @@
-"""Tables for the random baseline, with runs for comparison."""
+"""Tables for the random baseline: runs, and chance as a row of its own where they share it."""
 
 from __future__ import annotations
 
@@ -99,7 +99,11 @@ def _run_table(chance: Chance, note: str) -> Table:
         for r in best_first(scores[0])
     ]
     if not own:
-        shared = (Cell(_chance_text(_with_score(column))) for column in columns)
+        scored = [
+            next((record for record in column if not math.isnan(record["score"])), column[0])
+            for column in columns
+        ]
+        shared = (Cell(_chance_text(record)) for record in scored)
         empty = (Cell("") for _ in heading)
         rows.append((Cell("chance"), *empty, *shared, *(Cell("") for _ in tested)))
     headings = (
@@ -110,11 +114,6 @@ def _run_table(chance: Chance, note: str) -> Table:
         *(f"p of {column[0]['measure']}" for column in tested),
     )
     return Table(headings, tuple(rows), note)
-
-
-def _with_score(column: list[Record]) -> Record:
-    """Return the record of the first run that has a score, if any."""
-    return next((record for record in column if not math.isnan(record["score"])), column[0])
 
 
 def _score_text(record: Record) -> str:

@@ -1,4 +1,4 @@
-"""Charts of scores over collections: means, topics, differences, and sources of variance."""
+"""Charts of scores over collections: intervals by method, topics, and parts of variance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from confir.report.charts import (
     import_altair,
     in_panels,
     inline_records,
-    interval_layers,
     names_best_first,
     numbered,
     run_rows,
@@ -60,7 +59,7 @@ def collection_chart(means: CollectionMeans) -> Any:
     title = f"mean with {percent(means.level)} interval" + (
         "" if several else f" over collections ({methods[0]})"
     )
-    layers = alt.layer(*interval_layers(base, "mean", title, 36)).properties(
+    layers = alt.layer(*_interval_layers(base, "mean", title, 36)).properties(
         width=260, height=alt.Step(_METHOD_ROW) if several else step
     )
     heading = f"Means over {topics_text(means.topics)}, on similar collections of documents"
@@ -157,7 +156,7 @@ def collection_difference_chart(differences: CollectionDifferences) -> Any:
     )
     title = f"difference with {percent(differences.level)} interval"
     zero = plain.mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.X("zero:Q", title=title))
-    layers = alt.layer(zero, *interval_layers(base, "difference", title, 40)).properties(
+    layers = alt.layer(zero, *_interval_layers(base, "difference", title, 40)).properties(
         width=280, height=step
     )
     heading = f"Differences from {differences.baseline}, on similar collections of documents"
@@ -213,3 +212,13 @@ def collection_variance_chart(
     )
     against = "" if variance.baseline is None else f" of differences from {variance.baseline}"
     return styled(in_panels(bars, "panel", panels), f"Where the variance{against} comes from")
+
+
+def _interval_layers(base: Any, field: str, title: str, size: int) -> list[Any]:
+    """Return a line from ``low`` to ``high`` and a dot at a field, along the x axis of a chart."""
+    alt = import_altair()
+    low = alt.X("low:Q", title=title, scale=alt.Scale(zero=False))
+    return [
+        base.mark_rule(strokeWidth=2).encode(x=low, x2=alt.X2("high:Q")),
+        base.mark_point(filled=True, size=size, opacity=1).encode(x=alt.X(f"{field}:Q")),
+    ]

@@ -1,4 +1,4 @@
-"""Tables of scores over collections that no result declares: means and variances."""
+"""Tables of scores over collections: means by summary, in columns, and shares of variance."""
 
 from __future__ import annotations
 

@@ -149,7 +149,8 @@ def matrix_chart(comparison: Comparison, most: int | None = None) -> Any:
     panels = []
     for grouped in comparison.group_runs().by_measure:
         order = grouped.runs[:most]
-        cells = _matrix_records(_among(comparison, order), grouped.measure)
+        among = comparison.select(pair=[p for p in comparison.pairs if {*p} <= {*order}])
+        cells = _matrix_records(among, grouped.measure)
         panels.append(_matrix(alt, cells, order).properties(title=[grouped.measure]))
     drawing = alt.concat(*panels, columns=2).resolve_scale(color="independent")
     return styled(drawing, _title("All pairs, a dot where a difference is significant", comparison))
@@ -319,11 +320,6 @@ def _records(comparison: Comparison) -> list[Record]:
         }
         for record in alike
     ]
-
-
-def _among(comparison: Comparison, runs: Sequence[str]) -> Comparison:
-    """Return the pairs of a comparison that are among some runs."""
-    return comparison.select(pair=[pair for pair in comparison.pairs if {*pair} <= {*runs}])
 
 
 def _matrix_records(comparison: Comparison, measure: str) -> list[Record]:

@@ -1,4 +1,4 @@
-"""Charts of reliability: how it grows with the number of topics, judges or repeats."""
+"""Curves of reliability against topics, one panel per number of judges or repeats."""
 
 from __future__ import annotations
 

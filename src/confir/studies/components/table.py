@@ -1,4 +1,4 @@
-"""Tables of variance components and of the reliability that follows from them."""
+"""The table of reliability by numbers of topics, judges and repeats, which are its rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charts of coverage and Type I error."""
+"""Charts of coverage, as box plots over runs, and of Type I error by its nominal value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of Type I error by run."""
+"""The table of Type I error: a row per run, a column per method and number of topics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A chart of data quality: the share of unjudged documents of each run."""
+"""A heat map of the share of unjudged documents: runs by cutoffs."""
 
 from __future__ import annotations
 

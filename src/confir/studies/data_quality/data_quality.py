@@ -23,7 +23,10 @@ from confir.data.result import (
     records_of,
     result,
 )
-from confir.studies.data_quality.sentences import quality_sentences
+from confir.data.table_columns import Role, TableColumn, TableColumns
+from confir.errors import counted
+from confir.order import best_first
+from confir.studies.data_quality.sentences import MANY_TIED, MUCH_UNJUDGED, quality_sentences
 
 DEFAULT_CUTOFFS = (5, 10, 20, 100, 1000)
 
@@ -109,6 +112,40 @@ class DataQuality(Result):
         }
         return [Variable(name, ("run",), values) for name, values in columns.items()]
 
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read; what the sentences mention is bold."""
+        unjudged = {f"unjudged_{k}": TableColumn(Role.SHARE, f"unjudged@{k}") for k in self.cutoffs}
+        main = f"unjudged_{self.main_cutoff}"
+        unjudged[main] = unjudged[main]._replace(bold=lambda r: r[main] >= MUCH_UNJUDGED)
+        return {
+            "run": TableColumn(Role.NAME),
+            "lists": TableColumn(Role.COUNT),
+            "missing_topics": TableColumn(
+                Role.COUNT, "missing", bold=lambda r: r["missing_topics"] > 0
+            ),
+            "unknown_topics": TableColumn(
+                Role.COUNT, "unknown", bold=lambda r: r["unknown_topics"] > 0
+            ),
+            "median": TableColumn(Role.NUMBER, "length", text=_lengths_text),
+            "tied": TableColumn(Role.SHARE, bold=lambda r: r["tied"] >= MANY_TIED),
+            "largest_tie": TableColumn(Role.COUNT),
+            **unjudged,
+        }
+
+    def table_records(self) -> list[Record]:
+        """Return the records, the most unjudged run first."""
+        records = self.to_records()
+        order = best_first(self.unjudged[:, self.cutoffs.index(self.main_cutoff)])
+        return [records[place] for place in order]
+
+    def note(self) -> str:
+        """Return what the columns are."""
+        return (
+            f"missing: of the {counted(len(self.topics), 'topic')} of the qrels; unknown: topics that "
+            "the qrels lack; length: shortest/median/longest list; tied: documents with the score of another "
+            "in the list; unjudged@k: share of the first k documents, mean over the lists"
+        )
+
     def topic_records(self) -> list[Record]:
         """Return a record (topic, judged, relevant) per topic of the qrels."""
         numbers = {"judged": self.judged.tolist(), "relevant": self.relevant.tolist()}
@@ -123,6 +160,13 @@ class DataQuality(Result):
             "without_relevant": len(self.without_relevant),
             "with_one_relevant": len(self.with_one_relevant),
         }
+
+
+def _lengths_text(record: Record) -> str:
+    if not record["lists"]:
+        return "–"
+    median = record["median"]
+    return f"{record['shortest']}/{median:.{1 if median % 1 else 0}f}/{record['longest']}"
 
 
 def inspect_data(

@@ -33,7 +33,8 @@ def _gather(scope: Scope) -> DataQuality:
 
 
 def _context(contents: Contents) -> dict[str, Any]:
-    return {"sentences": _found(contents), "made": list(_made_by(contents))}
+    made = list(_made_by(contents)) if contents.run_metadata else []
+    return {"sentences": _found(contents), "made": made}
 
 
 def _conclusion(contents: Contents) -> str:

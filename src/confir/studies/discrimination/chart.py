@@ -1,4 +1,4 @@
-"""A chart of how well measures separate runs."""
+"""Bars of how many pairs of runs each measure separates."""
 
 from __future__ import annotations
 

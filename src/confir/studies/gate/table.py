@@ -1,4 +1,4 @@
-"""The table of the candidates at a gate."""
+"""The table of the candidates at a gate, each with its means before and after."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charts of judges: means by one against means by the other, gains of runs, and confusion."""
+"""Charts of judges: means by two judges, gains of runs, and a matrix of grades."""
 
 from __future__ import annotations
 

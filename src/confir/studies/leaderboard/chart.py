@@ -1,4 +1,4 @@
-"""Charts of leaderboards over datasets: macro means with intervals, and a heat map of the datasets."""
+"""Charts of leaderboards: intervals with a tick per dataset, and a heat map of datasets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of leaderboards over datasets: one row per run, best first."""
+"""Tables of leaderboards: one row per run, best first, with a column per dataset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of a meta-analysis: models side by side, and sentences."""
+"""Tables of a meta-analysis: several models side by side, and sentences on each group."""
 
 from __future__ import annotations
 

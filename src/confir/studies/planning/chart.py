@@ -1,4 +1,4 @@
-"""Charts of plans: what a number of topics gives."""
+"""Curves of what a number of topics gives: half width, power or detectable difference."""
 
 from __future__ import annotations
 

@@ -83,10 +83,6 @@ def _conclusion(contents: Contents) -> str:
     )
 
 
-def _heading(contents: Contents) -> str:
-    return f"How many {contents.scores.unit_name}s?"
-
-
 def _range_words(record: Record, level: float) -> str:
     """Return how far the number of topics is certain, as the observed difference may be off."""
     together = "" if record["family"] == NO_FAMILY else "simultaneous "
@@ -101,7 +97,6 @@ SECTION: Section[Contents] = Section(
     gather=_gather,
     anchor="plan",
     heading="How many topics?",
-    heading_of=_heading,
     meaning="A difference that is inconclusive on these topics may be significant on more of them.",
     conclusion=_conclusion,
 )

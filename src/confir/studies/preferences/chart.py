@@ -1,4 +1,4 @@
-"""Charts of preferences: strengths with intervals, and shares of wins of all pairs."""
+"""Charts of preferences: strengths with intervals, and a matrix of the shares of wins."""
 
 from __future__ import annotations
 

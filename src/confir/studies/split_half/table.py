@@ -1,4 +1,4 @@
-"""Tables of split-half validation: shares below, in and above intervals, for topics and means."""
+"""Tables of split-half validation: shares below, in and above intervals, by direction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A chart of means beside what the order of tied documents could make of them."""
+"""The chart of bounds over ties, on which intervals of the means can be drawn."""
 
 from __future__ import annotations
 

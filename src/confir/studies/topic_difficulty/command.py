@@ -49,7 +49,8 @@ def topics_command(
     """
     from confir.cli.terminal import Answer
     from confir.order import best_first
-    from confir.studies.topic_difficulty.table import difficulty_table, overview_table
+    from confir.report.result_table import result_table
+    from confir.studies.topic_difficulty.table import overview_table
     from confir.studies.topic_difficulty.topic_difficulty import describe_topics
 
     out.prepare()
@@ -60,7 +61,7 @@ def topics_command(
     best = scores.runs[best_first(scores.comparable_means()[:, 0])[0]]
     chosen = inputs.find_baseline(run, scores.runs) if is_given(inputs.context, "run") else best
     found = describe_topics(scores, run=chosen)
-    table = difficulty_table(found) if view.name == TOPICS else overview_table(found, most)
+    table = result_table(found) if view.name == TOPICS else overview_table(found, most)
     if scores.corrected:
         by = "topics that people judged, by their judgements: a model's correct means, not single topics"
         table = replace(table, note="\n".join(filter(None, [table.note, by])))

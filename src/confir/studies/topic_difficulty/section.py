@@ -95,11 +95,6 @@ def _conclusion(contents: Contents) -> str:
     return f"{'; '.join(said)}." if said else ""
 
 
-def _heading(contents: Contents) -> str:
-    unit = contents.scores.unit_name
-    return f"{unit.capitalize()} by {unit}"
-
-
 def _page_data(contents: MeasureContents) -> dict[str, Any]:
     difficulty: TopicDifficulty = contents["topic_difficulty"]
     shown = contents.topics_shown
@@ -117,7 +112,6 @@ SECTION: Section[MeasureContents] = Section(
     needed=True,
     anchor="topics",
     heading="Topic by topic",
-    heading_of=_heading,
     meaning="A small mean difference may hide topics on which one run wins and others on "
     "which it loses; here are those topics.",
     context=_context,

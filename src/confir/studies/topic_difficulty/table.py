@@ -1,22 +1,17 @@
-"""Tables of topics: how hard they are, and where a run fails."""
+"""The overview of topics: lists of the hardest, the easiest and others below each other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.result import Record
-from confir.errors import counted
-from confir.number_text import number_text
+from confir.data.table_columns import Role, TableColumn
 from confir.order import TIE, best_first
-from confir.report.tables import Cell, Table
+from confir.report.result_table import records_table
+from confir.report.tables import Table
 from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty
-
-_NUMBERS = ("lowest", "median", "highest", "discrimination")
-_OF_RUN = ("score", "shortfall")
 
 # Numbers that agree to this many digits are equal up to rounding.
 _DIGITS = 12
@@ -27,13 +22,6 @@ _LISTS: dict[str, Callable[[TopicDifficulty], Floats]] = {
     "easiest": lambda topics: topics.median,
     "discriminating": lambda topics: topics.discrimination,
 }
-
-
-def difficulty_table(topics: TopicDifficulty) -> Table:
-    """Return a table of topics, hardest first: range, median and discrimination of the runs."""
-    rows = [(r, (r["measure"], r["topic"], f"{r['runs']:,}")) for r in topics.to_records()]
-    table = _table(topics, rows, ("measure", "topic", "runs"))
-    return replace(table, names=table.names - 1)  # the number of runs is none
 
 
 def overview_table(topics: TopicDifficulty, most: int) -> Table:
@@ -48,37 +36,12 @@ def overview_table(topics: TopicDifficulty, most: int) -> Table:
     """
     records = {(r["measure"], r["topic"]): r for r in topics.to_records()}
     rows = [
-        (records[measure, topic], (measure, kind, topic))
-        for measure, kind, topic in _listed(topics, most)
+        records[measure, topic] | {"list": kind} for measure, kind, topic in _listed(topics, most)
     ]
-    return _table(topics, rows, ("measure", "list", "topic"))
-
-
-def _table(
-    topics: TopicDifficulty, rows: Sequence[tuple[Record, tuple[str, ...]]], names: tuple[str, ...]
-) -> Table:
-    """Return records with what is before their numbers; one measure is no column."""
-    first = 0 if len(topics.measures) > 1 else 1
-    numbers = _NUMBERS if topics.run is None else _NUMBERS + _OF_RUN
-    cells = tuple(
-        (*map(Cell, before[first:]), *(Cell(number_text(record[name])) for name in numbers))
-        for record, before in rows
-    )
-    # short enough for a narrow terminal
-    heads = ["discr." if name == "discrimination" else name for name in numbers]
-    shown = names[first:]
-    return Table((*shown, *heads), cells, difficulty_note(topics), names=len(shown))
-
-
-def difficulty_note(topics: TopicDifficulty) -> str:
-    """Return the note below a table of topics."""
-    note = (
-        f"lowest, median and highest score of {counted(len(topics.scores.runs), 'run')}; discr.: "
-        "discrimination, the correlation of the topic's scores with the means over the other topics"
-    )
-    if topics.run is None:
-        return note
-    return f"{note}; score of {topics.run}, and its shortfall from the best run of the topic"
+    columns = dict(topics.table_columns())
+    del columns["runs"]
+    first = {"measure": columns.pop("measure"), "list": TableColumn(Role.NAME)}
+    return records_table(rows, first | columns, topics.note())
 
 
 def _listed(topics: TopicDifficulty, most: int) -> Iterator[tuple[str, str, str]]:

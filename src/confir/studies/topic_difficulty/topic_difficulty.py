@@ -10,10 +10,15 @@ from confir.arguments import as_choice
 from confir.arrays import Floats, Integers
 from confir.data.result import Result, Variable, axis, over, result
 from confir.data.scores import Scores
+from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
+from confir.errors import counted
 from confir.measures.score_sources import as_scores
 from confir.resampling.kinds import needs
 from confir.resampling.sample import Knowledge
+
+# The columns of the chosen run.
+_OF_RUN = ("score", "shortfall")
 
 # A correlation needs at least this many runs.
 _LEAST_RUNS = 3
@@ -66,8 +71,31 @@ class TopicDifficulty(Result):
         if self.run is not None:
             along = ("topic", "measure")
             yield Variable("run", (), self.run)
-            yield Variable("score", along, self.run_score)
-            yield Variable("shortfall", along, self.shortfall)
+            for name, values in zip(_OF_RUN, (self.run_score, self.shortfall), strict=True):
+                yield Variable(name, along, values)
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read: numbers of all runs, then of the chosen one."""
+        numbers = dict.fromkeys(("lowest", "median", "highest"), TableColumn(Role.SCORE))
+        of_run = {} if self.run is None else dict.fromkeys(_OF_RUN, TableColumn(Role.SCORE))
+        return {
+            "measure": TableColumn(Role.NAME, if_several=True),
+            "topic": TableColumn(Role.NAME),
+            "runs": TableColumn(Role.COUNT),
+            **numbers,
+            "discrimination": TableColumn(Role.SCORE, "discr."),  # short, for a narrow terminal
+            **of_run,
+        }
+
+    def note(self) -> str:
+        """Return what the columns are."""
+        note = (
+            f"lowest, median and highest score of {counted(len(self.scores.runs), 'run')}; discr.: "
+            "discrimination, the correlation of the topic's scores with the means over the other topics"
+        )
+        if self.run is None:
+            return note
+        return f"{note}; score of {self.run}, and its shortfall from the best run of the topic"
 
     def rows(self) -> Integers:
         """Return the rows of each measure, hardest topics first, without topics that lack scores."""

@@ -1,4 +1,4 @@
-"""Charts of means beside what unjudged or tied documents could make of them."""
+"""Charts of bounds and estimates, on which intervals of the means can be drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of means beside what unjudged or tied documents could make of them."""
+"""Rows below each run's means: what unjudged or tied documents could make of them."""
 
 from __future__ import annotations
 
