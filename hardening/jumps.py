@@ -19,7 +19,7 @@ import numpy as np
 
 from confir.arrays import Floats
 from confir.intervals.calibrated_beta import calibrated_beta_interval
-from confir.resampling.topic_sample import as_topic_sample
+from confir.resampling.kinds import as_topic_sample
 
 FEWEST, MOST_TOPICS = 2, 50
 LOWEST, HIGHEST = 0.5, 0.999

@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def _distances(population: Population, size: int, samples: int) -> Floats:
-    """Return |error - claimed error| of each table: two-sided and tails × methods × tables."""
+    """Return |error - nominal error| of each table: two-sided and tails × methods × tables."""
     rng = np.random.default_rng([SEED, size])
     weights = topic_weights(size, REPLICATES, rng)
     drawn = rng.integers(0, len(population.values), (samples, size))
@@ -146,7 +146,7 @@ def _page(population: Population, distances: dict[int, Floats], samples: int) ->
         f"{(__doc__ or '').strip().partition(chr(10) * 2)[2]}",
         "",
         f"{samples} samples of each run, {REPLICATES} resamples, six levels from 0.5 to 0.99. Distance",
-        "|error - claimed error| in thousandths, averaged over a table's runs first, two-sided / mean",
+        "|error - nominal error| in thousandths, averaged over a table's runs first, two-sided / mean",
         "of the tails. Samples of equal scores count as covered.",
     ]
     for part, chosen in parts.items():

@@ -24,7 +24,7 @@ from confir.data.scores import Scores
 from confir.errors import ConfirWarning
 from confir.report.charts import COLOURS, chart_bytes, styled
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.topic_sample import as_topic_sample
+from confir.resampling.kinds import as_topic_sample
 
 SEED = 2026
 CORRELATIONS = (0.0, 0.1, 0.3, 0.6)

@@ -102,7 +102,7 @@ class Study:
     widths: dict[int, Floats]
 
     def two_sided(self, size: int, *, by_table: bool) -> Floats:
-        """Return ``|error - claimed error|`` in thousandths: methods × levels × pairs or tables."""
+        """Return ``|error - nominal error|`` in thousandths: methods × levels × pairs or tables."""
         claimed = 1.0 - np.array(LEVELS)[:, None]
         return 1e3 * np.abs(self._shares(self.misses[size].error, by_table=by_table) - claimed)
 

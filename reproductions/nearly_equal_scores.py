@@ -21,7 +21,7 @@ from confir.data.tables.score_files import read_scores
 from confir.errors import ConfirWarning
 from confir.intervals.beta_logit import NEARLY_EQUAL, spread_share
 from confir.intervals.calibrated_beta import NEARLY_EQUAL_SUM, share_of_test
-from confir.resampling.topic_sample import as_topic_sample
+from confir.resampling.kinds import as_topic_sample
 
 SEED = 2014
 SIZES = (5, 10, 25, 50)

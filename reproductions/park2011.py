@@ -295,7 +295,7 @@ def _page(
             f"an error is at most {_worst_error(others):.4f} here."
         ),
         _other_table(others),
-        "![Error made against error claimed](park2011-methods.svg)",
+        "![Actual against nominal error](park2011-methods.svg)",
         "## Figures 1 to 3",
         _figure_text(batches[0]),
         "![Bias of the sample mean, n = 5](park2011-figure1.svg)",

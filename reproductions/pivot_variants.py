@@ -328,7 +328,7 @@ def _page(study: dict[int, Errors], population: Population, samples: int) -> str
     return "\n\n".join(parts) + "\n"
 
 
-METHODS_TEXT = """Distance |error - claimed error| in
+METHODS_TEXT = """Distance |error - nominal error| in
 thousandths, averaged over a table's runs first, two-sided / mean of the tails; the row *(exact)* is what
 an exact method would have, by chance. The name of a variant has three parts:
 

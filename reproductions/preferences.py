@@ -215,7 +215,7 @@ def page(rows: list[str]) -> str:
             f"known strengths, equally spaced over 1; seed {SEED}, level {LEVEL:g}, {REPLICATES} replicates. The "
             f"Monte Carlo standard error of a share near .95 is {_error(400):.3f} of 400 samples, {_error(100):.3f} of 100 "
             f"and {_error(40):.3f} of 40, and less for strengths, of which a sample has several. "
-            "Unbalanced: each system is asked about 1.05 to 2 times as often as the next. Judges: "
+            "Unbalanced: each system has 1.05 to 2 times as many votes as the next. Judges: "
             "each has an individual preference for every system, sd 0.7; the truth is then given "
             "by the judges' average."
         ),

@@ -144,7 +144,7 @@ def by_table(shares: Floats, tables: Integers) -> Floats:
 
 
 def distances(counts: Counts, tables: Integers) -> tuple[Floats, Floats]:
-    """Return |error - claimed error|, mean over levels, of each table: two-sided, and of the tails."""
+    """Return |error - nominal error|, mean over levels, of each table: two-sided, and of the tails."""
     claimed = 1.0 - np.array(LEVELS)[:, None]
     below, above = (by_table(counts[side], tables) for side in ("below", "above"))
     two_sided = np.abs(below + above - claimed).mean(axis=0)
@@ -277,7 +277,7 @@ def _changes(
         gap = np.abs(error["now"] - claimed) - np.abs(error["before"] - claimed)
         # Of one version: the samples are the same, so that chance differences are smaller.
         chance = np.sqrt(claimed * (1.0 - claimed) / (samples * columns))
-        for word, sign in (("farther from", 1), ("nearer to", -1)):
+        for word, sign in (("farther from", 1), ("closer to", -1)):
             chosen = np.flatnonzero(sign * gap > chance)
             chosen = chosen[np.argsort(-sign * gap[chosen], kind="stable")]
             listed = "; ".join(

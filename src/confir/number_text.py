@@ -67,10 +67,11 @@ class NumberText(str):
         largest = max((abs(one) for one in shown_together if math.isfinite(one)), default=0.0)
         wanted = 4 if decimals is None else decimals
         places = wanted if largest < 10 else min(1, wanted)
-        texts = [
-            signed(number, wanted) if is_signed else _fixed(number, places)
-            for number in (value, low, high)
-        ]
+        if is_signed:
+            texts = [signed(number, wanted) for number in (value, low, high)]
+        else:
+            numbers = (value, low, high)
+            texts = ["–" if math.isnan(one) else f"{one:,.{places}f}" for one in numbers]
         limits = bracketed(texts[1], texts[2], open_end)
         shown = texts[0]
         if has_limits:
@@ -247,7 +248,3 @@ def topics_text(counts: Integers, model_topics: int = 0) -> str:
 def runs_differ_in_topics(counts: Integers) -> Booleans:
     """Return for which measures runs have different numbers of topics, from counts runs × measures."""
     return np.array([len(set(column) - {0}) > 1 for column in counts.T.tolist()], bool)
-
-
-def _fixed(value: float, decimals: int) -> str:
-    return "–" if math.isnan(value) else f"{value:,.{decimals}f}"

@@ -3,15 +3,18 @@
 import gzip
 import json
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import product
 from threading import Thread
 
 import pytest
 import yaml
 
 import confir
-from confir.data.formats.format_list import FORMATS
+from confir.data.formats.entries import COLUMNS
+from confir.data.formats.format_list import FORMATS, recognise
 from confir.data.formats.objects import as_runs
 from confir.data.formats.run_metadata import read_metadata
+from confir.data.formats.trec_files import TREC
 from confir.errors import ConfirError, FormatError, InputWarning, UnreadableError
 from confir.studies.judgements.judges import gather_judges
 from foreign_files import (
@@ -67,6 +70,24 @@ def test_every_format_but_the_general_ones_is_tested_here():
     general = {"JSON", "TREC", "Parquet", "ir_datasets"}
     shown = RUNS.keys() | QRELS.keys() | SCORES.keys()
     assert {one.name for one in FORMATS} == general | shown
+
+
+@pytest.mark.parametrize(
+    "lead", ["", "\n", "# c\n", "#c\r", "\r\n", "\ufeff", '{"query_doc_pairs":']
+)
+@pytest.mark.parametrize("separator", ["\t", ",", ";", " ", "\t "])
+def test_lines_of_trec_are_those_that_no_other_format_would_have(lead, separator):
+    others = [one for one in FORMATS if one is not TREC]
+    endings = ("run", "csv", "tsv.gz", "json", "jsonl")
+    for (topic, docid, value), ending in product(map(sorted, COLUMNS), endings):
+        for words in (
+            (topic, docid, value, "1"),
+            ("301", topic, docid, "1", value),
+            ("a", "0", "d", "1"),
+        ):
+            content, path = (lead + separator.join(words) + "\n1 0 d 1\n").encode(), f"a.{ending}"
+            expected = next((one for one in others if one.fits(path, content)), TREC)
+            assert recognise(path, content) is expected
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from confir.intervals import count_kernels
 from confir.intervals.count_kernels import compile_kernels
 from confir.intervals.probe import CountedProbe, Probe
-from confir.resampling.topic_sample import as_topic_sample
+from confir.resampling.kinds import as_topic_sample
 from confir.resampling.topic_weights import topic_draws, topic_weights
 
 COLUMNS, SAMPLES = 6, 3

@@ -21,7 +21,7 @@ from confir.intervals.probe import (
     side_of_quantiles,
 )
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.topic_sample import as_topic_sample
+from confir.resampling.kinds import as_topic_sample
 from confir.resampling.topic_weights import topic_weights
 from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T
 

@@ -16,9 +16,9 @@ from confir.resampling.borrowed_variance import (
     BorrowedVariance,
     median_variance,
 )
+from confir.resampling.kinds import as_topic_sample
 from confir.resampling.sample import self_normalised, self_normalised_sums
 from confir.resampling.studentised_maxima import largest_statistics
-from confir.resampling.topic_sample import as_topic_sample
 
 
 def family(size=6, replicates=999, sides=2, seed=1, df=9):

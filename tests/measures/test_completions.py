@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from confir.data.experiment import Experiment
 from confir.data.lists.unjudged_documents import find_unjudged
+from confir.measures import completions
 from confir.measures.measure_list import MEASURES
 from confir.measures.parsing import parse_measure
 from measures.completed_scores import BOUNDED, below_the_list, completed_scores
@@ -132,3 +133,8 @@ def test_measures_without_a_rule_say_why():
     }
     assert {"Q", "Bpref", "Rprec", "nERR", "Judged", "alpha_nDCG"} <= set(refused)
     assert all(reason and "confir has no rule" not in reason for reason in refused.values())
+
+
+def test_sums_restart_in_each_list():
+    sums = completions._sums_down(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 2, 2, 4]))
+    assert sums.tolist() == [1.0, 3.0, 3.0, 7.0]

@@ -18,7 +18,7 @@ from scipy import stats
 import confir
 from confir.data.scores import Scores
 from confir.intervals.method_list import METHODS
-from confir.resampling.topic_sample import as_topic_sample
+from confir.resampling.kinds import as_topic_sample
 from confir.studies.meta_analysis.meta_analysis import pool_effects
 from confir.studies.planning.power import Criterion
 

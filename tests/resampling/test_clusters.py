@@ -15,9 +15,10 @@ from confir.data.sampling.design import Design
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, UnsupportedMethodError
 from confir.resampling.borrowed_variance import BorrowedVariance
-from confir.resampling.clusters import Clusters, Ratios, cluster_counts, summed_df
+from confir.resampling.cluster_distribution import Ratios, summed_df
+from confir.resampling.clusters import Clusters, cluster_counts
+from confir.resampling.kinds import as_topic_sample
 from confir.resampling.studentised_maxima import largest_statistics
-from confir.resampling.topic_sample import as_topic_sample
 from requirements import required
 
 

@@ -102,7 +102,7 @@ def test_units_of_which_few_matter_to_a_column_are_resampled():
         type(next(sample.pair_draws(9, np.random.default_rng(1)))[0]).__name__
         for sample in (even, rare)
     ]
-    assert kinds == ["NormalDraws", "InfluenceDraws"]
+    assert kinds == ["NormalDraws", "UnitDraws"]
 
 
 def test_a_new_kind_of_influence_values_is_planned_from_like_plain_scores(monkeypatch):

@@ -69,7 +69,7 @@ def test_only_clusters_are_taken():
         with pytest.raises(UnsupportedMethodError, match="expected a design of clusters alone"):
             confir.confidence_interval(made(*parts, **extra))
     few = (*parts[:2], np.where(parts[3], 0, parts[2] + 1), parts[3])
-    with pytest.raises(InvalidValueError, match="people judged topics of 1 clusters"):
+    with pytest.raises(InvalidValueError, match="human judgements cover 1 cluster; expected 3"):
         confir.confidence_interval(made(*few))
 
 

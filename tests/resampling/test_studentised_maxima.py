@@ -7,16 +7,13 @@ import numpy as np
 import pytest
 
 import confir.parallel
+from confir.resampling import normal_draws
 from confir.resampling import pair_draws as module
 from confir.resampling import studentised_maxima as sizes
 from confir.resampling.borrowed_variance import NOTHING_BORROWED, BorrowedVariance
-from confir.resampling.pair_draws import draw_normal_means
-from confir.resampling.studentised_maxima import (
-    NORMAL_TOPICS,
-    largest_statistics,
-    studentised_maxima,
-)
-from confir.resampling.topic_sample import as_topic_sample
+from confir.resampling.kinds import as_topic_sample
+from confir.resampling.normal_draws import NORMAL_TOPICS, draw_normal_means
+from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
 from confir.resampling.topic_weights import topic_weights
 from requirements import required
 
@@ -201,7 +198,7 @@ def test_many_topics_take_the_normal_limit_of_what_resampling_gives(monkeypatch)
     resampled = largest_statistics(
         as_topic_sample(values), 4_000, np.random.default_rng(1), NOTHING_BORROWED
     )
-    monkeypatch.setattr(sizes, "NORMAL_TOPICS", 600)
+    monkeypatch.setattr(normal_draws, "NORMAL_TOPICS", 600)
     normal = largest_statistics(
         as_topic_sample(values), 4_000, np.random.default_rng(1), NOTHING_BORROWED
     )
@@ -215,7 +212,7 @@ def test_many_topics_take_the_normal_limit_of_what_resampling_gives(monkeypatch)
 
 def test_the_normal_limit_has_the_covariance_of_the_scores(monkeypatch):
     values = np.random.default_rng(8).random((6, 2))
-    monkeypatch.setattr(sizes, "NORMAL_TOPICS", 6)
+    monkeypatch.setattr(normal_draws, "NORMAL_TOPICS", 6)
     borrowed = BorrowedVariance(2, 10.0)
     found = largest_statistics(as_topic_sample(values), 30, np.random.default_rng(1), borrowed)
     means = draw_normal_means(np.cov(values.T), 30, np.random.default_rng(1))

@@ -10,10 +10,10 @@ from threadpoolctl import threadpool_limits
 from confir.data.scores import Scores
 from confir.errors import FormatError, InvalidValueError, UnknownNameError
 from confir.resampling import topic_weights as weights_module
+from confir.resampling.kinds import as_topic_sample
 from confir.resampling.replicates import MOST_REPLICATES, check_replicates
 from confir.resampling.statistics import STATISTICS
 from confir.resampling.topic_bootstrap import bootstrap_topics
-from confir.resampling.topic_sample import as_topic_sample
 from confir.resampling.topic_weights import draw_topics, resampled_means, topic_weights
 
 TOPICS, REPLICATES, SEED = 12, 150, 11

@@ -15,7 +15,7 @@ from confir.intervals.count_kernels import compile_kernels
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method, Use
 from confir.intervals.method_list import METHODS, methods_over
-from confir.resampling.topic_sample import as_topic_sample
+from confir.resampling.kinds import as_topic_sample
 from confir.resampling.topic_weights import topic_weights
 from confir.studies.coverage.miss_counts import count_misses, number_of_tasks
 from confir.studies.coverage.studied_methods import (

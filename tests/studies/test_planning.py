@@ -12,7 +12,7 @@ from confir.data.scores import Scores
 from confir.data.tables.score_files import read_scores
 from confir.errors import DegenerateSampleWarning, InvalidValueError, UnknownNameError
 from confir.report.result_table import result_table
-from confir.resampling.topic_sample import as_topic_sample
+from confir.resampling.kinds import as_topic_sample
 from confir.studies.planning.pilot import measure_pilot
 from confir.studies.planning.power import Criterion
 from studies.score_tables import table

@@ -10,7 +10,7 @@ from confir import compare_runs, confidence_interval, plan_topics
 from confir.errors import InvalidValueError
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.report.result_table import result_table
-from confir.resampling.topic_sample import as_topic_sample
+from confir.resampling.kinds import as_topic_sample
 from confir.studies.planning.pilot import measure_pilot, planned_differences
 from confir.studies.planning.power import Criterion, family_level, planned_criterion
 from studies.score_tables import table

@@ -8,7 +8,7 @@ import pytest
 
 import confir.parallel
 from confir.errors import TopicMismatchError
-from confir.resampling.topic_sample import as_topic_sample
+from confir.resampling.kinds import as_topic_sample
 from confir.studies.comparison import randomisation
 from confir.studies.comparison.pairs import pair_runs
 from confir.studies.comparison.randomisation import flip_signs, permute_runs, shift_bootstrap

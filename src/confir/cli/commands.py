@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from contextlib import ExitStack
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from confir.cli import FAILED
-from confir.cli.help_pages import Entry, entries, help_page, short_help_page
+from confir.cli.help_pages import Entry, entries, help_page, long_help_page, short_help_page
 from confir.cli.output_guard import LAST, check_outputs, check_packages, input_files
 from confir.cli.parameters import Command, read_parameters
 from confir.errors import ConfirWarning, nearest_names
@@ -122,20 +123,35 @@ class OneCommand(click.Command):
             return super().invoke(ctx)
 
 
+def _printing(name: str, text: Callable[[click.Context], str], about: str) -> click.Option:
+    """Return an option that prints a text in place of running the command."""
+
+    def print_text(context: click.Context, _: click.Parameter, value: bool) -> None:
+        if value and not context.resilient_parsing:
+            click.echo(text(context))
+            context.exit()
+
+    return click.Option(
+        [name], is_flag=True, is_eager=True, expose_value=False, callback=print_text, help=about
+    )
+
+
+def _version(_: click.Context) -> str:
+    from importlib.metadata import version
+
+    return f"confir {version('confir')}"
+
+
+_VERSION = _printing("--version", _version, "Print the version and exit.")
+_HELP_ALL = _printing("--help-all", long_help_page, "Show all options and exit.")
+
+
 def build_app() -> Commands:
     """Return the command line."""
-    version = click.Option(
-        ["--version"],
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_print_version,
-        help="Print the version and exit.",
-    )
     return Commands(
         "confir",
         help=_PURPOSE,
-        params=[version],
+        params=[_VERSION],
         callback=_print_help,
         invoke_without_command=True,
         subcommand_metavar="COMMAND [ARGS]...",
@@ -147,17 +163,9 @@ def build_command(name: str) -> click.Command:
     """Return a command with its arguments and options."""
     command = find_command(name)
     parameters, called = read_parameters(command)
-    help_all = click.Option(
-        ["--help-all"],
-        is_flag=True,
-        is_eager=True,
-        expose_value=False,
-        callback=_print_all_options,
-        help="Show all options and exit.",
-    )
     return OneCommand(
         name,
-        params=[*parameters, help_all],
+        params=[*parameters, _HELP_ALL],
         callback=called,
         help=command.__doc__,
         context_settings=_HELP_NAMES,
@@ -167,14 +175,6 @@ def build_command(name: str) -> click.Command:
 def _summary(name: str) -> str:
     """Return the first sentence about a command."""
     return str(find_command(name).__doc__).partition("\n\n")[0].strip()
-
-
-def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:
-    if value and not context.resilient_parsing:
-        from importlib.metadata import version
-
-        click.echo(f"confir {version('confir')}")
-        context.exit()
 
 
 def _print_help() -> None:
@@ -191,9 +191,3 @@ def find_command(name: str) -> Command:
         import_module(COMMANDS[name][0]), f"{name.replace('-', '_')}_command"
     )
     return command
-
-
-def _print_all_options(context: click.Context, _: click.Parameter, value: bool) -> None:
-    if value and not context.resilient_parsing:
-        click.echo(help_page(context, entries(context)))
-        context.exit()

@@ -43,6 +43,11 @@ class Entry(NamedTuple):
     last: bool = False
 
 
+def long_help_page(context: click.Context) -> str:
+    """Return the page with all options."""
+    return help_page(context, entries(context))
+
+
 def short_help_page(context: click.Context) -> str:
     """Return the page with the options that most people need: those of this command, then of most."""
     kept = [one for one in entries(context) if one.short]

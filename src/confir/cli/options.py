@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import click
 
 from confir.cli.completion import measure_names, method_names
-from confir.cli.parameters import Panel, PathRole, SharedPanel, is_given
+from confir.cli.parameters import Panel, PathRole, SharedPanel
 from confir.defaults import (
     CHART_ENDINGS,
     DOCUMENT_REPLICATES,
@@ -85,18 +85,6 @@ def split_names(text: str) -> list[str]:
 def formats_text() -> str:
     """Return the formats for a help text: table, csv, … or html."""
     return f"{', '.join(OUTPUT_FORMATS[:-1])} or {OUTPUT_FORMATS[-1]}"
-
-
-def _print_or_write(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> str | None:
-    """Check, at the latter of --format and --output, that they are not given both."""
-    other = "kind" if parameter.name == "output" else "output"
-    if is_given(context, str(parameter.name)) and is_given(context, other):
-        raise InvalidValueError(
-            "--format is for printing; --output takes the format from the extension of the file"
-        )
-    return value
 
 
 MeasuresOption = Annotated[
@@ -219,7 +207,6 @@ OutputOption = Annotated[
         f"Write to a file: {' '.join((*ENDINGS, *CHART_ENDINGS))}",
         "FILE",
         names=("-o", "--output"),
-        callback=_print_or_write,
         path=PathRole.WRITE,
         short=True,
     ),
@@ -231,7 +218,6 @@ FormatOption = Annotated[
         "FORMAT",
         names=("--format",),
         choices=OUTPUT_FORMATS,
-        callback=_print_or_write,
         short=True,
     ),
 ]
@@ -309,7 +295,7 @@ class Statistics:
     seed: SeedOption = SEED
 
     @property
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self: Statistics | DocumentStatistics) -> dict[str, Any]:
         """The arguments of verbs that these options are."""
         return {"level": self.level, "replicates": self.replicates, "rng": self.seed}
 
@@ -328,7 +314,10 @@ class DocumentStatistics:
     replicates: ReplicatesOption = DOCUMENT_REPLICATES
     seed: SeedOption = SEED
 
-    arguments = Statistics.arguments
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of verbs that these options are, but for epsilon."""
+        return {"level": self.level, "replicates": self.replicates, "rng": self.seed}
 
 
 def with_patterns(arguments: Sequence[str]) -> list[str]:

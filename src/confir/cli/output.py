@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from confir.cli import options
+from confir.cli.parameters import refuse_options
 from confir.cli.streams import print_text
 from confir.defaults import CHART_ENDINGS
 from confir.errors import InvalidValueError
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 class Output:
     """Where a result is written, with its provenance, and whether progress is shown."""
 
+    context: click.Context
     output: options.OutputOption = None
     kind: options.FormatOption = "table"
     width: options.WidthOption = None
@@ -47,6 +51,11 @@ class Output:
         if self.output is not None:
             from confir.cli.terminal import check_output
 
+            refuse_options(
+                self.context,
+                ["kind"],
+                "is for printing; --output takes the format from the extension of the file",
+            )
             check_output(self.output)
         sizes = (self.width, self.intervals, self.decimals, self.figure_width, self.figure_height)
         if self.figure_title or any(one is not None for one in sizes):
@@ -109,9 +118,7 @@ class Output:
         from confir.report.answer_parts import AnswerPart, parts_to_text
 
         parts = answer.parts or [AnswerPart("", (), answer.table)]
+        terminal: dict[str, Any] = {}
         if sys.stdout.isatty():
-            width = shutil.get_terminal_size().columns
-            terminal: dict[str, Any] = {"colour": True, "width": width}
-            sys.stdout.write(parts_to_text(parts, self.decimals, answer.rows, **terminal))
-        else:
-            print_text(parts_to_text(parts, self.decimals, answer.rows))
+            terminal = {"colour": True, "width": shutil.get_terminal_size().columns}
+        sys.stdout.write(parts_to_text(parts, self.decimals, answer.rows, **terminal))

@@ -6,7 +6,7 @@ import functools
 import os
 from collections.abc import Callable
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack, cast
 
 import numpy as np
 
@@ -126,27 +126,17 @@ class Experiment:
         """The judgements, without documents that do not count."""
         if "qrels" not in self.kept:
             reading = self.rules.reading
-            whole = (
-                reading._replace(exclusions=NOTHING_EXCLUDED)
-                if reading.exclusions.drops
-                else reading
-            )
+            whole = reading._replace(exclusions=NOTHING_EXCLUDED)
             qrels = qrels_called("qrels", self._given[0], self.rules.intents, whole)
-            if reading.exclusions.drops:
-                qrels = reading.exclusions.drop_checked(qrels)
-            self.kept["qrels"] = qrels
-        found: Qrels = self.kept["qrels"]
-        return found
+            drops = reading.exclusions.drops
+            self.kept["qrels"] = reading.exclusions.drop_checked(qrels) if drops else qrels
+        return cast("Qrels", self.kept["qrels"])
 
     def with_human(self, human: Any, human_sample: str | None, rng: Any) -> Experiment:
         """Return the same experiment with human judgements as well; what was read stays read."""
-        own = {
-            "human": human,
-            "human_sample": human_sample,
-            "rng": rng,
-            "scheduler": self.scheduler,
-        }
-        judged = Experiment(*self._given, self.measures, **own, **self.rules.keywords())
+        own: dict[str, Any] = {"human": human, "human_sample": human_sample, "rng": rng}
+        own |= self.rules.keywords()
+        judged = Experiment(*self._given, self.measures, scheduler=self.scheduler, **own)
         judged.kept.update((name, part) for name, part in self.kept.items() if name != "scores")
         return judged
 
@@ -156,8 +146,7 @@ class Experiment:
         if "sources" not in self.kept:
             how = self.rules.reading, self.rules.name_by
             self.kept["sources"] = tuple(as_runs(self._given[1], *how))
-        found: tuple[Run | RunSource, ...] = self.kept["sources"]
-        return found
+        return cast("tuple[Run | RunSource, ...]", self.kept["sources"])
 
     @property
     def run_metadata(self) -> dict[str, RunMetadata]:
@@ -177,8 +166,7 @@ class Experiment:
             return []
         if "run_datasets" not in self.kept:
             self.kept["run_datasets"] = find_run_datasets(self._given[1])
-        found: list[RunSource] = self.kept["run_datasets"]
-        return found
+        return cast("list[RunSource]", self.kept["run_datasets"])
 
     @property
     def judgement_dataset(self) -> str | None:
@@ -190,8 +178,7 @@ class Experiment:
     @property
     def kept_lists(self) -> TopicLists | None:
         """The whole lists if they have been read, held in memory or stored on disk; else None."""
-        found: TopicLists | None = self.kept.get("lists") or self.kept.get("stored_lists")
-        return found
+        return cast("TopicLists | None", self.kept.get("lists") or self.kept.get("stored_lists"))
 
     def lists(self, progress: Callable[[int], None] | None = None) -> HeldLists:
         """Return the whole lists of all runs; ``progress`` is called with 1 after each run."""
@@ -202,8 +189,7 @@ class Experiment:
             rules = self.rules
             how = rules.name_by, rules.tie_precision, progress, rules.reading.exclusions
             self.kept["lists"] = scan_sources(self.qrels, self.sources, *how)
-        found: HeldLists = self.kept["lists"]
-        return found
+        return cast("HeldLists", self.kept["lists"])
 
     def lists_by_topic(self, progress: Callable[[int], None] | None = None) -> TopicLists:
         """Return the whole lists for work on some topics at a time: from disk where they are long.

@@ -113,7 +113,9 @@ class ReadingRules:
         return reading._replace(exclusions=replace(named, identical=self.exclude_identical))
 
     def with_design(self, scores: Designed) -> Designed:
-        """Return scores with the design of their topics."""
+        """Return scores with the design of their topics, where there is one."""
+        if self.design is None:
+            return scores
         columns = {role: getattr(self, role) for role in ROLES}
         found = scores.with_design(self.design, datasets=self.datasets, **columns)
         return cast("Designed", found)

@@ -52,6 +52,18 @@ class RunScores:
     if TYPE_CHECKING:  # attributes or properties of each kind
 
         @property
+        def measures(self) -> tuple[str, ...]:
+            """Names of the measures."""
+
+        @property
+        def bounded(self) -> bool | None:
+            """Whether measures that confir does not know lie in [0, 1], where that is stated."""
+
+        @property
+        def inside(self) -> tuple[bool, ...]:
+            """Whether all scores by each measure lie in [0, 1]; asked where they are in range."""
+
+        @property
         def design(self) -> Design | None:
             """How the topics were drawn; None where they are one simple random sample."""
 

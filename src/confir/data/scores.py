@@ -133,8 +133,8 @@ class Scores(RunScores, Result):
         """Return the standard deviation of differences over topics; by a design, its estimate."""
         if self.design is None:
             return RunScores.difference_spread(self, first, second, difference, se, topics)
-        apart = self.values[:, second] - self.values[:, first]
-        variance = designed_mean(self.design, np.square(apart - difference))
+        differences = self.values[:, second] - self.values[:, first]
+        variance = designed_mean(self.design, np.square(differences - difference))
         with np.errstate(divide="ignore", invalid="ignore"):
             spread = np.sqrt(variance * topics / (topics - 1.0))
         return np.where(np.isnan(se), np.nan, spread)

@@ -12,8 +12,8 @@ topics are easy. The evidence is a mixture of signals that several systems may s
 the words of a document, and of noise of the system's own; likewise how well system and topic suit
 each other. All of these are normal.
 
-Judged are all relevant documents, and of the others those that some run has among its first few;
-the rest is unjudged. A document is judged for one subtopic only, so that trec_eval, which allows a
+All relevant documents are judged, and of the others those that some run ranks among its first few;
+the rest are unjudged. A document is judged for one subtopic only, so that trec_eval, which allows a
 document once per topic, reads the qrels too.
 """
 

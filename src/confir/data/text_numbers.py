@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from confir.arrays import Floats
 from confir.errors import warn_caller
 
 _SEPARATORS = re.compile(rb'[\s,;"]')
@@ -42,6 +46,19 @@ def cell_number(cell: Any) -> float | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return None if value is None or math.isinf(value) else value
+
+
+def plain_numbers(column: Sequence[Any]) -> Floats | None:
+    """Return a column's numbers at once where all are finite and nothing needs a closer look."""
+    kinds = set(map(type, column))
+    text = "".join(column) if kinds == {str} else ""
+    if not kinds <= {float, int} and (not text.isascii() or "_" in text or kinds != {str}):
+        return None
+    try:
+        values = np.array(list(map(float, column)) if text else column, np.float64)
+    except (ValueError, OverflowError):
+        return None
+    return None if np.isinf(values).any() else values
 
 
 def warn_of_cut_number(content: bytes, source: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from confir.arrays import Floats, Integers
@@ -138,6 +140,12 @@ def solve_cubic(a: Floats, value: Floats) -> Floats:
     return solution
 
 
+SKEWNESS_CORRECTED = Use(
+    source="confir, after Hall 1992",
+    cites=("Hall1992",),
+    fails="scores that are 0 except on a rare topic: too many misses on one side",
+)
+
 BETA_LOGIT = Method(
     "beta-logit",
     beta_logit_interval,
@@ -147,11 +155,9 @@ BETA_LOGIT = Method(
     one_sample=True,
     closed_form=True,
     logit_scale=True,
-    topics=Use(
+    topics=replace(
+        SKEWNESS_CORRECTED,
         assumes="as logit-t, corrected for a skewness near that of a beta distribution",
-        source="confir, after Hall 1992",
-        cites=("Hall1992",),
         cost="none",
-        fails="scores that are 0 except on a rare topic: too many misses on one side",
     ),
 )

@@ -36,7 +36,7 @@ def bootstrap_t_interval(distribution: SamplingDistribution, level: float) -> Li
 
 
 def bootstrap_t_side(probe: Probe, level: float) -> Integers:
-    """Return the side of values beside the bootstrap-t interval, by counting.
+    """Return the side of values relative to the bootstrap-t interval, by counting.
 
     A value below the interval has a studentised distance above the upper quantile.
     """

@@ -177,7 +177,7 @@ class SequenceLimits(NamedTuple):
     Attributes
     ----------
     limits
-        They hold together with all earlier ones: the chance that any of them misses is at most α.
+        Simultaneous with all earlier ones: the probability that any of them misses is at most α.
     p
         At most α where the limits exclude ½; also valid at every look.
     """

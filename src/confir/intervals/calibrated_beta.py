@@ -8,7 +8,9 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.intervals.beta_logit import (
+    BETA_LOGIT,
     PRIOR_TOPICS,
+    SKEWNESS_CORRECTED,
     beta_logit_interval,
     dispersion,
     pass_into_equal_scores,
@@ -24,7 +26,6 @@ from confir.intervals.dirichlet_means import (
     least_limit,
 )
 from confir.intervals.interval import Limits, tail_probabilities
-from confir.intervals.method import Method, Use
 from confir.intervals.pivot_quantiles import pivot_quantiles
 from confir.intervals.pivot_test import PivotTest, first_rejected, softly_rejected
 from confir.resampling.distribution import SamplingDistribution
@@ -176,20 +177,13 @@ def pivot(
     return np.where(np.isnan(u), np.copysign(np.inf, mean - truth), u)
 
 
-CALIBRATED_BETA = Method(
-    "calibrated-beta",
-    calibrated_beta_interval,
-    needs=("skewness", "se"),
-    bounded=True,
-    any_sample=True,
-    one_sample=True,
-    closed_form=True,
-    logit_scale=True,
-    topics=Use(
+CALIBRATED_BETA = replace(
+    BETA_LOGIT,
+    name="calibrated-beta",
+    compute=calibrated_beta_interval,
+    topics=replace(
+        SKEWNESS_CORRECTED,
         assumes="scores in [0, 1] vary much like a beta distribution with their mean and variance",
-        source="confir, after Hall 1992",
-        cites=("Hall1992",),
         cost="a table, a search",
-        fails="scores that are 0 except on a rare topic: too many misses on one side",
     ),
 )

@@ -60,7 +60,7 @@ class Tally(NamedTuple):
 
 
 class CountKernels(NamedTuple):
-    """What is computed for one sample.
+    """Compiled functions for the replicates of one sample.
 
     Attributes
     ----------

@@ -35,7 +35,7 @@ _NOTHING = 1e-300
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreMoments:
-    """What is known of columns without their scores.
+    """Moments of the scores of each column.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class ScoreMoments:
 
 
 def least_limit(count: Integers, mean: Floats, tail: float) -> Floats:
-    """Return what no limit lies below: that of n scores that are all equal to the mean.
+    """Return a lower bound of the limits of n scores with this mean: that of equal scores.
 
     The mean of the distribution is that of the scores and the 1, and a share ``(n/(n+1))^n`` at
     least lies beyond it (Grünbaum 1960). As the n-th root of that share is concave in h, and 0 at 1,
@@ -78,7 +78,7 @@ def least_limit(count: Integers, mean: Floats, tail: float) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FarthestLimits:
-    """What the limits of all scores with the same mean have in common.
+    """Upper bounds of the limits of any scores with a given mean.
 
     Scores of 0 and 1 have the greatest moment-generating function of all with their mean, and so
     bound the probability beyond a value h as Chernoff (1952) does: with c the mean of n scores and
@@ -100,14 +100,14 @@ class FarthestLimits:
 
     @classmethod
     def of(cls, count: Integers, mean: Floats, tail: float) -> FarthestLimits:
-        """Return it for columns of so many scores with these means."""
+        """Return the bounds for columns of so many scores with these means."""
         centre = (count * mean + 1.0) / (count + 1.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             entropy = np.nan_to_num((1.0 - centre) * np.log1p(-centre)) + centre * np.log(centre)
         return cls(logit(centre), 1.0 - centre, entropy + np.log(tail) / (count + 1.0))
 
     def solve(self) -> Floats:
-        """Return the values that bound all limits."""
+        """Return the bounds themselves."""
         low, high = self.centre, self.centre + _WIDE
         for _ in range(_HALVINGS):
             middle = (low + high) / 2.0
@@ -124,7 +124,7 @@ class FarthestLimits:
 
 
 def is_within(moments: ScoreMoments, tail: float, value: Floats) -> Booleans:
-    """Whether a value surely lies inside the limit, as far as moments tell.
+    """Whether moments suffice to say that a value lies inside the limit.
 
     Their first three give the gamma distribution's quantile (Wilson and Hilferty 1931), of which more
     is left out than any limit was seen to lack, up to level 0.999: the less, the more of the scores

@@ -1,4 +1,4 @@
-"""Interval methods: a function to limits, and what must be known to use it."""
+"""Interval methods: from a sampling distribution to limits, with what each needs and assumes."""
 
 from __future__ import annotations
 

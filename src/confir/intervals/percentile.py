@@ -25,7 +25,7 @@ def percentile_interval(distribution: SamplingDistribution, level: float) -> Lim
 
 
 def percentile_side(probe: Probe, level: float) -> Integers:
-    """Return the side of values beside the percentile interval, by counting."""
+    """Return the side of values relative to the percentile interval, by counting."""
     return side_of_quantiles(probe.among_replicates, *tail_probabilities(level))
 
 
@@ -70,7 +70,7 @@ def bca_interval(distribution: SamplingDistribution, level: float) -> Limits:
 
 
 def bca_side(probe: Probe, level: float) -> Integers:
-    """Return the side of values beside the BCa interval, by counting."""
+    """Return the side of values relative to the BCa interval, by counting."""
     share = probe.estimate_among_replicates.share_below
     acceleration = probe.distribution.require("acceleration")
     return side_of_quantiles(
@@ -81,7 +81,7 @@ def bca_side(probe: Probe, level: float) -> Integers:
 def corrected_probabilities(
     share_below: Floats, acceleration: Floats, level: float
 ) -> tuple[Floats, Floats]:
-    """Return the probabilities at which the limits stand, NaN where bias has no measure."""
+    """Return the probabilities at which the limits stand, NaN where the bias is undefined."""
     from scipy.special import ndtr, ndtri
 
     lower, upper = tail_probabilities(level)

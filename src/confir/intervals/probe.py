@@ -9,6 +9,7 @@ so that the answer is that of the limits themselves.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -137,12 +138,12 @@ class TalliedCounts(TargetCounts):
         return self._last_below[row, columns], self._first_from[row, columns]
 
 
+@dataclass(eq=False)
 class Probe:
     """A value for each column of a sampling distribution, and how many replicates lie below it."""
 
-    def __init__(self, distribution: SamplingDistribution, value: Floats) -> None:
-        self.distribution = distribution
-        self.value = value
+    distribution: SamplingDistribution
+    value: Floats
 
     @cached_property
     def among_replicates(self) -> TargetCounts:
@@ -268,7 +269,7 @@ def tie_distance(value: Floats) -> Floats:
 
 
 def side_of_limits(limits: Limits, value: Floats) -> Integers:
-    """Return the side of each value beside its interval."""
+    """Return the side of each value relative to its interval."""
     low, high = limits
     if np.shape(low) != value.shape or np.shape(high) != value.shape:
         raise InvalidValueError(
@@ -285,7 +286,7 @@ def side_of_limits(limits: Limits, value: Floats) -> Integers:
 def side_of_quantiles(
     counts: TargetCounts, lower: float | Floats, upper: float | Floats
 ) -> Integers:
-    """Return the side of a target beside an interval from one quantile to another."""
+    """Return the side of a target relative to an interval from one quantile to another."""
     below, above = counts.under(lower), counts.over(upper)
     side = np.where(below == INSIDE, above, below)
     return np.where(above == UNDEFINED, UNDEFINED, side)

@@ -31,7 +31,7 @@ MONTE_CARLO_ERRORS = 3.0 * math.sqrt(2.0)
 
 
 class SimultaneousLimits(NamedTuple):
-    """Limits that hold for a family at once.
+    """Simultaneous limits of a family.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class SimultaneousLimits(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparisonFamily:
-    """Comparisons that are to hold all at once.
+    """Comparisons with simultaneous limits and adjusted p-values.
 
     Attributes
     ----------

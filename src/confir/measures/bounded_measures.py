@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
 from confir.arrays import Booleans
+from confir.data.run_scores import RunScores
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.measures.parsing import parse_measure
-
-
-class RangedScores(Protocol):
-    """Scores of measures, and whether those lie in [0, 1]; see `Scores`."""
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """Names of the measures."""
-
-    @property
-    def bounded(self) -> bool | None:
-        """Whether unknown measures lie in [0, 1], as stated."""
-
-    @property
-    def inside(self) -> tuple[bool, ...]:
-        """Whether all scores of each measure lie in [0, 1]."""
-
-    @property
-    def in_range(self) -> bool:
-        """Whether scores of bounded measures lie in [0, 1]; estimates of scores may not."""
 
 
 def definition_bound(name: str) -> bool | None:
@@ -37,11 +16,11 @@ def definition_bound(name: str) -> bool | None:
         measure = parse_measure(name)
     except (UnknownNameError, InvalidValueError):
         return None
-    in_gains = measure.definition.in_gains and "rel" not in dict(measure.parameters)
+    in_gains = measure.definition.in_gains and "rel" not in measure.keywords
     return not measure.definition.counts and not in_gains
 
 
-def bounded_measures(scores: RangedScores) -> Booleans:
+def bounded_measures(scores: RunScores) -> Booleans:
     """Return which measures of scores lie in [0, 1].
 
     Known measures by definition; unknown ones as the scores state, else if all scores in their
@@ -54,7 +33,7 @@ def bounded_measures(scores: RangedScores) -> Booleans:
     return np.array([seen if known is None else known for known, seen in bounds], bool)
 
 
-def assumed_bounded(scores: RangedScores) -> tuple[str, ...]:
+def assumed_bounded(scores: RunScores) -> tuple[str, ...]:
     """Return the unknown measures assumed to lie in [0, 1] because all of their scores do."""
     if not scores.in_range or scores.bounded is not None:
         return ()

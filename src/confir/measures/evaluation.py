@@ -110,7 +110,7 @@ def _evaluate(
 ) -> Scores:
     """Return the scores by one judge; lists are kept where the ``whole`` of them may be needed."""
     if experiment.judgement_dataset is None:
-        judged = experiment.qrels  # before runs are looked for
+        judged = experiment.qrels  # whose faults are named before those of runs
     if experiment.run_datasets:
         from confir.measures.partitioned_evaluation import evaluate_partitions
 

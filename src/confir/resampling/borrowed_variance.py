@@ -1,8 +1,8 @@
 """The variance that the comparisons of a family borrow from each other.
 
-Runs that are much alike differ on few topics. Where a sample of topics meets hardly any of those, the
-variance of their difference comes out far too small, and among many pairs this happens to some. So
-every variance of a family is raised by a share of the family's median variance.
+Similar runs differ on few topics. Where a sample contains hardly any of those, the variance of their
+difference is estimated far too small, and among many pairs this happens to some. So every variance of
+a family is raised by a share of the family's median variance.
 """
 
 from __future__ import annotations

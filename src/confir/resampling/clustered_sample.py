@@ -11,18 +11,14 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.errors import UnsupportedMethodError
 from confir.order import TIE
-from confir.resampling.clusters import (
-    Clusters,
-    Ratios,
-    cluster_contributions,
-    cluster_counts,
-    designed_distribution,
-)
+from confir.resampling.cluster_distribution import Ratios, designed_distribution
+from confir.resampling.clusters import Clusters, cluster_contributions, cluster_counts
 from confir.resampling.distribution import Fields, SamplingDistribution
+from confir.resampling.normal_draws import NORMAL_TOPICS
 from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws, UnitDraws
 from confir.resampling.sample import Knowledge, self_normalised
 from confir.resampling.statistics import Statistic
-from confir.resampling.studentised_maxima import NORMAL_TOPICS, sizes_in_memory
+from confir.resampling.studentised_maxima import sizes_in_memory
 from confir.resampling.topic_sample import TopicSample
 from confir.resampling.topic_weights import TopicWeights
 
@@ -140,7 +136,8 @@ class ClusteredSample(TopicSample):
         for size in sizes_in_memory(replicates, clusters.count, self.columns):
             counts = np.ascontiguousarray(cluster_counts(clusters, size, rng).T)
             if alike:  # clusters are then what topics are elsewhere
-                yield UnitDraws(residuals / mass[0], counts / clusters.count), size
+                shares, units = counts / clusters.count, float(clusters.count)
+                yield UnitDraws(residuals / mass[0], shares, units), size
             else:
                 yield ClusterDraws(clusters, residuals, mass, counts), size
 

@@ -15,9 +15,10 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.measures.strengths import Strengths
 from confir.order import TIE
 from confir.resampling.distribution import Fields, Labels, SamplingDistribution
-from confir.resampling.pair_draws import PairBlocks, UnitDraws, draw_normal_means
+from confir.resampling.normal_draws import NORMAL_TOPICS, RunCovariance, draw_normal_means
+from confir.resampling.pair_draws import PairBlocks, UnitDraws
 from confir.resampling.sample import Knowledge, Sample
-from confir.resampling.studentised_maxima import NORMAL_TOPICS, RunCovariance, sizes_in_memory
+from confir.resampling.studentised_maxima import sizes_in_memory
 from confir.resampling.topic_distribution import ROUNDING
 from confir.resampling.topic_weights import topic_weights
 
@@ -201,7 +202,8 @@ class InfluenceSample(Sample):
             return
         scaled = np.ascontiguousarray(units * self.influence.T)
         for size in sizes_in_memory(replicates, self.rows, self.columns):
-            yield InfluenceDraws(scaled, np.ascontiguousarray(self.draw(size, rng).T), units), size
+            weights = np.ascontiguousarray(self.draw(size, rng).T)
+            yield UnitDraws(scaled, weights, float(units)), size
 
     def replicate_means(self, replicates: int, rng: np.random.Generator) -> Floats:
         """Return the estimates of replicates: replicates × columns; normal where units are many."""
@@ -209,24 +211,6 @@ class InfluenceSample(Sample):
             return Sample.replicate_means(self, replicates, rng)
         moved = draw_normal_means(self.covariance() / self.topics, replicates, rng)
         return (self.estimate[:, None] + moved).T
-
-
-@dataclass(frozen=True, eq=False)
-class InfluenceDraws(UnitDraws):
-    """Differences between columns in replicates of units, of which several may have one row.
-
-    Attributes
-    ----------
-    number
-        Number of units.
-    """
-
-    number: int
-
-    @property
-    def units(self) -> float:
-        """Number of units."""
-        return float(self.number)
 
 
 class VoteSample(InfluenceSample):

@@ -2,7 +2,7 @@
 
 The corrected mean is that of independent topics; its variance is that of whole clusters. A cluster adds
 the deviations of its human-judged topics, y - λf, over n, and λ times those of its other topics over N:
-one influence value per cluster, whether people judged all of its topics, some or none.
+one influence value per cluster, whether all of its topics are human-judged, some or none.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.sampling.design import Design
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.data.sampling.prediction_powered import Judged, centre
-from confir.errors import InvalidValueError, UnsupportedMethodError
+from confir.errors import InvalidValueError, UnsupportedMethodError, counted
 from confir.resampling.distribution import Fields, SamplingDistribution
 from confir.resampling.judged_sample import JudgedSample
 from confir.resampling.pair_draws import PairBlocks
 from confir.resampling.topic_weights import topic_weights
 
-# A mean and a weight of the model are estimated from the clusters that people judged.
+# A mean and a weight of the model are estimated from the clusters with human-judged topics.
 _LEAST_CLUSTERS = 3
 
 
@@ -60,7 +60,8 @@ class JudgedClusters(NamedTuple):
         found = cls(numbers[both], numbers[rest], int(numbers.max()) + 1, design.describe())
         if found.judged < _LEAST_CLUSTERS:
             raise InvalidValueError(
-                f"people judged topics of {found.judged} clusters; expected {_LEAST_CLUSTERS} or more"
+                f"human judgements cover {counted(found.judged, 'cluster')}; expected "
+                f"{_LEAST_CLUSTERS} or more"
             )
         return found
 
@@ -107,6 +108,7 @@ class ClusteredJudgedSample(JudgedSample):
 
     kind: ClassVar = "scores by human and model judgements in clusters"
     provided: ClassVar = frozenset({"se", "replicates", "replicate_se"})
+    spends_df: ClassVar = False  # degrees of freedom are those of clusters
 
     @property
     def design_words(self) -> str:
@@ -170,7 +172,7 @@ class ClusteredJudgedSample(JudgedSample):
     def with_weight(self, values: Judged, weight: Floats) -> tuple[Floats, Floats]:
         """Return means and their variances over clusters, with given weights of the model."""
         mean, _ = JudgedSample.with_weight(self, values, weight)
-        y, f, g = (centre(part).apart for part in values)
+        y, f, g = (centre(part).deviations for part in values)
         judged, others = self.clusters.judged, len(np.unique(self.clusters.rest))
         human = np.sqrt(judged / (judged - 1.0)) * (y - weight * f) / len(y)
         rest = np.sqrt(others / max(others - 1.0, 1.0)) * weight * g / max(len(g), 1)
@@ -179,11 +181,6 @@ class ClusteredJudgedSample(JudgedSample):
     def fourth_powers(self, sd: Floats) -> Floats | None:
         """Return nothing: the spread of topics is not that of clusters."""
         del sd
-        return None
-
-    def spent_df(self, counts: Integers, df: Floats) -> Floats | None:
-        """Return nothing: degrees of freedom are those of clusters."""
-        del counts, df
         return None
 
 
@@ -195,7 +192,7 @@ def influence_of(values: Judged, clusters: JudgedClusters) -> Influence:
     """
     corrected = values.corrected()
     weight, (n, more) = corrected.weight, (len(values.human), len(values.rest))
-    y, f, g = (centre(part).apart for part in values)
+    y, f, g = (centre(part).deviations for part in values)
     judged, others = clusters.judged, len(np.unique(clusters.rest))
     df = np.where(weight > 0, judged - 2.0, judged - 1.0)
     human = np.sqrt(judged / df) * (y - weight * f) / n

@@ -16,7 +16,7 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.sampling.judged_scores import JudgedScores
 from confir.errors import InvalidValueError
 from confir.order import TIE
-from confir.resampling.clusters import summed_df
+from confir.resampling.cluster_distribution import summed_df
 from confir.resampling.distribution import Fields, Labels, SamplingDistribution
 from confir.resampling.judged_sample import JudgedSample
 from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws

@@ -63,6 +63,7 @@ class JudgedSample(Sample):
     )
     kind: ClassVar = "scores by human and model judgements"
     random: ClassVar = False  # no datasets, which might be a sample
+    spends_df: ClassVar = True  # by the mean and the weight of the model
     # sample and skewness are of the human scores
     provided: ClassVar = frozenset({"se", "replicates", "replicate_se", "sample", "skewness"})
     reason: ClassVar = "each mean and each difference has a weight of the model of its own"
@@ -191,10 +192,6 @@ class JudgedSample(Sample):
             scaled: Floats = values * (sd / values.std(axis=0, ddof=1))  # of the same shape
         return trimmed_fourth_powers(scaled)
 
-    def spent_df(self, counts: Integers, df: Floats) -> Floats | None:
-        """Return how many degrees of freedom mean and weight of the model take."""
-        return np.asarray(counts - df)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgedDraws(PairDraws):
@@ -243,14 +240,14 @@ def resample_judged(values: Judged, weights: JudgedWeights) -> CorrectedMoments:
     """
     y, f, g = (centre(part) for part in values)
     mean_y, mean_f, mean_g = (
-        weights.human @ y.apart,
-        weights.human @ f.apart,
-        weights.model @ g.apart,
+        weights.human @ y.deviations,
+        weights.human @ f.deviations,
+        weights.model @ g.deviations,
     )
-    variance_y = _central(weights.human @ np.square(y.apart), mean_y)
-    variance_f = _central(weights.human @ np.square(f.apart), mean_f)
-    variance_g = _central(weights.model @ np.square(g.apart), mean_g)
-    covariance = weights.human @ (y.apart * f.apart) - mean_y * mean_f
+    variance_y = _central(weights.human @ np.square(y.deviations), mean_y)
+    variance_f = _central(weights.human @ np.square(f.deviations), mean_f)
+    variance_g = _central(weights.model @ np.square(g.deviations), mean_g)
+    covariance = weights.human @ (y.deviations * f.deviations) - mean_y * mean_f
     gap = (g.mean + mean_g) - (f.mean + mean_f)
     found = correct_moments(
         (len(values.human), len(values.rest)), variance_y, variance_f, variance_g, covariance, gap

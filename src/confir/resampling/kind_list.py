@@ -21,11 +21,12 @@ from confir.resampling.influence_sample import VoteSample
 from confir.resampling.judged_clusters import ClusteredJudgedSample, JudgedClusters
 from confir.resampling.judged_datasets import JudgedDatasets
 from confir.resampling.judged_sample import JudgedSample
+from confir.resampling.kinds import as_topic_sample
 from confir.resampling.published_sample import PublishedSample
 from confir.resampling.repeat_sample import RepeatSample
 from confir.resampling.sample import Sample
 from confir.resampling.summary_sample import SummarisedTopics
-from confir.resampling.topic_sample import TopicSample, as_topic_sample
+from confir.resampling.topic_sample import TopicSample
 
 # Every kind of sample of scores, on each of which the contract tests run every verb; strengths by votes
 # have tests of their own.

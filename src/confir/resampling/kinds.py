@@ -9,20 +9,22 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
-from confir.arguments import as_choice
+from confir.arguments import as_choice, as_reals
 from confir.data.experiment import Experiment
 from confir.data.run_scores import RunScores
-from confir.data.scores import Scores
+from confir.data.scores import Scores, lie_in_unit_interval
 from confir.errors import (
+    FormatError,
     InvalidValueError,
     UnsupportedMethodError,
     enumerate_names,
 )
+from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_sources import as_run_scores
 from confir.measures.score_summary import ScoreSummary
 from confir.resampling.sample import Knowledge, Sample, names
-from confir.resampling.statistics import WeightedStatistic
-from confir.resampling.topic_sample import ScoresLike, TopicSample, as_topic_sample
+from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
+from confir.resampling.topic_sample import ScoresLike, TopicSample, prepare_topics
 
 if TYPE_CHECKING:
     from confir.data.votes import Votes
@@ -161,6 +163,58 @@ def takes(verb: Callable[..., Any], kind: type[Sample]) -> bool:
     """Whether a verb takes scores of a kind, by what it declares."""
     need = need_of(verb)
     return need is None or need in kind.knowledge or kind.kind in getattr(verb, "also", ())
+
+
+def as_topic_sample(
+    scores: ScoresLike, *, statistic: str | WeightedStatistic = "mean", baseline: str | None = None
+) -> TopicSample:
+    """Return scores prepared for the bootstrap of a statistic over topics."""
+    chosen: Statistic | WeightedStatistic
+    if callable(statistic) and not isinstance(statistic, type):
+        chosen = statistic
+    else:
+        chosen = STATISTICS[as_choice("statistic", statistic, STATISTICS)]
+    compares = isinstance(chosen, Statistic) and chosen.compares
+    if compares and (baseline is None or not isinstance(scores, Scores)):
+        raise InvalidValueError(f"{statistic!r} compares runs: it needs Scores and a baseline")
+    if baseline is not None and not compares:
+        raise InvalidValueError(f"{statistic!r} compares no runs: it takes no baseline")
+    if not isinstance(scores, Scores):
+        return _array_sample(scores, chosen)
+    scores = scores.filled().in_id_order().clipped(bounded_measures)
+    reference = scores.values
+    if baseline is not None:
+        as_choice("baseline", baseline, scores.runs, "run")
+        reference = scores.select(run=[baseline]).values
+        scores = scores.select(run=[run for run in scores.runs if run != baseline])
+        if not scores.runs:
+            raise InvalidValueError(f"there is no run to compare with the baseline {baseline!r}")
+    flat = scores.values.reshape(len(scores.topics), -1)
+    other = np.broadcast_to(reference, scores.values.shape).reshape(flat.shape)
+    labels = tuple((run, measure) for run in scores.runs for measure in scores.measures)
+    support = np.tile(bounded_measures(scores), len(scores.runs))
+    sample = prepare_topics(chosen, labels, scores.values.shape[1:], flat, other, support)
+    if scores.design is None:
+        return sample
+    from confir.resampling.clustered_sample import ClusteredSample
+    from confir.resampling.clusters import Clusters
+
+    return ClusteredSample(**sample.fields(), clusters=Clusters.of(scores.design))
+
+
+def _array_sample(scores: Any, statistic: Statistic | WeightedStatistic) -> TopicSample:
+    array = as_reals(
+        "scores", scores, "anything that as_scores takes, or an array, topics × columns"
+    )
+    if array.ndim == 0 or array.size == 0:
+        raise FormatError(f"scores have shape {array.shape}; expected topics, or topics × columns")
+    flat = array.reshape(len(array), -1)
+    labels = tuple((f"column {i + 1}", "score") for i in range(flat.shape[1]))
+    # An unknown measure: bounded if all of its scores are, as in a table.
+    bounded = bool(lie_in_unit_interval(flat).all())
+    flat = np.clip(flat, 0.0, 1.0) if bounded else flat
+    support = np.full(flat.shape[1], bounded)
+    return prepare_topics(statistic, labels, array.shape[1:], flat, flat, support)
 
 
 # Statistics that are means of one variable, whose contrasts are differences.

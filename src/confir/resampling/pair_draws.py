@@ -185,13 +185,16 @@ class UnitDraws(PairDraws):
     Attributes
     ----------
     centred
-        Centred scores: runs × units.
+        Centred scores: runs × units, or × kinds of units that have the same scores.
     weights
-        Share of each unit in the draws: units × replicates.
+        Share of each of these in the draws: units, or kinds of units, × replicates.
+    units
+        Number of units.
     """
 
     centred: Floats
     weights: Floats
+    units: float
 
     @cached_property
     def means(self) -> Floats:
@@ -203,17 +206,12 @@ class UnitDraws(PairDraws):
         """Number of runs."""
         return len(self.centred)
 
-    @property
-    def units(self) -> float:
-        """Number of units."""
-        return float(self.centred.shape[1])
-
     def moves(self, run: int, others: Integers, block: slice) -> Moves:
         """Return how far the differences of other runs from one move in a block of replicates."""
         varies, square = self._squares(run, others)
         if not varies.any():
             none = np.empty((0, block.stop - block.start))
-            return Moves(varies, none, none, self.units, self._share)
+            return Moves(varies, none, none, self.units, 1.0)
         moves = self._moves_of(run, others[varies], square @ self.weights[:, block], block)
         return moves._replace(varies=varies)
 
@@ -229,7 +227,8 @@ class UnitDraws(PairDraws):
         deviation = self.means[as_rows(others), block] - self.means[run, block]
         square = square - np.square(deviation)
         varies, n = np.ones(len(others), np.bool_), self.units
-        return Moves(varies, deviation, square, n, self._share, scale=n, inflation=n / (n - 1.0))
+        share, inflation = (n - 1.0) / n, n / (n - 1.0)
+        return Moves(varies, deviation, square, n, share, scale=n, inflation=inflation)
 
     def _squares(self, run: int, others: Integers) -> tuple[Booleans, Floats]:
         """Return which runs vary against one, and the squares of their differences by unit."""
@@ -311,11 +310,7 @@ class UnitDraws(PairDraws):
 
     def _added(self, borrowed: BorrowedVariance) -> float:
         """Return what is added to the variance of a replicate, which has ddof=0."""
-        return float(borrowed.of(self.units) * self._share)
-
-    @property
-    def _share(self) -> float:
-        return (self.units - 1.0) / self.units
+        return float(borrowed.of(self.units) * ((self.units - 1.0) / self.units))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -355,56 +350,6 @@ class SharedTopicDraws(PairDraws):
         variance = np.where(several, square / np.where(several, drawn - 1.0, 1.0), 0.0)
         share = np.where(several, 1.0 / np.maximum(drawn, 1.0), 0.0)
         return Moves(varies, deviation * np.sqrt(units / (units - 1.0)), variance, units, share)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NormalDraws(PairDraws):
-    """Differences between runs in the limit of many units: normal means with their covariance.
-
-    Attributes
-    ----------
-    covariance
-        Of the runs over units: runs × runs.
-    units
-        Number of units.
-    drawn
-        Normal numbers with this covariance: runs × replicates.
-    """
-
-    covariance: Floats
-    units: float
-    drawn: Floats
-
-    @classmethod
-    def draw(
-        cls, covariance: Floats, units: float, replicates: int, rng: np.random.Generator
-    ) -> NormalDraws:
-        """Return normal means with the covariance that the runs' scores have."""
-        return cls(covariance, units, draw_normal_means(covariance, replicates, rng))
-
-    @property
-    def runs(self) -> int:
-        """Number of runs."""
-        return len(self.covariance)
-
-    def moves(self, run: int, others: Integers, block: slice) -> Moves:
-        """Return how far the differences of other runs from one move in a block of replicates."""
-        variance = self.covariance[run, run] + self.covariance.diagonal()[others]
-        variance = variance - 2.0 * self.covariance[run, others]
-        varies = variance > TIE * TIE
-        deviation = self.drawn[others[varies], block] - self.drawn[run, block]
-        return Moves(varies, deviation, variance[varies][:, None], self.units, 1.0)
-
-
-def draw_normal_means(covariance: Floats, replicates: int, rng: np.random.Generator) -> Floats:
-    """Return normal numbers of some covariance: runs × replicates.
-
-    By its symmetric root: the signs of axes, which rounding decides, change nothing.
-    """
-    size, axes = np.linalg.eigh(covariance)
-    drawn = rng.standard_normal((len(covariance), replicates))
-    means: Floats = (axes * np.sqrt(np.maximum(size, 0.0))) @ axes.T @ drawn
-    return means
 
 
 def as_rows(numbers: Integers) -> slice | Integers:

@@ -1,8 +1,8 @@
-"""Lists on resampled collections, some topics at a time: what is prepared, drawn, put together."""
+"""Lists on resampled collections, prepared and drawn some topics at a time, and their scores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import starmap
 from typing import NamedTuple, TypeAlias
 
@@ -105,7 +105,7 @@ class Drawing(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """What is known of lists beside their scores on resampled collections.
+    """Facts on lists that are the same on all resampled collections.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class Outline(NamedTuple):
 class PreparedLists:
     """Lists of the topics with relevant documents, ready to be resampled some topics at a time.
 
-    ``outline`` is what is known beside the scores on resampled collections.
+    ``outline`` holds what is the same on all resampled collections.
     """
 
     def __init__(self, lists: TopicLists, drawing: Drawing) -> None:
@@ -197,37 +197,29 @@ class HeldTopics(NamedTuple):
 
 def resample_prepared(lists: PreparedLists, progress: Progress | None = None) -> DocumentReplicates:
     """Return the scores of lists on resampled collections."""
-    return join_topics(lists.outline, lists.drawing, _resample(lists, progress))
+    return join_topics(lists.outline, lists.drawing, _resample(lists), progress)
 
 
-def _resample(
-    lists: PreparedLists, progress: Progress | None
-) -> Iterator[tuple[slice, DrawnScores]]:
+def _resample(lists: PreparedLists) -> Iterator[tuple[slice, DrawnScores]]:
     """Yield the scores of some topics at a time on resampled collections, and which topics."""
     drawing, done = lists.drawing, 0
     for held in run_ahead(lists.hold, lists.blocks(), threads=1):
         parts = drawing.split_topics(np.diff(held.lists.qrels.offsets), held.lists.depth)
-        drawn = iterate_blocks(drawing.resample, parts, None, held.task)
-        for topics, scores in with_topics(drawn, parts, progress):
-            yield slice(done + topics.start, done + topics.stop), scores
+        for number, scores in iterate_blocks(drawing.resample, parts, None, held.task):
+            yield slice(done + parts[number].start, done + parts[number].stop), scores
         done += len(held.scores)
 
 
-def with_topics(
-    drawn: Iterable[tuple[int, DrawnScores]], parts: Sequence[slice], progress: Progress | None
-) -> Iterator[tuple[slice, DrawnScores]]:
-    """Yield drawn scores with the topics that they are of; progress is called with their number."""
-    for number, scores in drawn:
-        topics = parts[number]
-        yield topics, scores
-        if progress is not None:
-            progress(topics.stop - topics.start)
-
-
 def join_topics(
-    outline: Outline, drawing: Drawing, drawn: Iterable[tuple[slice, DrawnScores]]
+    outline: Outline,
+    drawing: Drawing,
+    drawn: Iterable[tuple[slice, DrawnScores]],
+    progress: Progress | None,
 ) -> DocumentReplicates:
-    """Return the scores of all topics on resampled collections."""
+    """Return the scores of all topics on resampled collections.
+
+    Progress is called with the number of topics that are done since the last call.
+    """
     scores = outline.scores
     shape = len(scores.measures), len(scores.runs), len(scores.topics)
     values = np.empty((*shape, drawing.replicates))
@@ -236,6 +228,8 @@ def join_topics(
         values[:, :, topics] = own
         if acceleration is not None:
             acceleration[:, :, topics] = skew
+        if progress is not None:
+            progress(topics.stop - topics.start)
     estimate = np.where(outline.relevant.T[:, None, :] > 0, scores.values, np.nan)
     absent = np.isnan(estimate).transpose(2, 1, 0)
     values[absent] = np.nan
@@ -261,7 +255,7 @@ def choose_kernels(cells: int) -> DocumentKernels:
 def _outline(
     scores: Scores, rankings: Rankings, drawing: Drawing, left_out: tuple[str, ...]
 ) -> Outline:
-    """Return what is known beside the scores on resampled collections."""
+    """Return what is the same on all resampled collections."""
     levels = [measure.lowest_gain for measure in drawing.measures]
     retrieved = [np.diff(rankings.at_least(gain).offsets) for gain in levels]
     return Outline(

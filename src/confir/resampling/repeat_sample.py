@@ -13,15 +13,18 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.sampling.prediction_powered import Judged
 from confir.data.sampling.repeated_scores import RepeatedJudgedScores, RepeatedScores
 from confir.errors import UnsupportedMethodError
 from confir.resampling.distribution import Fields, Labels, SamplingDistribution
 from confir.resampling.judged_datasets import JudgedDatasets
 from confir.resampling.judged_sample import JudgedSample
 from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws
+from confir.resampling.repeat_variances import (
+    judged_repeat_variances,
+    repeat_shares,
+    repeat_variances,
+)
 from confir.resampling.sample import Knowledge, Sample
-from confir.resampling.topic_distribution import ROUNDING
 from confir.resampling.topic_sample import TopicSample
 
 OverTopics = TopicSample | JudgedSample | JudgedDatasets
@@ -93,7 +96,7 @@ class RepeatSample(Sample):
     def _of_cells(cls, over_topics: TopicSample, cells: Floats, counts: Integers) -> Self:
         """Return the sample of scores of repeats: topics × systems × repeats × measures."""
         found = [
-            _repeat_variances(over_topics, cells[:, system, :count])
+            repeat_variances(over_topics, cells[:, system, :count])
             for system, count in enumerate(counts.tolist())
         ]
         return replace(cls.made(over_topics, counts, found), values=(cells,))
@@ -108,7 +111,7 @@ class RepeatSample(Sample):
         the weights of the means over repeats.
         """
         found = [
-            _judged_repeat_variances(over_topics, scores, system)
+            judged_repeat_variances(over_topics, scores, system)
             for system in range(len(scores.runs))
         ]
         return cls.made(over_topics, scores.repeat_counts, found)
@@ -121,7 +124,7 @@ class RepeatSample(Sample):
         parts, residuals = np.stack(found, axis=1).reshape(2, -1)
         spare = np.repeat(counts - 1.0, measures)
         usual = np.tile(parts.reshape(len(counts), -1).mean(axis=0), len(counts))
-        shares = _repeat_shares(over_topics, parts, (len(counts), measures))
+        shares = repeat_shares(over_topics, parts, (len(counts), measures))
         return cls(over_topics, parts, residuals, spare, usual, shares, np.arange(len(parts)))
 
     def sampled_again(
@@ -130,7 +133,7 @@ class RepeatSample(Sample):
         """Return a sample of the topics, or of whole clusters, and of the repeats of each system."""
         if not self.values:
             raise UnsupportedMethodError(
-                "repeats whose scores are by model and human judgements are not drawn anew as from a population; "
+                "repeats whose scores are by model and human judgements cannot be resampled as a population; "
                 "expected those of one judge"
             )
         (cells,) = self.values
@@ -360,81 +363,3 @@ class RepeatedPairDraws(PairDraws):
         deviation[found.varies] += found.deviation
         variance[found.varies] += found.variance
         return Moves(varies, deviation[varies], variance[varies], self.units, 1.0 / self.units)
-
-
-def _repeat_variances(over_topics: TopicSample, values: Floats) -> Floats:
-    """Return σ_b² of one system, ``max(0, s²(repeat means) - MS_e/T)``, and MS_e/T: 2 × measures.
-
-    MS_e/T, the variance over topics of one repeat's mean beyond what repeats share, is that of its
-    deviations from the repeats' mean: so it holds by a design, too. Values are topics × repeats ×
-    measures.
-    """
-    topics, repeats, measures = values.shape
-
-    def found(cells: Floats) -> SamplingDistribution:
-        columns = replace(
-            over_topics,
-            labels=(("", ""),) * (repeats * measures),
-            shape=(repeats, measures),
-            values=(np.ascontiguousarray(cells.reshape(topics, -1)),),
-            support=np.zeros(repeats * measures, np.bool_),
-        )
-        return columns.distribution(slice(None), None, ("se",))
-
-    means = found(values).estimate.reshape(repeats, measures)
-    apart = found(values - values.mean(axis=1, keepdims=True))
-    squares = np.square(apart.require("se")).reshape(repeats, measures)
-    return _beyond_topics(means, squares)
-
-
-def _beyond_topics(means: Floats, squares: Floats) -> Floats:
-    """Return σ_b² and MS_e/T from means of repeats and variances of their deviations: repeats × measures."""
-    residual = squares.sum(axis=0) / (len(means) - 1.0)
-    effect = means.var(axis=0, ddof=1) - residual
-    rounding = ROUNDING * np.square(means).max(axis=0)
-    return np.stack([np.where(effect > rounding, effect, 0.0), residual])
-
-
-def _judged_repeat_variances(
-    over_topics: JudgedSample | JudgedDatasets, scores: RepeatedJudgedScores, system: int
-) -> Floats:
-    """Return what `_repeat_variances` does of one system, by human and model judgements."""
-    measures = len(scores.measures)
-    own = slice(system * measures, (system + 1) * measures)
-    tables = [scores.on_dataset(name) for name in scores.datasets] or [scores]
-    found = []
-    for sample, table in zip(over_topics.parts, tables, strict=True):
-        cells = table.judged_repeats(system)
-        repeats = cells.human.shape[1]
-        weight = np.tile(sample.values.corrected().weight[own], repeats)
-        apart = Judged(*(part - part.mean(axis=1, keepdims=True) for part in cells))
-        means, _ = sample.with_weight(cells.flat(), weight)
-        moves, squares = sample.with_weight(apart.flat(), weight)
-        found.append([each.reshape(repeats, measures) for each in (means, moves, squares)])
-    means, moves, squares = (np.stack(each) for each in zip(*found, strict=True))
-    number = len(found)
-    if over_topics.random:
-        return _beyond_topics(means.mean(axis=0), moves.var(axis=0, ddof=1) / number)
-    return _beyond_topics(means.mean(axis=0), squares.sum(axis=0) / number**2)
-
-
-def _repeat_shares(over_topics: OverTopics, parts: Floats, shape: tuple[int, int]) -> Floats:
-    """Return the share of repeats in the variance of differences between systems, for each column.
-
-    The variance over topics of a difference is on average 2S/(S-1) times that of deviations from the
-    mean of all S systems.
-    """
-    systems, measures = shape
-
-    def apart(values: Floats) -> Floats:
-        cells = values.reshape(-1, *shape)
-        moved = cells - cells.mean(axis=1, keepdims=True)  # on the same topic, by the same judge
-        return np.ascontiguousarray(moved.reshape(values.shape))
-
-    found = over_topics.with_values(apart)
-    squares = np.square(found.distribution(slice(None), None, ("se",)).require("se"))
-    of_topics = squares.reshape(systems, measures).sum(axis=0) / max(systems - 1, 1)
-    of_repeats = parts.reshape(systems, measures).mean(axis=0)
-    total = of_topics + of_repeats
-    share = np.divide(of_repeats, total, out=np.zeros(measures), where=total > 0)
-    return np.tile(share, systems)

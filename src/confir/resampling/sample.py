@@ -1,8 +1,8 @@
-"""What every question is asked of: estimates over independent units, one column per run and measure.
+"""The interface of all kinds of samples: estimates over independent units, one column per run and measure.
 
 A kind of sample (plain scores, clusters, human and model judgements, repeats, tables beyond memory, …)
-is one class below `Sample`. Verbs see this interface alone; `confir.resampling.kinds.as_sample` is the
-one function that knows which kind it has.
+is one class derived from `Sample`. Verbs use this interface alone; `confir.resampling.kinds.as_sample`
+is the one function that knows which kind it has.
 """
 
 from __future__ import annotations
@@ -63,20 +63,14 @@ class MeasureSample(NamedTuple):
 class Sample(ABC):
     """Estimates over independent units, one column per run and measure, runs before measures.
 
+    A kind states its constants, and its attributes or properties where these differ from the defaults.
+
     Attributes
     ----------
-    labels
-        (run, measure) of each column.
-    shape
-        The columns' shape in results: runs × measures, or that of an array.
-    support
-        Columns whose estimate lies in [0, 1].
     knowledge
         What is known of this kind of sample.
     kind
         What it is, in words for messages.
-    provided
-        The fields that its distributions have.
     independent
         Whether topics are one simple random sample.
     over
@@ -85,18 +79,8 @@ class Sample(ABC):
         Whether its columns are best taken by threads of this process: little is left to do.
     reason
         Why what is not known of it is not known, in words.
-    design_words
-        What the topics' design is, in words; nothing where there is none.
-    replicates_drawn
-        Number of replicates where these are drawn already, else 0.
-    clusters_drawn
-        Number of clusters, where these are drawn in place of topics; 0 for topics.
-    uneven
-        Whether few units weigh so much more than others that t is too optimistic.
-    averages
-        Whether estimates are means of topics that are drawn one by one.
-    model_weight
-        The weight of a model in each column; None where there is one judge.
+    spends_df
+        Whether an estimate takes several degrees of freedom of its topics, by parameters of its own.
     """
 
     __slots__ = ()
@@ -107,6 +91,7 @@ class Sample(ABC):
     over: ClassVar[Resampled] = "topics"
     threaded: ClassVar[bool] = False
     reason: ClassVar[str] = ""
+    spends_df: ClassVar[bool] = False
 
     if TYPE_CHECKING:  # attributes, or properties
 
@@ -116,7 +101,7 @@ class Sample(ABC):
 
         @property
         def shape(self) -> tuple[int, ...]:
-            """The columns' shape in results."""
+            """The columns' shape in results: runs × measures, or that of an array."""
 
         @property
         def support(self) -> Booleans:
@@ -128,15 +113,15 @@ class Sample(ABC):
 
         @property
         def design_words(self) -> str:
-            """What the topics' design is, in words."""
+            """What the topics' design is, in words; nothing where there is none."""
 
         @property
         def replicates_drawn(self) -> int:
-            """Number of replicates where these are drawn already."""
+            """Number of replicates where these are drawn already, else 0."""
 
         @property
         def clusters_drawn(self) -> int:
-            """Number of clusters, where these are drawn in place of topics."""
+            """Number of clusters, where these are drawn in place of topics; 0 for topics."""
 
         @property
         def uneven(self) -> bool:
@@ -148,7 +133,7 @@ class Sample(ABC):
 
         @property
         def model_weight(self) -> Floats | None:
-            """The weight of a model in each column."""
+            """The weight of a model in each column; None where there is one judge."""
 
     else:  # unless a kind says otherwise
         design_words, replicates_drawn, clusters_drawn = "", 0, 0
@@ -293,7 +278,7 @@ class Sample(ABC):
     ) -> Sample:
         """Return a sample drawn from this one, as from a population; ``draw`` draws topics."""
         del draw, rng
-        raise UnsupportedMethodError(f"{self.kind} cannot be drawn anew as from a population")
+        raise UnsupportedMethodError(f"{self.kind} cannot be resampled as a population")
 
     @property
     def largest_df(self) -> float:
@@ -333,11 +318,6 @@ class Sample(ABC):
     def fixed_variance(self) -> Floats:
         """Return the variance of each column that more topics do not reduce."""
         return np.zeros(self.columns)
-
-    def spent_df(self, counts: Integers, df: Floats) -> Floats | None:
-        """Return how many degrees of freedom the estimate takes of its topics; None for clusters."""
-        del counts, df
-        return None
 
 
 def whole_extremes(apart: Floats) -> tuple[Floats, Floats]:

@@ -1,20 +1,20 @@
 """Studentised maxima over replicates: how far the differences between runs vary together.
 
-The largest t* of many pairs says what chance alone makes of them together, correlations included.
+The largest t* of many pairs is distributed as chance alone makes it, correlations included.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
 from confir.arrays import Floats
 from confir.parallel import run_blocks
 from confir.resampling.borrowed_variance import BorrowedVariance
-from confir.resampling.pair_draws import Maxima, NormalDraws, PairBlocks, PairDraws
+from confir.resampling.normal_draws import RunCovariance
+from confir.resampling.pair_draws import Maxima, PairDraws
 from confir.resampling.sample import Sample
 from confir.resampling.shared_draws import KeptMaxima
 
@@ -23,37 +23,6 @@ REPLICATES_AT_ONCE = 512
 
 # Weights and means held at once: replicates × topics or runs.
 _NUMBERS_AT_ONCE = 1 << 24
-
-# From so many topics on, means are normal: the runs' covariances replace resampled topics. Those of
-# more runs take too long.
-NORMAL_TOPICS = 5_000
-MOST_NORMAL_RUNS = 2_000
-
-
-class RunCovariance(NamedTuple):
-    """How runs vary together over many units, in place of scores.
-
-    Attributes
-    ----------
-    matrix
-        Covariances over units: runs × runs.
-    units
-        Number of units, or of as many as the covariances are worth.
-    """
-
-    matrix: Floats
-    units: float
-
-    @property
-    def columns(self) -> int:
-        """Number of runs."""
-        return len(self.matrix)
-
-    def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
-        """Yield differences between runs in normal replicates, where units are many enough."""
-        known = not np.isnan(self.matrix).any()
-        if known and self.units >= NORMAL_TOPICS and self.columns <= MOST_NORMAL_RUNS:
-            yield NormalDraws.draw(self.matrix, self.units, replicates, rng), replicates
 
 
 def studentised_maxima(

@@ -25,9 +25,9 @@ from confir.resampling.document_kernels import (
     compile_kernels,
     seeded_keys,
 )
-from confir.resampling.pair_draws import PairBlocks, draw_normal_means
+from confir.resampling.normal_draws import NORMAL_TOPICS, RunCovariance, draw_normal_means
+from confir.resampling.pair_draws import PairBlocks
 from confir.resampling.sample import Knowledge, MeasureSample, Sample, check_common_topics
-from confir.resampling.studentised_maxima import NORMAL_TOPICS, RunCovariance
 from confir.resampling.topic_distribution import ROUNDING
 
 # Topics whose weights are held at once: about a megabyte of counts.
@@ -95,7 +95,7 @@ class SummarisedTopics(Sample):
     plus, minus
         Which columns of the summary are averaged, and which are subtracted; None for means.
     pairs, places
-        Of differences, what is known of pairs of runs, and the place of each column in it.
+        Of differences, summary statistics of pairs of runs, and the place of each column in them.
     """
 
     labels: Labels
@@ -280,7 +280,7 @@ class SummarisedTopics(Sample):
 
 
 def _closed_form(moments: Moments, labels: Labels, support: Booleans) -> SamplingDistribution:
-    """Return the distribution of means, as far as their moments tell it."""
+    """Return the distribution of means, as far as it follows from moments."""
     n = moments.count
     with np.errstate(divide="ignore", invalid="ignore"):
         estimate = np.where(n > 0, moments.mean, np.nan)

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from confir.arguments import as_choice, as_reals
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.common_topics import common_topics
 from confir.data.experiment import Experiment
 from confir.data.files import PathLike
-from confir.data.scores import Scores, lie_in_unit_interval
+from confir.data.scores import Scores
 from confir.errors import FormatError, InvalidValueError
-from confir.measures.bounded_measures import bounded_measures
 from confir.order import TIE
 from confir.resampling.distribution import DISTRIBUTION_FIELDS, Fields, Labels, SamplingDistribution
 from confir.resampling.sample import Knowledge, MeasureSample, Sample, check_common_topics
@@ -170,12 +168,9 @@ class TopicSample(Sample):
 
     def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield differences between all columns in replicates, and how many these are."""
+        from confir.resampling.normal_draws import NORMAL_TOPICS, RunCovariance
         from confir.resampling.pair_draws import SharedTopicDraws, UnitDraws
-        from confir.resampling.studentised_maxima import (
-            NORMAL_TOPICS,
-            RunCovariance,
-            sizes_in_memory,
-        )
+        from confir.resampling.studentised_maxima import sizes_in_memory
 
         values, topics = self.values[0], self.topics
         if topics >= NORMAL_TOPICS:
@@ -188,7 +183,10 @@ class TopicSample(Sample):
         complete = not np.isnan(values).any()
         for size in sizes_in_memory(replicates, topics, self.columns):
             weights = np.ascontiguousarray(topic_weights(topics, size, rng).T)
-            yield (UnitDraws if complete else SharedTopicDraws)(by_run, weights), size
+            if complete:
+                yield UnitDraws(by_run, weights, float(topics)), size
+            else:
+                yield SharedTopicDraws(by_run, weights), size
 
     def covariance(self) -> Floats | None:
         """Return the covariance of the columns over topics; None where scores are missing.
@@ -224,59 +222,7 @@ def tie_steps(scores: Floats, plus: Integers, minus: Integers) -> Floats:
     return steps
 
 
-def as_topic_sample(
-    scores: ScoresLike, *, statistic: str | WeightedStatistic = "mean", baseline: str | None = None
-) -> TopicSample:
-    """Return scores prepared for the bootstrap of a statistic over topics."""
-    chosen: Statistic | WeightedStatistic
-    if callable(statistic) and not isinstance(statistic, type):
-        chosen = statistic
-    else:
-        chosen = STATISTICS[as_choice("statistic", statistic, STATISTICS)]
-    compares = isinstance(chosen, Statistic) and chosen.compares
-    if compares and (baseline is None or not isinstance(scores, Scores)):
-        raise InvalidValueError(f"{statistic!r} compares runs: it needs Scores and a baseline")
-    if baseline is not None and not compares:
-        raise InvalidValueError(f"{statistic!r} compares no runs: it takes no baseline")
-    if not isinstance(scores, Scores):
-        return _array_sample(scores, chosen)
-    scores = scores.filled().in_id_order().clipped(bounded_measures)
-    reference = scores.values
-    if baseline is not None:
-        as_choice("baseline", baseline, scores.runs, "run")
-        reference = scores.select(run=[baseline]).values
-        scores = scores.select(run=[run for run in scores.runs if run != baseline])
-        if not scores.runs:
-            raise InvalidValueError(f"there is no run to compare with the baseline {baseline!r}")
-    flat = scores.values.reshape(len(scores.topics), -1)
-    other = np.broadcast_to(reference, scores.values.shape).reshape(flat.shape)
-    labels = tuple((run, measure) for run in scores.runs for measure in scores.measures)
-    support = np.tile(bounded_measures(scores), len(scores.runs))
-    sample = _prepare(chosen, labels, scores.values.shape[1:], flat, other, support)
-    if scores.design is None:
-        return sample
-    from confir.resampling.clustered_sample import ClusteredSample
-    from confir.resampling.clusters import Clusters
-
-    return ClusteredSample(**sample.fields(), clusters=Clusters.of(scores.design))
-
-
-def _array_sample(scores: Any, statistic: Statistic | WeightedStatistic) -> TopicSample:
-    array = as_reals(
-        "scores", scores, "anything that as_scores takes, or an array, topics × columns"
-    )
-    if array.ndim == 0 or array.size == 0:
-        raise FormatError(f"scores have shape {array.shape}; expected topics, or topics × columns")
-    flat = array.reshape(len(array), -1)
-    labels = tuple((f"column {i + 1}", "score") for i in range(flat.shape[1]))
-    # An unknown measure: bounded if all of its scores are, as in a table.
-    bounded = bool(lie_in_unit_interval(flat).all())
-    flat = np.clip(flat, 0.0, 1.0) if bounded else flat
-    support = np.full(flat.shape[1], bounded)
-    return _prepare(statistic, labels, array.shape[1:], flat, flat, support)
-
-
-def _prepare(
+def prepare_topics(
     statistic: Statistic | WeightedStatistic,
     labels: Labels,
     shape: tuple[int, ...],
@@ -284,6 +230,7 @@ def _prepare(
     reference: Floats,
     support: Booleans,
 ) -> TopicSample:
+    """Return the sample of a statistic of scores, and of those that they are compared with."""
     if np.isinf(scores).any() or np.isinf(reference).any():
         raise FormatError("a score is infinite; expected finite numbers, NaN where missing")
     if not isinstance(statistic, Statistic):

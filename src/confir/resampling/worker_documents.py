@@ -21,7 +21,6 @@ from confir.resampling.prepared_lists import (
     Outline,
     PreparedLists,
     join_topics,
-    with_topics,
 )
 
 
@@ -32,8 +31,8 @@ def resample_files(
     files = _FileLists(experiment.qrels, find_run_files(experiment), experiment.rules, drawing)
     (outline,) = run_blocks(files.outline, [None])
     parts = drawing.split_topics(outline.judged, outline.depth)
-    drawn = with_topics(iterate_blocks(files.resample, parts), parts, progress)
-    return join_topics(outline, drawing, drawn)
+    drawn = ((parts[number], scores) for number, scores in iterate_blocks(files.resample, parts))
+    return join_topics(outline, drawing, drawn, progress)
 
 
 class _FileLists:
@@ -51,7 +50,7 @@ class _FileLists:
         return type(self), self._given
 
     def outline(self, _: None) -> Outline:
-        """Return what is known beside the scores on resampled collections, with all warnings."""
+        """Return what is the same on all resampled collections, with all warnings."""
         return self._prepare().outline
 
     def resample(self, topics: slice) -> DrawnScores:

@@ -122,7 +122,7 @@ def as_runs(
     reading, name_by
         How files are read.
     """
-    runs = _find_runs(source)
+    runs = _runs_and_files(source)
     if reading is not None:
         runs = [one if isinstance(one, Run) else one._replace(reading=reading) for one in runs]
         if reading.exclusions.drops:
@@ -158,7 +158,7 @@ def find_run_datasets(source: Any) -> list[RunSource]:
     if not all(isinstance(one, str | os.PathLike | RunSource) for one in listed):
         return []
     try:
-        found = [file for one in listed for file in _find_files(one) or ()]
+        found = [file for one in listed for file in _files_of(one) or ()]
     except UnreadableError:  # raised again where runs are read, after the qrels
         return []
     paths = [file.path for file in found]
@@ -195,7 +195,7 @@ def _is_one_run(mapping: Mapping[Any, Any]) -> bool:
     )
 
 
-def _find_runs(source: Any) -> list[Run | RunSource]:
+def _runs_and_files(source: Any) -> list[Run | RunSource]:
     """Return the runs that objects hold, and the files that paths stand for."""
     given: list[tuple[Any, str | None, str]] = [(source, None, "run")]  # its name, or by default
     if isinstance(source, Mapping) and not _is_one_run(source):
@@ -215,7 +215,7 @@ def _find_runs(source: Any) -> list[Run | RunSource]:
             given = [(items[0], None, "run")]
     runs: list[Run | RunSource] = []
     for one, name, default in given:
-        files = _find_files(one)
+        files = _files_of(one)
         if files is None:
             runs += _to_runs(one, name, default)
         elif name is None:
@@ -229,7 +229,7 @@ def _find_runs(source: Any) -> list[Run | RunSource]:
     return runs
 
 
-def _find_files(source: Any) -> list[RunSource] | None:
+def _files_of(source: Any) -> list[RunSource] | None:
     """Return the files that a path stands for, or None where it is no path."""
     if isinstance(source, RunSource):
         return [source]

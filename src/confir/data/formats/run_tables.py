@@ -29,7 +29,6 @@ from confir.data.formats.json_files import key_paths
 from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
-from confir.data.tables.input_table import fold
 from confir.data.tables.parquet_files import (
     PARQUET_MARK,
     count_rows,
@@ -39,6 +38,7 @@ from confir.data.tables.parquet_files import (
     parquet_bytes,
 )
 from confir.data.tables.separated_text import header_names
+from confir.data.tables.table_kind import fold
 from confir.data.tables.table_reader import read_content, read_folder
 from confir.errors import UnreadableError
 

@@ -38,8 +38,8 @@ _LARGE = 1 << 22
 # The first line, after blank lines and comments, where it has at least three columns and then a number,
 # as gains and ranks are, and is no JSON. Enough of a long line is looked at.
 _TREC_LINE = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*+(?:#[^\n]*+)?\n)*+"
-    rb"[ \t]*+(?P<line>[^\s{\[]\S*+[ \t]++\S++[ \t]++\S++[ \t]++[+-]?\d[^\n]{0,4096})"
+    rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*+(?:#[^\r\n]*+)?\r?\n)*+"
+    rb"[ \t]*+(?P<line>[^\s{\[#]\S*+[ \t]++\S++[ \t]++\S++[ \t]++[+-]?\d[^\n]{0,4096})"
 )
 _WORD_ENDS = re.compile(rb"[\s,;\"]+")
 # Files with these endings are what they are called, whatever they hold.
@@ -143,10 +143,9 @@ def _read_regular_run(content: bytes, source: str, name: str | None, name_by: Na
     documents: list[str] = []
     scores: list[Floats] = []
     tag = b""
-    text = _DecodedFields()
-    for columns in _regular_blocks(content, 6):
-        topics += map(text.__getitem__, columns[0])
-        documents += _decode(columns[2])
+    for own_topics, own_documents, columns in _regular_blocks(content, 6):
+        topics += own_topics
+        documents += own_documents
         scores.append(_parse_scores(columns[4]))
         tag = tag or columns[5][0]
     run_name = name or (tag.decode() if name_by == "tag" else name_from_path(source))
@@ -159,23 +158,28 @@ def _regular_judgements(content: bytes) -> Judgements:
     documents: list[str] = []
     gains: list[Integers] = []
     text, parsed = _DecodedFields(), _ParsedGains()
-    for columns in _regular_blocks(content, 4):
-        topics += map(text.__getitem__, columns[0])
+    for own_topics, own_documents, columns in _regular_blocks(content, 4):
+        topics += own_topics
         subtopics += map(text.__getitem__, columns[1])
-        documents += _decode(columns[2])
+        documents += own_documents
         found = map(parsed.__getitem__, columns[3])
         gains.append(np.fromiter(found, np.int64, len(columns[3])))
     return topics, subtopics, documents, np.concatenate(gains)
 
 
-def _regular_blocks(content: bytes, width: int) -> Iterator[list[list[bytes]]]:
-    """Yield the columns of one block of lines after another; raise where a line is irregular.
+def _regular_blocks(
+    content: bytes, width: int
+) -> Iterator[tuple[Iterable[str], list[str], list[list[bytes]]]]:
+    """Yield topics, documents and all columns of one block of lines after another.
+
+    Raises where a line is irregular.
 
     Every line end is made a field of its own, NUL, which no text holds. Where these, and no other
     fields, stand at the end of every ``width + 1`` fields, each line has ``width`` columns: the
     number of fields alone would not show it, since a short and a long line can cancel out.
     """
     content = content.rstrip() + b"\n"
+    text = _DecodedFields()
     start = 0
     while start < len(content):
         stop = content.find(b"\n", start + SPLIT_SIZE) + 1 or len(content)
@@ -188,13 +192,9 @@ def _regular_blocks(content: bytes, width: int) -> Iterator[list[list[bytes]]]:
         for sign in (b"#", BYTE_ORDER_MARK):
             if sign in block and any(field.startswith(sign) for field in set(columns[0])):
                 raise _IrregularError
-        yield columns
+        documents = b" ".join(columns[2]).decode().split(" ")  # at once, as fields hold no blank
+        yield map(text.__getitem__, columns[0]), documents, columns
         start = stop
-
-
-def _decode(column: Sequence[bytes]) -> list[str]:
-    """Return a column as text; fields hold no blank, so that they can be decoded together."""
-    return b" ".join(column).decode().split(" ")
 
 
 class _DecodedFields(dict[bytes, str]):

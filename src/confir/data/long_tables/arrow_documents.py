@@ -21,8 +21,8 @@ from confir.data.formats.entries import (
 from confir.data.lists.rankings import Rankings, TiePrecision, empty_rankings
 from confir.data.qrels import Qrels
 from confir.data.tables.arrow_columns import id_column, number_column
-from confir.data.tables.input_table import fold
 from confir.data.tables.parquet_files import import_pyarrow
+from confir.data.tables.table_kind import fold
 from confir.errors import FormatError
 
 # The columns of rows, whatever a table calls them: the name of a run, or a subtopic, comes first.

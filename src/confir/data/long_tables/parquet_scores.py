@@ -37,7 +37,7 @@ from confir.data.long_tables.table_pieces import (
     split_table,
 )
 from confir.data.tables.arrow_columns import id_column
-from confir.data.tables.input_table import TOPIC_NAMES, InputTable, fold
+from confir.data.tables.input_table import InputTable
 from confir.data.tables.parquet_files import (
     RowFilter,
     count_rows,
@@ -53,6 +53,7 @@ from confir.data.tables.score_columns import (
     score_places,
     topic_place,
 )
+from confir.data.tables.table_kind import TOPIC_NAMES, fold
 from confir.errors import FormatError, warn_caller
 from confir.parallel import return_memory, run_blocks, single_products
 

@@ -154,8 +154,8 @@ class JudgedScores(Scores):
         """Return the standard deviation of differences over the human-judged topics."""
         if self.design is not None:
             return Scores.difference_spread(self, first, second, difference, se, topics)
-        apart = self.values[:, second] - self.values[:, first]
-        return np.where(np.isnan(se), np.nan, apart.std(axis=0, ddof=1))
+        differences = self.values[:, second] - self.values[:, first]
+        return np.where(np.isnan(se), np.nan, differences.std(axis=0, ddof=1))
 
     def judged(self) -> Judged:
         """Return the scores of both judges: topics × runs × measures."""

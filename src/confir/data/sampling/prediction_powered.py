@@ -78,8 +78,10 @@ class Judged(NamedTuple):
         y, f, g = (centre(part) for part in self)
         moments, gap = self._moments(y, f, g)
         squares = n * moments[1], more * moments[2]
-        weights = left_out_weights((n, more), (y.apart, f.apart), moments[3], *squares, gap)
-        each = y.apart - weights * (f.apart - gap)
+        weights = left_out_weights(
+            (n, more), (y.deviations, f.deviations), moments[3], *squares, gap
+        )
+        each = y.deviations - weights * (f.deviations - gap)
         found = correct_moments((n, more), *moments, gap, each.var(axis=0, ddof=1) / n)
         mean = np.where(found.weight > 0, each.mean(axis=0), 0.0)
         return found._replace(mean=y.mean + mean)
@@ -96,18 +98,18 @@ class Judged(NamedTuple):
     ) -> tuple[tuple[Floats, Floats, Floats, Floats], Floats]:
         """Return variances of human scores, and of model scores on both parts, covariance, and the gap."""
         moments = (
-            np.square(y.apart).mean(axis=0),
-            np.square(f.apart).mean(axis=0),
-            np.square(g.apart).sum(axis=0) / max(len(self.rest), 1),
-            (y.apart * f.apart).mean(axis=0),
+            np.square(y.deviations).mean(axis=0),
+            np.square(f.deviations).mean(axis=0),
+            np.square(g.deviations).sum(axis=0) / max(len(self.rest), 1),
+            (y.deviations * f.deviations).mean(axis=0),
         )
         return moments, g.mean - f.mean if len(self.rest) else np.zeros(y.mean.shape)
 
 
 class Centred(NamedTuple):
-    """Centred scores, and their mean; 0 where there is no topic."""
+    """Deviations of scores from their mean, and the mean; 0 where there is no topic."""
 
-    apart: Floats
+    deviations: Floats
     mean: Floats
 
 
@@ -166,7 +168,7 @@ def correct_moments(
 
 def left_out_weights(
     topics: tuple[int, int],
-    apart: tuple[Floats, Floats],
+    deviations: tuple[Floats, Floats],
     covariance: Floats,
     squares_f: Floats,
     squares_g: Floats,
@@ -180,8 +182,8 @@ def left_out_weights(
     ----------
     topics
         n and N.
-    apart
-        Human and model scores on the n topics, less their means: topics × ….
+    deviations
+        Of human and model scores on the n topics from their means: topics × ….
     covariance
         Of the two: ddof 0.
     squares_f, squares_g
@@ -191,7 +193,7 @@ def left_out_weights(
     """
     n, more = topics
     every = n + more
-    y, f = apart
+    y, f = deviations
     products = n * covariance - n / (n - 1.0) * (y * f)
     joint = _joint_squares(topics, squares_f, squares_g, gap)
     squares = joint - every / (every - 1.0) * np.square(f - more / every * gap)

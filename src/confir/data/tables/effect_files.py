@@ -17,11 +17,12 @@ from confir.arguments import as_level, as_list, as_path
 from confir.arrays import Floats
 from confir.data.files import PathLike
 from confir.data.formats.run_sources import find_runs
-from confir.data.tables.input_table import InputTable, TableKind, check_filled, fold
+from confir.data.tables.input_table import InputTable, check_filled
 from confir.data.tables.summary_rows import drop_summaries
+from confir.data.tables.table_kind import TableKind, fold
 from confir.data.tables.table_reader import read_table
 from confir.defaults import LEVEL
-from confir.errors import FormatError, InputWarning, enumerate_names, warn_caller
+from confir.errors import InputWarning, enumerate_names, warn_caller
 
 # columns that may name the studies, the preferred one first
 _STUDY = ("study", "topic", "topic_id", "query_id", "qid", "collection")
@@ -30,7 +31,8 @@ _SIGNED = ("effect", "difference")
 _GROUP = ("measure", "run", "baseline", "collection")
 _IDS = dict.fromkeys((*_STUDY, *_GROUP, "method"))
 _COUNTS = ("wins", "ties", "losses")
-_NUMBERS = ("effect", "sigma", "low", "high", "level", "topics", *_COUNTS)
+_EFFECT = ("effect", "sigma", "low", "high")
+_NUMBERS = (*_EFFECT, "level", "topics", *_COUNTS)
 
 _EXPECTED = (
     "expected columns study (or topic, or collection), effect (or difference, mean, score), and se "
@@ -116,18 +118,17 @@ def read_effects(files: PathLike | Sequence[PathLike], *, level: float = LEVEL) 
     listed = [files] if isinstance(files, str | os.PathLike) else as_list("files", files)
     paths = [as_path("files", file) for file in listed]
     sources = [source for path in paths for source in find_runs([path])]
-    rows = []
-    for source in sources:
-        own = _read_rows(source.path)
-        if len(sources) > 1 and "collection" not in own[0].cells:
-            own = [row._replace(cells={**row.cells, "collection": source.label()}) for row in own]
-        rows += own
-    unit = next((name for name in _STUDY if name in rows[0].cells), None)
+    tables = [_read_columns(source.path) for source in sources]
+    if len(sources) > 1:
+        for source, held in zip(sources, tables, strict=True):
+            held.ids.setdefault("collection", [source.label()] * len(held.table))
+    unit = next((name for name in _STUDY if name in tables[0].ids), None)
     if unit is None:
-        raise rows[0].table.header_error(
+        raise tables[0].table.header_error(
             f"no column of studies; {_EXPECTED}; or several files, each a collection"
         )
-    return _arrange(_in_one_direction([_entry(row, unit, level) for row in rows]), unit)
+    entries = [entry for held in tables for entry in _entries(held, unit, level)]
+    return _arrange(_in_one_direction(entries), unit)
 
 
 def _in_one_direction(entries: Sequence[_Entry]) -> list[_Entry]:
@@ -142,14 +143,14 @@ def _in_one_direction(entries: Sequence[_Entry]) -> list[_Entry]:
     for entry in entries:
         other = entry.group.reversed
         kept = first.setdefault(frozenset((entry.group, other)), entry.group)
-        if kept != entry.group and entry.row.signed and (entry.study, other) not in present:
+        if kept != entry.group and entry.changes_sign and (entry.study, other) not in present:
             turned.append(entry)
             low, high = -entry.high, -entry.low
             result.append(entry._replace(group=other, effect=-entry.effect, low=low, high=high))
         else:
             result.append(entry)
     if turned:
-        paths = dict.fromkeys(entry.row.table.source for entry in turned)
+        paths = dict.fromkeys(entry.table.source for entry in turned)
         pairs = dict.fromkeys(str(entry.group.reversed) for entry in turned)
         warn_caller(
             f"{enumerate_names(paths, 5)}: differences are read with the opposite sign, as the "
@@ -159,36 +160,23 @@ def _in_one_direction(entries: Sequence[_Entry]) -> list[_Entry]:
     return result
 
 
-class _Row(NamedTuple):
-    """A row of a table: its ids by column, None where one is missing, and its numbers."""
+class _Columns(NamedTuple):
+    """A table of effects: its ids by column, None where one is missing, and its numbers."""
 
     table: InputTable
-    number: int
-    cells: dict[str, Any]
+    ids: dict[str, list[str | None]]
+    numbers: dict[str, Floats]
 
-    @property
-    def place(self) -> str:
-        if self.table.unit == "line":
-            return f"{self.table.source}:{self.table.lines[self.number]}"
-        return f"{self.table.source}: {self.table.place(self.number)}"
-
-    @property
-    def signed(self) -> bool:
-        """Whether the effect changes its sign where run and baseline are exchanged."""
-        return fold(self.table.header[self.table.need("effect")]) in _SIGNED
-
-    def error(self, problem: str) -> FormatError:
-        return self.table.error(problem, self.number)
-
-    def value(self, column: str) -> float:
-        """Return the number in a column, NaN where it is missing or there is no such column."""
-        return float(self.cells.get(column, math.nan))
+    def number(self, name: str) -> Floats:
+        """Return a column of numbers; NaN where one is missing or there is no such column."""
+        return self.numbers.get(name, np.full(len(self.table), np.nan))
 
 
 class _Entry(NamedTuple):
-    """One effect: whose it is, and its error or limits."""
+    """One effect: its row, whose it is, and its error, or limits and whether they name their level."""
 
-    row: _Row
+    table: InputTable
+    row: int
     study: str
     group: Group
     effect: float
@@ -196,51 +184,54 @@ class _Entry(NamedTuple):
     low: float
     high: float
     level: float
+    has_level: bool
     df: float
 
+    @property
+    def changes_sign(self) -> bool:
+        """Whether it changes its sign where run and baseline are exchanged."""
+        return fold(self.table.header[self.table.need("effect")]) in _SIGNED
 
-def _entry(row: _Row, unit: str, level: float) -> _Entry:
-    """Return the effect in a row; its error is worked out later, for all rows at once."""
-    study = row.cells.get(unit)
-    if study is None:
-        raise row.error(f"no {unit}; expected its name")
-    sigma = row.value("sigma")
-    if sigma < 0:
-        raise row.error(f"standard error {sigma:g}; expected a number above 0")
-    low, high = row.value("low"), row.value("high")
-    if low > high:
-        raise row.error(f"low {low:g} is above high {high:g}")
-    own_level = row.value("level")
-    if not math.isnan(own_level) and not 0 < own_level < 1:
-        raise row.error(f"level {own_level:g}; expected a number between 0 and 1, such as 0.95")
-    return _Entry(
-        row,
-        study,
-        Group(**{name: row.cells.get(name) for name in _GROUP if name != unit}),
-        row.value("effect"),
-        sigma,
-        low,
-        high,
-        level if math.isnan(own_level) else own_level,
-        _degrees(row),
-    )
+    @property
+    def place(self) -> str:
+        """Where it stands: file and line."""
+        if self.table.unit == "line":
+            return f"{self.table.source}:{self.table.lines[self.row]}"
+        return f"{self.table.source}: {self.table.place(self.row)}"
 
 
-def _degrees(row: _Row) -> float:
-    """Return the degrees of freedom of limits by t, from the topics that confir counts."""
-    topics = row.value("topics")
-    if math.isnan(topics):
-        topics = sum(row.value(name) for name in _COUNTS)
-    by_t = row.cells.get("method") == "t" and topics >= 2
-    return topics - 1 if by_t else math.inf
+def _entries(held: _Columns, unit: str, level: float) -> list[_Entry]:
+    """Return the effects in a table; errors are worked out later, for all tables at once."""
+    table, blank = held.table, [None] * len(held.table)
+    studies = held.ids.get(unit, blank)
+    if None in studies:
+        raise table.error(f"no {unit}; expected its name", studies.index(None))
+    effect, sigma, low, high, own, topics = map(held.number, (*_EFFECT, "level", "topics"))
+    table.check_numbers(~(sigma < 0), sigma, "standard error", "a number above 0")
+    for row in np.flatnonzero(low > high)[:1].tolist():
+        raise table.error(f"low {low[row]:g} is above high {high[row]:g}", row)
+    has_level = ~np.isnan(own)
+    within = ~has_level | ((own > 0) & (own < 1))
+    table.check_numbers(within, own, "level", "a number between 0 and 1, such as 0.95")
+    names = [name for name in _GROUP if name != unit]
+    labels = zip(*(held.ids.get(name, blank) for name in names), strict=True)
+    groups = [Group(**dict(zip(names, label, strict=True))) for label in labels]
+    # degrees of freedom of limits by t, from the topics that confir counts
+    topics = np.where(np.isnan(topics), sum(map(held.number, _COUNTS)), topics)
+    by_t = (np.array(held.ids.get("method", blank), object) == "t") & (topics >= 2)
+    df = np.where(by_t, topics - 1.0, np.inf)
+    columns = (effect, sigma, low, high, np.where(has_level, own, level), has_level, df)
+    numbers: Any = zip(*(column.tolist() for column in columns), strict=True)
+    rows = zip(range(len(table)), studies, groups, numbers, strict=True)
+    return [_Entry(table, row, str(study), group, *found) for row, study, group, found in rows]
 
 
 def _arrange(entries: Sequence[_Entry], unit: str) -> EffectTable:
     """Return the effects as studies × groups."""
     for entry in entries:
-        if math.isnan(entry.sigma) and math.isnan(entry.row.value("level")):
+        if math.isnan(entry.sigma) and not entry.has_level:
             warn_caller(
-                f"{entry.row.table.source}: no column level; its limits are taken for those of level "
+                f"{entry.table.source}: no column level; its limits are taken for those of level "
                 f"{entry.level:g}",
                 InputWarning,
             )
@@ -248,16 +239,17 @@ def _arrange(entries: Sequence[_Entry], unit: str) -> EffectTable:
     studies = {study: s for s, study in enumerate(dict.fromkeys(e.study for e in entries))}
     groups = {group: g for g, group in enumerate(dict.fromkeys(e.group for e in entries))}
     sizes = {"studies": len(studies), "effects of each": len(groups)}
-    numbers = ("effect", "sigma", "low", "high", "level", "df")
-    check_filled(sizes, len(entries), entries[0].row.table.source, arrays=len(numbers))
+    numbers = (*_EFFECT, "level", "df")
+    check_filled(sizes, len(entries), entries[0].table.source, arrays=len(numbers))
     places: dict[tuple[int, int], _Entry] = {}
     for entry in entries:
         place = studies[entry.study], groups[entry.group]
         if place in places:
             about = f" ({entry.group})" if str(entry.group) else ""
-            raise entry.row.error(
+            raise entry.table.error(
                 f"a second effect of {unit} {entry.study!r}{about}; expected one (the first: "
-                f"{places[place].row.place})"
+                f"{places[place].place})",
+                entry.row,
             )
         places[place] = entry
     arrays = np.full((len(numbers), len(studies), len(groups)), np.nan)
@@ -267,8 +259,8 @@ def _arrange(entries: Sequence[_Entry], unit: str) -> EffectTable:
     return EffectTable(kind, tuple(studies), tuple(groups), *arrays)
 
 
-def _read_rows(path: str) -> list[_Row]:
-    """Return the rows of a table, of which there is one at least, without summaries."""
+def _read_columns(path: str) -> _Columns:
+    """Return the columns of a table, of which there is one row at least, without summaries."""
     table = read_table(path, _EFFECTS)
     study = table.find_named(_STUDY)
     if study is not None:
@@ -277,15 +269,12 @@ def _read_rows(path: str) -> list[_Row]:
     table.need("effect")
     if "sigma" not in numbers and not {"low", "high"} <= numbers.keys():
         raise table.header_error(f"no column of standard errors, nor of limits; {_EXPECTED}")
-    columns: dict[str, Sequence[Any]] = {
+    texts: dict[str, list[str | None]] = {
         name: [text or None for text in table.texts(place, optional=True)]
         for name, place in ids.items()
     }
-    columns |= dict(zip(numbers, table.numbers(list(numbers.values())).tolist(), strict=True))
-    return [
-        _Row(table, row, dict(zip(columns, cells, strict=True)))
-        for row, cells in enumerate(zip(*columns.values(), strict=True))
-    ]
+    found = table.numbers(list(numbers.values()))
+    return _Columns(table, texts, dict(zip(numbers, found, strict=True)))
 
 
 def _places(table: InputTable, roles: Iterable[str]) -> dict[str, int]:

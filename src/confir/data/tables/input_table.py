@@ -11,7 +11,7 @@ import reprlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import compress
 from numbers import Integral
 from typing import Any, Literal, NamedTuple
@@ -20,15 +20,16 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.tables.arrow_columns import arrow_ids, arrow_numbers
-from confir.data.text_numbers import cell_number
+from confir.data.tables.table_kind import TableKind, fold
+from confir.data.text_numbers import cell_number, plain_numbers
 from confir.errors import FormatError
-
-# what a column of topics may be called, the preferred name first
-TOPIC_NAMES = ("topic", "topic_id", "query_id", "qid", "q_id", "query")
 
 # Arrays of more cells are made only where so many of them, at most, come to one number.
 _LARGEST_SPARSE = 1 << 24
 _MOST_CELLS_PER_NUMBER = 64
+
+# of tables of which nothing is asked by role
+_ANY = TableKind()
 
 
 class Ids(NamedTuple):
@@ -49,43 +50,6 @@ def encode_ids(column: Sequence[str]) -> Ids:
     """Return a column of text by its distinct ids."""
     places = {name: code for code, name in enumerate(dict.fromkeys(column))}
     return Ids(list(places), np.fromiter(map(places.__getitem__, column), np.int64, len(column)))
-
-
-@dataclass(frozen=True, slots=True)
-class TableKind:
-    """What a table is read for: the roles of its columns, and what its reader must know besides.
-
-    Attributes
-    ----------
-    expected
-        What was expected, for messages.
-    roles
-        What a column may hold, and what it may be called for that, in small letters, the preferred
-        name first. These names recognise a header.
-    levels, order_levels
-        Columns that the levels of nested JSON objects stand for; none where they are not read. What
-        tells their order, given the objects and the source.
-    read_lines
-        Reader of lines without a header, given the content, its first line, what seems to separate
-        it and the source; it returns None where a header is there.
-    drops_short_rows
-        Whether a few rows that are shorter than a header may be left out.
-    read_format
-        Reader of a format of its own, given the content and the source; None where it is none.
-    """
-
-    expected: str = ""
-    roles: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    levels: tuple[str, ...] = ()
-    order_levels: Callable[[Sequence[Any], str], tuple[str, ...]] | None = None
-    read_lines: Callable[[bytes, bytes, str | None, str], InputTable | None] | None = None
-    drops_short_rows: Callable[[Sequence[str]], bool] = lambda _: False
-    read_format: Callable[[bytes, str], InputTable | None] = lambda _, __: None
-
-    @property
-    def names(self) -> set[str]:
-        """All names that columns may have."""
-        return {name for names in self.roles.values() for name in names}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,7 +80,7 @@ class InputTable:
     unit: Literal["line", "row", "topic"] = "line"
     header_line: int | None = None
     separator: str | None = None
-    kind: TableKind = TableKind()
+    kind: TableKind = _ANY
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -328,7 +292,7 @@ class InputTable:
     def _listed_numbers(self, place: int, expected: str, *, commas: bool) -> Floats:
         cells = self.cells(place)
         texts = [cell.replace(",", ".") for cell in cells] if commas else cells
-        plain = _plain_numbers(texts)
+        plain = plain_numbers(texts)
         if plain is not None:
             return plain
         numbers = list(map(cell_number, texts))
@@ -375,11 +339,6 @@ def check_filled(sizes: Mapping[str, int], numbers: int, source: str, *, arrays:
         )
 
 
-def fold(name: str) -> str:
-    """Return the name of a column as it is compared: without outer blanks and case."""
-    return name.strip().casefold()
-
-
 def is_unicode(text: str) -> bool:
     """Whether a text can be written: half of a surrogate pair, as JSON can spell it, cannot."""
     try:
@@ -391,16 +350,3 @@ def is_unicode(text: str) -> bool:
 
 def _is_arrow(column: Any) -> bool:
     return hasattr(column, "to_pylist")
-
-
-def _plain_numbers(column: Sequence[Any]) -> Floats | None:
-    """Return a column's numbers at once where all are finite and nothing needs a closer look."""
-    kinds = set(map(type, column))
-    text = "".join(column) if kinds == {str} else ""
-    if not kinds <= {float, int} and (not text.isascii() or "_" in text or kinds != {str}):
-        return None
-    try:
-        values = np.array(list(map(float, column)) if text else column, np.float64)
-    except (ValueError, OverflowError):
-        return None
-    return None if np.isinf(values).any() else values

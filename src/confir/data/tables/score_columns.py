@@ -16,9 +16,10 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.data.formats.run_sources import name_from_path
 from confir.data.scores import Scores
-from confir.data.tables.input_table import TOPIC_NAMES, Ids, InputTable, fold
+from confir.data.tables.input_table import Ids, InputTable
 from confir.data.tables.measure_names import find_measures
 from confir.data.tables.summary_rows import drop_summaries
+from confir.data.tables.table_kind import TOPIC_NAMES, fold
 from confir.data.text_numbers import parse_number
 from confir.errors import ReadingWarning, enumerate_names, warn_caller
 

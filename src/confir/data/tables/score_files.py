@@ -18,7 +18,7 @@ from confir.arguments import as_flag, as_list, as_path, as_text, invalid
 from confir.data.files import PathLike
 from confir.data.formats.format_list import recognise
 from confir.data.scores import Scores
-from confir.data.tables.input_table import Ids, InputTable, TableKind, check_filled
+from confir.data.tables.input_table import Ids, InputTable, check_filled
 from confir.data.tables.measure_names import topics_come_first
 from confir.data.tables.parquet_files import is_parquet
 from confir.data.tables.published_files import PublishedMeans, are_means, means_from_table
@@ -31,6 +31,7 @@ from confir.data.tables.score_layouts import (
     usual_columns,
 )
 from confir.data.tables.score_lines import read_lines, read_ordered_lines
+from confir.data.tables.table_kind import TableKind
 from confir.data.tables.table_reader import FRAME, has_columns, read_table
 from confir.errors import FormatError, InvalidValueError, UnreadableError
 

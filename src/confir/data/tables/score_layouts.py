@@ -15,8 +15,9 @@ import numpy as np
 
 from confir.arguments import invalid
 from confir.data.formats.run_sources import name_from_path
-from confir.data.tables.input_table import InputTable, fold
+from confir.data.tables.input_table import InputTable
 from confir.data.tables.measure_names import confir_name
+from confir.data.tables.table_kind import fold
 from confir.errors import InvalidValueError, ReadingWarning, enumerate_names, warn_caller
 
 # Of a score table, in the order in which entries have them.

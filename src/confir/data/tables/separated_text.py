@@ -13,7 +13,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import accumulate, chain
 
 from confir.data.files import BYTE_ORDER_MARK, format_ending
-from confir.data.tables.input_table import InputTable, TableKind, fold
+from confir.data.tables.input_table import InputTable
+from confir.data.tables.table_kind import TableKind, fold
 from confir.errors import FormatError, counted, enumerate_numbers, warn_caller
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from confir.arrays import Booleans
-from confir.data.tables.input_table import Ids, InputTable, fold
+from confir.data.tables.input_table import Ids, InputTable
+from confir.data.tables.table_kind import fold
 from confir.errors import (
     FormatError,
     ReadingWarning,

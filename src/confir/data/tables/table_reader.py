@@ -17,7 +17,7 @@ import numpy as np
 
 from confir.data.files import PathLike, format_ending, read_bytes, text_bytes
 from confir.data.formats.json_files import parse_json
-from confir.data.tables.input_table import InputTable, TableKind
+from confir.data.tables.input_table import InputTable
 from confir.data.tables.parquet_files import (
     PARQUET_MARK,
     is_parquet,
@@ -31,6 +31,7 @@ from confir.data.tables.separated_text import (
     separated_table,
     without_lead,
 )
+from confir.data.tables.table_kind import TableKind
 from confir.data.text_numbers import warn_of_cut_number
 from confir.errors import ConfirError, FormatError, collect_warnings, type_name
 

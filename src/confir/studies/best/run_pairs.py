@@ -16,11 +16,7 @@ from confir.arguments import as_generator
 from confir.arrays import Booleans, Floats
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicWarning, warn_caller
-from confir.intervals.simultaneous import (
-    ComparisonFamily,
-    borderline_decisions,
-    positive,
-)
+from confir.intervals.simultaneous import ComparisonFamily, borderline_decisions, positive
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.order import TIE
@@ -163,7 +159,10 @@ def compare_all_runs(
     if sample.replicates_drawn:
         check_collections(sample, level)
     measures = sample.by_measure(what)
-    _warn_of_common_topics(sample, measures)
+    runs, labels = names(sample)
+    for measure, found in zip(labels, measures, strict=True):
+        if found.sample.topics < found.topics or not found.scored.all():
+            _warn_of_gaps(runs, measure, found, sample.topics)
 
     def task(found: MeasureSample) -> RunPairs:
         # replicates are those of `confidence_interval` where no topic is missing; those of fewer
@@ -300,23 +299,19 @@ def borderline_best(pairs: RunPairs, level: float) -> Booleans:
     return borderline_decisions(partial(best_p_values, pairs), level)
 
 
-def _warn_of_common_topics(sample: Sample, measures: Sequence[MeasureSample]) -> None:
-    """Warn of runs without scores, and of topics that some runs lack."""
-    runs, labels = names(sample)
-    for measure, found in zip(labels, measures, strict=True):
-        count = found.sample.topics
-        for run in np.flatnonzero(~found.scored).tolist():
-            warn_caller(
-                f"run {runs[run]!r} has no score by {measure}: it counts as the last, "
-                "without evidence",
-                TopicWarning,
-            )
-        if count < found.topics:
-            warn_caller(
-                f"runs are ranked by {measure} on the {count} topics that all of them have, of "
-                f"{sample.topics}",
-                TopicWarning,
-            )
+def _warn_of_gaps(runs: Sequence[str], measure: str, found: MeasureSample, topics: int) -> None:
+    """Warn of runs without scores by a measure, and of topics that some runs lack."""
+    for run in np.flatnonzero(~found.scored).tolist():
+        warn_caller(
+            f"run {runs[run]!r} has no score by {measure}: it counts as the last, without evidence",
+            TopicWarning,
+        )
+    if found.sample.topics < found.topics:
+        warn_caller(
+            f"runs are ranked by {measure} on the {found.sample.topics} topics that all of them have, "
+            f"of {topics}",
+            TopicWarning,
+        )
 
 
 def share_first(means: Floats) -> Floats:

@@ -109,10 +109,8 @@ def bias_variance_command(
         baseline=inputs.find_baseline(baseline, scores.runs),
         precision=precision,
         parameters=parameter or (),
-        level=statistics.level,
         method=method,
-        replicates=statistics.replicates,
-        rng=statistics.seed,
+        **statistics.arguments,
     )
     drawn = f"{counted(statistics.replicates, 'replicate')}, seed {statistics.seed}"
     note = f"{bias_variance_note(result)}; {drawn}"

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from confir.studies.comparison.comparison import Comparison
     from confir.studies.gate.gate import Gate
 
+    AnyStatistics = options.Statistics | options.DocumentStatistics
+
 # Options of intervals and verdicts on pairs, of the tests, and of pairs at all.
 _INTERVALS = ("level", "replicates", "seed", "method", "margin")
 _TESTS = ("family", "test", "correction")
@@ -247,7 +249,7 @@ def _find_measures(
 
 def _board(
     scores: Scores | ScoreSummary,
-    statistics: options.Statistics,
+    statistics: AnyStatistics,
     teams: Mapping[str, str],
     *,
     brief: bool,
@@ -282,7 +284,7 @@ def _board(
     return answer._replace(parts=board_parts(best, comparison, seed, brief=brief))
 
 
-def _ranks(scores: Scores | ScoreSummary, statistics: options.Statistics) -> Answer:
+def _ranks(scores: Scores | ScoreSummary, statistics: AnyStatistics) -> Answer:
     """Return the ranks of the runs with intervals."""
     from confir.cli.terminal import Answer
     from confir.report.result_table import result_table
@@ -295,7 +297,7 @@ def _ranks(scores: Scores | ScoreSummary, statistics: options.Statistics) -> Ans
     return Answer(ranking.to_records(), table, ranking)
 
 
-def show_runs(view: str, scores: Any, statistics: Any, *, in_parts: bool) -> Answer:
+def show_runs(view: str, scores: Any, statistics: AnyStatistics, *, in_parts: bool) -> Answer:
     """Return a view of runs of any kind of scores, without a baseline: best, pairs, groups or ranks."""
     from confir.studies.comparison.compare import compare_runs
 
@@ -303,10 +305,7 @@ def show_runs(view: str, scores: Any, statistics: Any, *, in_parts: bool) -> Ans
         return _board(scores, statistics, {}, brief=False, in_parts=in_parts)
     if view == "ranks":
         return _ranks(scores, statistics)
-    comparison = compare_runs(
-        scores,
-        **statistics.arguments,
-    )
+    comparison = compare_runs(scores, **statistics.arguments)
     return _answer(view, comparison, (), statistics.seed)
 
 

@@ -29,12 +29,7 @@ from confir.intervals.interval import Limits
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.measures.score_sources import as_scores
 from confir.measures.score_summary import ScoreSummary
-from confir.studies.comparison.families import (
-    Adjustment,
-    Correction,
-    Families,
-    PermutedRanges,
-)
+from confir.studies.comparison.families import Adjustment, Correction, Families, PermutedRanges
 from confir.studies.comparison.pair_results import (
     PairOrder,
     PairResult,

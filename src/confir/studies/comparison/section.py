@@ -9,14 +9,7 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.errors import InvalidValueError, counted, enumerate_names
-from confir.number_text import (
-    bracketed,
-    p_text,
-    percent,
-    score_words,
-    signed,
-    signed_words,
-)
+from confir.number_text import bracketed, p_text, percent, score_words, signed, signed_words
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated, sentence_case
 from confir.report.page_data import level_key, shown

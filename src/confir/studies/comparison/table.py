@@ -13,12 +13,7 @@ from confir.report.names import isolated
 from confir.report.result_table import records_table, result_table
 from confir.report.tables import Cell, Mark, Table
 from confir.studies.best.best_runs import BestRuns
-from confir.studies.best.table import (
-    best_sentence,
-    board_note,
-    excluded_sentence,
-    team_sentence,
-)
+from confir.studies.best.table import best_sentence, board_note, excluded_sentence, team_sentence
 from confir.studies.best.teams import TeamBoard
 from confir.studies.comparison.comparison import Comparison, Place
 from confir.studies.comparison.comparison_notes import comparison_note, mark_note, sampling_notes

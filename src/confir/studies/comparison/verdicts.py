@@ -14,11 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.intervals.simultaneous import (
-    borderline_decisions,
-    is_significant,
-    positive,
-)
+from confir.intervals.simultaneous import borderline_decisions, is_significant, positive
 from confir.studies.comparison.families import Adjustment, Correction
 from confir.studies.comparison.paired_tests import (
     Outcome,

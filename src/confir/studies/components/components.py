@@ -53,6 +53,11 @@ from confir.studies.components.analysis import (
 # Draws of the mean squares, of which the limits of coefficients without an exact distribution are quantiles.
 _DRAWS = 100_000
 
+# Fields of the coefficients and their limits.
+_COEFFICIENTS = tuple(
+    f"{name}{end}" for name in ("relative", "absolute") for end in ("", "_low", "_high")
+)
+
 
 @result
 class Components(Result):
@@ -121,12 +126,7 @@ class Components(Result):
                 "measure": self.measure,
                 "topics": topics,
                 **dict(zip(self.facets, levels, strict=True)),
-                "relative": float(self.relative[i, j]),
-                "relative_low": float(self.relative_low[i, j]),
-                "relative_high": float(self.relative_high[i, j]),
-                "absolute": float(self.absolute[i, j]),
-                "absolute_low": float(self.absolute_low[i, j]),
-                "absolute_high": float(self.absolute_high[i, j]),
+                **{name: float(getattr(self, name)[i, j]) for name in _COEFFICIENTS},
             }
             for i, topics in enumerate(self.planned_topics)
             for j, levels in enumerate(self.planned_levels)

@@ -25,9 +25,8 @@ from confir.measures.evaluation import evaluate
 from confir.number_text import percent
 from confir.parallel import Progress
 from confir.resampling.judged_sample import clip_parts
-from confir.resampling.kinds import as_sample
+from confir.resampling.kinds import as_sample, as_topic_sample
 from confir.resampling.replicates import Rng, check_replicates
-from confir.resampling.topic_sample import as_topic_sample
 from confir.studies.corrected_means.sentences import model_notes
 
 

@@ -47,8 +47,6 @@ def measures_command(
     scores = inputs.load_scores(
         quiet=out.quiet, example="confir measures --power qrels.txt runs/ -m AP,nDCG@10"
     )
-    found = compare_measures(
-        scores, level=statistics.level, replicates=statistics.replicates, rng=statistics.seed
-    )
+    found = compare_measures(scores, **statistics.arguments)
     table = with_design_note(with_seed(result_table(found), statistics.seed), scores.design_words)
     out.deliver(Answer(found.to_records(), table, found))

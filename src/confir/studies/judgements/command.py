@@ -90,17 +90,12 @@ def judges_command(
     judges, runs = sort_files(files or [], judge or [], _EXAMPLE)
     view = VIEWS.choose(inputs.context, show, default="summary" if runs else "agreement").name
     scale, maps = parse_grades(grades or [])
-    drawing: dict[str, Any] = {
-        "level": statistics.level,
-        "replicates": statistics.replicates,
-        "rng": statistics.seed,
-    }
     drawn = f"{counted(statistics.replicates, 'replicate')}, seed {statistics.seed}"
     if not runs:
         refuse_options(inputs.context, CHOOSING, "selects runs, but there are none")
         if view not in _WITHOUT_RUNS:
             raise InvalidValueError(f"--show {view} needs runs; for example: {_EXAMPLE}")
-        agreement = measure_agreement(judges, grades=scale, grade_maps=maps, **drawing)
+        agreement = measure_agreement(judges, grades=scale, grade_maps=maps, **statistics.arguments)
         out.deliver(_of_grades(agreement, view, drawn))
         return
     named = bool(inputs.select) or inputs.top is not None
@@ -115,7 +110,7 @@ def judges_command(
             grade_maps=maps,
             progress=progress,
             **rules,
-            **drawing,
+            **statistics.arguments,
         )
     out.deliver(_of_comparison(comparison, view, drawn))
 

@@ -17,9 +17,10 @@ from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError
 from confir.measures.bounded_measures import bounded_measures
 from confir.order import TIE
-from confir.resampling.clusters import summed_df
+from confir.resampling.cluster_distribution import summed_df
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.pair_draws import Moves, PairDraws, draw_normal_means
+from confir.resampling.normal_draws import draw_normal_means
+from confir.resampling.pair_draws import Moves, PairDraws
 from confir.resampling.sample import Knowledge, MeasureSample, Sample
 from confir.resampling.studentised_maxima import sizes_in_memory
 from confir.studies.leaderboard.additive_fit import AdditiveFit, DatasetCells

@@ -44,11 +44,7 @@ from confir.studies.leaderboard.borda import (
 )
 from confir.studies.leaderboard.joined_datasets import INCOMPLETE, MODEL, present_cells
 from confir.studies.leaderboard.leaderboard import Leaderboard
-from confir.studies.leaderboard.summarised_board import (
-    SummarisedBoard,
-    cell_limits,
-    find_summaries,
-)
+from confir.studies.leaderboard.summarised_board import SummarisedBoard, cell_limits, find_summaries
 from confir.studies.ranks.ranking import ranking_of_pairs
 
 

@@ -12,9 +12,10 @@ from confir.data.sampling.design import Design
 from confir.data.scores import Scores
 from confir.intervals.interval import Limits
 from confir.order import TIE
-from confir.resampling.clusters import Clusters, Ratios, cluster_counts
+from confir.resampling.cluster_distribution import Ratios
+from confir.resampling.clusters import Clusters, cluster_counts
 from confir.resampling.kinds import as_sample
-from confir.resampling.pair_draws import draw_normal_means
+from confir.resampling.normal_draws import draw_normal_means
 from confir.studies.leaderboard.additive_fit import AdditiveFit, DatasetCells
 
 # Replicates whose means by dataset are ranked at once: replicates × runs × datasets.

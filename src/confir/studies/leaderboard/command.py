@@ -232,10 +232,7 @@ def leaderboard_command(
         warn_of_choice(inputs.top, len(every.runs), "datasets")
         every = every.of_runs(every.highest(inputs.top))
     board = make_leaderboard(
-        every.source,
-        incomplete=incomplete,
-        standardise=standardise,
-        **statistics.arguments,
+        every.source, incomplete=incomplete, standardise=standardise, **statistics.arguments
     )
     answer = _answer(board, every, view.name, statistics.seed, designed=designed)
     out.deliver(answer._replace(rows=options.most_rows(rows)))
@@ -302,12 +299,7 @@ def _show_wins(
     from confir.studies.preferences.command import preferences_answer
     from confir.studies.preferences.preferences import rate_preferences
 
-    found = rate_preferences(
-        votes,
-        cluster="topic",
-        prior=prior,
-        **statistics.arguments,
-    )
+    found = rate_preferences(votes, cluster="topic", prior=prior, **statistics.arguments)
     out.deliver(preferences_answer(found, "strengths", statistics.seed))
 
 

@@ -13,16 +13,12 @@ from typing import Any, NamedTuple
 
 from confir.data.formats.mteb import MAIN_SCORE, MODEL_FILE
 from confir.data.scores import Scores
-from confir.data.tables.input_table import InputTable, fold
+from confir.data.tables.input_table import InputTable
 from confir.data.tables.parquet_files import is_parquet
 from confir.data.tables.score_files import read_score_table, read_scores, scores_from_table
+from confir.data.tables.table_kind import fold
 from confir.defaults import SEED
-from confir.errors import (
-    InvalidValueError,
-    TopicMismatchError,
-    UnreadableError,
-    enumerate_names,
-)
+from confir.errors import InvalidValueError, TopicMismatchError, UnreadableError, enumerate_names
 from confir.measures.evaluation import evaluate
 from confir.measures.parsing import canonical_name
 from confir.measures.score_sources import find_group_summaries, open_summary

@@ -16,20 +16,16 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.long_tables.block_statistics import PairTotals
 from confir.data.scores import Scores
-from confir.errors import (
-    InvalidValueError,
-    UnsupportedMethodError,
-    enumerate_names,
-)
+from confir.errors import InvalidValueError, UnsupportedMethodError, enumerate_names
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import means_alone
 from confir.measures.bounded_measures import bounded_measures
 from confir.measures.score_sources import summarise_scores
 from confir.measures.score_summary import ScoreSummary
-from confir.resampling.clusters import summed_df
+from confir.resampling.cluster_distribution import summed_df
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.pair_draws import PairDraws, draw_normal_means
-from confir.resampling.studentised_maxima import NORMAL_TOPICS, RunCovariance
+from confir.resampling.normal_draws import NORMAL_TOPICS, RunCovariance, draw_normal_means
+from confir.resampling.pair_draws import PairDraws
 from confir.studies.leaderboard.additive_sample import BoardSample
 from confir.studies.leaderboard.board_sources import one_measure
 from confir.studies.leaderboard.joined_datasets import MODEL, same_runs

@@ -1,4 +1,4 @@
-"""What plans for human judgements share: their result, their costs, and the goal as a family reads it."""
+"""What plans for human judgements share: their result, their costs, and the family planned for."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ class JudgementPlan(Result):
 
 
 class PlannedFamily(NamedTuple):
-    """The goal of a plan of which the columns, runs × measures, are all that is known.
+    """The family that human judgements are planned for, and its goal.
+
+    Of the pilot the variance of each column, run × measure, is known, but not their correlations:
+    critical values are Bonferroni's.
 
     Attributes
     ----------

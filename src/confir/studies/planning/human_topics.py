@@ -181,7 +181,7 @@ class _Agreement:
     @staticmethod
     def of(sample: JudgedSample) -> _Agreement:
         human, model, rest = sample.values
-        y, f = centre(human).apart, centre(model).apart
+        y, f = centre(human).deviations, centre(model).deviations
         sizes = np.sqrt(np.square(y).sum(axis=0) * np.square(f).sum(axis=0))
         varies = sizes > 0
         product = (y * f).sum(axis=0)

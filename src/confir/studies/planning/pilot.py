@@ -156,7 +156,7 @@ def measure_pilot(sample: Sample, level: float) -> Pilot:
             )
     count, df = distribution.count, distribution.df
     # strata whose variances happen to be equal have more degrees of freedom than topics
-    spent = sample.spent_df(count, df)
+    spent = np.asarray(count - df) if sample.spends_df else None
     size = np.maximum(count / np.maximum(df + 1.0, 1.0), 1.0)
     freedom = Freedom(cluster_size=size) if spent is None else Freedom(taken=spent)
     return Pilot(distribution.estimate, sd, low, high, count, df, freedom, fixed)

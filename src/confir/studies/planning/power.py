@@ -14,12 +14,9 @@ from confir.defaults import ALL_PAIRS, BASELINE, BEST, NO_FAMILY, REPLICATES, SE
 from confir.errors import InvalidValueError
 from confir.intervals.simultaneous import largest_bound_sum
 from confir.resampling.borrowed_variance import NOTHING_BORROWED, BorrowedVariance, median_variance
+from confir.resampling.normal_draws import RunCovariance
 from confir.resampling.sample import Sample, names
-from confir.resampling.studentised_maxima import (
-    RunCovariance,
-    largest_statistics,
-    studentised_maxima,
-)
+from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
 from confir.studies.planning.pilot import Freedom, Pilot
 
 # More topics than anybody will ever judge: the search ends there.

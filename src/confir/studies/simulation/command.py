@@ -8,6 +8,7 @@ from typing import Annotated
 import click
 
 from confir.cli import options
+from confir.cli.output import Output
 from confir.cli.parameters import Option, Panel, PathRole, refuse_options
 from confir.defaults import ENDINGS, OUTPUT_FORMATS, SEED
 from confir.errors import InvalidValueError, UnknownNameError, counted
@@ -109,20 +110,19 @@ def simulate_command(
         from confir.cli.terminal import check_output
 
         check_output(truth)
-    _simulate_scores(scores or [], measure or [], output, truth, topics, seed, kind)
+    answered = Output(context, output=truth, kind=kind)
+    _simulate_scores(scores or [], measure or [], output, topics, seed, answered)
 
 
 def _simulate_scores(
     files: list[str],
     measures: list[str],
     output: str,
-    truth: str | None,
     topics: int | None,
     seed: int,
-    kind: str,
+    out: Output,
 ) -> None:
     from confir.cli.input import select_measures
-    from confir.cli.output import Output
     from confir.cli.terminal import Answer
     from confir.data.tables.score_files import read_scores
     from confir.data.tables.score_writers import write_scores
@@ -147,7 +147,7 @@ def _simulate_scores(
     order = sorted(range(len(real.runs)), key=lambda r: -known[r][0])
     rows = tuple((Cell(real.runs[r]), *(Cell(number_text(one)) for one in known[r])) for r in order)
     table = Table(("run", *real.measures), rows, note)
-    Output(output=truth, kind=kind).deliver(Answer(records, table))
+    out.deliver(Answer(records, table))
 
 
 def _simulate_collection(

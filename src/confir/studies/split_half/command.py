@@ -65,9 +65,7 @@ def split_half_command(
         result = validate_split_half(
             experiment,
             methods=method or None,
-            level=statistics.level,
-            replicates=statistics.replicates,
-            rng=statistics.seed,
+            **statistics.arguments,
             epsilon=statistics.epsilon,
             splits=splits,
             progress=progress,

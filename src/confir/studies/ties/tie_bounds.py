@@ -7,13 +7,13 @@ from typing import Any, Unpack, cast
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Floats
 from confir.data.experiment import Experiment
 from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.rankings import stack_rankings
 from confir.data.lists.tied_lists import count_ties, tie_groups, tied_rankings
 from confir.data.reading_rules import ReadingOptions, takes_rules
-from confir.data.result import axis, over, result
+from confir.data.result import over, result
 from confir.data.scores import Scores
 from confir.measures.lists_and_scores import BlockStudy, ListsAndScores, read_lists_and_scores
 from confir.measures.measure import Compute, Measure
@@ -45,14 +45,9 @@ class TieBounds(ComparedMeans):
         Share of documents that are tied with another: runs.
     """
 
-    runs: tuple[str, ...] = axis("run")
-    measures: tuple[str, ...] = axis("measure")
-    scores: Scores
     lowest_scores: Scores
     expected_scores: Scores
     highest_scores: Scores
-    topics: Integers = over("run", "measure")
-    mean: Floats = over("run", "measure")
     lowest: Floats = over("run", "measure")
     expected: Floats = over("run", "measure")
     highest: Floats = over("run", "measure")

@@ -49,10 +49,6 @@ def tradeoff_command(
     costs = read_costs(cost)
     if inputs.select or inputs.top is not None:
         costs = [one.of_runs(scores.runs) for one in costs]
-    found = compare_costs(
-        scores,
-        costs,
-        **statistics.arguments,
-    )
+    found = compare_costs(scores, costs, **statistics.arguments)
     table = with_design_note(result_table(found, found.note(statistics.seed)), scores.design_words)
     out.deliver(Answer(found.to_records(), table, found))

@@ -30,14 +30,7 @@ from confir.studies.comparison.pairs import (
     mean_differences,
     pair_runs,
 )
-from confir.studies.comparison.verdicts import (
-    BETTER,
-    WORSE,
-    Estimates,
-    Words,
-    count_tested,
-    decide,
-)
+from confir.studies.comparison.verdicts import BETTER, WORSE, Estimates, Words, count_tested, decide
 
 DOMINATED, FRONTIER, UNDECIDED = STATUSES = ("dominated", "frontier", "undecided")
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from confir.arrays import Floats, Integers
-from confir.data.result import Result
+from confir.data.result import Result, axis, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
 
 
+@result
 class ComparedMeans(Result):
     """Means of scores as they are, with bounds or estimates: arrays are runs × measures.
 
     Attributes
     ----------
+    runs, measures
+        Names.
     scores, topics, mean
         The scores as they are, the number of topics of each mean, and their means.
     beside
@@ -23,11 +26,11 @@ class ComparedMeans(Result):
         The share of documents that the table shows.
     """
 
-    __slots__ = ()
-
+    runs: tuple[str, ...] = axis("run")
+    measures: tuple[str, ...] = axis("measure")
     scores: Scores
-    topics: Integers
-    mean: Floats
+    topics: Integers = over("run", "measure")
+    mean: Floats = over("run", "measure")
 
     beside: ClassVar[tuple[str, ...]] = ("lowest", "highest")
     share: ClassVar[str] = "judged"

@@ -8,7 +8,7 @@ from typing import Any, Unpack, cast
 import numpy as np
 
 from confir.arguments import as_integer
-from confir.arrays import Floats, Integers
+from confir.arrays import Floats
 from confir.data.experiment import Experiment
 from confir.data.lists.held_lists import HeldLists
 from confir.data.lists.unjudged_documents import (
@@ -17,7 +17,7 @@ from confir.data.lists.unjudged_documents import (
     possible_grades,
 )
 from confir.data.reading_rules import ReadingOptions, takes_rules
-from confir.data.result import axis, over, result
+from confir.data.result import over, result
 from confir.data.scores import Scores
 from confir.errors import enumerate_names
 from confir.measures.completions import Rule, ScoreBounds
@@ -48,13 +48,8 @@ class UnjudgedBounds(ComparedMeans):
         None for whole lists.
     """
 
-    runs: tuple[str, ...] = axis("run")
-    measures: tuple[str, ...] = axis("measure")
-    scores: Scores
     lowest_scores: Scores
     highest_scores: Scores
-    topics: Integers = over("run", "measure")
-    mean: Floats = over("run", "measure")
     lowest: Floats = over("run", "measure")
     highest: Floats = over("run", "measure")
     judged: Floats = over("run", "measure")

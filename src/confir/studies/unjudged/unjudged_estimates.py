@@ -8,11 +8,11 @@ from typing import Any, Literal, Unpack, get_args
 import numpy as np
 
 from confir.arguments import as_choice, as_generator, as_integer, as_level
-from confir.arrays import Floats, Integers
+from confir.arrays import Floats
 from confir.data.experiment import Experiment
 from confir.data.lists.unjudged_documents import Completions, UnjudgedDocuments, find_unjudged
 from confir.data.reading_rules import ReadingOptions, takes_rules
-from confir.data.result import axis, constant, over, result
+from confir.data.result import constant, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import COMPLETIONS, LEVEL, SEED
@@ -59,13 +59,8 @@ class UnjudgedEstimate(ComparedMeans):
         Level of the interval, and number of draws; 0 for condensed lists.
     """
 
-    runs: tuple[str, ...] = axis("run")
-    measures: tuple[str, ...] = axis("measure")
     treatment: Treatment = constant()
-    scores: Scores
     estimated_scores: Scores
-    topics: Integers = over("run", "measure")
-    mean: Floats = over("run", "measure")
     estimate: Floats = over("run", "measure")
     low: Floats = over("run", "measure")
     high: Floats = over("run", "measure")

@@ -7,7 +7,6 @@ import pytest
 
 from confir.data.scores import Scores
 from confir.errors import FormatError, InputWarning
-from confir.measures import completions
 from confir.measures.bounded_measures import (
     assumed_bounded,
     bounded_measures,
@@ -91,8 +90,3 @@ def test_scores_further_outside_are_an_error(score):
 def test_scores_of_an_unbounded_measure_stay_as_they_are():
     table = scores_of([[0.2, 1.0000001], [3.0, -2.0]], ("NumRet",))
     assert table.clipped(bounded_measures) is table
-
-
-def test_sums_restart_in_each_list():
-    sums = completions._sums_down(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 2, 2, 4]))
-    assert sums.tolist() == [1.0, 3.0, 3.0, 7.0]
