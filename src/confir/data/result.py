@@ -25,7 +25,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
-from confir.data.interval_chart import IntervalChart
+from confir.data.chart_marks import IntervalChart
 from confir.data.table_columns import TableColumns
 from confir.errors import FormatError, UnknownNameError, UnsupportedMethodError
 from confir.order import best_first

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from confir.data.interval_chart import IntervalChart, Mark, Tip
+from confir.data.chart_marks import IntervalChart, Mark, Tip
 from confir.report.charts import (
     COLOURS,
     INK,

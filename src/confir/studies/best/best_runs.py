@@ -13,8 +13,7 @@ import numpy as np
 
 from confir.arguments import as_levels
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.experiment import on_its_scheduler
-from confir.data.interval_chart import (
+from confir.data.chart_marks import (
     FIRST,
     FOUR_DECIMALS,
     IntervalChart,
@@ -24,6 +23,7 @@ from confir.data.interval_chart import (
     numbers,
     texts,
 )
+from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import LIMITS, MEASURE_AND_RUN, Role, TableColumn, TableColumns

@@ -10,8 +10,8 @@ import numpy as np
 
 from confir.arguments import as_generator, as_level
 from confir.arrays import Floats
+from confir.data.chart_marks import LIMITS_LINE, IntervalChart, Mark, dot, numbers, texts
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
-from confir.data.interval_chart import LIMITS_LINE, IntervalChart, Mark, dot, numbers, texts
 from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, JudgedScores, check_sample

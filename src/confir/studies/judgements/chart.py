@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from confir.data.interval_chart import IntervalChart, Mark, dot, numbers, texts
+from confir.data.chart_marks import IntervalChart, Mark, dot, numbers, texts
 from confir.data.result import Record
 from confir.number_text import percent, share_text
 from confir.report.charts import (

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from confir.data.interval_chart import (
+from confir.data.chart_marks import (
     FOUR_DECIMALS,
     LIMITS_LINE,
     IntervalChart,

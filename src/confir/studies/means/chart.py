@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from confir.data.interval_chart import (
+from confir.data.chart_marks import (
     FOUR_DECIMALS,
     LIMITS_LINE,
     IntervalChart,

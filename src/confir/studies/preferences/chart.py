@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from confir.data.interval_chart import LIMITS_LINE, IntervalChart, Tip, dot, numbers, texts
+from confir.data.chart_marks import LIMITS_LINE, IntervalChart, Tip, dot, numbers, texts
 from confir.data.result import Record
 from confir.errors import counted
 from confir.number_text import percent

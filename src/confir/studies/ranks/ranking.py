@@ -11,8 +11,8 @@ import numpy as np
 
 from confir.arguments import as_level, as_levels
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.chart_marks import FIRST, IntervalChart, Mark, Tip, dot, numbers, texts
 from confir.data.experiment import on_its_scheduler
-from confir.data.interval_chart import FIRST, IntervalChart, Mark, Tip, dot, numbers, texts
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import MEASURE_AND_RUN, Role, TableColumn, TableColumns

@@ -12,7 +12,7 @@ import numpy as np
 
 from confir.arguments import as_choice, as_level
 from confir.arrays import Floats, Integers
-from confir.data.interval_chart import (
+from confir.data.chart_marks import (
     FOUR_DECIMALS,
     LIMITS_LINE,
     IntervalChart,

@@ -11,9 +11,9 @@ import numpy as np
 
 from confir.arguments import as_flag, as_function, as_integer, as_level
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.chart_marks import LIMITS_LINE, IntervalChart, dot, numbers, texts
 from confir.data.experiment import Experiment, as_experiment
 from confir.data.files import PathLike
-from confir.data.interval_chart import LIMITS_LINE, IntervalChart, dot, numbers, texts
 from confir.data.lists.held_lists import HeldLists
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules

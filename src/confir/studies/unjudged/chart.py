@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from confir.data.interval_chart import LIMITS_LINE, IntervalChart, Mark, dot, numbers, texts
+from confir.data.chart_marks import LIMITS_LINE, IntervalChart, Mark, dot, numbers, texts
 from confir.data.result import Record
 from confir.intervals.interval import Interval
 from confir.number_text import percent
