@@ -17,8 +17,8 @@ from collections.abc import Callable
 import numpy as np
 
 from confir.arrays import Booleans, Integers
-from confir.data.lists.held_lists import HeldLists
 from confir.data.qrels import Qrels, build_qrels
+from confir.data.ranked_lists.held_lists import HeldLists
 from confir.data.run import Run, build_run
 from confir.data.scanning.list_scanner import read_lists
 from confir.measures.parsing import parse_measure

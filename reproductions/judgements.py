@@ -18,7 +18,7 @@ import numpy as np
 
 import confir
 from confir.data.files import write_whole
-from confir.data.sampling.prediction_powered import (
+from confir.data.sampling_designs.prediction_powered import (
     CorrectedMoments,
     correct_moments,
     left_out_weights,

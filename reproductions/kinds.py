@@ -20,8 +20,8 @@ import numpy as np
 
 import confir
 from confir.data.files import write_whole
-from confir.data.sampling.design import Datasets
-from confir.data.sampling.judged_scores import JudgedScores
+from confir.data.sampling_designs.design import Datasets
+from confir.data.sampling_designs.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.errors import ConfirWarning
 

@@ -12,7 +12,7 @@ from confir.data.formats.run_readers import read_qrels as read_qrels
 from confir.data.formats.run_readers import read_run as read_run
 from confir.data.qrels import Qrels as Qrels
 from confir.data.run import Run as Run
-from confir.data.sampling.design import Design as Design
+from confir.data.sampling_designs.design import Design as Design
 from confir.data.scores import Scores as Scores
 from confir.data.simulation import sample_collection as sample_collection
 from confir.data.tables.effect_files import read_effects as read_effects

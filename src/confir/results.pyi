@@ -1,8 +1,8 @@
 # The classes that functions of confir return: the one list of them, which `results.py` reads.
 
 from confir.data.reading_rules import ReadingRules as ReadingRules
-from confir.data.sampling.judged_scores import JudgedScores as JudgedScores
-from confir.data.sampling.sampled_document_scores import SampledScores as SampledScores
+from confir.data.sampling_designs.judged_scores import JudgedScores as JudgedScores
+from confir.data.sampling_designs.sampled_document_scores import SampledScores as SampledScores
 from confir.data.tables.published_files import PublishedMeans as PublishedMeans
 from confir.data.votes import Votes as Votes
 from confir.intervals.method import Method as Method

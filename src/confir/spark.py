@@ -19,7 +19,7 @@ from confir.data.long_tables.arrow_documents import ROW_COLUMNS, RowColumns, row
 from confir.data.long_tables.id_hashes import Words
 from confir.data.long_tables.score_blocks import Known, ScoreBlocks, TopicBlock, merge_all
 from confir.data.reading_rules import ReadingOptions, ReadingRules
-from confir.data.sampling.design import refuse_design
+from confir.data.sampling_designs.design import refuse_design
 from confir.errors import (
     ConfirError,
     FormatError,

@@ -13,7 +13,7 @@ import pytest
 
 import confir
 import confir.resampling
-from confir.data.sampling.judged_scores import JudgedScores
+from confir.data.sampling_designs.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.data.tables.published_files import PublishedMeans
 from confir.resampling.influence_sample import InfluenceSample, VoteSample

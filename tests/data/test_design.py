@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import confir
-from confir.data.sampling.design import Design
+from confir.data.sampling_designs.design import Design
 from confir.data.scores import Scores
 from confir.errors import (
     FormatError,

@@ -13,8 +13,8 @@ import confir
 from confir.data.formats.objects import as_runs
 from confir.data.formats.run_readers import read_runs
 from confir.data.formats.run_sources import RunSource
-from confir.data.sampling.design import read_dataset_designs
-from confir.data.sampling.topic_groups import read_topic_groups
+from confir.data.sampling_designs.design import read_dataset_designs
+from confir.data.sampling_designs.topic_groups import read_topic_groups
 from confir.data.tables.cost_files import read_costs
 from confir.data.tables.team_files import read_teams
 from confir.errors import FormatError

@@ -12,8 +12,8 @@ from confir.data import experiment as experiment_module
 from confir.data.exclusions import Exclusions
 from confir.data.formats import run_tables
 from confir.data.long_tables import documents_by_topic
-from confir.data.sampling.judged_scores import JudgedScores
-from confir.data.sampling.sampled_document_scores import SampledScores
+from confir.data.sampling_designs.judged_scores import JudgedScores
+from confir.data.sampling_designs.sampled_document_scores import SampledScores
 from confir.data.scanning import file_scans
 from confir.data.scanning.scan_kernels import load_kernels
 from confir.data.scanning.stored_lists import StoredLists

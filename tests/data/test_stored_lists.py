@@ -15,8 +15,8 @@ from confir.data import experiment as experiments_of_files
 from confir.data.experiment import Experiment
 from confir.data.formats.run_readers import read_qrels
 from confir.data.formats.run_sources import RunSource
-from confir.data.lists.held_lists import HeldLists
-from confir.data.lists.tied_lists import count_ties
+from confir.data.ranked_lists.held_lists import HeldLists
+from confir.data.ranked_lists.tied_lists import count_ties
 from confir.data.scanning import stored_lists
 from confir.data.scanning.list_scanner import read_lists
 from confir.data.scanning.stored_lists import StoredLists, store_lists

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confir.data.lists import topic_lists
-from confir.data.lists.topic_lists import index_distinct
+from confir.data.ranked_lists import topic_lists
+from confir.data.ranked_lists.topic_lists import index_distinct
 from strategies import examples
 
 PAIRS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 30)), max_size=40)

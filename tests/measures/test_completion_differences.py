@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from confir.data.experiment import Experiment
-from confir.data.lists.unjudged_documents import find_unjudged
+from confir.data.ranked_lists.unjudged_documents import find_unjudged
 from confir.measures.completion_differences import difference_bounds
 from confir.measures.measure_list import MEASURES
 from confir.measures.parsing import parse_measure

@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from confir.data.lists.rankings import Rankings
 from confir.data.qrels import build_qrels
+from confir.data.ranked_lists.rankings import Rankings
 
 
 def make_rankings(replicates, offsets=(0, 3, 3, 9, 40, 40, 42)):

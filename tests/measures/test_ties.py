@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from confir.data.experiment import Experiment
-from confir.data.lists.rankings import stack_rankings
-from confir.data.lists.tied_lists import tie_groups, tied_rankings
+from confir.data.ranked_lists.rankings import stack_rankings
+from confir.data.ranked_lists.tied_lists import tie_groups, tied_rankings
 from confir.errors import UnsupportedMethodError
 from confir.measures.measure_list import MEASURES
 from confir.measures.parsing import parse_measure

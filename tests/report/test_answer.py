@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from confir.data.sampling.judged_scores import JudgedScores
+from confir.data.sampling_designs.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.measures.evaluation import evaluate
 from confir.number_text import count_words, percent

@@ -8,7 +8,7 @@ import pytest
 
 import confir
 from chart_labels import names_of
-from confir.data.sampling.judged_scores import JudgedScores
+from confir.data.sampling_designs.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.report.contents import Settings
 from confir.report.figures import _file_names, report_figures, write_figures

@@ -19,7 +19,7 @@ from confir import errors, parallel
 from confir.cli.start import warnings_at_the_end
 from confir.data import experiment as experiment_module
 from confir.data.experiment import Experiment
-from confir.data.lists import topic_lists
+from confir.data.ranked_lists import topic_lists
 from confir.data.scanning.stored_lists import StoredLists
 from confir.data.scores import Scores
 from confir.data.simulation import write_collection

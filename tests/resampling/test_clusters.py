@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import confir
-from confir.data.sampling.design import Design
+from confir.data.sampling_designs.design import Design
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, UnsupportedMethodError
 from confir.resampling.borrowed_variance import BorrowedVariance

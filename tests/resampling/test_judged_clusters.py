@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import confir
-from confir.data.sampling.judged_scores import JudgedScores
+from confir.data.sampling_designs.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, UnsupportedMethodError
 from confir.resampling.kinds import as_sample

@@ -6,7 +6,7 @@ from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
 from scipy import stats
 from scipy.special import ndtr
 
-from confir.data.sampling.prediction_powered import Judged
+from confir.data.sampling_designs.prediction_powered import Judged
 from confir.errors import UnsupportedMethodError
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.method_list import METHODS

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import confir
-from confir.data.sampling.judged_scores import join_judges
+from confir.data.sampling_designs.judged_scores import join_judges
 from confir.errors import (
     InvalidValueError,
     TopicMismatchError,

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import confir
-from confir.data.sampling.prediction_powered import Judged
+from confir.data.sampling_designs.prediction_powered import Judged
 from confir.errors import InvalidValueError
 from confir.intervals.method_list import METHODS, methods_over
 from confir.parallel import task_seeds

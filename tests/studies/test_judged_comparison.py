@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 import confir
-from confir.data.sampling.judged_scores import join_judges
-from confir.data.sampling.prediction_powered import Judged
+from confir.data.sampling_designs.judged_scores import join_judges
+from confir.data.sampling_designs.prediction_powered import Judged
 from confir.errors import ConfirError, InvalidValueError, TopicMismatchError, UnsupportedMethodError
 from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.judged_sample import JudgedSample

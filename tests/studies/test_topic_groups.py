@@ -5,7 +5,7 @@ import pytest
 from statsmodels.stats.oneway import anova_oneway
 
 import confir
-from confir.data.sampling.topic_groups import as_topic_groups
+from confir.data.sampling_designs.topic_groups import as_topic_groups
 from confir.data.scores import Scores
 from confir.errors import (
     FormatError,

@@ -7,8 +7,8 @@ from hypothesis import given
 
 import confir
 from confir.data.experiment import Experiment
-from confir.data.lists import topic_lists
-from confir.data.lists.unjudged_documents import find_unjudged
+from confir.data.ranked_lists import topic_lists
+from confir.data.ranked_lists.unjudged_documents import find_unjudged
 from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
 from confir.resampling.drawn_judgements import draw_judgements, drawing_depth, gain_rates
 from samples import short_sample

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from confir.data.experiment import Experiment
     from confir.data.formats.run_sources import RunSource
     from confir.data.run import Run
-    from confir.data.sampling.topic_groups import TopicGroups
+    from confir.data.sampling_designs.topic_groups import TopicGroups
     from confir.data.scores import Scores
     from confir.measures.score_summary import ScoreSummary
 
@@ -115,7 +115,11 @@ class Inputs(InputOptions):
         """Return whether human judgements are given; raise where their sample is not described."""
         if self.human is None and self.human_sample is None:
             return False
-        from confir.data.sampling.judged_scores import HUMAN_SAMPLES, RANDOM_DOCUMENTS, check_sample
+        from confir.data.sampling_designs.judged_scores import (
+            HUMAN_SAMPLES,
+            RANDOM_DOCUMENTS,
+            check_sample,
+        )
 
         if self.human is None:
             raise InvalidValueError(
@@ -262,8 +266,8 @@ class Inputs(InputOptions):
 
     def grouped(self, by: str) -> tuple[Self, TopicGroups]:
         """Return the inputs without a design that only groups topics, and the groups in a column."""
-        from confir.data.sampling.design import ROLES, has_design
-        from confir.data.sampling.topic_groups import read_topic_groups
+        from confir.data.sampling_designs.design import ROLES, has_design
+        from confir.data.sampling_designs.topic_groups import read_topic_groups
 
         if self.design is None:
             raise InvalidValueError(

@@ -18,15 +18,15 @@ from confir.data.formats.run_sources import RunSource
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.run import Run
-from confir.data.sampling.design import refuse_design
+from confir.data.sampling_designs.design import refuse_design
 from confir.defaults import SEED
 from confir.errors import InvalidValueError
 from confir.scheduler import check_address, use_scheduler
 
 if TYPE_CHECKING:
     from confir.data.formats.run_metadata import RunMetadata
-    from confir.data.lists.held_lists import HeldLists
-    from confir.data.lists.topic_lists import TopicLists
+    from confir.data.ranked_lists.held_lists import HeldLists
+    from confir.data.ranked_lists.topic_lists import TopicLists
 
 Part = TypeVar("Part")
 P = ParamSpec("P")
@@ -270,7 +270,7 @@ def _is_file(source: RunSource) -> bool:
 
 def _checked_human(human: Any, human_sample: str | None) -> tuple[Any, str]:
     """Return human judgements and how their topics were sampled; raise where only one is given."""
-    from confir.data.sampling.judged_scores import HUMAN_SAMPLES, check_sample
+    from confir.data.sampling_designs.judged_scores import HUMAN_SAMPLES, check_sample
 
     if human is None:
         raise InvalidValueError(

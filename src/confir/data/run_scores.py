@@ -12,7 +12,7 @@ from confir.defaults import REPLICATES
 from confir.errors import InvalidValueError, UnsupportedMethodError
 
 if TYPE_CHECKING:
-    from confir.data.sampling.design import Datasets, Design, DesignSource
+    from confir.data.sampling_designs.design import Datasets, Design, DesignSource
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")

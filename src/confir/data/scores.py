@@ -18,7 +18,7 @@ from confir.data.common_topics import (
 )
 from confir.data.result import Result, axis, over, result
 from confir.data.run_scores import RunScores
-from confir.data.sampling.design import ROLES, Datasets, Design, DesignSource, as_design
+from confir.data.sampling_designs.design import ROLES, Datasets, Design, DesignSource, as_design
 from confir.errors import FormatError, InvalidValueError, ReadingWarning, warn_caller
 from confir.order import TIE
 
@@ -232,7 +232,7 @@ class Scores(RunScores, Result):
             How repeats are named, such as ``{system}-v{repeat}``; by default ``system@1``,
             ``system_seed1``, ``system-s1`` and the like.
         """
-        from confir.data.sampling.repeated_scores import group_repeats
+        from confir.data.sampling_designs.repeated_scores import group_repeats
 
         return group_repeats(self, pattern)
 
@@ -246,7 +246,11 @@ class Scores(RunScores, Result):
         human_sample
             How the human-judged topics were sampled: "random-topics", or "all".
         """
-        from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, check_sample, join_tables
+        from confir.data.sampling_designs.judged_scores import (
+            RANDOM_DOCUMENTS,
+            check_sample,
+            join_tables,
+        )
 
         if check_sample(human_sample) == RANDOM_DOCUMENTS:
             raise InvalidValueError(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.lists.rankings import Rankings
+from confir.data.ranked_lists.rankings import Rankings
 
 # A rank that no document has.
 _NEVER = np.iinfo(np.int64).max

@@ -27,7 +27,7 @@ from confir.measures.completions import (
 
 if TYPE_CHECKING:
     from confir.arrays import Booleans, Floats, Integers
-    from confir.data.lists.unjudged_documents import UnjudgedDocuments
+    from confir.data.ranked_lists.unjudged_documents import UnjudgedDocuments
     from confir.measures.measure import Measure
 
 _NOWHERE = np.iinfo(np.int64).max

@@ -21,7 +21,7 @@ from confir.order import TIE
 
 if TYPE_CHECKING:
     from confir.arrays import Booleans, Floats, Integers
-    from confir.data.lists.unjudged_documents import UnjudgedDocuments
+    from confir.data.ranked_lists.unjudged_documents import UnjudgedDocuments
     from confir.measures.measure import Measure
 
 # Dinkelbach's iteration takes few steps; each one improves the ratio, by more than rounding does.

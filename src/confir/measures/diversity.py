@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.lists.rankings import Rankings, sum_by_index
 from confir.data.qrels import subtopic_judgements
+from confir.data.ranked_lists.rankings import Rankings, sum_by_index
 from confir.errors import InvalidValueError
 from confir.measures.binary import relevant_within, share
 from confir.measures.graded import discounted, mapped_gain, over_copies, share_of_best

@@ -13,10 +13,10 @@ from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.files import PathLike
 from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import RunSource
-from confir.data.lists.held_lists import HeldLists
-from confir.data.lists.rankings import Rankings, stack_rankings
-from confir.data.lists.topic_lists import TopicLists
 from confir.data.qrels import Qrels
+from confir.data.ranked_lists.held_lists import HeldLists
+from confir.data.ranked_lists.rankings import Rankings, stack_rankings
+from confir.data.ranked_lists.topic_lists import TopicLists
 from confir.data.reading_rules import Missing, ReadingOptions, ReadingRules, takes_rules
 from confir.data.run import Run
 from confir.data.scanning.scanner import Ranked, read_rankings

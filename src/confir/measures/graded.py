@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.lists.rankings import Rankings, Values
+from confir.data.ranked_lists.rankings import Rankings, Values
 from confir.data.text_numbers import parse_number
 from confir.errors import InvalidValueError
 from confir.measures.binary import relevant_within, share

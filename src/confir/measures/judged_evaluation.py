@@ -10,7 +10,7 @@ import numpy as np
 
 from confir.data.experiment import Experiment
 from confir.data.formats.objects import qrels_called
-from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, join_judges, shared_topics
+from confir.data.sampling_designs.judged_scores import RANDOM_DOCUMENTS, join_judges, shared_topics
 from confir.data.scores import Scores
 from confir.errors import ConfirWarning, enumerate_names, warn_caller
 from confir.measures.evaluation import evaluate

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.lists.rankings import Rankings
 from confir.data.qrels import Qrels
+from confir.data.ranked_lists.rankings import Rankings
 from confir.data.run import Run
 from confir.errors import InvalidValueError, TopicWarning, counted, enumerate_names, warn_caller
 from confir.measures.completions import DifferenceRule, Rule

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.lists.rankings import Rankings
+from confir.data.ranked_lists.rankings import Rankings
 
 # Maximum number of tabulated sums.
 _LARGEST_TABLE = 500_000

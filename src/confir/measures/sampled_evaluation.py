@@ -10,7 +10,7 @@ from confir.arguments import as_generator
 from confir.data.experiment import Experiment
 from confir.data.formats.sampled_qrels import SampledJudgements, read_sampled
 from confir.data.qrels import Qrels
-from confir.data.sampling.sampled_document_scores import SampledScores
+from confir.data.sampling_designs.sampled_document_scores import SampledScores
 from confir.defaults import DRAW_REPLICATES
 from confir.errors import (
     FormatError,

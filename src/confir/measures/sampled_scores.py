@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.lists.held_lists import HeldLists
+from confir.data.ranked_lists.held_lists import HeldLists
 from confir.defaults import DRAW_REPLICATES
 from confir.errors import UnsupportedMethodError
 from confir.measures.document_sample import DocumentSample, Estimated, Redrawn

@@ -26,9 +26,9 @@ from confir.measures.graded import (
 
 if TYPE_CHECKING:
     from confir.arrays import Floats, Integers
-    from confir.data.lists.held_lists import HeldLists
-    from confir.data.lists.rankings import Rankings
-    from confir.data.lists.tied_lists import TiedRankings, TieGroups
+    from confir.data.ranked_lists.held_lists import HeldLists
+    from confir.data.ranked_lists.rankings import Rankings
+    from confir.data.ranked_lists.tied_lists import TiedRankings, TieGroups
 
 # Cells of a table of groups × ranks: enough to spread the cost of a numpy call.
 _CELLS = 1_000_000
@@ -46,7 +46,7 @@ def extreme_lists(
     gains
         The gains that levels of the qrels have.
     """
-    from confir.data.lists.tied_lists import order_ties
+    from confir.data.ranked_lists.tied_lists import order_ties
 
     levels, place = np.unique(lists.qrels.gains, return_inverse=True)
     mapped = np.where(levels >= 1, mapped_gain(levels, gains), 0.0)

@@ -13,8 +13,8 @@ from confir.arrays import Floats, Integers
 from confir.data.exclusions import warn_of_identical
 from confir.data.experiment import Experiment
 from confir.data.formats.run_sources import RunSource
-from confir.data.lists.rankings import empty_rankings
 from confir.data.qrels import Qrels
+from confir.data.ranked_lists.rankings import empty_rankings
 from confir.data.reading_rules import ReadingRules
 from confir.data.scores import Scores
 from confir.measures.evaluation import measure_rankings, rank_sources

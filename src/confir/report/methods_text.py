@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from typing import NamedTuple
 
-from confir.data.sampling.sampled_document_scores import as_sampled
+from confir.data.sampling_designs.sampled_document_scores import as_sampled
 from confir.errors import counted
 from confir.references import REFERENCES
 from confir.report.contents import Contents

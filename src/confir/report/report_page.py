@@ -26,8 +26,8 @@ from confir.data.files import PathLike, check_page_name, write_whole
 from confir.data.output_folder import OutputFolder
 from confir.data.reading_rules import ReadingRules
 from confir.data.result import Record
-from confir.data.sampling.design import DesignSource
-from confir.data.sampling.topic_groups import TopicGroups, as_topic_groups
+from confir.data.sampling_designs.design import DesignSource
+from confir.data.sampling_designs.topic_groups import TopicGroups, as_topic_groups
 from confir.data.tables.cost_files import CostSource, read_costs
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED

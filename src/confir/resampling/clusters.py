@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.sampling.design import Design, Layout
+from confir.data.sampling_designs.design import Design, Layout
 from confir.errors import InvalidValueError
 from confir.resampling.topic_weights import draw_topics
 

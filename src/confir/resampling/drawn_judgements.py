@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.lists.held_lists import HeldLists
-from confir.data.lists.unjudged_documents import Pool
+from confir.data.ranked_lists.held_lists import HeldLists
+from confir.data.ranked_lists.unjudged_documents import Pool
 
 # Bands of ranks: two for each doubling, so that each holds some judged documents.
 _BANDS_PER_DOUBLING = 2

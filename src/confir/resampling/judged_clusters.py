@@ -13,9 +13,9 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.sampling.design import Design
-from confir.data.sampling.judged_scores import JudgedScores
-from confir.data.sampling.prediction_powered import Judged, centre
+from confir.data.sampling_designs.design import Design
+from confir.data.sampling_designs.judged_scores import JudgedScores
+from confir.data.sampling_designs.prediction_powered import Judged, centre
 from confir.errors import InvalidValueError, UnsupportedMethodError, counted
 from confir.resampling.distribution import Fields, SamplingDistribution
 from confir.resampling.judged_sample import JudgedSample

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.sampling.judged_scores import JudgedScores
-from confir.data.sampling.prediction_powered import (
+from confir.data.sampling_designs.judged_scores import JudgedScores
+from confir.data.sampling_designs.prediction_powered import (
     CorrectedMoments,
     Judged,
     centre,

@@ -16,8 +16,8 @@ import numpy as np
 
 from confir.arrays import Bytes, Integers, Numbers
 from confir.compilation import Compile, compile_with_numba, inline_parts
-from confir.data.lists.docids import Docids
 from confir.data.long_tables.id_hashes import Words
+from confir.data.ranked_lists.docids import Docids
 from confir.parallel import run_in_threads
 
 KeyKernel: TypeAlias = Callable[[Bytes, Integers, Numbers, Words], None]

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from confir.data.sampling.judged_scores import JudgedScores
-from confir.data.sampling.repeated_scores import RepeatedJudgedScores, RepeatedScores
+from confir.data.sampling_designs.judged_scores import JudgedScores
+from confir.data.sampling_designs.repeated_scores import RepeatedJudgedScores, RepeatedScores
 from confir.data.tables.published_files import PublishedMeans
 from confir.data.votes import Votes
 from confir.measures.score_summary import ScoreSummary

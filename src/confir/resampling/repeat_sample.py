@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.sampling.repeated_scores import RepeatedJudgedScores, RepeatedScores
+from confir.data.sampling_designs.repeated_scores import RepeatedJudgedScores, RepeatedScores
 from confir.errors import UnsupportedMethodError
 from confir.resampling.distribution import Fields, Labels, SamplingDistribution
 from confir.resampling.judged_datasets import JudgedDatasets

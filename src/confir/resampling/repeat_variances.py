@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.sampling.prediction_powered import Judged
-from confir.data.sampling.repeated_scores import RepeatedJudgedScores
+from confir.data.sampling_designs.prediction_powered import Judged
+from confir.data.sampling_designs.repeated_scores import RepeatedJudgedScores
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.judged_datasets import JudgedDatasets
 from confir.resampling.judged_sample import JudgedSample

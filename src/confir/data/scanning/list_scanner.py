@@ -16,16 +16,16 @@ from confir.data.exclusions import NOTHING_EXCLUDED, Exclusions, warn_of_identic
 from confir.data.formats.objects import as_runs
 from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import NAMINGS, NameBy, Reading, RunSource
-from confir.data.lists.docids import Docids
-from confir.data.lists.held_lists import (
+from confir.data.qrels import Qrels
+from confir.data.ranked_lists.docids import Docids
+from confir.data.ranked_lists.held_lists import (
     DocumentNumbers,
     HeldLists,
     ListsOfRun,
     build_lists,
     number_lists,
 )
-from confir.data.lists.rankings import TIE_PRECISIONS, TiePrecision
-from confir.data.qrels import Qrels
+from confir.data.ranked_lists.rankings import TIE_PRECISIONS, TiePrecision
 from confir.data.run import Run
 from confir.data.scanning.block_scanner import BlockScanner, Column
 from confir.data.scanning.file_scans import choose_kernels, scan_files, scan_or_read

@@ -17,11 +17,11 @@ import numpy as np
 from confir.arrays import Bytes, Floats, Integers
 from confir.data.exclusions import NOTHING_EXCLUDED, Exclusions, warn_of_identical
 from confir.data.formats.run_sources import NameBy, RunSource
-from confir.data.lists.docids import Docids
-from confir.data.lists.held_lists import HeldLists
-from confir.data.lists.rankings import Rankings, TiePrecision
 from confir.data.long_tables.spill_folder import DistinctKeys, close_unneeded
 from confir.data.qrels import Qrels
+from confir.data.ranked_lists.docids import Docids
+from confir.data.ranked_lists.held_lists import HeldLists
+from confir.data.ranked_lists.rankings import Rankings, TiePrecision
 from confir.data.scanning.block_scanner import Column
 from confir.data.scanning.file_scans import content_size, scan_files
 from confir.data.scanning.id_numbers import IdNumbers

@@ -13,7 +13,7 @@ from confir.arrays import Floats, Integers
 from confir.data.experiment import Experiment, as_experiment
 from confir.data.formats.objects import as_qrels
 from confir.data.qrels import Qrels
-from confir.data.sampling.design import refuse_design
+from confir.data.sampling_designs.design import refuse_design
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import DRAWS, SEED

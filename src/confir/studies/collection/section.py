@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from confir.data.sampling.design import refuse_design
+from confir.data.sampling_designs.design import refuse_design
 from confir.errors import InvalidValueError
 from confir.measures.bounded_measures import bounded_measures
 from confir.number_text import share_words

@@ -25,8 +25,8 @@ from confir.arguments import (
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import Experiment
 from confir.data.result import Result, axis, constant, over, result
-from confir.data.sampling.design import refuse_design
-from confir.data.sampling.repeated_scores import find_repeats
+from confir.data.sampling_designs.design import refuse_design
+from confir.data.sampling_designs.repeated_scores import find_repeats
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource, make_scores

@@ -14,7 +14,7 @@ from confir.data.chart_marks import LIMITS_LINE, IntervalChart, Mark, dot, numbe
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.data.result import Result, axis, constant, over, result
-from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS, JudgedScores, check_sample
+from confir.data.sampling_designs.judged_scores import RANDOM_DOCUMENTS, JudgedScores, check_sample
 from confir.data.table_columns import LIMITS, MEASURE_AND_RUN, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError, counted, enumerate_names

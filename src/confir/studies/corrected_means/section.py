@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from confir.data.sampling.judged_scores import as_judged
+from confir.data.sampling_designs.judged_scores import as_judged
 from confir.errors import counted
 from confir.number_text import score_words
 from confir.order import TIE, is_best

@@ -15,7 +15,7 @@ import numpy as np
 
 from confir.arguments import as_choice, as_generator, as_integer, as_levels
 from confir.arrays import Floats, Integers
-from confir.data.sampling.design import refuse_design
+from confir.data.sampling_designs.design import refuse_design
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES
 from confir.errors import InvalidValueError, counted
 from confir.parallel import Progress, run_tasks, task_seeds

@@ -10,10 +10,10 @@ import numpy as np
 from confir.arguments import as_generator, as_level
 from confir.arrays import Floats, Integers
 from confir.data.experiment import Experiment
-from confir.data.lists.held_lists import HeldLists
+from confir.data.ranked_lists.held_lists import HeldLists
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Result, Variable, axis, constant, over, result
-from confir.data.sampling.design import refuse_design
+from confir.data.sampling_designs.design import refuse_design
 from confir.data.scores import Scores
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import TopicMismatchError, TopicWarning, counted, warn_caller

@@ -19,8 +19,8 @@ from confir.data.formats.quepid import QUEPID_BOOK, read_judges
 from confir.data.formats.run_readers import read_judgements
 from confir.data.formats.run_sources import RunSource, find_runs, name_from_path
 from confir.data.formats.trec_lines import HIGHEST_GAIN
-from confir.data.lists.held_lists import DocumentNumbers
 from confir.data.qrels import Qrels
+from confir.data.ranked_lists.held_lists import DocumentNumbers
 from confir.data.reading_rules import ReadingRules
 from confir.errors import (
     FormatError,

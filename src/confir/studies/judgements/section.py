@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from confir.data.sampling.design import refuse_design
+from confir.data.sampling_designs.design import refuse_design
 from confir.errors import InvalidValueError
 from confir.number_text import percent
 from confir.report.contents import Contents

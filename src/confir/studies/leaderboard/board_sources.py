@@ -12,8 +12,8 @@ import numpy as np
 from confir.arguments import as_choice
 from confir.data.experiment import Experiment
 from confir.data.run_scores import RunScores
-from confir.data.sampling.design import Datasets as DatasetSampling
-from confir.data.sampling.design import Design
+from confir.data.sampling_designs.design import Datasets as DatasetSampling
+from confir.data.sampling_designs.design import Design
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import make_scores
 from confir.errors import (

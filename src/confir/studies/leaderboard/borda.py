@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from confir.arrays import Floats, Integers
-from confir.data.sampling.design import Design
+from confir.data.sampling_designs.design import Design
 from confir.data.scores import Scores
 from confir.intervals.interval import Limits
 from confir.order import TIE

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from confir.data.sampling.design import read_dataset_designs
+from confir.data.sampling_designs.design import read_dataset_designs
 from confir.data.scores import Scores
 from confir.errors import (
     InvalidValueError,

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from confir.arrays import Booleans, Floats
-from confir.data.sampling.design import Design
-from confir.data.sampling.judged_scores import RANDOM_TOPICS, JudgedScores, as_judged
-from confir.data.sampling.sampled_document_scores import SampledScores, as_sampled
+from confir.data.sampling_designs.design import Design
+from confir.data.sampling_designs.judged_scores import RANDOM_TOPICS, JudgedScores, as_judged
+from confir.data.sampling_designs.sampled_document_scores import SampledScores, as_sampled
 from confir.data.scores import Scores
 from confir.errors import (
     FormatError,

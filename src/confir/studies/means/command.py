@@ -207,7 +207,7 @@ def _check_chart(output: str, methods: Sequence[str], baseline: str | None) -> N
 
 def _check_judged(inputs: JudgedInputs, view: str, methods: Sequence[str]) -> None:
     """Raise if options do not apply to means by human and model judgements."""
-    from confir.data.sampling.judged_scores import RANDOM_DOCUMENTS
+    from confir.data.sampling_designs.judged_scores import RANDOM_DOCUMENTS
 
     by_document = inputs.human_sample == RANDOM_DOCUMENTS
     if view in _DOUBTS or (view == TOPICS and not by_document):
@@ -226,7 +226,7 @@ def _corrected(
 ) -> Answer:
     """Return means by human judgements, estimated from these and the model's."""
     from confir.cli.terminal import result_answer
-    from confir.data.sampling.judged_scores import as_judged
+    from confir.data.sampling_designs.judged_scores import as_judged
     from confir.studies.corrected_means.corrected_means import correct_scores
 
     means = correct_scores(

@@ -212,7 +212,7 @@ def _plan_judgements(
 ) -> Answer:
     """Return how many topics, or documents of each, people must judge."""
     from confir.cli.terminal import Answer, result_answer
-    from confir.data.sampling.sampled_document_scores import as_sampled
+    from confir.data.sampling_designs.sampled_document_scores import as_sampled
     from confir.report.result_table import result_table
     from confir.studies.planning.human_documents import plan_human_documents
     from confir.studies.planning.human_topics import plan_human_topics

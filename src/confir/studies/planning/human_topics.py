@@ -9,8 +9,8 @@ import numpy as np
 from confir.arguments import as_integer
 from confir.arrays import Floats
 from confir.data.result import constant, over, result
-from confir.data.sampling.judged_scores import as_judged
-from confir.data.sampling.prediction_powered import centre
+from confir.data.sampling_designs.judged_scores import as_judged
+from confir.data.sampling_designs.prediction_powered import centre
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, NO_FAMILY

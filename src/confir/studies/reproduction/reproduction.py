@@ -12,7 +12,7 @@ from confir.arguments import as_choice, as_function, as_integer, as_level, as_re
 from confir.arrays import Booleans, Floats
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
-from confir.data.sampling.design import refuse_design
+from confir.data.sampling_designs.design import refuse_design
 from confir.data.scores import Scores
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, OVERLAP_DEPTH, PERSISTENCE, SEED

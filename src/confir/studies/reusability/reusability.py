@@ -14,8 +14,8 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.chart_marks import LIMITS_LINE, IntervalChart, dot, numbers, texts
 from confir.data.experiment import Experiment, as_experiment
 from confir.data.files import PathLike
-from confir.data.lists.held_lists import HeldLists
 from confir.data.qrels import Qrels
+from confir.data.ranked_lists.held_lists import HeldLists
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.run import Run

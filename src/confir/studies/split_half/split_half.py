@@ -18,8 +18,8 @@ import numpy as np
 from confir.arguments import as_choices, as_function, as_generator, as_integer, as_level
 from confir.arrays import Booleans, Integers
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
-from confir.data.lists.docids import Docids
-from confir.data.lists.held_lists import HeldLists
+from confir.data.ranked_lists.docids import Docids
+from confir.data.ranked_lists.held_lists import HeldLists
 from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.defaults import DOCUMENT_REPLICATES, LEVEL, LOGIT_EPSILON, SEED, SPLITS
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, counted, warn_caller

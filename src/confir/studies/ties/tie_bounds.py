@@ -9,9 +9,9 @@ import numpy as np
 
 from confir.arrays import Floats
 from confir.data.experiment import Experiment
-from confir.data.lists.held_lists import HeldLists
-from confir.data.lists.rankings import stack_rankings
-from confir.data.lists.tied_lists import count_ties, tie_groups, tied_rankings
+from confir.data.ranked_lists.held_lists import HeldLists
+from confir.data.ranked_lists.rankings import stack_rankings
+from confir.data.ranked_lists.tied_lists import count_ties, tie_groups, tied_rankings
 from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.data.result import over, result
 from confir.data.scores import Scores

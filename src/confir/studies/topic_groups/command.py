@@ -19,7 +19,7 @@ from confir.studies.unjudged.command import DOUBT_OPTIONS
 if TYPE_CHECKING:
     from confir.cli.terminal import Answer
     from confir.data.result import Record
-    from confir.data.sampling.topic_groups import TopicGroups
+    from confir.data.sampling_designs.topic_groups import TopicGroups
     from confir.data.scores import Scores
     from confir.report.tables import Table
 

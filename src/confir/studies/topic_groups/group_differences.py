@@ -11,8 +11,8 @@ from confir.arguments import as_generator, as_level
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Variable, axis, constant, over, result
-from confir.data.sampling.design import DesignSource
-from confir.data.sampling.topic_groups import TopicGroups, as_topic_groups
+from confir.data.sampling_designs.design import DesignSource
+from confir.data.sampling_designs.topic_groups import TopicGroups, as_topic_groups
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from confir.data.sampling.topic_groups import TopicGroups
+from confir.data.sampling_designs.topic_groups import TopicGroups
 from confir.errors import counted
 from confir.number_text import percent
 from confir.report.contents import Contents, MeasureContents

@@ -10,8 +10,8 @@ import numpy as np
 from confir.arguments import as_integer
 from confir.arrays import Floats
 from confir.data.experiment import Experiment
-from confir.data.lists.held_lists import HeldLists
-from confir.data.lists.unjudged_documents import (
+from confir.data.ranked_lists.held_lists import HeldLists
+from confir.data.ranked_lists.unjudged_documents import (
     UnjudgedDocuments,
     find_unjudged,
     possible_grades,

@@ -10,7 +10,7 @@ import numpy as np
 from confir.arguments import as_choice, as_integer
 from confir.arrays import Floats, Integers
 from confir.data.experiment import Experiment
-from confir.data.lists.unjudged_documents import UnjudgedDocuments, find_unjudged
+from confir.data.ranked_lists.unjudged_documents import UnjudgedDocuments, find_unjudged
 from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.scores import Scores

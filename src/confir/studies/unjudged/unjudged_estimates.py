@@ -10,7 +10,11 @@ import numpy as np
 from confir.arguments import as_choice, as_generator, as_integer, as_level
 from confir.arrays import Floats
 from confir.data.experiment import Experiment
-from confir.data.lists.unjudged_documents import Completions, UnjudgedDocuments, find_unjudged
+from confir.data.ranked_lists.unjudged_documents import (
+    Completions,
+    UnjudgedDocuments,
+    find_unjudged,
+)
 from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.data.result import constant, over, result
 from confir.data.scores import Scores

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers, Numbers
-from confir.data.lists.docids import Docids
-from confir.data.lists.rankings import Rankings, empty_rankings
 from confir.data.qrels import Qrels
+from confir.data.ranked_lists.docids import Docids
+from confir.data.ranked_lists.rankings import Rankings, empty_rankings
 from confir.data.run import Run
 
 # The fields of HeldLists that have an entry for each listed document.

@@ -10,7 +10,7 @@ import numpy as np
 from confir.arguments import as_text, invalid
 from confir.arrays import Integers
 from confir.data.result import Result, axis, constant, over, result
-from confir.data.sampling.design import ROLES, Design, DesignSource, read_topic_table
+from confir.data.sampling_designs.design import ROLES, Design, DesignSource, read_topic_table
 from confir.data.scores import Scores
 from confir.errors import (
     InvalidValueError,

@@ -10,7 +10,7 @@ import numpy as np
 from confir.arrays import Integers, Numbers
 
 if TYPE_CHECKING:
-    from confir.data.lists.held_lists import HeldLists
+    from confir.data.ranked_lists.held_lists import HeldLists
     from confir.data.scanning.stored_lists import StoredLists
 
 # Whole lists that are looked at some topics at a time; `HeldLists` says what both have.

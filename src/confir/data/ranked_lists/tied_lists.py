@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from confir.arrays import Floats, Integers, SingleFloats
-from confir.data.lists.held_lists import HeldLists
-from confir.data.lists.rankings import Rankings, TiePrecision, stack_rankings
-from confir.data.lists.topic_lists import TopicLists, topic_blocks
+from confir.data.ranked_lists.held_lists import HeldLists
+from confir.data.ranked_lists.rankings import Rankings, TiePrecision, stack_rankings
+from confir.data.ranked_lists.topic_lists import TopicLists, topic_blocks
 
 
 class TieGroups(NamedTuple):

@@ -15,8 +15,8 @@ import numpy as np
 from confir.arguments import as_choice
 from confir.arrays import Floats, Integers
 from confir.data.result import result
-from confir.data.sampling.design import Datasets, Design, DesignSource, as_design
-from confir.data.sampling.prediction_powered import Judged
+from confir.data.sampling_designs.design import Datasets, Design, DesignSource, as_design
+from confir.data.sampling_designs.prediction_powered import Judged
 from confir.data.scores import Scores
 from confir.errors import (
     InvalidValueError,
@@ -129,7 +129,7 @@ class JudgedScores(Scores):
 
     def with_repeats(self, pattern: str | None = None) -> Any:
         """Return the scores of systems by both judges, whose repeats the runs are, as in `Scores`."""
-        from confir.data.sampling.repeated_scores import group_judged_repeats
+        from confir.data.sampling_designs.repeated_scores import group_judged_repeats
 
         return group_judged_repeats(self, pattern)
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.data.result import over, result
-from confir.data.sampling.judged_scores import JudgedScores
-from confir.data.sampling.prediction_powered import Judged
+from confir.data.sampling_designs.judged_scores import JudgedScores
+from confir.data.sampling_designs.prediction_powered import Judged
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, enumerate_names
 
