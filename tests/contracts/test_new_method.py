@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 
@@ -23,6 +24,11 @@ DOCS = Path(__file__).resolve().parents[2] / "docs"
 def toy_interval(distribution, level):
     """``m ± level``, whatever the scores: a width that nothing else has."""
     return Limits(distribution.estimate - level, distribution.estimate + level)
+
+
+def printing(kind):
+    """The output options of a command with --format."""
+    return Output(click.Context(click.Command("methods")), kind=kind)
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +83,7 @@ def test_it_is_validated_on_halves_of_a_collection():
 
 @pytest.mark.parametrize("over", ["topics", "documents"])
 def test_the_list_of_methods_has_it(capsys, over):
-    methods_command(out=Output(kind="json"))
+    methods_command(out=printing("json"))
     records = json.loads(capsys.readouterr().out)
     assert {
         "method": "toy",
@@ -93,5 +99,5 @@ def test_the_list_of_methods_has_it(capsys, over):
 def test_the_page_about_intervals_has_its_table_from_that_list(capsys):
     page = (DOCS / "intervals.md").read_text(encoding="utf-8")
     assert "<!-- $ confir methods --format md -->" in page
-    methods_command(out=Output(kind="md"))
+    methods_command(out=printing("md"))
     assert "toy | documents | a topic's score in [0, 1] | nothing" in capsys.readouterr().out
