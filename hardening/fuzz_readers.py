@@ -35,7 +35,7 @@ with atheris.instrument_imports(
     from confir.data.formats.run_metadata import read_metadata
     from confir.data.formats.run_readers import read_qrels, read_run
     from confir.data.formats.run_sources import RunSource
-    from confir.data.ranked_lists.rankings import JudgedPositions
+    from confir.data.ranked_lists.judged_positions import JudgedPositions
     from confir.data.sampling_designs.topic_groups import read_topic_groups
     from confir.data.scanning.scan_kernels import load_kernels
     from confir.data.scanning.scanner import Wanted, scan_rankings

@@ -10,10 +10,8 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from contextvars import copy_context
 from functools import cache, partial
 from pathlib import Path
@@ -22,8 +20,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from confir.arguments import as_function, as_integer, as_path
-from confir.cores import Cores, Products
+from confir.cores import Cores
 from confir.errors import CollectedWarning, InvalidValueError, collect_warnings, warn_caller
+from confir.matrix_products import single_products
 from confir.scheduler import scheduler_in_use
 
 if TYPE_CHECKING:
@@ -193,63 +192,7 @@ def _counted(results: Iterable[Result], progress: Progress) -> Iterator[Result]:
         progress(1)
 
 
-class _SingleProducts:
-    """Limits matrix products to one thread each while any thread is inside.
-
-    The limit is global to the process: the first to enter sets it, and the last to leave restores it.
-    """
-
-    def __init__(self) -> None:
-        self._changing = threading.Lock()
-        self._inside = 0
-        self._limit: Any = None
-
-    def __enter__(self) -> None:
-        with self._changing:
-            if self._inside == 0:
-                self._limit = _matrix_libraries().limit(limits=1)
-                _let_any_thread_change_limits()
-            self._inside += 1
-
-    def __exit__(self, *error: object) -> None:
-        with self._changing:
-            self._inside -= 1
-            if self._inside == 0:
-                self._limit.restore_original_limits()
-                self._limit = None
-                _let_any_thread_change_limits()
-
-
-def _let_any_thread_change_limits() -> None:
-    """Let other threads change limits, which threadpoolctl 3.8 allows only the first thread."""
-    from threadpoolctl import OpenBLASController
-
-    clear = getattr(OpenBLASController, "clear_controlling_thread", None)
-    if clear is not None:
-        clear(force=True)
-
-
-_limit = _SingleProducts()
 _cores = Cores()
-
-
-@cache
-def single_products() -> AbstractContextManager[None]:
-    """Return a context in which each matrix product has one thread.
-
-    The last bits of a product depend on the number of threads. Products of numpy have one anyway
-    where the command line has seen to it.
-    """
-    blas = np.__config__.CONFIG["Build Dependencies"]["blas"]["name"]
-    return nullcontext() if Products.single and "openblas" in blas else _limit
-
-
-@cache
-def _matrix_libraries() -> Any:
-    """Return the controller of the BLAS libraries; creating it is slow."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 def task_seeds(rng: np.random.Generator, tasks: int) -> list[np.random.SeedSequence]:

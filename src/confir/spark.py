@@ -26,11 +26,11 @@ from confir.errors import (
     InvalidValueError,
     MissingDependencyError,
 )
+from confir.matrix_products import single_products
 from confir.measures.measure_list import DEFAULT_MEASURES
 from confir.measures.parsing import parse_measures
 from confir.measures.partitioned_evaluation import TopicCounts, TopicScorer, check_partitioned
 from confir.measures.score_summary import ScoreSummary, summary_of
-from confir.parallel import single_products
 
 # Rows that a worker scores together, about.
 _ROWS_AT_ONCE = 1 << 18

@@ -238,7 +238,7 @@ def test_progress_counts_runs(tmp_path):
 
 
 def test_rankings_are_those_of_evaluation(tmp_path):
-    from confir.data.ranked_lists.rankings import JudgedPositions
+    from confir.data.ranked_lists.judged_positions import JudgedPositions
 
     source = write(tmp_path, lists(["1", "3", "7"], 30))
     (found,) = read_lists(QRELS, [source.path]).rankings()

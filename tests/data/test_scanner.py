@@ -22,7 +22,7 @@ from confir.data.files import open_bytes
 from confir.data.formats.run_readers import read_qrels, read_run
 from confir.data.formats.run_sources import Reading, RunSource
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists.rankings import JudgedPositions
+from confir.data.ranked_lists.judged_positions import JudgedPositions
 from confir.data.scanning import block_scanner, file_scans, scan_kernels, scanner
 from confir.data.scanning.scan_kernels import load_kernels
 from confir.data.scanning.scanner import JudgedScanner, Wanted, read_rankings, scan_rankings

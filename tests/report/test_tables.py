@@ -19,7 +19,8 @@ from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import name_methods
 from confir.intervals.method_list import METHODS
 from confir.measures.measure_list import MEASURES
-from confir.report.latex import escape_latex, to_latex
+from confir.report.latex import to_latex
+from confir.report.latex_text import escape_latex
 from confir.report.records import format_result, write_result
 from confir.report.tables import (
     Cell,

@@ -6,9 +6,10 @@ import pytest
 import confir
 from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.kinds import as_sample
-from confir.resampling.pair_draws import PairDraws, UnitDraws
+from confir.resampling.pair_draws import PairDraws
 from confir.resampling.shared_draws import shared_draws
 from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
+from confir.resampling.unit_draws import UnitDraws
 from confir.studies.best.run_pairs import compare_all_runs
 from contracts.test_samples import EXAMPLES, plain
 

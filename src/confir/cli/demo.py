@@ -46,9 +46,9 @@ def demo_command(
 
     Example: `confir demo --write sample` and then `confir evaluate sample/qrels.txt sample/runs`
     """
+    from confir.cli.answers import result_answer
     from confir.cli.report import check_page
     from confir.cli.streams import print_message
-    from confir.cli.terminal import result_answer
     from confir.data.experiment import Experiment
     from confir.data.simulation import sample_collection, write_collection
     from confir.intervals.confidence_intervals import confidence_interval

@@ -198,7 +198,7 @@ class Inputs(InputOptions):
         may_summarise: bool = False,
     ) -> Any:
         """Return the scores of RUN..., or their summary where it may be one."""
-        from confir.cli.terminal import Progress
+        from confir.cli.progress import Progress
         from confir.data.formats.objects import find_run_datasets
         from confir.measures.evaluation import evaluate
 
@@ -215,7 +215,7 @@ class Inputs(InputOptions):
 
     def _summarised(self, given: dict[str, Any], *, quiet: bool) -> Any:
         """Return the scores of runs in Parquet datasets, or their summary; None where they need all."""
-        from confir.cli.terminal import Progress
+        from confir.cli.progress import Progress
         from confir.data.experiment import Experiment
         from confir.measures.evaluation import chosen_measures
         from confir.measures.partitioned_evaluation import evaluate_partitions

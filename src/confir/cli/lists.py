@@ -85,7 +85,7 @@ def prepare_list(out: Output) -> None:
 
 def deliver_list(out: Output, records: Sequence[dict[str, str]], note: str = "") -> None:
     """Print or write a list of texts: one row per record."""
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.report.tables import Cell, Table
 
     rows = tuple(tuple(map(Cell, record.values())) for record in records)

@@ -17,7 +17,7 @@ from confir.defaults import CHART_ENDINGS
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
 
 _FOR_PRINTING = "is for printing; --output takes the format from the extension of the file"
 
@@ -51,7 +51,7 @@ class Output:
     def __post_init__(self) -> None:
         # before any work: could a result be written?
         if self.output is not None:
-            from confir.cli.terminal import check_output
+            from confir.cli.output_checks import check_output
 
             refuse_options(self.context, ["kind"], _FOR_PRINTING)
             check_output(self.output)

@@ -98,8 +98,8 @@ def report_command(
     - `confir report qrels.txt runs/ -m AP,nDCG@10 --baseline bm25 -o report.html`
     - `confir report --scores scores.csv -o report.html`
     """
+    from confir.cli.progress import Progress
     from confir.cli.streams import print_text
-    from confir.cli.terminal import Progress
     from confir.report.script_bundle import ScriptBundle
 
     check_page(output)
@@ -165,7 +165,7 @@ def _uncollected() -> Iterator[None]:
 
 def check_figures(folder: str | None, width: float | None) -> None:
     """Raise before any work where charts could not be saved as files."""
-    from confir.cli.terminal import check_drawing
+    from confir.cli.output_checks import check_drawing
     from confir.report.charts import check_width
 
     if folder is not None:
@@ -177,7 +177,7 @@ def check_figures(folder: str | None, width: float | None) -> None:
 
 def check_page(path: str) -> None:
     """Raise before any work where a page could not be written after it."""
-    from confir.cli.terminal import check_drawing, check_output
+    from confir.cli.output_checks import check_drawing, check_output
     from confir.data.files import check_page_name
 
     check_drawing()
@@ -193,7 +193,7 @@ def _read(
     if inputs.scores or inputs.repeats is not None:
         found = inputs.load_scores_or_summary(baseline=baseline, quiet=quiet, example=example)
         return found, None
-    from confir.cli.terminal import Progress
+    from confir.cli.progress import Progress
     from confir.measures.evaluation import evaluate_lists
 
     experiment = inputs.experiment(baseline=baseline, example=example, instead=", or --scores FILE")

@@ -223,7 +223,7 @@ class Result:
 
     def to_xarray(self) -> Any:
         """Return the records as a dataset of xarray: an array per column, along named dimensions."""
-        from confir.data.formats.frames import build_dataset
+        from confir.data.formats.labelled_arrays import build_dataset
 
         columns = self.to_dict()
         labels = [one.column for one in self.label_variables() if one.column in columns]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import math
-import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
-from confir.control_characters import without_controls
-from confir.number_text import NumberText, p_text
+from confir.number_text import p_text
+from confir.report.latex_text import (
+    breakable_words,
+    escape_latex,
+    has_limits,
+    latex_cell,
+    latex_row,
+)
 from confir.report.tables import Cell, Table, rounded
 from confir.report.text_layout import group_columns
 
@@ -29,11 +33,6 @@ _DECIMALS = 3
 _MOST_ROWS, _MOST_STACKED_ROWS = 45, 25
 # The columns of p-values.
 _P_VALUES = ("p", "adj. p")
-# A hyphen that is the sign of a number.
-_MINUS = re.compile(r"(?<![\w.])-(?=\d)")
-_NUMBER = re.compile(r"[\[(]?[+-]?\d")
-# Names are broken after these signs, or after so many letters; in sentences, if they are longer.
-_BREAKS, _LONGEST_PART, _LONG_WORD = "-_./:", 12, 20
 
 
 class Paper(NamedTuple):
@@ -164,7 +163,7 @@ def _paragraph(table: Table, style: str) -> list[str]:
     """Return the note as a paragraph below a table, as wide as the line."""
     note = "; ".join(filter(None, [table.note.replace("\n", "; "), _style_note(table, style)]))
     box = r"\par\smallskip\noindent\parbox{\linewidth}{\footnotesize\raggedright "
-    return [f"{box}{_breakable_words(note)}}}"] if note else []
+    return [f"{box}{breakable_words(note)}}}"] if note else []
 
 
 def _box(table: Table, whole: Table, style: str, room: float) -> list[str]:
@@ -245,7 +244,7 @@ def _text_widths(table: Table, style: str) -> list[float]:
 
 def _text_width(cell: Cell, style: str) -> float:
     text = cell.text
-    if style == "brackets" or not _has_limits(text):
+    if style == "brackets" or not has_limits(text):
         return _LETTER * len(text)
     limits = max(text.find("["), text.find("("))  # where they begin; the lower end may be open
     if style == "stacked":
@@ -267,88 +266,25 @@ def _body(
         heading = [escape_latex(name) for name in part.columns]
         rows = [
             [
-                _latex_cell(cell, style, breakable=place < len(broken) and broken[place])
+                latex_cell(cell, style, breakable=place < len(broken) and broken[place])
                 for place, cell in enumerate(row)
             ]
             for row in part.rows
         ]
         lines += [
             *([r"\midrule"] if lines else []),
-            _latex_row([*heading, *empty]),
+            latex_row([*heading, *empty]),
             r"\midrule",
-            *(_latex_row([*row, *empty]) for row in rows),
+            *(latex_row([*row, *empty]) for row in rows),
         ]
     return lines
-
-
-def _latex_row(cells: Iterable[str]) -> str:
-    """Return a row; a leading bracket or star would be read as an option of the previous row."""
-    row = " & ".join(cells) + r" \\"
-    return f"{{}}{row}" if row.startswith(("[", "*")) else row
-
-
-def _latex_cell(cell: Cell, style: str, *, breakable: bool = False) -> str:
-    """Return a cell; its mark takes no space, so numbers stay aligned."""
-    text = _breakable(cell.text) if breakable else _number(cell.text)
-    above, below = text, ""
-    if style != "brackets" and _has_limits(cell.text):
-        above, below = _interval_parts(cell.text, style)
-    shown = f"\\textbf{{{above}}}" if cell.strong and above else above
-    mark = f"\\rlap{{\\textsuperscript{{{_LATEX_MARKS[cell.mark]}}}}}" if cell.mark else ""
-    if above and below and style == "stacked":  # the first line beside the name of the row
-        lines = rf"{shown}{mark}\\[-2pt]{{\scriptsize {below}}}"
-        return rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{lines}\end{{tabular}}"
-    return f"{shown}{below}{mark}"
-
-
-def _interval_parts(text: NumberText, style: str) -> tuple[str, str]:
-    """Return a number, and what stands below or after it for its limits."""
-    value, _, limits = ("", "", text) if math.isnan(text.value) else text.partition(" ")
-    if style == "stacked" or not value:
-        return _number(value), _number(limits)
-    decimals = len(value.rpartition(".")[2]) if "." in value else 0
-    down, up = (f"{abs(limit - text.value):.{decimals}f}" for limit in (text.low, text.high))
-    if down == up:
-        return _number(value), rf"\,{{\scriptsize$\pm$\,{up}}}"
-    return _number(value), f"$^{{+{up}}}_{{-{down}}}$"
-
-
-def _number(text: str) -> str:
-    """Return text for LaTeX; numbers have minus signs, not hyphens."""
-    escaped = escape_latex(text)
-    return _MINUS.sub("$-$", escaped) if _NUMBER.match(text) else escaped
-
-
-def _has_limits(text: str) -> TypeGuard[NumberText]:
-    return isinstance(text, NumberText) and math.isfinite(text.low) and math.isfinite(text.high)
-
-
-def _breakable(name: str) -> str:
-    """Return a name that may be broken after hyphens and the like, or else after some letters."""
-    made, whole = "", 0
-    shown = without_controls(name)
-    for sign, after in zip(shown, f"{shown[1:]} ", strict=True):
-        made += escape_latex(sign)
-        whole += 1
-        if sign in _BREAKS or (whole >= _LONGEST_PART and after not in _BREAKS):
-            made, whole = made + r"\allowbreak{}", 0
-    return made
-
-
-def _breakable_words(text: str) -> str:
-    """Return text whose long words, such as names of runs, may be broken."""
-    words = (
-        _breakable(word) if len(word) > _LONG_WORD else escape_latex(word)
-        for word in text.split(" ")
-    )
-    return " ".join(words)
 
 
 def _style_note(table: Table, style: str) -> str:
     """Return what bold and ± mean, where the table has them."""
     cells = [cell for row in table.rows for cell in row]
     parts = [f"bold: {table.bold}"] if table.bold and any(cell.strong for cell in cells) else []
-    if style == "plus-minus" and any(_has_limits(cell.text) for cell in cells):
+    if style == "plus-minus" and any(has_limits(cell.text) for cell in cells):
         parts.append("± or signed numbers: distance from the mean to the limits of the interval")
     return "; ".join(parts)
 
@@ -369,47 +305,3 @@ def _latex_note(table: Table, style_note: str = "") -> list[str]:
         r"\addlinespace[2pt]",
         *(f"{span}{{\\footnotesize {escape_latex(line)}}} \\\\" for line in lines),
     ]
-
-
-# Of pifont: amssymb has such signs, too, but cannot be loaded with the fonts of acmart.
-_LATEX_MARKS = {"▲": r"\ding{115}", "▼": r"\ding{116}"}
-_GREEK = {
-    **dict(
-        zip("ακγμρσπτ", ("alpha", "kappa", "gamma", "mu", "rho", "sigma", "pi", "tau"), strict=True)
-    ),
-    **dict(zip("ΣΦΓΔ", ("Sigma", "Phi", "Gamma", "Delta"), strict=True)),
-}
-_LATEX_MATHEMATICS = {
-    "±": r"\pm",
-    "√": r"\surd",
-    "·": r"\cdot",
-    "−": "-",
-    "×": r"\times",
-    "→": r"\to",
-    "♯": r"\sharp",
-    **{sign: f"\\{name}" for sign, name in _GREEK.items()},
-}
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\char34{}",  # works in every font encoding
-    "–": "--",
-    "§": r"\S{}",
-    "…": r"\ldots{}",
-    "²": r"\textsuperscript{2}",
-    "\u00a0": "~",
-    "\ufffd": "?",
-    "%": r"\%",
-    **{sign: f"\\{sign}" for sign in "&$#_{}"},
-    **_LATEX_MARKS,
-    **{sign: f"${name}$" for sign, name in _LATEX_MATHEMATICS.items()},
-}
-
-
-def escape_latex(text: str) -> str:
-    """Return text escaped for LaTeX; letters of other scripts are kept."""
-    return "".join(_LATEX.get(sign, sign) for sign in without_controls(text))

@@ -11,7 +11,7 @@ from confir.data.sampling_designs.sampled_document_scores import as_sampled
 from confir.errors import counted
 from confir.references import REFERENCES
 from confir.report.contents import Contents
-from confir.report.latex import escape_latex
+from confir.report.latex_text import escape_latex
 from confir.report.sections import PLACE, Sentence, methods_sentences
 
 

@@ -16,11 +16,12 @@ from confir.measures.strengths import Strengths
 from confir.order import TIE
 from confir.resampling.distribution import Fields, Labels, SamplingDistribution
 from confir.resampling.normal_draws import NORMAL_TOPICS, RunCovariance, draw_normal_means
-from confir.resampling.pair_draws import PairBlocks, UnitDraws
+from confir.resampling.pair_draws import PairBlocks
 from confir.resampling.sample import Knowledge, Sample
 from confir.resampling.studentised_maxima import sizes_in_memory
 from confir.resampling.topic_distribution import ROUNDING
 from confir.resampling.topic_weights import topic_weights
+from confir.resampling.unit_draws import UnitDraws
 
 # Sums of so many units that count alike, or as much as these, are normal: nothing is resampled.
 _NORMAL_UNITS = 1_000

@@ -169,8 +169,9 @@ class TopicSample(Sample):
     def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield differences between all columns in replicates, and how many these are."""
         from confir.resampling.normal_draws import NORMAL_TOPICS, RunCovariance
-        from confir.resampling.pair_draws import SharedTopicDraws, UnitDraws
+        from confir.resampling.pair_draws import SharedTopicDraws
         from confir.resampling.studentised_maxima import sizes_in_memory
+        from confir.resampling.unit_draws import UnitDraws
 
         values, topics = self.values[0], self.topics
         if topics >= NORMAL_TOPICS:

@@ -55,7 +55,8 @@ from confir.data.tables.score_columns import (
 )
 from confir.data.tables.table_kind import TOPIC_NAMES, fold
 from confir.errors import FormatError, warn_caller
-from confir.parallel import return_memory, run_blocks, single_products
+from confir.matrix_products import single_products
+from confir.parallel import return_memory, run_blocks
 
 _REPEATED = {*COLUMN_NAMES["run"], *COLUMN_NAMES["measure"]}
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from confir.arrays import Floats, Integers, SingleFloats
 from confir.data.ranked_lists.held_lists import HeldLists
-from confir.data.ranked_lists.rankings import Rankings, TiePrecision, stack_rankings
+from confir.data.ranked_lists.judged_positions import TiePrecision
+from confir.data.ranked_lists.rankings import Rankings, stack_rankings
 from confir.data.ranked_lists.topic_lists import TopicLists, topic_blocks
 
 

@@ -25,7 +25,7 @@ from confir.data.ranked_lists.held_lists import (
     build_lists,
     number_lists,
 )
-from confir.data.ranked_lists.rankings import TIE_PRECISIONS, TiePrecision
+from confir.data.ranked_lists.judged_positions import TIE_PRECISIONS, TiePrecision
 from confir.data.run import Run
 from confir.data.scanning.block_scanner import BlockScanner, Column
 from confir.data.scanning.file_scans import choose_kernels, scan_files, scan_or_read

@@ -17,12 +17,8 @@ from confir.data.exclusions import NOTHING_EXCLUDED, Exclusions, identical_place
 from confir.data.formats.run_readers import read_source
 from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists.rankings import (
-    JudgedPositions,
-    Rankings,
-    TiePrecision,
-    empty_rankings,
-)
+from confir.data.ranked_lists.judged_positions import JudgedPositions, TiePrecision
+from confir.data.ranked_lists.rankings import Rankings, empty_rankings
 from confir.data.run import Run
 from confir.data.scanning.block_scanner import BlockScanner, Scanned
 from confir.data.scanning.file_scans import BLOCK_SIZE, choose_kernels, scan_files, scan_or_read

@@ -21,7 +21,8 @@ from confir.data.long_tables.spill_folder import DistinctKeys, close_unneeded
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists.docids import Docids
 from confir.data.ranked_lists.held_lists import HeldLists
-from confir.data.ranked_lists.rankings import Rankings, TiePrecision
+from confir.data.ranked_lists.judged_positions import TiePrecision
+from confir.data.ranked_lists.rankings import Rankings
 from confir.data.scanning.block_scanner import Column
 from confir.data.scanning.file_scans import content_size, scan_files
 from confir.data.scanning.id_numbers import IdNumbers

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from confir.arguments import as_path, as_reals, invalid
 from confir.data.formats.entries import is_from_ranx
-from confir.data.formats.frames import is_labelled_array, labelled_columns
+from confir.data.formats.labelled_arrays import is_labelled_array, labelled_columns
 from confir.data.formats.mteb import is_mteb_object, mteb_object_rows
 from confir.data.scores import Scores
 from confir.data.tables.measure_names import (

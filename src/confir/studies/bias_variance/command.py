@@ -74,7 +74,7 @@ def bias_variance_command(
     - `confir bias-variance qrels.txt runs/ -m AP --target best --baseline bm25`
     - `confir bias-variance --scores scores.csv -o stability.svg`
     """
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.intervals.method_list import find_method
     from confir.measures.measure_list import DEFAULT_MEASURES
     from confir.measures.parsing import canonical_name

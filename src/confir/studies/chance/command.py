@@ -61,7 +61,7 @@ def chance_command(
     - `confir chance qrels.txt bm25.run --documents 528155 --depth 1000`
     - `confir chance qrels.txt runs/ --documents 528155 -m AP -o chance.svg`
     """
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.measures.measure_list import DEFAULT_MEASURES
     from confir.studies.chance.random_baseline import describe_chance
     from confir.studies.chance.table import chance_table, chance_topic_table
@@ -93,7 +93,7 @@ def _of_qrels(
     inputs: Inputs, measures: list[str], documents: int, draws: int, seed: int, *, quiet: bool
 ) -> Chance:
     """Return the random baseline on the topics of the qrels, and how runs compare."""
-    from confir.cli.terminal import Progress
+    from confir.cli.progress import Progress
     from confir.measures.evaluation import evaluate
     from confir.studies.chance.random_baseline import compare_with_chance
 

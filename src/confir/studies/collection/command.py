@@ -15,7 +15,7 @@ from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, SmallSampleWarning, counted, warn_caller
 
 if TYPE_CHECKING:
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.data.experiment import Experiment
     from confir.report.tables import Table
     from confir.resampling.document_replicates import DocumentReplicates
@@ -195,7 +195,7 @@ def resample(
     quiet: bool,
 ) -> DocumentReplicates:
     """Return the scores on resampled collections, as the options of a command say."""
-    from confir.cli.terminal import Progress
+    from confir.cli.progress import Progress
     from confir.resampling.document_bootstrap import resample_documents
 
     if statistics.replicates < LEAST_REPLICATES:
@@ -223,7 +223,7 @@ def _means_or_topics(
     small_r: bool,
 ) -> Answer:
     """Return means or scores of topics, with intervals."""
-    from confir.cli.terminal import result_answer
+    from confir.cli.answers import result_answer
     from confir.studies.collection.collection_means import summarise_means
     from confir.studies.collection.collection_topics import summarise_topics
 
@@ -245,7 +245,7 @@ def _differences(
     pairing: str,
 ) -> Answer:
     """Return differences of means or of topics from the baseline."""
-    from confir.cli.terminal import result_answer
+    from confir.cli.answers import result_answer
     from confir.studies.collection.collection_differences import compare_on_collection, variants_for
     from confir.studies.collection.collection_topic_differences import compare_topics_on_collection
 
@@ -265,7 +265,7 @@ def _differences(
 def _variance(
     sample: DocumentReplicates, statistics: options.DocumentStatistics, baseline: str | None
 ) -> Answer:
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.order import best_first
     from confir.studies.collection.collection_variance import decompose_variance
     from confir.studies.collection.table import collection_variance_table, variance_note

@@ -17,7 +17,7 @@ from confir.errors import InvalidValueError, TopicWarning
 from confir.studies.gate.command import GATE_OPTIONS, GATE_PANEL, GateRecords, require_option
 
 if TYPE_CHECKING:
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.data.scores import Scores
     from confir.measures.score_summary import ScoreSummary
     from confir.studies.comparison.comparison import Comparison
@@ -255,7 +255,7 @@ def _board(
     in_parts: bool,
 ) -> Answer:
     """Return the board of runs or teams; where it is read, with what is said of their pairs."""
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.report.tables import with_design_note
     from confir.studies.best.best_runs import find_best
     from confir.studies.best.table import best_table, teams_table
@@ -285,7 +285,7 @@ def _board(
 
 def _ranks(scores: Scores | ScoreSummary, statistics: AnyStatistics) -> Answer:
     """Return the ranks of the runs with intervals."""
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.report.result_table import result_table
     from confir.report.tables import with_design_note, with_seed
     from confir.studies.ranks.ranking import rank_runs
@@ -312,7 +312,7 @@ def _answer(
     view: str, comparison: Comparison, gates: Sequence[Gate], seed: int, inputs: Any = None
 ) -> Answer:
     """Return a view of the pairs: differences, groups, effect sizes, topics or unjudged documents."""
-    from confir.cli.terminal import Answer, result_answer
+    from confir.cli.answers import Answer, result_answer
     from confir.studies.comparison import table
 
     if view == "groups":

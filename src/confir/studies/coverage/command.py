@@ -95,7 +95,8 @@ def coverage_command(
     - `confir coverage --scores scores.csv -m AP --method t --method logit-t`
     - `confir coverage --scores scores.csv --samples 5000 -o coverage.svg`
     """
-    from confir.cli.terminal import Answer, Progress
+    from confir.cli.answers import Answer
+    from confir.cli.progress import Progress
     from confir.report.result_table import result_table
     from confir.report.tables import with_design_note
     from confir.studies.coverage.coverage import estimate_coverage
@@ -160,8 +161,9 @@ def type_one_command(
     - `confir type-one --scores robust2004_ap.csv --topics 10 --method percentile`
     - `confir type-one --scores scores.csv --topics 5 --topics 25 -o errors.csv`
     """
+    from confir.cli.answers import Answer
     from confir.cli.input import check_single
-    from confir.cli.terminal import Answer, Progress
+    from confir.cli.progress import Progress
     from confir.report.result_table import result_table
     from confir.studies.coverage.miss_counts import number_of_tasks
     from confir.studies.coverage.table import type_one_run_table

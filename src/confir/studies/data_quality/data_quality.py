@@ -10,7 +10,8 @@ import numpy as np
 from confir.arguments import as_integers
 from confir.arrays import Floats, Integers
 from confir.data.experiment import Experiment, as_experiment
-from confir.data.ranked_lists.rankings import Rankings, TiePrecision
+from confir.data.ranked_lists.judged_positions import TiePrecision
+from confir.data.ranked_lists.rankings import Rankings
 from confir.data.ranked_lists.tied_lists import count_ties
 from confir.data.ranked_lists.topic_lists import TopicLists
 from confir.data.result import (

@@ -38,7 +38,7 @@ def measures_command(
             raise InvalidValueError("QRELS RUN... are for --power; without it, measures are listed")
         deliver_measures(out)
         return
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.report.result_table import result_table
     from confir.report.tables import with_design_note, with_seed
     from confir.studies.discrimination.discrimination import compare_measures

@@ -40,7 +40,7 @@ _COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT")
 
 def check_junit(path: str) -> None:
     """Raise before any work where a gate could not be written as JUnit XML."""
-    from confir.cli.terminal import check_folder
+    from confir.cli.output_checks import check_folder
 
     if not path.lower().endswith(".xml"):
         raise InvalidValueError(
@@ -91,7 +91,7 @@ class GateRecords:
         what
             What is compared, in messages.
         """
-        from confir.cli.terminal import check_folder
+        from confir.cli.output_checks import check_folder
 
         if gates and baseline is None:
             raise InvalidValueError(f"--fail-if-worse needs --baseline, the {what} to compare with")

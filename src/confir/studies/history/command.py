@@ -46,7 +46,8 @@ def history_command(
     - `confir history history.jsonl -m nDCG@10 -o trend.html`
     - `confir history history.jsonl --run branch --format json`
     """
-    from confir.cli.terminal import check_drawing, result_answer
+    from confir.cli.answers import result_answer
+    from confir.cli.output_checks import check_drawing
     from confir.studies.history.history import read_history
 
     if file is None:

@@ -15,7 +15,7 @@ from confir.cli.views import View, Views
 from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.data.formats.run_sources import RunSource
     from confir.studies.judgements.grade_agreement import GradeAgreement
     from confir.studies.judgements.judgement_comparison import JudgementComparison
@@ -81,7 +81,7 @@ def judges_command(
     - `confir judges people.qrels model.qrels`
     - `confir judges people.qrels model.qrels runs/ -m nDCG@10 --show runs`
     """
-    from confir.cli.terminal import Progress
+    from confir.cli.progress import Progress
     from confir.studies.judgements.grade_agreement import measure_agreement
     from confir.studies.judgements.input_files import parse_grades, sort_files
     from confir.studies.judgements.judgement_comparison import compare_judgements
@@ -123,7 +123,7 @@ def _choose(inputs: Inputs, reference: RunSource, runs: Sequence[RunSource]) -> 
 
 def _of_comparison(comparison: JudgementComparison, view: str, drawn: str) -> Answer:
     """Return a view of the comparison of judgements."""
-    from confir.cli.terminal import Answer, result_answer
+    from confir.cli.answers import Answer, result_answer
     from confir.studies.judgements.judgement_comparison import LEAST_JUDGES
     from confir.studies.judgements.table import judgement_note, judgement_table
 
@@ -144,7 +144,7 @@ def _of_comparison(comparison: JudgementComparison, view: str, drawn: str) -> An
 
 def _of_grades(agreement: GradeAgreement, view: str, drawn: str) -> Answer:
     """Return how far judges agree on grades, or which grades they gave."""
-    from confir.cli.terminal import Answer, result_answer
+    from confir.cli.answers import Answer, result_answer
     from confir.studies.judgements.table import agreement_table
 
     if view == "confusion":

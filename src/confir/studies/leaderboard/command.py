@@ -27,7 +27,7 @@ from confir.defaults import ROWS
 from confir.errors import InvalidValueError, UnreadableError, counted
 
 if TYPE_CHECKING:
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.data.votes import Votes
     from confir.studies.leaderboard.dataset_files import HumanJudgements
     from confir.studies.leaderboard.dataset_scores import DatasetScores
@@ -257,7 +257,7 @@ def _answer(
     board: Leaderboard, every: DatasetScores, view: str, seed: int, *, designed: bool
 ) -> Answer:
     """Return a view of the leaderboard, with what its note says of the topics."""
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.report.tables import with_design_note
     from confir.studies.leaderboard.table import board_part, leaderboard_table, rank_table
 

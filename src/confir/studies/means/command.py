@@ -17,7 +17,7 @@ from confir.studies.ties.command import Ties
 from confir.studies.unjudged.command import DOUBT_OPTIONS, Beside, Doubts, Unjudged
 
 if TYPE_CHECKING:
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.data.result import Record
     from confir.data.scores import Scores
     from confir.measures.score_summary import ScoreSummary
@@ -116,7 +116,7 @@ def evaluate_command(
     - `confir evaluate qrels.txt bm25.run dense.run.gz -m AP,nDCG@10 -o table.tex`
     - `confir evaluate --scores scores.csv --baseline bm25`
     """
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.intervals.method_list import find_method
     from confir.studies.means.table import topic_table
 
@@ -178,7 +178,7 @@ def _with_nuggets(answer: Answer, files: Sequence[str], scores: Scores | ScoreSu
 
 def _repeats(scores: Scores, baseline: str | None, level: float) -> Answer:
     """Return the means of systems over their repeats."""
-    from confir.cli.terminal import result_answer
+    from confir.cli.answers import result_answer
     from confir.report.tables import with_design_note
     from confir.studies.repeats.repeat_means import summarise_repeats
 
@@ -225,7 +225,7 @@ def _corrected(
     scores: Scores | ScoreSummary, statistics: options.Statistics, *, methods: Sequence[str] | None
 ) -> Answer:
     """Return means by human judgements, estimated from these and the model's."""
-    from confir.cli.terminal import result_answer
+    from confir.cli.answers import result_answer
     from confir.data.sampling_designs.judged_scores import as_judged
     from confir.studies.corrected_means.corrected_means import correct_scores
 
@@ -248,7 +248,7 @@ def mean_answer(
     beside: Beside | None = None,
 ) -> Answer:
     """Return means with intervals as records and as a table; one topic gives means alone."""
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.intervals.confidence_intervals import confidence_interval
     from confir.intervals.interval import means_alone
     from confir.studies.means.table import interval_table, means_note

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from confir.data.common_topics import LEAST_COMMON_TOPICS
-from confir.errors import counted, enumerate_names
+from confir.errors import counted
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Interval, means_alone
 from confir.intervals.method_list import METHODS
@@ -19,14 +17,12 @@ from confir.number_text import (
     interval_text,
     limits_words,
     percent,
-    runs_differ_in_topics,
     score_words,
     topics_text,
 )
-from confir.order import is_best, ranks_by_mean
+from confir.order import ranks_by_mean
 from confir.report.contents import Contents, MeasureContents, Settings
 from confir.report.latex import Paper, to_latex
-from confir.report.names import NAMES_SHOWN, isolated, joined_names
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Cell, Mark, Table, rounded, to_markdown, topics_column
@@ -36,7 +32,13 @@ from confir.studies.comparison.comparison_notes import how_compared
 from confir.studies.comparison.verdicts import OPPOSITE
 from confir.studies.means.board import first_board
 from confir.studies.means.chart import interval_chart
-from confir.studies.means.table import bounds_note, design_note, means_note
+from confir.studies.means.sentences import (
+    OWN_TOPICS,
+    means_with_limits,
+    page_answer,
+    where_compared,
+)
+from confir.studies.means.table import bounds_note, means_note
 
 # The layouts of a table for a paper, by their names on the page: the choices of --width.
 _LAYOUTS = {"LaTeX, one column": "column", "LaTeX, page": "page", "LaTeX, as wide as it is": None}
@@ -95,7 +97,7 @@ def board_table(contents: MeasureContents, settings: Settings) -> Table:
     interval: Interval = contents["means"][settings.level]
     gaps = _gaps(contents, settings.level, settings.baseline)
     heading, counts = topics_column(contents.scores.topic_counts())
-    means = [interval_text(*numbers) for numbers in _numbers(interval)]
+    means = [interval_text(*numbers) for numbers in means_with_limits(interval)]
     rows = tuple(
         (
             Cell(contents.scores.runs[run], strong=gaps is not None and gaps.rows[run][2]),
@@ -115,7 +117,7 @@ def board_table(contents: MeasureContents, settings: Settings) -> Table:
 def _marked_table(contents: MeasureContents, settings: Settings, mark: Mark, how: str) -> Table:
     """Return means with intervals, all of them with the same mark."""
     interval: Interval = contents["means"][settings.level]
-    means = [interval_text(*numbers) for numbers in _numbers(interval)]
+    means = [interval_text(*numbers) for numbers in means_with_limits(interval)]
     rows = tuple(
         (Cell(contents.scores.runs[run]), Cell(means[run], mark=mark)) for run in contents.order
     )
@@ -127,14 +129,6 @@ def _means_note(contents: MeasureContents, interval: Interval) -> str:
     if len(contents.scores.topics) < 2:
         return f"score of the one {contents.scores.unit_name}"
     return means_note([interval], contents.scores.topic_counts(), contents.scores.unit_name)
-
-
-def _numbers(interval: Interval) -> list[list[float]]:
-    """Return mean and limits of each run."""
-    numbers: list[list[float]] = np.stack(
-        [part.reshape(-1) for part in (interval.estimate, interval.low, interval.high)], axis=1
-    ).tolist()
-    return numbers
 
 
 class _Gaps(NamedTuple):
@@ -211,7 +205,7 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
             level_key(level): {
                 "low": shown(interval.low),
                 "high": shown(interval.high),
-                "limits": [limits_words(low, high) for _, low, high in _numbers(interval)],
+                "limits": [limits_words(low, high) for _, low, high in means_with_limits(interval)],
             }
             for level, interval in intervals.items()
         },
@@ -221,91 +215,11 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
 
 def _ranks(contents: MeasureContents) -> list[int | None]:
     """Return the ranks by the means that are compared; tied runs share the better one."""
-    if _where_compared(contents) == _OWN_TOPICS:
+    if where_compared(contents) == OWN_TOPICS:
         return [None] * len(contents.scores.runs)
     means = contents.comparable_means
     ranks = ranks_by_mean(means).tolist()
     return [None if none else rank for rank, none in zip(ranks, np.isnan(means), strict=True)]
-
-
-def _answer(contents: Contents) -> Iterator[Sentence]:
-    first, level = contents.measures[0], contents.settings.level
-    if contents.settings.baseline is None or first["comparison"] is None:
-        yield Sentence(1, _headline(first, level))
-    if first["means"][level].design and contents.scores.unit_name == "topic":
-        design = design_note([first["means"][level]])
-        yield Sentence(12, f"By the design, {design}; intervals and comparisons account for that.")
-    if contents.settings.baseline is None and len(contents.scores.runs) > 1:
-        yield from _other_measures(contents)
-
-
-def _headline(contents: MeasureContents, level: float) -> str:
-    """Return which run has the highest mean, and how many runs may be the best."""
-    runs, order = contents.scores.runs, contents.order
-    interval: Interval = contents["means"][level]
-    mean, low, high = _numbers(interval)[order[0]]
-    name, measure = isolated(runs[order[0]]), contents.measure
-    if math.isnan(mean):
-        return f"No run has a score by {measure}."
-    size, counts = score_words(mean), interval.topics.reshape(-1)
-    if runs_differ_in_topics(counts[:, None]).any():
-        size += f" over its {counted(int(counts[order[0]]), 'topic')}"
-    if not (math.isnan(low) or math.isnan(high)):
-        size += f" ({percent(level)} confidence interval {limits_words(low, high)})"
-    where = _where_compared(contents)
-    if len(runs) == 1:
-        over = topics_text(counts, contents.scores.model_topics)
-        over = over.replace("topic", contents.scores.unit_name)
-        return f"{name} has a mean {measure} of {size} over {over}."
-    shares = is_best(contents.comparable_means)
-    leaders = [runs[place] for place in order if shares[place]]
-    have = "has" if len(leaders) == 1 else "have"
-    led = f"{joined_names(leaders)} {have} the highest {measure}{where}, {size}"
-    if contents["best"] is None:
-        return f"{led}."
-    best: BestRuns = contents["best"].at[level]
-    members, scored = int(best.in_set[:, 0].sum()), int((best.topics[:, 0] > 0).sum())
-    if members == 1:
-        return f"{led}, and is the best of the {scored:,} runs."
-    which = f"{members:,}" if members < scored else "either" if scored == 2 else "each"
-    return f"{led}; {which} of the {scored:,} runs may be the best."
-
-
-# Where runs have no topics in common.
-_OWN_TOPICS = ", each over its own topics"
-
-
-def _where_compared(contents: MeasureContents) -> str:
-    """Return on which topics means are compared, if runs have different ones."""
-    common, same = contents.scores.common_topic_count()
-    if same:
-        return ""
-    if common < LEAST_COMMON_TOPICS:
-        return _OWN_TOPICS
-    return f" on the {common} topics that all runs have"
-
-
-def _other_measures(contents: Contents) -> Iterator[Sentence]:
-    """Yield whether the other measures agree on the best run."""
-    runs, best = contents.scores.runs, is_best(contents.measures[0].comparable_means)
-    same: dict[str, list[str]] = {}
-    others: dict[str, list[str]] = {}
-    for part in contents.measures[1:]:
-        highest = is_best(part.comparable_means)
-        both = [runs[place] for place in part.order if highest[place] and best[place]]
-        if both:
-            have = "has" if len(both) == 1 else "have"
-            same.setdefault(f"{joined_names(both)} also {have}", []).append(part.measure)
-        elif highest.any():
-            leader = isolated(runs[part.order[0]])
-            others.setdefault(leader, []).append(part.measure)
-    said = [f"{who} the highest {enumerate_names(by, NAMES_SHOWN)}" for who, by in same.items()]
-    if others:
-        listed = [f"{run} by {enumerate_names(by, NAMES_SHOWN)}" for run, by in others.items()]
-        said.append(f"other runs lead by other measures: {enumerate_names(listed, NAMES_SHOWN)}")
-    if said:
-        text = "; ".join(said)
-        yield Sentence(40, f"{text if same else text[0].upper() + text[1:]}.")
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
@@ -349,6 +263,6 @@ SECTION: Section[MeasureContents] = Section(
     context=_context,
     paper=_figures,
     page_data=_page_data,
-    answer=_answer,
+    answer=page_answer,
     methods=_methods,
 )

@@ -103,7 +103,7 @@ def meta_command(
     - `confir meta qrels.txt bm25.run dense.run -m AP --baseline bm25`
     - `confir meta effects.csv --format json`
     """
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.report.answer_parts import AnswerPart
     from confir.report.tables import Cell, Table
     from confir.studies.collection.command import check_settings

@@ -15,7 +15,7 @@ from confir.defaults import DEFAULT_POWER, FAMILIES, LEVEL, OBSERVED, SEED
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
 
 _GOAL = Panel("Goal")
 
@@ -161,7 +161,7 @@ def plan_command(
     - `confir plan qrels.txt a.run b.run --baseline a --difference 0.02 --assurance 0.8`
     - `confir plan --scores pilot.csv -m AP --half-width 0.05`
     """
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.report.answer_parts import AnswerPart
     from confir.report.result_table import result_table
     from confir.report.tables import with_design_note
@@ -211,7 +211,7 @@ def _plan_judgements(
     level: float,
 ) -> Answer:
     """Return how many topics, or documents of each, people must judge."""
-    from confir.cli.terminal import Answer, result_answer
+    from confir.cli.answers import Answer, result_answer
     from confir.data.sampling_designs.sampled_document_scores import as_sampled
     from confir.report.result_table import result_table
     from confir.studies.planning.human_documents import plan_human_documents
@@ -259,7 +259,7 @@ def _plan_votes(
     out: Output,
 ) -> None:
     """Write or print how many more votes are needed."""
-    from confir.cli.terminal import result_answer
+    from confir.cli.answers import result_answer
     from confir.studies.preferences.vote_plan import plan_votes
 
     asked: dict[str, Any] = {

@@ -17,7 +17,7 @@ from confir.errors import ConfirWarning, InvalidValueError
 from confir.studies.gate.command import GATE_OPTIONS, GATE_PANEL, GateRecords, require_option
 
 if TYPE_CHECKING:
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.studies.preferences.preferences import Preferences
 
 _VOTES_PANEL = Panel("Votes")
@@ -119,7 +119,7 @@ def preferences_command(
     - `confir preferences votes.json --show pairs -o pairs.csv`
     - `confir preferences votes.json --baseline main --fail-if-worse`
     """
-    from confir.cli.terminal import result_answer
+    from confir.cli.answers import result_answer
     from confir.measures.strengths import STRENGTH
     from confir.studies.comparison.table import comparison_parts
     from confir.studies.gate.gate import GateRule
@@ -166,7 +166,7 @@ def preferences_command(
 
 def _page_warnings(out: Output) -> AbstractContextManager[list[ConfirWarning]]:
     """Return what collects warnings for the page; raise where its charts could not be drawn."""
-    from confir.cli.terminal import check_drawing
+    from confir.cli.output_checks import check_drawing
     from confir.report.merged_warnings import collected_warnings
 
     check_drawing()
@@ -186,7 +186,7 @@ def _write_page(out: Output, votes: str, warned: Sequence[ConfirWarning], **cont
 
 def preferences_answer(found: Preferences, show: str, seed: int) -> Answer:
     """Return a view of preferences, with its records and its chart."""
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.report.answer_parts import AnswerPart
     from confir.report.result_table import result_table
     from confir.report.tables import with_seed

@@ -99,8 +99,9 @@ def reproduce_command(
     - `confir reproduce bm25.run new/bm25.run --qrels qrels.txt -m AP --margin 0.005`
     - `confir reproduce bm25.run new/*.run --qrels qrels.txt -m AP,nDCG@10 -o reproduced.md`
     """
+    from confir.cli.answers import Answer
+    from confir.cli.progress import Progress
     from confir.cli.streams import print_message
-    from confir.cli.terminal import Answer, Progress
     from confir.report.result_table import result_table
     from confir.studies.reproduction.reproduction import compare_reproduction
 

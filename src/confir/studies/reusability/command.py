@@ -58,8 +58,9 @@ def reusability_command(
     - `confir reusability qrels.txt runs/ --teams teams.txt --pool-depth 100`
     - `confir reusability qrels.txt runs/ -m nDCG@10 -o reusability.svg`
     """
+    from confir.cli.answers import result_answer
     from confir.cli.parameters import refuse_options
-    from confir.cli.terminal import Progress, result_answer
+    from confir.cli.progress import Progress
     from confir.studies.reusability.reusability import estimate_reusability
 
     experiment = inputs.experiment(example=_EXAMPLE)

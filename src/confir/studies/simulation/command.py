@@ -107,7 +107,7 @@ def simulate_command(
         refuse_options(context, ["kind"], "is for true means that are printed; --truth writes them")
         if Path(truth).suffix.lower() not in ENDINGS:
             raise UnknownNameError("ending of a file of true means", Path(truth).name, ENDINGS)
-        from confir.cli.terminal import check_output
+        from confir.cli.output_checks import check_output
 
         check_output(truth)
     answered = Output(context, output=truth, kind=kind)
@@ -122,8 +122,8 @@ def _simulate_scores(
     seed: int,
     out: Output,
 ) -> None:
+    from confir.cli.answers import Answer
     from confir.cli.input import select_measures
-    from confir.cli.terminal import Answer
     from confir.data.tables.score_files import read_scores
     from confir.data.tables.score_writers import write_scores
     from confir.number_text import number_text

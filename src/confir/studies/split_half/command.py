@@ -49,7 +49,8 @@ def split_half_command(
     - `confir split-half qrels.txt runs/ --method linear --method logit`
     - `confir split-half qrels.txt runs/ -m nDCG@10 -o halves.svg`
     """
-    from confir.cli.terminal import Answer, Progress
+    from confir.cli.answers import Answer
+    from confir.cli.progress import Progress
     from confir.errors import enumerate_names
     from confir.intervals.method_list import find_method
     from confir.studies.collection.command import check_settings

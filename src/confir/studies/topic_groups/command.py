@@ -17,7 +17,7 @@ from confir.studies.gate.command import GATE_OPTIONS
 from confir.studies.unjudged.command import DOUBT_OPTIONS
 
 if TYPE_CHECKING:
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.data.result import Record
     from confir.data.sampling_designs.topic_groups import TopicGroups
     from confir.data.scores import Scores
@@ -35,7 +35,7 @@ def compare_by(
     out: Output,
 ) -> None:
     """Write or print the differences between runs in each group of topics."""
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.report.tables import with_design_note
     from confir.studies.topic_groups.group_differences import compare_groups
     from confir.studies.topic_groups.table import group_difference_table
@@ -98,7 +98,7 @@ def _load(
 
 def _joined(groups: TopicGroups, parts: list[tuple[str, Answer]]) -> Answer:
     """Return the answers of groups as one, which begins with a column of groups."""
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.studies.topic_groups.table import join_tables
 
     records: list[Record] = [

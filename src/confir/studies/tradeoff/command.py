@@ -34,7 +34,7 @@ def tradeoff_command(
     - `confir tradeoff --scores scores.csv --cost latency.csv`
     - `confir tradeoff qrels.txt runs/ -m nDCG@10 --cost latency.csv -o tradeoff.svg`
     """
-    from confir.cli.terminal import Answer
+    from confir.cli.answers import Answer
     from confir.data.tables.cost_files import read_costs
     from confir.report.result_table import result_table
     from confir.report.tables import with_design_note

@@ -86,7 +86,7 @@ class Doubts(ABC):
         self, inputs: Inputs, statistics: options.Statistics, output: Output, example: str
     ) -> tuple[Scores, Beside]:
         """Return the scores, and what is shown with their means."""
-        from confir.cli.terminal import Progress
+        from confir.cli.progress import Progress
         from confir.defaults import CHART_ENDINGS
         from confir.measures.evaluation import chosen_measures, evaluate_lists
         from confir.measures.lists_and_scores import join_scores, usable_measures

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from confir.cli import terminal
-from confir.cli.terminal import check_output
+from confir.cli import progress as progress_module
+from confir.cli.output_checks import check_output
 from confir.errors import UnreadableError
 from confir.parallel import name_stage
 
@@ -32,9 +32,9 @@ def shown(monkeypatch):
         monkeypatch.setenv("COLUMNS", "120")
         for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
             monkeypatch.delenv(name, raising=False)
-        monkeypatch.setattr(terminal, "_PATIENCE", patience)
+        monkeypatch.setattr(progress_module, "_PATIENCE", patience)
         monkeypatch.setattr("sys.stderr", stderr)
-        with terminal.Progress("reading runs", total=total, quiet=quiet) as progress:
+        with progress_module.Progress("reading runs", total=total, quiet=quiet) as progress:
             for stage in stages:
                 name_stage(progress if stage else None, stage)
                 if progress is not None:
@@ -82,9 +82,9 @@ def test_no_bar_is_shown_without_a_terminal(shown):
 def test_slow_work_without_numba_says_how_to_make_it_fast(
     monkeypatch, capsys, quiet, installed, noted
 ):
-    monkeypatch.setattr(terminal, "find_spec", lambda _: installed)
-    monkeypatch.setattr(terminal, "_SLOW", 0.0)
-    progress = terminal.Progress("drawing samples", total=None, quiet=quiet)
+    monkeypatch.setattr(progress_module, "find_spec", lambda _: installed)
+    monkeypatch.setattr(progress_module, "_SLOW", 0.0)
+    progress = progress_module.Progress("drawing samples", total=None, quiet=quiet)
     with progress:
         if progress._note is not None:
             progress._note.join()
