@@ -14,8 +14,8 @@ from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "confir"
 LAYERS = ("data", "measures", "resampling", "intervals", "statistics")
-# Every layer may import these; they import errors, arrays, arguments, cores, order, scheduler,
-# stored_results and whole_files at most.
+# Every layer may import these; they import errors, arrays, arguments, cores, matrix_products, order,
+# scheduler, stored_results and whole_files at most.
 GROUND = (
     "errors",
     "arrays",
@@ -26,6 +26,7 @@ GROUND = (
     "control_characters",
     "defaults",
     "lazy_names",
+    "matrix_products",
     "number_text",
     "parallel",
     "references",
@@ -46,7 +47,7 @@ ALLOWED = {
     "cli": (*LAYERS[:4], "list", "report", "cli"),
     "command": (*LAYERS, "list", "report", "showing", "cli", "command"),
 }
-SHOWING = ("table", "chart", "section", "board", "page")
+SHOWING = ("table", "chart", "section", "board", "headline", "page")
 HEAVY = (
     "scipy",
     "numba",
@@ -141,7 +142,7 @@ def _check_imports(path):
         other = _part(name.removeprefix("confir."))
         if own in GROUND:
             below = {"errors", "arrays", "arguments", "cores", "order", "scheduler"}
-            below |= {"stored_results", "whole_files"}
+            below |= {"matrix_products", "stored_results", "whole_files"}
             assert other in below - {own}, f"{path} imports {name}"
         elif other not in GROUND and not (other == "report" and _in_display(around)):
             assert other in ALLOWED[own], f"{path} imports {name}"

@@ -32,7 +32,7 @@ from confir.studies.comparison.comparison_notes import how_compared
 from confir.studies.comparison.verdicts import OPPOSITE
 from confir.studies.means.board import first_board
 from confir.studies.means.chart import interval_chart
-from confir.studies.means.sentences import (
+from confir.studies.means.headline import (
     OWN_TOPICS,
     means_with_limits,
     page_answer,

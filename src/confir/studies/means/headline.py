@@ -1,4 +1,4 @@
-"""Sentences of the page's answer: the headline, and what other measures say."""
+"""The page's answer in sentences: the headline, and what other measures say."""
 
 from __future__ import annotations
 
