@@ -8,8 +8,8 @@ import pytest
 
 import confir.parallel
 from confir.resampling import normal_draws
-from confir.resampling import pair_draws as module
 from confir.resampling import studentised_maxima as sizes
+from confir.resampling import unit_draws as module
 from confir.resampling.borrowed_variance import NOTHING_BORROWED, BorrowedVariance
 from confir.resampling.kinds import as_topic_sample
 from confir.resampling.normal_draws import NORMAL_TOPICS, draw_normal_means
