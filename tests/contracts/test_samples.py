@@ -13,6 +13,7 @@ import pytest
 
 import confir
 import confir.resampling
+from confir.data.run_scores import RunScores
 from confir.data.sampling_designs.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.data.tables.published_files import PublishedMeans
@@ -23,6 +24,7 @@ from confir.resampling.sample import Knowledge, Sample, names
 from confir.studies.comparison.paired_tests import TESTS
 from confir.studies.gate.gate import GateRule
 from confir.studies.history.looks import Look, begin_look
+
 
 RUNS, TOPICS, MEASURES = ("a", "b", "c", "d"), 24, ("AP", "P@10")
 
@@ -431,3 +433,16 @@ def test_what_is_known_is_declared(comparable):
         else:
             with pytest.raises(confir.errors.UnsupportedMethodError, match="lack; tests that fit"):
                 confir.compare_runs(comparable, test=test, replicates=99, rng=1)
+
+
+class Estimates(RunScores):
+    """A kind of scores that declares the least."""
+
+    title = "a table of estimates"
+
+
+def test_a_kind_without_scores_of_topics_has_no_report():
+    with pytest.raises(
+        confir.errors.UnsupportedMethodError, match="which a table of estimates lacks"
+    ):
+        Estimates().largest()

@@ -139,6 +139,10 @@ class RunScores:
         """Return the scores; raise where there are none."""
         return self
 
+    def largest(self) -> float:
+        """Return the largest absolute score; raise where there are no scores of topics."""
+        raise UnsupportedMethodError(f"a report shows scores of topics, which {self.title} lacks")
+
     def in_id_order(self) -> Self:
         """Return the scores with their topics in bytewise order of the ids.
 

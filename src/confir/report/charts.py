@@ -97,7 +97,7 @@ def chart(result: Any) -> Any:
     declared = result.interval_chart() if isinstance(result, Result) else None
     if declared is None:
         raise UnsupportedMethodError(
-            f"there is no chart of a {type(result).__name__}; expected a result of a study"
+            f"there is no chart of a {type(result).__name__}; expected a result with a chart"
         )
     return clean_chart(draw_intervals(declared))
 
