@@ -25,7 +25,6 @@ from confir.studies.comparison.paired_tests import TESTS
 from confir.studies.gate.gate import GateRule
 from confir.studies.history.looks import Look, begin_look
 
-
 RUNS, TOPICS, MEASURES = ("a", "b", "c", "d"), 24, ("AP", "P@10")
 
 
