@@ -35,8 +35,8 @@ from confir.measures.score_summary import ScoreSummary, summary_of
 # Rows that a worker scores together, about.
 _ROWS_AT_ONCE = 1 << 18
 
-# Frames that workers return: scored topics, and rows with what is known of a part of them; or that
-# alone, by partition.
+# Frames that workers return: scored topics and summaries of parts of them; or summaries alone, by
+# partition.
 _SCORED = "topic string, key long, scores array<double>, known binary"
 _KNOWN = "place int, known binary"
 
@@ -98,7 +98,7 @@ class SparkScores(ScoreBlocks):
         weakref.finalize(self, _release, scored).atexit = False
 
     def gather(self, describe: Callable[[TopicBlock], Known]) -> Known:
-        """Return what is known of all topics: summed up by partition, merged in their order."""
+        """Return the summary of all topics: made by partition, merged in their order."""
         found = self._scored.mapInArrow(_Describing(describe), _KNOWN).collect()
         known: Known = merge_all(pickle.loads(row["known"]) for row in sorted(found))  # noqa: S301 - by workers
         return known
@@ -118,7 +118,7 @@ class _Scoring:
         self._scorer = scorer
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Yield scored topics, and after some of them what is known of these, or an error."""
+        """Yield scored topics, and after some of them their summary, or an error."""
         try:
             with single_products():
                 for rows in _whole_topics(batches):
@@ -154,7 +154,7 @@ class _Describing:
         self._describe = describe
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Yield what is known of all topics, with the number of the partition."""
+        """Yield the summary of the topics of a partition, with its number."""
         import pyarrow as pa
         from pyspark import TaskContext
 

@@ -99,13 +99,14 @@ class DataQuality(Result):
         """Return lists, topics and ties of each run, and a share unjudged per cutoff."""
         missing = [len(topics) for topics in self.missing]
         lengths: Any = np.ma.masked_equal(self.lengths, 0)
+        middle: Any = np.ma.median(lengths, axis=1)  # type: ignore[no-untyped-call]  # numpy.ma has no types
         columns = {
             "run": self.runs,
             "lists": [len(self.topics) - count for count in missing],
             "missing_topics": missing,
             "unknown_topics": [len(topics) for topics in self.unknown],
             "shortest": lengths.min(axis=1).filled(0),
-            "median": np.ma.median(lengths, axis=1).filled(np.nan),  # type: ignore[no-untyped-call]
+            "median": middle.filled(np.nan),
             "longest": lengths.max(axis=1).filled(0),
             "tied": self.tied,
             "largest_tie": self.largest_tie,
