@@ -26,7 +26,7 @@ from confir.errors import (
 )
 from confir.parallel import run_blocks, run_in_threads, run_tasks
 from confir.resampling.topic_weights import topic_weights
-from confir.scheduler import scheduler_in_use, use_scheduler
+from confir.scheduler import CURRENT_SCHEDULER, use_scheduler
 from requirements import ON_LINUX, required
 
 SYSTEMS = SAMPLE_SYSTEMS[:4]
@@ -214,7 +214,7 @@ def test_verbs_work_on_the_scheduler_of_their_experiment(files, monkeypatch, nam
     getattr(confir, name)(experiment, **VERBS[name])
     assert set(sent) == {"tcp://host:1"}
     assert (len(sent) > 1) == (name != "evaluate")
-    assert scheduler_in_use() is None
+    assert CURRENT_SCHEDULER.get() is None
     assert repr(experiment).endswith("measures=['AP'], scheduler='tcp://host:1')")
 
 
@@ -232,10 +232,10 @@ def test_weights_are_drawn_again_rather_than_sent():
 
 def test_threads_see_the_scheduler_that_is_in_use(cluster):
     with use_scheduler(cluster):
-        seen = run_in_threads(lambda _: scheduler_in_use(), range(3))
+        seen = run_in_threads(lambda _: CURRENT_SCHEDULER.get(), range(3))
         assert [one.address for one in seen] == [cluster] * 3
         with use_scheduler(cluster):
-            assert scheduler_in_use() is seen[0]
+            assert CURRENT_SCHEDULER.get() is seen[0]
 
 
 def test_a_task_whose_worker_is_killed_is_run_again(cluster, tmp_path):
@@ -299,7 +299,7 @@ def test_the_error_raised_is_that_of_the_first_task(cluster, tmp_path, sent):
         raise FormatError(f"task {number}")
 
     with use_scheduler(cluster), pytest.raises(FormatError, match="task 0"):
-        list(scheduler_in_use().run(fail, sent(range(4))))
+        list(CURRENT_SCHEDULER.get().run(fail, sent(range(4))))
 
 
 def test_outcomes_of_tasks_are_reported_in_the_order_of_the_tasks():

@@ -23,7 +23,7 @@ from confir.arguments import as_function, as_integer, as_path
 from confir.cores import Cores
 from confir.errors import CollectedWarning, InvalidValueError, collect_warnings, warn_caller
 from confir.matrix_products import single_products
-from confir.scheduler import scheduler_in_use
+from confir.scheduler import CURRENT_SCHEDULER
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -148,7 +148,7 @@ def run_blocks(
     Progress is called with 1 after each task.
     For functions without side effects, as their work may be done in other processes.
     """
-    if progress is None and scheduler_in_use() is None:
+    if progress is None and CURRENT_SCHEDULER.get() is None:
         return run_in_threads(function, tasks)
     return list(in_order(iterate_blocks(function, tasks, progress)))
 
@@ -164,7 +164,7 @@ def iterate_blocks(
     ``prepare`` makes of a task what the function takes: always here, so that no more is sent. Tasks
     of an iterator are large, and few of them are held: one after the other here, or some per worker.
     """
-    scheduler = scheduler_in_use()
+    scheduler = CURRENT_SCHEDULER.get()
     found: Iterator[tuple[int, Result]]
     if scheduler is not None:
         sent = tasks if prepare is None else run_in_threads(prepare, list(tasks))
@@ -253,7 +253,7 @@ def _finished(
     function: Callable[[Task], Arrays], tasks: Sequence[Task], jobs: int | None
 ) -> Iterator[tuple[int, Arrays]]:
     """Yield the number and the result of every task, as they are finished."""
-    scheduler = scheduler_in_use()
+    scheduler = CURRENT_SCHEDULER.get()
     if scheduler is not None:
         if jobs is not None:
             raise InvalidValueError(

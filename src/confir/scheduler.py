@@ -36,6 +36,9 @@ Result = TypeVar("Result")
 _LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
 _REMOTE = re.compile(r"[a-z]+://[^\s/]+:[0-9]+")
 
+# Where work is sent; None where it stays in this process.
+CURRENT_SCHEDULER: ContextVar[Scheduler | None] = ContextVar("scheduler", default=None)
+
 # Seconds to wait for the scheduler's answer, and for its first worker, which may yet have to start.
 _TO_CONNECT = 10
 _TO_FIRST_WORKER = 60
@@ -63,7 +66,7 @@ def use_scheduler(address: str | None) -> AbstractContextManager[None]:
     ...     confir.confidence_interval([0.3, 0.5, 0.4], method="t")
     Interval(0.4000 [0.1516, 0.6484], level=0.95, method='t')
     """
-    current = _IN_USE.get()
+    current = CURRENT_SCHEDULER.get()
     if address is None or (current is not None and current.address == address):
         return nullcontext()
     return _using(Scheduler(address))
@@ -72,16 +75,11 @@ def use_scheduler(address: str | None) -> AbstractContextManager[None]:
 @contextmanager
 def _using(scheduler: Scheduler) -> Iterator[None]:
     with scheduler:
-        token = _IN_USE.set(scheduler)
+        token = CURRENT_SCHEDULER.set(scheduler)
         try:
             yield
         finally:
-            _IN_USE.reset(token)
-
-
-def scheduler_in_use() -> Scheduler | None:
-    """Return where work is sent; None where it stays in this process."""
-    return _IN_USE.get()
+            CURRENT_SCHEDULER.reset(token)
 
 
 def check_address(address: Any) -> str:
@@ -198,9 +196,6 @@ class Scheduler:
             raise SchedulerError(
                 f"{self.address}: the connection to the scheduler was lost before all was done"
             ) from None
-
-
-_IN_USE: ContextVar[Scheduler | None] = ContextVar("scheduler", default=None)
 
 
 class _OutcomesInOrder:

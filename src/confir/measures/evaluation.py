@@ -28,7 +28,7 @@ from confir.measures.measure_list import DEFAULT_MEASURES
 from confir.measures.parsing import parse_measures
 from confir.measures.run_checks import check_ranked, warn_of_gains_above_one
 from confir.parallel import Progress, run_in_threads
-from confir.scheduler import scheduler_in_use
+from confir.scheduler import CURRENT_SCHEDULER
 
 # Judged documents measured together: enough to spread the cost of a numpy call, few enough for the
 # processor's cache.
@@ -116,7 +116,11 @@ def _evaluate(
 
         return evaluate_partitions(experiment, wanted).hold(progress)
     judged = experiment.qrels
-    if scheduler_in_use() is not None and experiment.kept_lists is None and experiment.is_in_files:
+    if (
+        CURRENT_SCHEDULER.get() is not None
+        and experiment.kept_lists is None
+        and experiment.is_in_files
+    ):
         from confir.measures.worker_evaluation import evaluate_on_workers
 
         return evaluate_on_workers(experiment, wanted, progress)

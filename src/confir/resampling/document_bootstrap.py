@@ -27,7 +27,7 @@ from confir.resampling.kinds import against
 from confir.resampling.prepared_lists import Drawing, PreparedLists, resample_prepared
 from confir.resampling.replicates import Rng, check_replicates
 from confir.resampling.worker_documents import resample_files
-from confir.scheduler import scheduler_in_use
+from confir.scheduler import CURRENT_SCHEDULER
 
 DocumentStatistic = Literal[
     "score",
@@ -150,7 +150,11 @@ def resample_documents(
         experiment.rules.missing,
         jackknife,
     )
-    if scheduler_in_use() is not None and experiment.kept_lists is None and experiment.is_in_files:
+    if (
+        CURRENT_SCHEDULER.get() is not None
+        and experiment.kept_lists is None
+        and experiment.is_in_files
+    ):
         return resample_files(experiment, drawing, progress)
     return resample_prepared(PreparedLists(experiment.lists_by_topic(), drawing), progress)
 

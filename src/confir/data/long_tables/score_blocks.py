@@ -16,7 +16,7 @@ from confir.data.long_tables.id_hashes import Words, hash_names, mix_words
 from confir.data.long_tables.spill_folder import close_unneeded, needing_room
 from confir.data.scores import Scores
 from confir.parallel import in_order, iterate_blocks, run_ahead
-from confir.scheduler import scheduler_in_use
+from confir.scheduler import CURRENT_SCHEDULER
 
 # Topics of a block, at most: enough to spread the cost of a numpy call.
 TOPICS_AT_ONCE = 1 << 16
@@ -176,7 +176,7 @@ def merge_all(known: Iterable[Known]) -> Known:
 
 def describe_blocks(blocks: Iterable[Block], describe: Callable[[Block], Found]) -> Iterator[Found]:
     """Yield what is found in each block, in their order: in threads, or on workers, to which they go."""
-    if scheduler_in_use() is None:
+    if CURRENT_SCHEDULER.get() is None:
         return run_ahead(describe, blocks)
     return in_order(iterate_blocks(describe, blocks))
 
