@@ -177,7 +177,8 @@ def test_an_experiment_stores_long_lists_once(tmp_path):
 def test_workers_read_no_file_whose_lists_are_stored(tmp_path, monkeypatch):
     experiment = Experiment(QRELS, [write(tmp_path, lists(length=50)).path], ["AP"])
     experiment.lists_by_topic()
-    elsewhere = ContextVar("scheduler", default=object())
+    elsewhere: ContextVar[object] = ContextVar("scheduler")
+    elsewhere.set(object())
     monkeypatch.setattr(evaluation, "CURRENT_SCHEDULER", elsewhere)
     monkeypatch.setattr(worker_evaluation, "evaluate_on_workers", None)
     assert len(evaluate(experiment).topics) == 3
