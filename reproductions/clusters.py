@@ -183,7 +183,7 @@ def coverage_chart(tables: dict[str, list[str]]) -> bytes:
                     axis=alt.Axis(values=list(CLUSTERS), grid=False),
                     scale=alt.Scale(type="log", domain=[4, 120], nice=False),
                 ),
-                y=alt.Y("coverage:Q", title="coverage of 95 % intervals", scale=y),
+                y=alt.Y("coverage:Q", title="coverage of 95% intervals", scale=y),
                 color=alt.Color(
                     "correlation:N",
                     scale=alt.Scale(range=list(COLOURS[: len(CORRELATIONS)])),
@@ -198,7 +198,7 @@ def coverage_chart(tables: dict[str, list[str]]) -> bytes:
         for title, lines in tables.items()
     ]
     return chart_bytes(
-        styled(alt.hconcat(*panels), "Topics in clusters: coverage of 95 % intervals"), ".svg"
+        styled(alt.hconcat(*panels), "Topics in clusters: coverage of 95% intervals"), ".svg"
     )
 
 

@@ -734,7 +734,7 @@ def _box_chart(studies: dict[str, Study]) -> Any:
             alt.layer(boxes, claimed).properties(width=430, height=180, title=study.title)
         )
     drawing = alt.concat(*panels, columns=2)
-    title = f"Coverage of 95 % intervals over the runs (drawn at {LEAST_DRAWN} where below)"
+    title = f"Coverage of 95% intervals over the runs (drawn at {LEAST_DRAWN} where below)"
     return styled(drawing, title)
 
 
