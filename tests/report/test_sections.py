@@ -13,6 +13,7 @@ import pytest
 import confir
 import confir.studies
 from confir.data.scores import Scores
+from confir.errors import InvalidValueError
 from confir.report import contents as contents_module
 from confir.report.contents import Settings
 from confir.report.figures import report_figures
@@ -21,7 +22,15 @@ from confir.report.methods_text import methods_text
 from confir.report.page_data import page_data
 from confir.report.report_page import render_page
 from confir.report.script_bundle import ScriptBundle
-from confir.report.sections import PLACE, Sentence, answer_sentences, conclusions
+from confir.report.sections import (
+    PLACE,
+    Scope,
+    Section,
+    Sentence,
+    Verb,
+    answer_sentences,
+    conclusions,
+)
 from confir.studies import STUDIES, Study, find_sections
 
 SECTION = """
@@ -123,6 +132,45 @@ def test_a_study_that_cannot_be_made_is_left_out_with_its_reason(luck):
     heading = "<strong>How lucky are the runs?</strong>"
     assert f'<li id="luck">{heading} luck needs 9 topics.</li>' in page
     assert 'href="#luck"' not in page
+
+
+def test_a_section_declares_its_verb_and_when_it_is_there():
+    scores = gathered().scores
+    section = Section(
+        by_measure=True,
+        gather=Verb(confir.compare_runs, ("baseline",), {"test": "wilcoxon"}),
+        with_baseline=False,
+        several_runs="luck needs two",
+    )
+    scope = Scope(scores, Settings(level=0.9, replicates=99, seed=3), None, None, None, {})
+    expected = confir.compare_runs(scores, level=0.9, replicates=99, rng=3, test="wilcoxon")
+    assert str(section.result("luck", scope).to_records()) == str(expected.to_records())
+    against = replace(scope, settings=replace(scope.settings, baseline="b"))
+    assert section.result("luck", against) is None
+    found = replace(section, with_baseline=True).result("luck", against)
+    assert found.baseline == "b"
+    with pytest.raises(InvalidValueError, match=r"there is one run; luck needs two$"):
+        section.result("luck", replace(scope, scores=scores.select(run=["a"])))
+
+
+def test_a_result_by_level_is_drawn_at_the_levels_asked_for():
+    drawn = {
+        level: confir.confidence_interval([0.3, 0.5, 0.4], level=level) for level in (0.8, 0.9)
+    }
+    section = Section(by_measure=True, by_level=True, paper_part="luck", by_run=True)
+    (figure,) = section.charts("luck", {"luck": drawn}, (0.9,), paper=True)
+    assert figure[2:] == (0.9, True, False, None)
+    assert figure.drawing.to_dict() == confir.chart(drawn[0.9]).to_dict()
+    assert not section.charts("luck", {"luck": drawn}, (0.9,), paper=False)
+
+
+def test_a_declared_sentence_names_values_of_the_contents(luck, monkeypatch):
+    contents = gathered()
+    section = find_sections()[luck.folder]
+    text = "{result.topics[1][0]} topics, {level}, {replicates}{documents}."
+    declared = replace(section, methods=Sentence(45, text))
+    monkeypatch.setattr(sys.modules[luck.module("section")], "SECTION", declared)
+    assert " 12 topics, 95%, 199 replicates. " in methods_text(contents).paragraph
 
 
 def test_a_new_study_counts_as_a_step_of_each_measure(luck, monkeypatch):

@@ -45,9 +45,8 @@ def section_figures(
     """Yield the charts of all sections, of a measure or of all: for the page, and for papers alone."""
     measure = contents.measure if isinstance(contents, MeasureContents) else None
     for study, section in present_sections(contents).items():
-        drawn = list(section.page_figures(study, contents, levels)) if page else []
-        if paper and section.paper is not None:
-            drawn += section.paper(contents, levels)
+        drawn = [*section.charts(study, contents, levels, paper=False)] if page else []
+        drawn += section.charts(study, contents, levels, paper=True) if paper else ()
         for figure in drawn:
             yield figure if measure is None else figure._replace(measure=measure)
 

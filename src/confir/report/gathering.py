@@ -197,7 +197,7 @@ def compute_for_all(sections: Mapping[str, Section[Any]], scope: Scope) -> dict[
     at_once = {
         study: partial(_or_error, one.gather_all, scope)
         for study, one in sections.items()
-        if one.gather_all
+        if one.gather_all and (len(scope.scores.runs) > 1 or not one.several_runs)
     }
     found = {
         study: _or_error(one.from_lists.prepare, scope)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists.topic_lists import TopicLists
 from confir.data.scores import Scores
-from confir.errors import ConfirError, InvalidValueError
+from confir.errors import ConfirError, InvalidValueError, counted
 from confir.measures.lists_and_scores import (
     BlockStudy,
     ListsAndScores,
@@ -24,6 +24,7 @@ from confir.measures.lists_and_scores import (
 )
 from confir.measures.score_sources import as_scores
 from confir.measures.score_summary import ScoreSummary
+from confir.number_text import percent
 from confir.report.charts import chart
 from confir.report.result_table import table_of
 from confir.report.tables import Table
@@ -64,7 +65,11 @@ class Figure(NamedTuple):
 
 
 class Sentence(NamedTuple):
-    """A sentence, its position among those of other sections, and the keys of works cited."""
+    """A sentence, its position among those of other sections, and the keys of works cited.
+
+    That of `Section.methods` may name values in braces: ``{level}``, ``{replicates}``,
+    ``{documents}``, and ``{result}`` with its attributes, by the first measure that has one.
+    """
 
     order: int
     text: str
@@ -121,10 +126,31 @@ class Scope:
             )
         return self.lists
 
-    def require_runs(self, what: str) -> None:
-        """Raise if there are not two runs."""
-        if len(self.scores.runs) < 2:
-            raise InvalidValueError(f"there is one run; {what} needs at least 2")
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """How a section computes its result where a verb needs no more than scores and settings.
+
+    Attributes
+    ----------
+    compute
+        A verb that takes scores, ``level``, ``replicates`` and ``rng``.
+    settings
+        The fields of `Settings` that it takes, too.
+    options
+        Its other arguments.
+    """
+
+    compute: Callable[..., Any]
+    settings: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, scope: Scope) -> Any:
+        """Return the result for the scores of a section."""
+        settings = scope.settings
+        asked = {name: getattr(settings, name) for name in self.settings}
+        given = {"level": settings.level, **settings.drawing, **asked, **self.options}
+        return self.compute(scope.scores, **given)
 
 
 class FromLists(NamedTuple):
@@ -157,15 +183,22 @@ class Section(Generic[Gathered]):
     by_measure
         Whether it is computed for each measure, or once for all.
     gather
-        Returns its result, or None if it has nothing to say. If it raises a ConfirError, the
-        section is left out and the page says why; if the section is ``needed``, there is no report.
-        By default, the result is what is computed of all measures at once, or each measure's part.
+        Returns its result, such as a `Verb`, or None if it has nothing to say. If it raises a
+        ConfirError, the section is left out and the page says why; if the section is ``needed``,
+        there is no report. By default, the result is what is computed of all measures at once, or
+        each measure's part.
     gather_all
         Computes that, beside other sections.
     from_lists
         How that is computed from lists and scores, some topics at a time.
     setting
         The field of `Settings` that asks for it; without one, it is always there.
+    with_baseline
+        Whether it is there with a baseline, too.
+    several_runs
+        Why it is left out if there is one run, such as "a pair needs two"; "" where one will do.
+    by_level
+        Whether its result has a result of each level.
     anchor, heading
         Id and heading, in which "topic" becomes the unit of the scores; section.html is the body.
         Without an anchor it is not on the page.
@@ -188,8 +221,9 @@ class Section(Generic[Gathered]):
         of that `Figure`.
     figures
         Yields other charts in its place, those of intervals at the levels given.
-    paper
-        Yields charts for papers alone: of what the page shows in another way.
+    paper_part, paper
+        The same for papers alone: the name of a chart of its result, or a function that yields
+        charts, of what the page shows in another way.
     tables
         Yields the tables behind its charts, with the part of each, in place of that of its result.
     page_data
@@ -206,6 +240,9 @@ class Section(Generic[Gathered]):
     from_lists: FromLists | None = None
     needed: bool = False
     setting: str = ""
+    with_baseline: bool = True
+    several_runs: str = ""
+    by_level: bool = False
     anchor: str = ""
     heading: str = ""
     heading_of: Callable[[Contents], str] | None = None
@@ -218,6 +255,7 @@ class Section(Generic[Gathered]):
     by_run: bool = False
     zoomable: bool = False
     figures: Callable[[Gathered, tuple[float, ...]], Iterable[Figure]] | None = None
+    paper_part: str = ""
     paper: Callable[[Gathered, tuple[float, ...]], Iterable[Figure]] | None = None
     tables: Callable[[Gathered], Iterable[tuple[str, Table]]] | None = None
     page_data: Callable[[Gathered], dict[str, Any] | None] | None = None
@@ -228,6 +266,10 @@ class Section(Generic[Gathered]):
         """Return its result; raise why there is none, or return None where nothing asks for it."""
         if self.setting and not getattr(scope.settings, self.setting):
             return None
+        if scope.settings.baseline is not None and not self.with_baseline:
+            return None
+        if len(scope.scores.runs) < 2 and self.several_runs:
+            raise InvalidValueError(f"there is one run; {self.several_runs}")
         if self.gather is not None:
             return self.gather(scope)
         if self.from_lists is not None:
@@ -238,16 +280,21 @@ class Section(Generic[Gathered]):
             raise found
         return found.select(measure=scope.scores.measures) if self.by_measure else found
 
-    def page_figures(
-        self, study: str, contents: Gathered, levels: tuple[float, ...]
+    def charts(
+        self, study: str, contents: Gathered, levels: tuple[float, ...], *, paper: bool
     ) -> Iterable[Figure]:
-        """Return the charts on the page: those of intervals at the levels given."""
-        if self.figures is not None:
-            return self.figures(contents, levels)
-        if not self.part:
+        """Return the charts on the page, or those for papers alone: of intervals at the levels given."""
+        draw, part = (self.paper, self.paper_part) if paper else (self.figures, self.part)
+        if draw is not None:
+            return draw(contents, levels)
+        if not part:
             return ()
-        drawing = chart(contents[study])
-        return [Figure(self.part, drawing, by_run=self.by_run, zoomable=self.zoomable)]
+        found: Any = contents[study]
+        drawn = {level: found[level] for level in levels} if self.by_level else {None: found}
+        return [
+            Figure(part, chart(one), level, by_run=self.by_run, zoomable=self.zoomable)
+            for level, one in drawn.items()
+        ]
 
     def own_tables(self, study: str, contents: Gathered) -> Iterable[tuple[str, Table]]:
         """Return the tables, with the part of each."""
@@ -266,10 +313,25 @@ def answer_sentences(contents: Contents) -> list[str]:
 
 def methods_sentences(contents: Contents) -> Iterator[Sentence]:
     """Yield the sentences of the methods paragraph of the sections that have a result."""
+    settings = contents.settings
+    size = ""
+    if contents.documents is not None:
+        counted_here = ", those that occur in qrels and runs" if contents.documents_counted else ""
+        size = f"{contents.documents:,} documents{counted_here}"
+    named = {
+        "level": percent(settings.level),
+        "replicates": counted(settings.replicates, "replicate"),
+        "documents": size,
+    }
     for study, section in find_sections().items():
+        if section.methods is None or not contents.has(study):
+            continue
         if isinstance(section.methods, Sentence):
-            yield from [section.methods] if contents.has(study) else ()
-        elif section.methods is not None and contents.has(study):
+            parts = contents.measures if section.by_measure else (contents,)
+            result = next(one[study] for one in parts if one[study] is not None)
+            said = section.methods.text.format(result=result, **named)
+            yield section.methods._replace(text=said)
+        else:
             yield from section.methods(contents)
 
 

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confir.errors import counted
-from confir.number_text import difference_words, percent, signed_words
+from confir.number_text import difference_words, signed_words
 from confir.report.charts import chart
-from confir.report.contents import Contents, MeasureContents
+from confir.report.contents import MeasureContents
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.studies.best.best_runs import BestRuns, best_of_pairs
@@ -29,12 +28,9 @@ class Best(NamedTuple):
     ranking: Ranking
 
 
-def _gather(scope: Scope) -> Best | None:
-    """Return the sets of the best run; None with a baseline, which asks another question."""
+def _gather(scope: Scope) -> Best:
+    """Return the sets of the best run, and the ranking."""
     settings = scope.settings
-    if settings.baseline is not None:
-        return None
-    scope.require_runs("the best run")
     drawn = settings.replicates, settings.seed
     pairs = compare_all_runs(scope.scores, *drawn, what="best runs", level=settings.level)
     made = best_of_pairs(scope.scores, pairs, settings.levels)
@@ -66,25 +62,21 @@ def best_gaps(sets: Mapping[float, BestRuns]) -> dict[str, Any]:
     return {"gap": shown(difference), "gap_text": texts, "at": at}
 
 
-def _methods(contents: Contents) -> Iterator[Sentence]:
-    settings = contents.settings
-    yield Sentence(
-        25,
-        f"The {percent(settings.level)} confidence set of the best run is from one-sided "
-        "multiple comparisons with the best (Hsu 1984), with m = K − 1 for K runs in the rule for "
-        "families of comparisons, and M the median over all pairs: a run is left out where the "
-        "largest t of another run above it exceeds the order statistic of that largest t over bootstrap samples of the topics "
-        f"({counted(settings.replicates, 'replicate')}), between the one-sided t quantiles at α and "
-        "at α/(K − 1), or where 3.1787·(K − 1)·Φ(−T) is at most α.",
-        ("Hsu1984", "Bentkus2015"),
-    )
-
-
 SECTION: Section[MeasureContents] = Section(
     by_measure=True,
     gather=_gather,
+    with_baseline=False,  # which asks another question
+    several_runs="the best run needs at least 2",
     paper=_figures,
     page_data=lambda contents: best_gaps(contents["best"].at),
     tables=lambda contents: [("best", best_table(contents["best"].at[contents.settings.level]))],
-    methods=_methods,
+    methods=Sentence(
+        25,
+        "The {level} confidence set of the best run is from one-sided multiple comparisons with the best "
+        "(Hsu 1984), with m = K − 1 for K runs in the rule for families of comparisons, and M the median "
+        "over all pairs: a run is left out where the largest t of another run above it exceeds the order "
+        "statistic of that largest t over bootstrap samples of the topics ({replicates}), between the "
+        "one-sided t quantiles at α and at α/(K − 1), or where 3.1787·(K − 1)·Φ(−T) is at most α.",
+        ("Hsu1984", "Bentkus2015"),
+    ),
 )

@@ -6,14 +6,8 @@ import numpy as np
 
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated
-from confir.report.sections import Scope, Section, Sentence
+from confir.report.sections import Section, Sentence, Verb
 from confir.studies.bias_variance.bias_variance import BiasVariance, decompose_error
-
-
-def _gather_all(scope: Scope) -> BiasVariance:
-    scope.require_runs("bias against the best run of each topic")
-    settings = scope.settings
-    return decompose_error(scope.scores, target="best", level=settings.level, **settings.drawing)
 
 
 def _conclusion(contents: Contents) -> str:
@@ -33,7 +27,8 @@ def _conclusion(contents: Contents) -> str:
 
 SECTION: Section[MeasureContents] = Section(
     by_measure=True,
-    gather_all=_gather_all,
+    gather_all=Verb(decompose_error, options={"target": "best"}),
+    several_runs="bias against the best run of each topic needs at least 2",
     anchor="bias-variance",
     heading="Effectiveness and stability",
     meaning="A run further left is more effective on average; a run further down is more stable over topics.",

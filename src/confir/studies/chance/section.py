@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from confir.errors import InvalidValueError, counted
@@ -53,16 +51,6 @@ def _conclusion(contents: Contents) -> str:
     )
 
 
-def _methods(contents: Contents) -> Iterator[Sentence]:
-    size = ", those that occur in qrels and runs" if contents.documents_counted else ""
-    yield Sentence(
-        80,
-        f"Chance is the exact expectation over random rankings of {contents.documents:,} "
-        f"documents{size}, after Bestgen (2015).",
-        ("Bestgen2015",),
-    )
-
-
 SECTION: Section[MeasureContents] = Section(
     by_measure=True,
     gather=_gather,
@@ -72,5 +60,9 @@ SECTION: Section[MeasureContents] = Section(
     part="chance",
     by_run=True,
     conclusion=_conclusion,
-    methods=_methods,
+    methods=Sentence(
+        80,
+        "Chance is the exact expectation over random rankings of {documents}, after Bestgen (2015).",
+        ("Bestgen2015",),
+    ),
 )

@@ -136,17 +136,6 @@ def _largest_part(topics: float, documents: float, interaction: float) -> str:
     return f"{joined} contribute about equally to the uncertainty"
 
 
-def _methods(contents: Contents) -> Iterator[Sentence]:
-    found: CollectionContents = contents["collection"]
-    yield Sentence(
-        60,
-        f"The influence of the document collection on {found.means.measures[0]} "
-        f"was estimated by a bootstrap of its documents, shared by all topics and runs "
-        f"({COLLECTION_REPLICATES} replicates), after Cormack & Lynam (2006).",
-        ("Cormack2006",),
-    )
-
-
 SECTION: Section[Contents] = Section(
     by_measure=False,
     gather_all=_gather_all,
@@ -157,5 +146,11 @@ SECTION: Section[Contents] = Section(
     figures=_figures,
     tables=_tables,
     conclusion=_conclusion,
-    methods=_methods,
+    methods=Sentence(
+        60,
+        "The influence of the document collection on {result.means.measures[0]} was estimated by a "
+        f"bootstrap of its documents, shared by all topics and runs ({COLLECTION_REPLICATES} replicates), "
+        "after Cormack & Lynam (2006).",
+        ("Cormack2006",),
+    ),
 )

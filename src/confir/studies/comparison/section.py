@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.errors import InvalidValueError, counted, enumerate_names
+from confir.errors import counted, enumerate_names
 from confir.number_text import bracketed, p_text, percent, score_words, signed, signed_words
 from confir.report.contents import Contents, MeasureContents
 from confir.report.names import isolated, sentence_case
@@ -52,8 +52,6 @@ _NO_NUMBER = "–"
 
 def _gather(scope: Scope) -> dict[float, Comparison]:
     """Return the comparison of all pairs, or with a baseline, by level: one family."""
-    if len(scope.scores.runs) < 2:
-        raise InvalidValueError("there is one run; a pair needs two")
     settings = scope.settings
     comparison = compare_runs(
         scope.scores, baseline=settings.baseline, level=settings.level, **settings.drawing
@@ -381,6 +379,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
 SECTION: Section[MeasureContents] = Section(
     by_measure=True,
     gather=_gather,
+    several_runs="a pair needs two",
     anchor="pairs",
     heading="All pairs",
     heading_of=_heading,

@@ -9,7 +9,6 @@ import numpy as np
 
 from confir.data.sampling_designs.design import refuse_design
 from confir.errors import InvalidValueError
-from confir.number_text import percent
 from confir.report.contents import Contents
 from confir.report.result_table import result_table
 from confir.report.sections import Figure, Scope, Section, Sentence
@@ -82,18 +81,6 @@ def _tables(contents: Contents) -> Iterator[tuple[str, Table]]:
     yield "judges-grades", result_table(comparison.agreement.confusion)
 
 
-def _methods(contents: Contents) -> Iterator[Sentence]:
-    comparison: JudgementComparison = contents["judgements"]
-    yield Sentence(
-        95,
-        "Judges were compared by Cohen's κ with quadratic weights, Krippendorff's α for ordinal "
-        "grades, and Kendall's τ_b and the AP correlation of their leaderboards, with "
-        f"{percent(comparison.level)} intervals over topics; the gain of a run, its bias minus the mean "
-        "bias of all runs, has simultaneous intervals.",
-        ("Cohen1968", "Krippendorff2011", "Kendall1945", "Yilmaz2008"),
-    )
-
-
 SECTION: Section[Contents] = Section(
     by_measure=False,
     gather=_gather,
@@ -106,5 +93,12 @@ SECTION: Section[Contents] = Section(
     figures=_figures,
     tables=_tables,
     conclusion=_conclusion,
-    methods=_methods,
+    methods=Sentence(
+        95,
+        "Judges were compared by Cohen's κ with quadratic weights, Krippendorff's α for ordinal "
+        "grades, and Kendall's τ_b and the AP correlation of their leaderboards, with {level} intervals "
+        "over topics; the gain of a run, its bias minus the mean bias of all runs, has simultaneous "
+        "intervals.",
+        ("Cohen1968", "Krippendorff2011", "Kendall1945", "Yilmaz2008"),
+    ),
 )

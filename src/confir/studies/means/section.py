@@ -24,14 +24,13 @@ from confir.order import ranks_by_mean
 from confir.report.contents import Contents, MeasureContents, Settings
 from confir.report.latex import Paper, to_latex
 from confir.report.page_data import level_key, shown
-from confir.report.sections import Figure, Scope, Section, Sentence
+from confir.report.sections import Scope, Section, Sentence
 from confir.report.tables import Cell, Mark, Table, rounded, to_markdown, topics_column
 from confir.studies.best.best_runs import BestRuns
 from confir.studies.comparison.comparison import Comparison, Place
 from confir.studies.comparison.comparison_notes import how_compared
 from confir.studies.comparison.verdicts import OPPOSITE
 from confir.studies.means.board import first_board
-from confir.studies.means.chart import interval_chart
 from confir.studies.means.headline import (
     OWN_TOPICS,
     means_with_limits,
@@ -183,11 +182,6 @@ def _gaps(contents: MeasureContents, level: float, baseline: str | None) -> _Gap
     )
 
 
-def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
-    for level in levels:
-        yield Figure("means", interval_chart(contents["means"][level]), level, by_run=True)
-
-
 def _page_data(contents: MeasureContents) -> dict[str, Any]:
     intervals: dict[float, Interval] = contents["means"]
     first = next(iter(intervals.values()))
@@ -261,7 +255,9 @@ SECTION: Section[MeasureContents] = Section(
     meaning="The mean over these topics estimates the mean over all topics of the same kind; the interval "
     "says how far it may be off.",
     context=_context,
-    paper=_figures,
+    by_level=True,
+    paper_part="means",
+    by_run=True,
     page_data=_page_data,
     answer=page_answer,
     methods=_methods,

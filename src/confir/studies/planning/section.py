@@ -28,7 +28,6 @@ def _gather(scope: Scope) -> Plan | None:
     Of several runs all pairs are compared as a family: the plan is for its criterion. With a
     baseline, the best two runs are not compared: None.
     """
-    scope.require_runs("a plan")
     if scope.settings.baseline is not None:
         return None
     first = scope.measures[0]
@@ -95,6 +94,7 @@ def _range_words(record: Record, level: float) -> str:
 SECTION: Section[Contents] = Section(
     by_measure=False,
     gather=_gather,
+    several_runs="a plan needs at least 2",
     anchor="plan",
     heading="How many topics?",
     meaning="A difference that is inconclusive on these topics may be significant on more of them.",

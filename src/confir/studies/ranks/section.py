@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from confir.errors import counted
-from confir.report.charts import chart
-from confir.report.contents import Contents, MeasureContents
-from confir.report.sections import Figure, Scope, Section, Sentence
+from confir.report.contents import MeasureContents
+from confir.report.sections import Scope, Section, Sentence
 from confir.studies.ranks.ranking import Ranking, rank_runs
 
 
-def _gather(scope: Scope) -> dict[float, Ranking] | None:
-    """Return the ranking of the runs by level; the best run rests on the same pairs.
-
-    With a baseline there is none: ranks are of all pairs.
-    """
+def _gather(scope: Scope) -> dict[float, Ranking]:
+    """Return the ranking of the runs by level; the best run rests on the same pairs."""
     settings, best = scope.settings, scope.results["best"]
-    if settings.baseline is not None:
-        return None
-    scope.require_runs("ranks")
     ranking = best.ranking if best else rank_runs(scope.scores, **settings.drawing)
     return {level: ranking.at(level) for level in settings.levels}
 
 
-def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
-    for level in levels:
-        yield Figure("ranks", chart(contents["ranks"][level]), level, by_run=True)
-
-
-def _methods(contents: Contents) -> Iterator[Sentence]:
-    yield Sentence(
+SECTION: Section[MeasureContents] = Section(
+    by_measure=True,
+    gather=_gather,
+    with_baseline=False,  # ranks are of all pairs
+    several_runs="ranks needs at least 2",
+    by_level=True,
+    paper_part="ranks",
+    by_run=True,
+    methods=Sentence(
         30,
         "A rank interval contains the ranks r that the comparisons of the run with the K − 1 others do not "
         "reject (after Mogstad et al. 2024): r is rejected where at least r of them are better, or "
@@ -40,14 +32,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
         "that one of r − 1 seems worse, each by the largest signed t or Bonferroni; 3.1787·(K − 1)·Φ(−T) "
         "counts as for the best run. Simultaneous rank intervals are from the comparisons of all pairs "
         "instead. The share of samples in which a run ranks first is from the same bootstrap over topics "
-        f"({counted(contents.settings.replicates, 'replicate')}; Efron 1979).",
+        "({replicates}; Efron 1979).",
         ("Mogstad2024", "Efron1979"),
-    )
-
-
-SECTION: Section[MeasureContents] = Section(
-    by_measure=True,
-    gather=_gather,
-    paper=_figures,
-    methods=_methods,
+    ),
 )

@@ -19,7 +19,6 @@ _MOST_SENTENCES = 8
 
 def _gather(scope: Scope) -> GroupComparison:
     settings = scope.settings
-    scope.require_runs("a comparison")
     return compare_groups(
         scope.scores,
         by=cast("TopicGroups", settings.groups),
@@ -68,6 +67,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
 SECTION: Section[MeasureContents] = Section(
     by_measure=True,
     gather=_gather,
+    several_runs="a comparison needs at least 2",
     setting="groups",
     anchor="groups",
     heading="Does the difference depend on the kind of topic?",

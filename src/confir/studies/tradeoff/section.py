@@ -7,13 +7,8 @@ from typing import Any
 
 from confir.errors import counted
 from confir.report.contents import Contents, MeasureContents
-from confir.report.sections import Scope, Section, Sentence
+from confir.report.sections import Section, Sentence, Verb
 from confir.studies.tradeoff.cost_comparison import CostComparison, compare_costs
-
-
-def _gather(scope: Scope) -> CostComparison:
-    settings = scope.settings
-    return compare_costs(scope.scores, settings.costs, level=settings.level, **settings.drawing)
 
 
 def _context(contents: Contents) -> dict[str, Any]:
@@ -44,7 +39,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
 
 SECTION: Section[MeasureContents] = Section(
     by_measure=True,
-    gather=_gather,
+    gather=Verb(compare_costs, ("costs",)),
     setting="costs",
     anchor="tradeoff",
     heading="Which runs are worth their cost?",
