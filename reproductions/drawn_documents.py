@@ -17,9 +17,9 @@ import numpy as np
 
 import confir
 from confir.data.files import write_whole
-from confir.measures.document_sample import DocumentSample, Redrawn
+from confir.measures.estimated_judgements import DocumentSample, Redrawn
+from confir.measures.estimated_scores import Listed, Ratio, is_sum, ratio_of, score_sampled_lists
 from confir.measures.measure import Measure
-from confir.measures.sampled_scores import Listed, Ratio, is_sum, ratio_of, score_sampled_lists
 
 SEED = 2021
 # Probabilities of being drawn: of documents that the model calls relevant, and of others.

@@ -10,7 +10,7 @@ from strategies import VARIANTS
 BOUNDED = [
     parse_measure(text)
     for name, variants in VARIANTS.items()
-    if callable(MEASURES[name].completions)
+    if callable(MEASURES[name].bounds)
     for text in variants
 ]
 

@@ -8,9 +8,9 @@ from scipy import stats
 
 import confir
 from confir.errors import InvalidValueError
-from confir.measures.document_sample import DocumentSample
+from confir.measures.estimated_judgements import DocumentSample
+from confir.measures.estimated_scores import Listed, score_sampled_lists
 from confir.measures.parsing import parse_measure
-from confir.measures.sampled_scores import Listed, score_sampled_lists
 from judge_files import noisy_judge
 from samples import short_sample
 

@@ -253,7 +253,7 @@ class Inputs(InputOptions):
 
     def state_bound(self, scores: AnyScores) -> AnyScores:
         """Return scores whose unknown measures lie in [0, 1] or not, as --bounded says."""
-        from confir.measures.bounded_measures import definition_bound
+        from confir.measures.parsing import definition_bound
 
         if self.bounded is None:
             return scores
@@ -307,7 +307,7 @@ class Inputs(InputOptions):
         """Return the scores of a table that are asked for."""
         from confir.cli.run_choice import fitting_names
         from confir.data.reading_rules import ReadingRules
-        from confir.measures.bounded_measures import bounded_measures
+        from confir.measures.parsing import bounded_measures
 
         named = self.measure if measures is None else measures
         table = select_measures(table, named or [])

@@ -33,7 +33,7 @@ from confir.intervals.method_list import (
     check_fit,
     find_method,
 )
-from confir.measures.bounded_measures import assumed_bounded
+from confir.measures.parsing import assumed_bounded
 from confir.measures.score_summary import ScoreSummary
 from confir.order import TIE
 from confir.parallel import run_blocks, run_in_threads

@@ -16,7 +16,7 @@ from confir.intervals.interval import Limits
 from confir.intervals.method import Method, Use
 from confir.intervals.quantiles import t_quantile
 from confir.intervals.standard import t_interval
-from confir.measures.bounded_measures import bounded_measures
+from confir.measures.parsing import bounded_measures
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.kinds import require_knowledge

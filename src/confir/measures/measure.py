@@ -15,7 +15,7 @@ from confir.data.qrels import Qrels
 from confir.data.ranked_lists.rankings import Rankings
 from confir.data.run import Run
 from confir.errors import InvalidValueError, TopicWarning, counted, enumerate_names, warn_caller
-from confir.measures.completions import DifferenceRule, Rule
+from confir.measures.score_bounds import DifferenceRule, Rule
 
 Parameter = int | float | str | None
 Compute = Callable[..., Floats]
@@ -44,7 +44,7 @@ class Definition:
         always the best.
     synonyms
         Other names, those of trec_eval among them, without cutoff.
-    completions
+    bounds
         Rule that bounds its scores over all judgements of unjudged documents, or the reason why
         there is none.
     differences
@@ -62,7 +62,7 @@ class Definition:
     counts: bool = False
     in_gains: bool = False
     synonyms: tuple[str, ...] = ()
-    completions: Rule | str = "confir has no rule for it"
+    bounds: Rule | str = "confir has no rule for it"
     differences: DifferenceRule | None = None
     tied: Compute | None = None
 

@@ -1,4 +1,4 @@
-"""Names of measures, parsed: those of confir, functions of a list, or those of ir_measures."""
+"""Names of measures: those of confir, functions of a list, or of ir_measures; what lies in [0, 1]."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from confir.arguments import HIGHEST_COUNT, as_integer, invalid
+from confir.arrays import Booleans
+from confir.data.run_scores import RunScores
 from confir.data.text_numbers import parse_number
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.measures.graded import parse_gains
@@ -288,3 +292,34 @@ def _foreign_measure(name: str) -> ForeignMeasure | None:
         if len(found) == 1 and not unknown:
             return ForeignMeasure(found[0])
     return None
+
+
+def definition_bound(name: str) -> bool | None:
+    """Return whether a measure lies in [0, 1] by its definition; None for an unknown name."""
+    try:
+        measure = parse_measure(name)
+    except (UnknownNameError, InvalidValueError):
+        return None
+    in_gains = measure.definition.in_gains and "rel" not in measure.keywords
+    return not measure.definition.counts and not in_gains
+
+
+def bounded_measures(scores: RunScores) -> Booleans:
+    """Return which measures of scores lie in [0, 1].
+
+    Known measures by definition; unknown ones as the scores state, else if all scores in their
+    table do.
+    """
+    if not scores.in_range:
+        return np.zeros(len(scores.measures), bool)
+    unknown = scores.inside if scores.bounded is None else [scores.bounded] * len(scores.measures)
+    bounds = zip(map(definition_bound, scores.measures), unknown, strict=True)
+    return np.array([seen if known is None else known for known, seen in bounds], bool)
+
+
+def assumed_bounded(scores: RunScores) -> tuple[str, ...]:
+    """Return the unknown measures assumed to lie in [0, 1] because all of their scores do."""
+    if not scores.in_range or scores.bounded is not None:
+        return ()
+    inside = zip(scores.measures, scores.inside, strict=True)
+    return tuple(name for name, seen in inside if seen and definition_bound(name) is None)

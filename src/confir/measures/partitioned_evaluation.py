@@ -37,9 +37,14 @@ from confir.errors import (
     enumerate_names,
     warn_caller,
 )
-from confir.measures.evaluation import chosen_measures, evaluate, measure_rankings
+from confir.measures.evaluation import (
+    chosen_measures,
+    evaluate,
+    measure_rankings,
+    report_topics,
+    warn_of_nothing_relevant,
+)
 from confir.measures.measure import AnyMeasure, ForeignMeasure
-from confir.measures.run_checks import report_topics, warn_of_nothing_relevant
 from confir.measures.score_sources import summarise_scores
 from confir.measures.score_summary import ScoreSummary, summary_of
 from confir.parallel import Progress, in_order, iterate_blocks

@@ -30,7 +30,7 @@ from confir.errors import (
     enumerate_names,
     warn_caller,
 )
-from confir.measures.bounded_measures import bounded_measures
+from confir.measures.parsing import bounded_measures
 from confir.order import TIE
 
 

@@ -17,9 +17,8 @@ from confir.data.qrels import Qrels
 from confir.data.ranked_lists.rankings import empty_rankings
 from confir.data.reading_rules import ReadingRules
 from confir.data.scores import Scores
-from confir.measures.evaluation import measure_rankings, rank_sources
+from confir.measures.evaluation import check_ranked, measure_rankings, rank_sources
 from confir.measures.measure import AnyMeasure
-from confir.measures.run_checks import check_ranked
 from confir.parallel import Progress, run_blocks
 from confir.scheduler import check_visible
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.defaults import LOGIT_EPSILON
-from confir.measures.bounded_measures import bounded_measures
+from confir.measures.parsing import bounded_measures
 from confir.order import TIE
 from confir.resampling.distribution import Resampled, SamplingDistribution
 from confir.resampling.document_replicates import (

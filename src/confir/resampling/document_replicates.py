@@ -13,7 +13,7 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.run_scores import RunScores
 from confir.data.scores import Scores
 from confir.defaults import LOGIT_EPSILON
-from confir.measures.bounded_measures import bounded_measures
+from confir.measures.parsing import bounded_measures
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.statistics import SUMMARIES, Transform, clipped_logit
 from confir.resampling.variance_components import VarianceComponents, spread

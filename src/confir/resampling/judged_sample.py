@@ -20,7 +20,7 @@ from confir.data.sampling_designs.prediction_powered import (
     centre,
     correct_moments,
 )
-from confir.measures.bounded_measures import bounded_measures
+from confir.measures.parsing import bounded_measures
 from confir.order import TIE
 from confir.resampling.distribution import Fields, Labels, SamplingDistribution
 from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws

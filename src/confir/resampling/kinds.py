@@ -19,7 +19,7 @@ from confir.errors import (
     UnsupportedMethodError,
     enumerate_names,
 )
-from confir.measures.bounded_measures import bounded_measures
+from confir.measures.parsing import bounded_measures
 from confir.measures.score_sources import as_run_scores
 from confir.measures.score_summary import ScoreSummary
 from confir.resampling.sample import Knowledge, Sample, names

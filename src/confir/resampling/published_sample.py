@@ -15,7 +15,7 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.tables.published_files import PublishedMeans
 from confir.errors import UnsupportedMethodError
-from confir.measures.bounded_measures import bounded_measures
+from confir.measures.parsing import bounded_measures
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.pair_draws import PairDraws
 from confir.resampling.sample import Knowledge, MeasureSample, Sample

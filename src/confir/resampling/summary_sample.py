@@ -16,7 +16,7 @@ from confir.data.long_tables.block_statistics import Moments, PairTotals
 from confir.data.long_tables.id_hashes import Words
 from confir.data.long_tables.score_blocks import TopicBlock
 from confir.errors import InvalidValueError
-from confir.measures.bounded_measures import bounded_measures
+from confir.measures.parsing import bounded_measures
 from confir.measures.score_summary import ScoreSummary
 from confir.resampling.distribution import DISTRIBUTION_FIELDS, Fields, Labels, SamplingDistribution
 from confir.resampling.document_kernels import (

@@ -20,7 +20,7 @@ from confir.data.tables.score_objects import ScoresSource, make_scores
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.intervals.method_list import find_method
-from confir.measures.bounded_measures import bounded_measures
+from confir.measures.parsing import bounded_measures
 from confir.measures.score_sources import as_scores
 from confir.resampling.kinds import needs
 from confir.resampling.replicates import Rng, check_replicates

@@ -17,7 +17,7 @@ from confir.data.scores import Scores
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import find_method
-from confir.measures.bounded_measures import bounded_measures
+from confir.measures.parsing import bounded_measures
 from confir.parallel import run_in_threads
 from confir.resampling.statistics import UNIT, Statistic
 from confir.resampling.topic_sample import TopicSample

@@ -157,8 +157,7 @@ def check_settings(
 ) -> None:
     """Raise before any work if epsilon or a measure is invalid."""
     from confir.intervals.document_intervals import check_epsilon, unbounded_error
-    from confir.measures.bounded_measures import definition_bound
-    from confir.measures.parsing import parse_measures
+    from confir.measures.parsing import definition_bound, parse_measures
 
     check_epsilon(statistics.epsilon)
     for measure in parse_measures(list(measures), rel):

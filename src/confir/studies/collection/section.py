@@ -9,7 +9,7 @@ import numpy as np
 
 from confir.data.sampling_designs.design import refuse_design
 from confir.errors import InvalidValueError
-from confir.measures.bounded_measures import bounded_measures
+from confir.measures.parsing import bounded_measures
 from confir.number_text import share_words
 from confir.order import best_first
 from confir.report.contents import Contents

@@ -15,7 +15,7 @@ from confir.arrays import Floats
 from confir.defaults import BASELINE, NO_FAMILY, SEED
 from confir.errors import InvalidValueError, UnsupportedMethodError, counted
 from confir.intervals.bounded import confidence_sequence
-from confir.measures.bounded_measures import bounded_measures
+from confir.measures.parsing import bounded_measures
 from confir.order import TIE
 from confir.resampling.kinds import require_knowledge
 from confir.resampling.replicates import Rng

@@ -18,7 +18,7 @@ from confir.data.scores import Scores
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import TopicMismatchError, TopicWarning, counted, warn_caller
 from confir.measures.evaluation import chosen_measures, score_lists
-from confir.measures.judged_evaluation import by_judge
+from confir.measures.human_evaluation import by_judge
 from confir.parallel import Progress
 from confir.resampling.replicates import Rng, check_replicates, own_seed
 from confir.resampling.topic_weights import topic_weights

@@ -15,7 +15,7 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError
-from confir.measures.bounded_measures import bounded_measures
+from confir.measures.parsing import bounded_measures
 from confir.order import TIE
 from confir.resampling.cluster_distribution import summed_df
 from confir.resampling.distribution import SamplingDistribution

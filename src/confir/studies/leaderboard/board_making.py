@@ -20,7 +20,7 @@ from confir.errors import UnsupportedMethodError
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Interval, Limits
 from confir.intervals.simultaneous import borderline_decisions, is_significant
-from confir.measures.bounded_measures import bounded_measures
+from confir.measures.parsing import bounded_measures
 from confir.measures.score_summary import ScoreSummary
 from confir.order import best_first
 from confir.resampling.replicates import Rng, check_replicates

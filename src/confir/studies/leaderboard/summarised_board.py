@@ -19,7 +19,7 @@ from confir.data.scores import Scores
 from confir.errors import InvalidValueError, UnsupportedMethodError, enumerate_names
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import means_alone
-from confir.measures.bounded_measures import bounded_measures
+from confir.measures.parsing import bounded_measures
 from confir.measures.score_sources import summarise_scores
 from confir.measures.score_summary import ScoreSummary
 from confir.resampling.cluster_distribution import summed_df

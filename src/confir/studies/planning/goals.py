@@ -13,7 +13,7 @@ from confir.arrays import Floats, Integers
 from confir.data.scores import Scores
 from confir.defaults import BASELINE, BEST, FAMILIES, NO_FAMILY, OBSERVED
 from confir.errors import InvalidValueError
-from confir.measures.bounded_measures import bounded_measures
+from confir.measures.parsing import bounded_measures
 from confir.measures.score_summary import ScoreSummary
 from confir.studies.planning.power import Criterion, fewest_topics
 

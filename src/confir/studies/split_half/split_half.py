@@ -25,9 +25,8 @@ from confir.defaults import DOCUMENT_REPLICATES, LEVEL, LOGIT_EPSILON, SEED, SPL
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, counted, warn_caller
 from confir.intervals.document_intervals import check_epsilon
 from confir.intervals.method_list import fields_needed, methods_over
-from confir.measures.evaluation import chosen_measures
+from confir.measures.evaluation import check_topics, chosen_measures
 from confir.measures.measure import Measure
-from confir.measures.run_checks import check_topics
 from confir.resampling.document_bootstrap import resample_lists
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.replicates import Rng, check_replicates

@@ -20,9 +20,9 @@ from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.data.result import over, result
 from confir.data.scores import Scores
 from confir.errors import enumerate_names
-from confir.measures.completions import Rule, ScoreBounds
 from confir.measures.lists_and_scores import BlockStudy, ListsAndScores, read_lists_and_scores
 from confir.measures.measure import Measure
+from confir.measures.score_bounds import Rule, ScoreBounds
 from confir.parallel import Progress, run_in_threads
 from confir.studies.unjudged.compared_means import ComparedMeans, compare_means
 
@@ -118,7 +118,7 @@ def bound_unjudged(
 
 def no_rule(measure: Measure) -> str | None:
     """Return why a measure has no bounds over judgements; None where it has."""
-    reason = measure.definition.completions
+    reason = measure.definition.bounds
     if not isinstance(reason, str):
         return None
     return f"no bounds over unjudged documents, since {reason}"
@@ -162,5 +162,5 @@ def study_unjudged(scored: ListsAndScores, pool_depth: int | None = None) -> Blo
 
 def _bounds(measure: Measure, run: UnjudgedDocuments) -> ScoreBounds:
     """Return the bounds of one run."""
-    rule = cast("Rule", measure.definition.completions)
+    rule = cast("Rule", measure.definition.bounds)
     return rule(run.cut(measure.cutoff), measure)

@@ -16,7 +16,7 @@ from confir.data.result import Result, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.errors import InvalidValueError
-from confir.measures.completion_differences import difference_bounds
+from confir.measures.difference_bounds import bounds_of_difference
 from confir.measures.lists_and_scores import read_lists_and_scores
 from confir.measures.measure import Measure
 from confir.parallel import Progress, run_in_threads
@@ -160,5 +160,5 @@ def _bounds(
     measure: Measure, runs: Sequence[UnjudgedDocuments], baseline: int
 ) -> tuple[Floats, Floats]:
     """Return lowest and highest differences of all runs from one of them: runs × topics."""
-    found = run_in_threads(lambda run: difference_bounds(run, runs[baseline], measure), runs)
+    found = run_in_threads(lambda run: bounds_of_difference(run, runs[baseline], measure), runs)
     return np.stack([one.lowest for one in found]), np.stack([one.highest for one in found])

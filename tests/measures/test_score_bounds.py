@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from confir.data.experiment import Experiment
 from confir.data.ranked_lists.unjudged_documents import find_unjudged
-from confir.measures import completions
+from confir.measures import score_bounds
 from confir.measures.measure_list import MEASURES
 from confir.measures.parsing import parse_measure
 from measures.completed_scores import BOUNDED, below_the_list, completed_scores
@@ -21,7 +21,7 @@ def bounds(topic, measure, depth):
     """Return the bounds of each run, and the number of its unjudged documents that may be judged."""
     lists = Experiment(topic.qrels, topic.runs).lists()
     for unjudged in find_unjudged(lists, depth):
-        rule = measure.definition.completions
+        rule = measure.definition.bounds
         yield rule(unjudged.cut(measure.cutoff), measure)
 
 
@@ -59,7 +59,7 @@ def test_neither_all_relevant_nor_none_need_be_the_extreme_of_ap():
     lists = Experiment(qrels, run).lists()
     (unjudged,) = find_unjudged(lists)
     measure = parse_measure("AP")
-    found = measure.definition.completions(unjudged, measure)
+    found = measure.definition.bounds(unjudged, measure)
     assert found.highest[0] == pytest.approx(1.0)
     # a and the last two: (1/2 + 2/5 + 3/6) / 3
     assert found.lowest[0] == pytest.approx(min(1 / 2, (1 / 2 + 2 / 6) / 2, (0.5 + 0.4 + 0.5) / 3))
@@ -72,7 +72,7 @@ def test_the_highest_ap_of_a_list_that_may_be_perfect_is_1_and_never_more():
         run = {"1": {f"d{place}": -float(place) for place in range(length)}}
         qrels = {"1": {f"d{length - 1}": 1}}
         (unjudged,) = find_unjudged(Experiment(qrels, run).lists())
-        (highest,) = measure.definition.completions(unjudged, measure).highest.tolist()
+        (highest,) = measure.definition.bounds(unjudged, measure).highest.tolist()
         assert 1.0 - 1e-12 < highest <= 1.0
 
 
@@ -82,7 +82,7 @@ def test_the_highest_ndcg_leaves_out_what_stands_too_low():
     run = {"1": {name: -float(i) for i, name in enumerate(["u", "a", "b", "v"])}}
     (unjudged,) = find_unjudged(Experiment(qrels, run).lists())
     measure = parse_measure("nDCG")
-    found = measure.definition.completions(unjudged, measure)
+    found = measure.definition.bounds(unjudged, measure)
     assert found.highest[0] == pytest.approx(1.0, abs=1e-12)
 
 
@@ -93,12 +93,12 @@ def test_residual_of_rbp_follows_moffat_and_zobel():
     (unjudged,) = find_unjudged(Experiment(qrels, run).lists())
     for p in (0.5, 0.8, 0.95):
         measure = parse_measure(f"RBP(p={p},rel=1)")
-        found = measure.definition.completions(unjudged, measure)
+        found = measure.definition.bounds(unjudged, measure)
         residual = (1 - p) * (1 + p**2) + p**4
         assert found.lowest[0] == pytest.approx((1 - p) * p)
         assert found.highest[0] - found.lowest[0] == pytest.approx(residual)
         cut = parse_measure(f"RBP(p={p},rel=1)@3")
-        found = cut.definition.completions(unjudged.cut(3), cut)
+        found = cut.definition.bounds(unjudged.cut(3), cut)
         assert found.highest[0] - found.lowest[0] == pytest.approx((1 - p) * (1 + p**2))
 
 
@@ -128,13 +128,11 @@ def test_completed_rankings_score_as_completed_judgements_do(topic, seed):
 
 
 def test_measures_without_a_rule_say_why():
-    refused = {
-        name: one.completions for name, one in MEASURES.items() if not callable(one.completions)
-    }
+    refused = {name: one.bounds for name, one in MEASURES.items() if not callable(one.bounds)}
     assert {"Q", "Bpref", "Rprec", "nERR", "Judged", "alpha_nDCG"} <= set(refused)
     assert all(reason and "confir has no rule" not in reason for reason in refused.values())
 
 
 def test_sums_restart_in_each_list():
-    sums = completions._sums_down(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 2, 2, 4]))
+    sums = score_bounds._sums_down(np.array([1.0, 2.0, 3.0, 4.0]), np.array([0, 2, 2, 4]))
     assert sums.tolist() == [1.0, 3.0, 3.0, 7.0]

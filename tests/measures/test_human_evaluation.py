@@ -16,9 +16,9 @@ from confir.errors import (
     TopicWarning,
     UnsupportedMethodError,
 )
-from confir.measures.document_sample import DocumentSample
+from confir.measures.estimated_judgements import DocumentSample
+from confir.measures.estimated_scores import Listed, _Spread, precision_sums, score_sampled_lists
 from confir.measures.parsing import parse_measure
-from confir.measures.sampled_scores import Listed, _Spread, precision_sums, score_sampled_lists
 from judge_files import noisy_judge
 from samples import short_sample
 

@@ -1,4 +1,4 @@
-"""Measures bounded by [0, 1], and scores outside."""
+"""Names of measures, parsed, and scores of measures bounded by [0, 1]."""
 
 import dataclasses
 
@@ -7,7 +7,7 @@ import pytest
 
 from confir.data.scores import Scores
 from confir.errors import FormatError, InputWarning
-from confir.measures.bounded_measures import (
+from confir.measures.parsing import (
     assumed_bounded,
     bounded_measures,
     definition_bound,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from confir.measures.binary import share
-from confir.measures.completions import (
+from confir.measures.score_bounds import (
     DifferenceRule,
     IdealLists,
     Rule,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _NOWHERE = np.iinfo(np.int64).max
 
 
-def difference_bounds(
+def bounds_of_difference(
     first: UnjudgedDocuments, second: UnjudgedDocuments, measure: Measure
 ) -> ScoreBounds:
     """Return the lowest and highest difference of two runs: topics."""
@@ -43,7 +43,7 @@ def difference_bounds(
 
 def outer_differences(runs: RunPair, measure: Measure) -> ScoreBounds:
     """Return bounds that hold all differences, from the bounds of the two scores."""
-    rule = cast("Rule", measure.definition.completions)
+    rule = cast("Rule", measure.definition.bounds)
     one, other = (rule(run, measure) for run in runs)
     return ScoreBounds(one.lowest - other.highest, one.highest - other.lowest)
 

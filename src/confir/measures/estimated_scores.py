@@ -15,7 +15,7 @@ from confir.arrays import Floats, Integers
 from confir.data.ranked_lists.held_lists import HeldLists
 from confir.defaults import DRAW_REPLICATES
 from confir.errors import UnsupportedMethodError
-from confir.measures.document_sample import DocumentSample, Estimated, Redrawn
+from confir.measures.estimated_judgements import DocumentSample, Estimated, Redrawn
 from confir.measures.graded import dcg_gain, mapped_gain
 from confir.measures.measure import Measure
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from confir.data.experiment import Experiment
 from confir.data.ranked_lists.unjudged_documents import find_unjudged
-from confir.measures.completion_differences import difference_bounds
+from confir.measures.difference_bounds import bounds_of_difference
 from confir.measures.measure_list import MEASURES
 from confir.measures.parsing import parse_measure
 from measures.completed_scores import BOUNDED, below_the_list, completed_scores
@@ -19,7 +19,7 @@ depths = st.none() | st.integers(1, 4)
 def found(topic, measure, depth):
     lists = Experiment(topic.qrels, topic.runs).lists()
     first, second = find_unjudged(lists, depth)
-    return difference_bounds(first, second, measure)
+    return bounds_of_difference(first, second, measure)
 
 
 @given(topic=tied_topics(unjudged=3, least_runs=2), depth=depths)
@@ -58,7 +58,7 @@ def test_a_run_differs_from_itself_by_nothing():
     lists = Experiment({"1": {"a": 2, "b": 1}}, {"x": run, "y": run}).lists()
     first, second = find_unjudged(lists)
     for name in ("P@2", "nDCG@3", "R@2", "RR", "Success@1"):
-        bounds = difference_bounds(first, second, parse_measure(name))
+        bounds = bounds_of_difference(first, second, parse_measure(name))
         assert bounds.lowest[0] == bounds.highest[0] == 0.0, name
 
 
