@@ -185,7 +185,7 @@ def _uncollected() -> Iterator[None]:
 
 def check_figures(folder: str | None, width: float | None) -> None:
     """Raise before any work where charts could not be saved as files."""
-    from confir.cli.output_checks import check_drawing
+    from confir.cli.file_checks import check_drawing
     from confir.report.charts import check_width
 
     if folder is not None:
@@ -197,7 +197,7 @@ def check_figures(folder: str | None, width: float | None) -> None:
 
 def check_page(path: str) -> None:
     """Raise before any work where a page could not be written after it."""
-    from confir.cli.output_checks import check_drawing, check_output
+    from confir.cli.file_checks import check_drawing, check_output
     from confir.data.files import check_page_name
 
     check_drawing()

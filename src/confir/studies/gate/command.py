@@ -41,7 +41,7 @@ _COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT")
 
 def check_junit(path: str) -> None:
     """Raise before any work where a gate could not be written as JUnit XML."""
-    from confir.cli.output_checks import check_folder
+    from confir.cli.file_checks import check_folder
 
     if not path.lower().endswith(".xml"):
         raise InvalidValueError(
@@ -96,7 +96,7 @@ class GateRecords:
         what
             What is compared, in messages.
         """
-        from confir.cli.output_checks import check_folder
+        from confir.cli.file_checks import check_folder
 
         if gates and baseline is None:
             raise InvalidValueError(f"--fail-if-worse needs --baseline, the {what} to compare with")
@@ -124,7 +124,7 @@ class GateRecords:
 
         What is to be kept of them is written after all else that the command writes.
         """
-        from confir.cli.output_guard import run_last
+        from confir.cli.commands import run_last
         from confir.studies.gate.gate import judge_gate
         from confir.studies.history.looks import Look, begin_look
 

@@ -43,7 +43,7 @@ def history_command(
     - `confir history history.jsonl --run branch --format json`
     """
     from confir.cli.answers import result_answer
-    from confir.cli.output_checks import check_drawing
+    from confir.cli.file_checks import check_drawing
     from confir.studies.history.history import read_history
 
     if file is None:

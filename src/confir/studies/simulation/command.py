@@ -111,7 +111,7 @@ def simulate_command(
         refuse_options(context, ["kind"], "is for true means that are printed; --truth writes them")
         if Path(truth).suffix.lower() not in ENDINGS:
             raise UnknownNameError("ending of a file of true means", Path(truth).name, ENDINGS)
-        from confir.cli.output_checks import check_output
+        from confir.cli.file_checks import check_output
 
         check_output(truth)
     answered = Output(context, output=truth, kind=kind)
