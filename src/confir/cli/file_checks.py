@@ -67,7 +67,7 @@ def check_outputs(context: click.Context, *further: str) -> None:
 
 def may_be_read(context: click.Context, file: str) -> bool:
     """Whether a command may read a file: one that it is given, beside that, or below a folder."""
-    from confir.data.formats.format_list import files_beside
+    from confir.data.formats.sources import files_beside
 
     for path in _read_files(context):
         if any(_is_same(file, one) for one in (path, *files_beside(path))):
@@ -90,7 +90,7 @@ def paths_with(context: click.Context, *roles: PathRole) -> list[str]:
 
 def _read_files(context: click.Context) -> Iterator[str]:
     """Yield the files that a command may read; a name that is no file may be one all the same."""
-    from confir.data.formats.run_sources import find_files
+    from confir.data.formats.sources import find_files
 
     for source in paths_with(context, PathRole.READ, PathRole.RUN):
         yield from find_files(source)
@@ -98,7 +98,7 @@ def _read_files(context: click.Context) -> Iterator[str]:
 
 def _read_folders(context: click.Context) -> Iterator[str]:
     """Yield the folders that a command reads: which of the files there, their content decides."""
-    from confir.data.formats.run_sources import expand_pattern
+    from confir.data.formats.sources import expand_pattern
 
     for source in paths_with(context, PathRole.READ, PathRole.RUN):
         paths = (*expand_pattern(source), source.partition("=")[2])
@@ -107,7 +107,7 @@ def _read_folders(context: click.Context) -> Iterator[str]:
 
 def input_files(context: click.Context) -> list[str]:
     """Return what a command reads: files, standard input, addresses and datasets."""
-    from confir.data.formats.run_sources import find_files
+    from confir.data.formats.sources import find_files
 
     read = [path for source in paths_with(context, PathRole.READ) for path in find_files(source)]
     possible = paths_with(context, PathRole.RUN, PathRole.APPEND)

@@ -16,7 +16,7 @@ from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:
     from confir.cli.answers import Answer
-    from confir.data.formats.run_sources import RunSource
+    from confir.data.formats.format import RunSource
     from confir.studies.judgements.grade_agreement import GradeAgreement
     from confir.studies.judgements.judgement_comparison import JudgementComparison
 

@@ -320,7 +320,7 @@ def _read(
     human: HumanJudgements | None,
 ) -> DatasetScores:
     """Return the scores of each dataset, or their means."""
-    from confir.data.formats.run_sources import expand_pattern
+    from confir.data.formats.sources import expand_pattern
     from confir.studies.leaderboard.dataset_files import read_dataset_table, read_folder, read_means
     from confir.studies.leaderboard.dataset_scores import DatasetScores
 
