@@ -1,6 +1,7 @@
-"""Checks of the files that a command names, before its work starts: no output may overwrite an input.
+"""Checks of the files that a command names, before its work starts.
 
-No output replaces an input of the same command, under whatever name, or another output; and folders
+Packages that reading and writing need are installed, and results can be written where they shall go:
+no output replaces an input of the same command, under whatever name, or another output; and folders
 are written into only where they are new, empty, or of confir's making.
 """
 
@@ -9,27 +10,23 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack
 from importlib.util import find_spec
 from itertools import combinations
+from pathlib import Path
 
 import click
 
-from confir.cli.parameters import PathRole, paths_with
-from confir.errors import InvalidValueError, MissingDependencyError
+from confir.cli.parameters import DeclaredArgument, DeclaredOption, PathRole
+from confir.defaults import CHART_ENDINGS, ENDINGS
+from confir.errors import (
+    InvalidValueError,
+    MissingDependencyError,
+    UnknownNameError,
+    UnreadableError,
+)
 
 # Endings of files that are read with a package of an extra, which has the name of the module.
 _READ_WITH = {".parquet": ("pyarrow", "parquet"), ".zst": ("zstandard", "zst")}
-
-
-# Where the context of a command has what comes after it.
-LAST = "confir.last"
-
-
-def run_last(context: click.Context, step: AbstractContextManager[None]) -> None:
-    """Enter a context that ends last, when all else is written, and learns whether that failed."""
-    last: ExitStack = context.meta[LAST]
-    last.enter_context(step)
 
 
 def check_packages(context: click.Context) -> None:
@@ -79,6 +76,16 @@ def may_be_read(context: click.Context, file: str) -> bool:
     if any(_is_below(file, folder) for folder in folders):
         return True
     return any(_is_same(file, one) for folder in folders for one in _files_below(folder))
+
+
+def paths_with(context: click.Context, *roles: PathRole) -> list[str]:
+    """Return the paths that the user gave for parameters with some roles."""
+    found: list[str] = []
+    for one in context.command.params:
+        if isinstance(one, DeclaredArgument | DeclaredOption) and one.declared.path in roles:
+            value = context.params.get(str(one.name))
+            found += value if isinstance(value, list | tuple) else [value or ""]
+    return [path for path in found if path]
 
 
 def _read_files(context: click.Context) -> Iterator[str]:
@@ -138,3 +145,44 @@ def _is_same(output: str, path: str) -> bool:
         return os.path.samestat(os.stat(output), read)
     except (OSError, ValueError, AttributeError):  # no such file, or no standard input
         return False
+
+
+def check_output(output: str) -> None:
+    """Raise before any work where a result could not be written after it."""
+    known = (*ENDINGS, *CHART_ENDINGS)
+    ending = Path(output).suffix.lower()
+    if Path(output).name.lower() in known:
+        raise InvalidValueError(
+            f"{output}: only an ending, without a name; expected one such as result{Path(output).name}"
+        )
+    if ending not in known:
+        raise UnknownNameError("ending of an output file", Path(output).name, known)
+    if ending in CHART_ENDINGS:
+        check_drawing()
+    elif ending == ".parquet":
+        check_installed("pyarrow", "pyarrow", "writing Parquet", "parquet")
+    check_folder(output)
+
+
+def check_folder(output: str) -> None:
+    """Raise before any work where there is no place for a file."""
+    folder = Path(output).parent
+    reason = "no such folder" if not folder.is_dir() else ""
+    if Path(output).is_dir():
+        reason = "it is a folder"
+    elif folder.is_dir() and not os.access(folder, os.W_OK):
+        reason = "the folder may not be written to"
+    if reason:
+        raise UnreadableError(f"{output}: cannot be written ({reason})")
+
+
+def check_drawing() -> None:
+    """Raise where a package is missing without which no chart is drawn or saved."""
+    check_installed("altair", "altair", "drawing charts", "report")
+    check_installed("vl_convert", "vl-convert-python", "saving charts", "report")
+
+
+def check_installed(module: str, package: str, purpose: str, extra: str) -> None:
+    """Raise where a package is missing, without the time that importing it takes."""
+    if find_spec(module) is None:
+        raise MissingDependencyError(package, purpose, extra)
