@@ -361,7 +361,7 @@ def reading_options() -> tuple[str, ...]:
     """Return the options that say how QRELS RUN... become scores."""
     from confir.data.reading_rules import ReadingRules
 
-    return tuple(field.name for field in fields(ReadingRules))
+    return tuple(field.name for field in fields(ReadingRules) if field.init)
 
 
 def select_measures(scores: AnyScores, measures: Sequence[str]) -> AnyScores:
