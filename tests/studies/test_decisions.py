@@ -13,10 +13,10 @@ from confir.intervals.simultaneous import is_significant
 from confir.studies.comparison import pairs
 from confir.studies.comparison.chart import _matrix_records
 from confir.studies.comparison.comparison import Place
-from confir.studies.comparison.comparison_notes import comparison_note
 from confir.studies.comparison.families import CORRECTIONS
 from confir.studies.comparison.paired_tests import TESTS
 from confir.studies.comparison.table import comparison_table, verdicts_by_run
+from confir.studies.comparison.verdict_words import comparison_note
 from confir.studies.comparison.verdicts import Estimates, judge_differences
 from confir.studies.gate.gate import judge_gate
 from strategies import at_most

@@ -30,11 +30,10 @@ from confir.report.charts import (
     topic_axis,
 )
 from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.comparison_notes import interval_name
-from confir.studies.comparison.pair_results import order_pairs, turn_record
+from confir.studies.comparison.pair_counts import unjoined_sentence
+from confir.studies.comparison.pair_results import TopicDifferences, order_pairs, turn_record
 from confir.studies.comparison.run_groups import GroupedRuns, RunGroups, group_letters
-from confir.studies.comparison.topic_differences import TopicDifferences
-from confir.studies.comparison.verdict_words import unjoined_sentence
+from confir.studies.comparison.verdict_words import interval_name
 from confir.studies.comparison.verdicts import (
     BETTER,
     EQUIVALENT,
