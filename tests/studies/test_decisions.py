@@ -11,7 +11,7 @@ from confir import compare_runs
 from confir.errors import InvalidValueError
 from confir.intervals.simultaneous import is_significant
 from confir.studies.comparison import pairs
-from confir.studies.comparison.chart import _matrix_records
+from confir.studies.comparison.chart import _matrix_cells
 from confir.studies.comparison.comparison import Place
 from confir.studies.comparison.families import CORRECTIONS
 from confir.studies.comparison.paired_tests import TESTS
@@ -71,7 +71,7 @@ def test_the_same_difference_on_all_topics_is_decided_alike_everywhere(
     every = compare_runs(scores, test=test, rng=1)
     groups = every.group_runs().by_measure[0].groups
     assert len(groups) == (1 if verdict == "inconclusive" else 2)
-    for cell in _matrix_records(every, "m0"):
+    for cell in _matrix_cells(every, 0, range(len(every.runs))):
         assert cell["significant"] == (verdict != "inconclusive")
 
 

@@ -82,7 +82,8 @@ def difference_chart(comparison: Comparison) -> Any:
         records, {"name": order, "measure": measures}, axis, tooltip, legend="verdict"
     )
     against = comparison.baseline or "each other"
-    return styled(panels, _title(f"Differences from {against}", comparison))
+    topics = topics_text(comparison.topics, comparison.scores.model_topics)
+    return styled(panels, f"Differences from {against}, over {topics}")
 
 
 def verdict_panels(
@@ -156,7 +157,8 @@ def matrix_chart(comparison: Comparison, most: int | None = None) -> Any:
         cells = _matrix_cells(comparison, m, best)
         panels.append(_matrix(alt, cells, order).properties(title=[measure]))
     drawing = alt.concat(*panels, columns=2).resolve_scale(color="independent")
-    return styled(drawing, _title("All pairs, a dot where a difference is significant", comparison))
+    topics = topics_text(comparison.topics, comparison.scores.model_topics)
+    return styled(drawing, f"All pairs, a dot where a difference is significant, over {topics}")
 
 
 def _matrix(alt: Any, cells: list[Record], order: tuple[str, ...]) -> Any:
@@ -373,8 +375,3 @@ def _matrix_cells(comparison: Comparison, measure: int, among: Sequence[int]) ->
             for side in (sides[::-1] if turned else sides)
         ]
     return cells
-
-
-def _title(text: str, comparison: Comparison) -> str:
-    topics = topics_text(comparison.topics, comparison.scores.model_topics)
-    return f"{text}, over {topics}"

@@ -274,8 +274,10 @@ def interval_name(comparison: Comparison) -> str:
     """Return the name of the interval shown with a verdict: ``simultaneous 95% interval, all 10 pairs``."""
     if comparison.is_simultaneous:
         return f"simultaneous {percent(comparison.level)} interval, {_family_text(comparison)}"
-    alone = " (of each pair alone)" if comparison.is_adjusted else _not_adjusted(comparison)
-    return f"{percent(comparison.level)} interval by {comparison.method}{alone}"
+    name = f"{percent(comparison.level)} interval by {comparison.method}"
+    if comparison.is_adjusted:
+        return f"{name} (of each pair alone)"
+    return name if comparison.tested.max() < 2 else f"{name}{_not_adjusted(comparison)}"
 
 
 def how_compared(comparison: Comparison) -> str:
@@ -283,14 +285,12 @@ def how_compared(comparison: Comparison) -> str:
     if comparison.is_simultaneous:
         return f"simultaneous {percent(comparison.level)} intervals, {_family_text(comparison)}"
     alone = f"paired {find_test(comparison.tests[0]).title}, α = {1 - comparison.level:.4g}"
-    return f"{alone}{_not_adjusted(comparison)}"
+    return alone if comparison.tested.max() < 2 else f"{alone}{_not_adjusted(comparison)}"
 
 
 def _not_adjusted(comparison: Comparison) -> str:
     """Return that verdicts on several pairs are not adjusted for them, where that is so."""
-    if comparison.is_adjusted or comparison.is_simultaneous or comparison.tested.max() < 2:
-        return ""
-    if all(find_test(test).corrected for test in comparison.tests):
+    if comparison.is_adjusted or all(find_test(test).corrected for test in comparison.tests):
         return ""
     return f", not adjusted for {counted(int(comparison.tested.max()), 'pair')}"
 
