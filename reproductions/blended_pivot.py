@@ -22,8 +22,8 @@ from confir.errors import ConfirWarning
 from confir.intervals.calibrated_beta import pivot
 from confir.intervals.pivot_quantiles import expand, pivot_quantiles
 from confir.parallel import run_in_threads
+from confir.resampling.replicates import draw_topics
 from confir.resampling.statistics import logit
-from confir.resampling.topic_weights import topic_weights
 
 SIZES = (5, 10, 25, 50)
 REPLICATES = 999
@@ -53,7 +53,7 @@ def main() -> None:
 def _distances(population: Population, size: int, samples: int) -> Floats:
     """Return |error - nominal error| of each table: two-sided and tails × methods × tables."""
     rng = np.random.default_rng([SEED, size])
-    weights = topic_weights(size, REPLICATES, rng)
+    weights = draw_topics(size, REPLICATES, rng).shares()
     drawn = rng.integers(0, len(population.values), (samples, size))
     columns = population.values.shape[1]
     parts = run_in_threads(

@@ -8,8 +8,8 @@ import confir
 from confir.data.sampling_designs.judged_scores import join_judges
 from confir.data.sampling_designs.prediction_powered import Judged
 from confir.errors import ConfirError, InvalidValueError, TopicMismatchError, UnsupportedMethodError
-from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.judged_sample import JudgedSample
+from confir.resampling.pair_draws import BorrowedVariance
 from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
 from judge_files import noisy_judge, plain_correction
 from samples import short_sample

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
-from confir.arguments import as_generator, as_levels, as_texts, check_rng
+from confir.arguments import as_generator, as_levels, as_texts, check_replicates, check_rng
 from confir.arrays import Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.run_scores import RunScores
@@ -39,9 +39,8 @@ from confir.order import TIE
 from confir.parallel import run_blocks, run_in_threads
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.kinds import as_sample, as_scores_or_array
-from confir.resampling.replicates import Rng, check_replicates, own_seed
+from confir.resampling.replicates import DrawnWeights, Rng, own_seed
 from confir.resampling.topic_sample import ScoresLike
-from confir.resampling.topic_weights import DrawnWeights
 
 if TYPE_CHECKING:
     from confir.resampling.sample import Sample

@@ -16,11 +16,11 @@ from confir.resampling.clusters import Clusters, cluster_contributions, cluster_
 from confir.resampling.distribution import Fields, SamplingDistribution
 from confir.resampling.normal_draws import NORMAL_TOPICS
 from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws
+from confir.resampling.replicates import TopicWeights
 from confir.resampling.sample import Knowledge, self_normalised
 from confir.resampling.statistics import Statistic
 from confir.resampling.studentised_maxima import sizes_in_memory
 from confir.resampling.topic_sample import TopicSample
-from confir.resampling.topic_weights import TopicWeights
 from confir.resampling.unit_draws import UnitDraws
 
 

@@ -24,6 +24,7 @@ from confir.resampling.document_replicates import (
     transform_of,
 )
 from confir.resampling.pair_draws import Moves, PairDraws
+from confir.resampling.replicates import draw_topics
 from confir.resampling.sample import (
     Knowledge,
     MeasureSample,
@@ -32,7 +33,6 @@ from confir.resampling.sample import (
     whole_extremes,
 )
 from confir.resampling.statistics import Transform
-from confir.resampling.topic_weights import draw_topics
 from confir.resampling.variance_components import (
     VarianceComponents,
     estimate_components,

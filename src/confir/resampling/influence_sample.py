@@ -17,10 +17,10 @@ from confir.order import TIE
 from confir.resampling.distribution import Fields, Labels, SamplingDistribution
 from confir.resampling.normal_draws import NORMAL_TOPICS, RunCovariance, draw_normal_means
 from confir.resampling.pair_draws import PairBlocks
+from confir.resampling.replicates import draw_topics
 from confir.resampling.sample import Knowledge, Sample
 from confir.resampling.studentised_maxima import sizes_in_memory
 from confir.resampling.topic_distribution import ROUNDING
-from confir.resampling.topic_weights import topic_weights
 from confir.resampling.unit_draws import UnitDraws
 
 # Sums of so many units that count alike, or as much as these, are normal: nothing is resampled.
@@ -98,7 +98,7 @@ class InfluenceSample(Sample):
         del needs
         units = self.topics
         if len(self.count) == units:
-            return topic_weights(units, replicates, rng)
+            return draw_topics(units, replicates, rng).shares()
         shares: Floats = rng.multinomial(units, self.count / units, replicates) / units
         return shares
 

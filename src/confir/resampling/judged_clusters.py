@@ -20,7 +20,7 @@ from confir.errors import InvalidValueError, UnsupportedMethodError, counted
 from confir.resampling.distribution import Fields, SamplingDistribution
 from confir.resampling.judged_sample import JudgedSample
 from confir.resampling.pair_draws import PairBlocks
-from confir.resampling.topic_weights import topic_weights
+from confir.resampling.replicates import draw_topics
 
 # A mean and a weight of the model are estimated from the clusters with human-judged topics.
 _LEAST_CLUSTERS = 3
@@ -133,7 +133,7 @@ class ClusteredJudgedSample(JudgedSample):
     ) -> Floats:
         """Return the share of each cluster in the draws: replicates × clusters."""
         del needs
-        return topic_weights(self.clusters.size, replicates, rng)
+        return draw_topics(self.clusters.size, replicates, rng).shares()
 
     def distribution(  # type: ignore[override]  # of clusters drawn, as `draw` returns them
         self, columns: slice, weights: Floats | None, needs: Fields = ("replicate_se",)

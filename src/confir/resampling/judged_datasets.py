@@ -20,9 +20,9 @@ from confir.resampling.cluster_distribution import summed_df
 from confir.resampling.distribution import Fields, Labels, SamplingDistribution
 from confir.resampling.judged_sample import JudgedSample
 from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws
+from confir.resampling.replicates import draw_topics
 from confir.resampling.sample import Sample
 from confir.resampling.studentised_maxima import sizes_in_memory
-from confir.resampling.topic_weights import topic_weights
 
 _PROVIDED = frozenset({"se", "replicates", "replicate_se"})
 
@@ -107,7 +107,7 @@ class JudgedDatasets(Sample):
     def draw(self, replicates: int, rng: np.random.Generator, needs: Fields = ()) -> DatasetDraws:
         """Return the topics of each dataset in replicates; of random datasets, which are drawn whole."""
         if self.random:
-            return DatasetDraws((), topic_weights(len(self.parts), replicates, rng))
+            return DatasetDraws((), draw_topics(len(self.parts), replicates, rng).shares())
         return DatasetDraws(tuple(part.draw(replicates, rng, needs) for part in self.parts), None)
 
     def distribution(
@@ -201,7 +201,7 @@ class JudgedDatasets(Sample):
         units = float(self.unit_counts(np.array([self.topics]))[0])
         for size in sizes_in_memory(replicates, self.rows, self.columns):
             if self.random:
-                drawn = np.ascontiguousarray(topic_weights(len(self.parts), size, rng).T)
+                drawn = np.ascontiguousarray(draw_topics(len(self.parts), size, rng).shares().T)
                 yield DrawnDatasets(self, drawn), size
                 continue
             found = [next(part.pair_draws(size, rng), None) for part in self.parts]

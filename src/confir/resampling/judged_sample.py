@@ -24,11 +24,11 @@ from confir.measures.parsing import bounded_measures
 from confir.order import TIE
 from confir.resampling.distribution import Fields, Labels, SamplingDistribution
 from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws
+from confir.resampling.replicates import draw_topics
 from confir.resampling.sample import Knowledge, Sample
 from confir.resampling.studentised_maxima import sizes_in_memory
 from confir.resampling.topic_distribution import trimmed_fourth_powers
 from confir.resampling.topic_sample import tie_steps
-from confir.resampling.topic_weights import topic_weights
 
 
 class JudgedWeights(NamedTuple):
@@ -93,8 +93,8 @@ class JudgedSample(Sample):
     def draw(self, replicates: int, rng: np.random.Generator, needs: Fields = ()) -> JudgedWeights:
         """Return replicate weights: each part of the topics is drawn from itself."""
         del needs
-        human, more = topic_weights(self.topics, replicates, rng), len(self.values.rest)
-        rest = topic_weights(more, replicates, rng) if more else np.empty((replicates, 0))
+        human, more = draw_topics(self.topics, replicates, rng).shares(), len(self.values.rest)
+        rest = draw_topics(more, replicates, rng).shares() if more else np.empty((replicates, 0))
         return JudgedWeights(human, rest)
 
     @property

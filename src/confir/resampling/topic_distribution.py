@@ -12,8 +12,8 @@ from confir.arguments import as_reals
 from confir.arrays import Booleans, Floats
 from confir.errors import InvalidValueError
 from confir.resampling.distribution import Fields, Labels, SamplingDistribution
+from confir.resampling.replicates import TopicWeights, resampled_means
 from confir.resampling.statistics import UNIT, Statistic, WeightedStatistic
-from confir.resampling.topic_weights import TopicWeights, resampled_means
 
 # A variance below this share of the second moment is rounding error.
 ROUNDING = 1e-13

@@ -20,6 +20,7 @@ from confir.data.scores import Scores
 from confir.errors import FormatError, InvalidValueError
 from confir.order import TIE
 from confir.resampling.distribution import DISTRIBUTION_FIELDS, Fields, Labels, SamplingDistribution
+from confir.resampling.replicates import TopicWeights, draw_topics
 from confir.resampling.sample import Knowledge, MeasureSample, Sample, check_common_topics
 from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
 from confir.resampling.topic_distribution import (
@@ -27,7 +28,6 @@ from confir.resampling.topic_distribution import (
     smooth_distribution,
     trimmed_fourth_powers,
 )
-from confir.resampling.topic_weights import TopicWeights, draw_topics, topic_weights
 
 if TYPE_CHECKING:
     from confir.resampling.pair_draws import PairBlocks
@@ -183,7 +183,7 @@ class TopicSample(Sample):
         by_run = np.ascontiguousarray(centred.T)
         complete = not np.isnan(values).any()
         for size in sizes_in_memory(replicates, topics, self.columns):
-            weights = np.ascontiguousarray(topic_weights(topics, size, rng).T)
+            weights = np.ascontiguousarray(draw_topics(topics, size, rng).shares().T)
             if complete:
                 yield UnitDraws(by_run, weights, float(topics)), size
             else:

@@ -19,9 +19,9 @@ from confir.intervals.interval import Limits
 from confir.intervals.method_list import find_method
 from confir.measures.parsing import bounded_measures
 from confir.parallel import run_in_threads
+from confir.resampling.replicates import TopicWeights
 from confir.resampling.statistics import UNIT, Statistic
 from confir.resampling.topic_sample import TopicSample
-from confir.resampling.topic_weights import TopicWeights
 from confir.resampling.variance_components import mean_over_topics
 
 Decomposed = Literal["score", "rho"]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confir.arguments import as_generator, as_level, as_real, as_texts
+from confir.arguments import as_generator, as_level, as_real, as_texts, check_replicates
 from confir.data.experiment import on_its_scheduler
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import ALL_PAIRS, LEVEL, NO_FAMILY, REPLICATES, SEED
@@ -28,7 +28,6 @@ from confir.resampling.replicates import (
     FURTHER,
     Rng,
     can_draw_further,
-    check_replicates,
     levels_to_settle,
     own_seed,
 )

@@ -24,7 +24,7 @@ from confir.intervals.simultaneous import (
     order_statistic,
     positive,
 )
-from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
+from confir.resampling.pair_draws import BorrowedVariance, median_variance
 from confir.resampling.replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.sample import Sample
 from confir.resampling.studentised_maxima import largest_statistics

@@ -25,9 +25,9 @@ from confir.intervals.method_list import (
 )
 from confir.parallel import run_blocks, run_in_threads
 from confir.resampling.distribution import Resampled, SamplingDistribution
+from confir.resampling.replicates import DrawnWeights
 from confir.resampling.sample import Sample, names
 from confir.resampling.topic_sample import tie_steps
-from confir.resampling.topic_weights import DrawnWeights
 
 # Columns and numbers taken together, so that memory does not grow with the topics or the pairs.
 MOST_COLUMNS = 1024

@@ -25,8 +25,8 @@ from confir.intervals.probe import (
     tie_distance,
 )
 from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.replicates import topic_draws
 from confir.resampling.topic_sample import TopicSample
-from confir.resampling.topic_weights import topic_draws
 from confir.stored_results import Arrays, digest
 from confir.studies.coverage.studied_methods import method_identity
 

@@ -13,14 +13,14 @@ from typing import cast
 
 import numpy as np
 
-from confir.arguments import as_choice, as_generator, as_integer, as_levels
+from confir.arguments import as_choice, as_generator, as_integer, as_levels, check_replicates
 from confir.arrays import Floats, Integers
 from confir.data.sampling_designs.design import refuse_design
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES
 from confir.errors import InvalidValueError, counted
 from confir.parallel import Progress, run_tasks, task_seeds
 from confir.resampling.kinds import as_sample
-from confir.resampling.replicates import Rng, check_replicates
+from confir.resampling.replicates import Rng
 from confir.resampling.topic_sample import ScoresLike, TopicSample
 from confir.studies.coverage.miss_counter import MissCounter, Sampling, can_count
 from confir.studies.coverage.studied_methods import MethodLike, chosen_methods

@@ -13,8 +13,8 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.defaults import ALL_PAIRS, BASELINE, BEST, NO_FAMILY, REPLICATES, SEED
 from confir.errors import InvalidValueError
 from confir.intervals.simultaneous import largest_bound_sum
-from confir.resampling.borrowed_variance import NOTHING_BORROWED, BorrowedVariance, median_variance
 from confir.resampling.normal_draws import RunCovariance
+from confir.resampling.pair_draws import NOTHING_BORROWED, BorrowedVariance, median_variance
 from confir.resampling.sample import Sample, names
 from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
 from confir.studies.planning.pilot import Freedom, Pilot

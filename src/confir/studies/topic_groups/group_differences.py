@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from confir.arguments import as_generator, as_level
+from confir.arguments import as_generator, as_level, check_replicates
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Variable, axis, constant, over, result
@@ -20,7 +20,7 @@ from confir.errors import collect_warnings, warn_caller
 from confir.intervals.simultaneous import borderline_decisions, is_significant, monte_carlo_error
 from confir.measures.score_sources import as_scores
 from confir.resampling.kinds import as_sample, needs
-from confir.resampling.replicates import FURTHER, Rng, can_draw_further, check_replicates, own_seed
+from confir.resampling.replicates import FURTHER, Rng, can_draw_further, own_seed
 from confir.resampling.sample import Knowledge
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.comparison import Comparison
