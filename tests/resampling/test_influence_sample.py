@@ -27,7 +27,9 @@ def of_means(values, count=None):
     none = np.zeros((columns, columns), np.int64)
     labels = tuple((name, "score") for name in "abcd"[:columns])
     influence = (values - mean) / count.sum()
-    return InfluenceSample(labels, (columns, 1), mean, influence, count, Wins(none, none))
+    return InfluenceSample(
+        labels, (columns, 1), np.zeros(columns, bool), mean, influence, count, Wins(none, none)
+    )
 
 
 def plain(values):

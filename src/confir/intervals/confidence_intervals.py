@@ -142,9 +142,9 @@ def confidence_interval(
     choices = _choose(source, None if method is None else as_texts("method", method))
     over_topics = source.over == "topics"
     if over_topics and any(one.resamples or one.draws for one in set().union(*choices)):
-        check_tails(source.replicates_drawn or replicates, max(levels))
+        check_tails(source.scheme.replicates or replicates, max(levels))
     intervals = find_intervals(source, choices, levels, replicates, rng)
-    if source.uneven:
+    if source.scheme.uneven:
         _warn_uneven(source, set().union(*choices))
     for interval in intervals[:: len(levels)] if over_topics else ():
         if np.isnan(interval.low).any():
@@ -183,7 +183,7 @@ def find_intervals(
 
     Columns that are resampled here share the replicates.
     """
-    shape, drawn = source.shape, source.replicates_drawn
+    shape, drawn = source.shape, source.scheme.replicates
     if isinstance(source, SamplingDistribution):
         blocks = [_limits(source, choices, levels)]
     else:
@@ -204,7 +204,7 @@ def find_intervals(
             methods=tuple(method.name for method in choice),
             replicates=drawn if always or any(method.resamples for method in choice) else 0,
             effective=effective,
-            design=source.design_words,
+            design=source.scheme.words,
         )
         for place, (choice, level) in enumerate((c, v) for c in choices for v in levels)
     ]
@@ -242,7 +242,7 @@ def _resample(
         return _limits(replace(block, seed=seed, draws=replicates), own, levels)
 
     size = _CLOSED_BLOCK if closed else _BLOCK
-    blocks = [slice(start, start + size) for start in range(0, source.columns, size)]
+    blocks = [slice(start, start + size) for start in range(0, len(source.labels), size)]
     return run_in_threads(task, blocks) if source.threaded else run_blocks(task, blocks)
 
 

@@ -17,7 +17,7 @@ from confir.data.sampling_designs.design import Design
 from confir.data.sampling_designs.judged_scores import JudgedScores
 from confir.data.sampling_designs.prediction_powered import Judged, centre
 from confir.errors import InvalidValueError, UnsupportedMethodError, counted
-from confir.resampling.distribution import Fields, SamplingDistribution
+from confir.resampling.distribution import Fields, SamplingDistribution, SamplingScheme
 from confir.resampling.judged_sample import JudgedSample
 from confir.resampling.pair_draws import PairBlocks
 from confir.resampling.replicates import draw_topics
@@ -111,9 +111,9 @@ class ClusteredJudgedSample(JudgedSample):
     spends_df: ClassVar = False  # degrees of freedom are those of clusters
 
     @property
-    def design_words(self) -> str:
-        """What the topics' design is, in words."""
-        return self.clusters.words
+    def scheme(self) -> SamplingScheme:
+        """The design of the clusters."""
+        return SamplingScheme(self.clusters.words)
 
     @property
     def largest_df(self) -> float:

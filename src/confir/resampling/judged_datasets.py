@@ -12,12 +12,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Floats, Integers
 from confir.data.sampling_designs.judged_scores import JudgedScores
 from confir.errors import InvalidValueError
 from confir.order import TIE
 from confir.resampling.cluster_distribution import summed_df
-from confir.resampling.distribution import Fields, Labels, SamplingDistribution
+from confir.resampling.distribution import Fields, SamplingDistribution, SamplingScheme
 from confir.resampling.judged_sample import JudgedSample
 from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws
 from confir.resampling.replicates import draw_topics
@@ -48,22 +48,17 @@ class JudgedDatasets(Sample):
 
     Attributes
     ----------
-    labels, shape, support
-        As in `Sample`.
     parts
         The sample of each dataset, with the same columns.
     random
         Whether datasets are a sample of datasets like these.
-    design_words
+    words
         The design in words.
     """
 
-    labels: Labels
-    shape: tuple[int, ...]
-    support: Booleans
     parts: tuple[JudgedSample, ...]
     random: bool
-    design_words: str
+    words: str
 
     knowledge: ClassVar = JudgedSample.knowledge
     kind: ClassVar = "scores by human and model judgements on datasets"
@@ -81,6 +76,11 @@ class JudgedDatasets(Sample):
         inside = np.all([part.support for part in parts], axis=0) & (means > 0.0) & (means < 1.0)
         shape = len(scores.runs), len(scores.measures)
         return cls(parts[0].labels, shape, inside, parts, design.random_datasets, design.describe())
+
+    @property
+    def scheme(self) -> SamplingScheme:
+        """The design of the datasets."""
+        return SamplingScheme(self.words)
 
     @property
     def topics(self) -> int:

@@ -22,7 +22,7 @@ from confir.data.sampling_designs.prediction_powered import (
 )
 from confir.measures.parsing import bounded_measures
 from confir.order import TIE
-from confir.resampling.distribution import Fields, Labels, SamplingDistribution
+from confir.resampling.distribution import Fields, SamplingDistribution
 from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws
 from confir.resampling.replicates import draw_topics
 from confir.resampling.sample import Knowledge, Sample
@@ -44,18 +44,13 @@ class JudgedSample(Sample):
 
     Attributes
     ----------
-    labels, shape, support
-        As in `Sample`.
     values
         Scores by human judgements and by the model, topics × columns.
     tie
         Of a contrast, how near two differences of a column are equal.
     """
 
-    labels: Labels
-    shape: tuple[int, ...]
     values: Judged
-    support: Booleans
     tie: Floats | float = TIE
 
     knowledge: ClassVar = frozenset(
@@ -78,7 +73,7 @@ class JudgedSample(Sample):
         # corrections may leave [0, 1]
         kept = (found.weight == 0) | (found.mean > 0.0) & (found.mean < 1.0)
         inside = np.tile(bounded_measures(scores.human), runs) & kept
-        return JudgedSample(labels, (runs, len(scores.measures)), flat, inside)
+        return JudgedSample(labels, (runs, len(scores.measures)), inside, flat)
 
     @property
     def topics(self) -> int:

@@ -44,8 +44,6 @@ class TopicSample(Sample):
 
     Attributes
     ----------
-    labels, shape, support
-        As in `Sample`.
     values
         The variables averaged, or the scores for a function: topics × columns, NaN where missing.
     statistic
@@ -54,11 +52,8 @@ class TopicSample(Sample):
         Of a contrast, how near two differences of a column are equal.
     """
 
-    labels: Labels
-    shape: tuple[int, ...]
     values: tuple[Floats, ...]
     statistic: Statistic | WeightedStatistic
-    support: Booleans
     tie: Floats | float = TIE
 
     knowledge: ClassVar = frozenset(Knowledge) - {Knowledge.COLLECTIONS}
@@ -108,7 +103,7 @@ class TopicSample(Sample):
         values = tuple(value[topics.T].reshape(size, -1) for value in self.values)
         shape = (samples, *self.shape)
         support = np.tile(self.support, samples)
-        return TopicSample(self.labels * samples, shape, values, self.statistic, support)
+        return TopicSample(self.labels * samples, shape, support, values, self.statistic)
 
     @property
     def provided(self) -> frozenset[str]:
@@ -227,9 +222,9 @@ def prepare_topics(
     statistic: Statistic | WeightedStatistic,
     labels: Labels,
     shape: tuple[int, ...],
+    support: Booleans,
     scores: Floats,
     reference: Floats,
-    support: Booleans,
 ) -> TopicSample:
     """Return the sample of a statistic of scores, and of those that they are compared with."""
     if np.isinf(scores).any() or np.isinf(reference).any():
@@ -237,8 +232,8 @@ def prepare_topics(
     if not isinstance(statistic, Statistic):
         if np.isnan(scores).any():
             raise InvalidValueError("a statistic given as a function takes no missing scores")
-        return TopicSample(labels, shape, (scores,), statistic, np.zeros_like(support))
+        return TopicSample(labels, shape, np.zeros_like(support), (scores,), statistic)
     variables = statistic.variables(scores, reference)
     missing = np.isnan(scores) | np.isnan(reference)
     values = tuple(np.where(missing, np.nan, variable) for variable in variables)
-    return TopicSample(labels, shape, values, statistic, support & statistic.bounded)
+    return TopicSample(labels, shape, support & statistic.bounded, values, statistic)

@@ -154,7 +154,7 @@ def compare_all_runs(
     sample = as_sample(scores)
     if sample.topics < 2:
         raise InvalidValueError(f"there is one topic; {what} over topics need at least 2")
-    if sample.replicates_drawn:
+    if sample.scheme.replicates:
         check_collections(sample, level)
     measures = sample.by_measure(what)
     runs, labels = names(sample)

@@ -131,7 +131,7 @@ def compare_runs(
     Comparison(The difference between a and b in score is inconclusive (+0.175, 95% CI [-0.064, +0.414], p = .102))
     """
     sample = as_sample(scores)
-    if test is None and 0 < sample.clusters_drawn < FEW_CLUSTERS:
+    if test is None and 0 < sample.scheme.clusters < FEW_CLUSTERS:
         test = CLUSTER_TEST
     asked = check_options(
         baseline=baseline,
@@ -151,9 +151,9 @@ def compare_runs(
         check_differences(len(scores.runs), len(scores.measures), len(tests))
     if replicates is None:
         replicates = scores.default_replicates if asked.method.resamples else REPLICATES
-    replicates = sample.replicates_drawn or replicates
+    replicates = sample.scheme.replicates or replicates
     check_replicates(replicates)
-    if sample.replicates_drawn:
+    if sample.scheme.replicates:
         check_collections(sample, level)
     pairs = pair_runs(sample, baseline)
     generator = as_generator(rng)
@@ -164,7 +164,7 @@ def compare_runs(
     tested = count_tested(means)
     if means.constant.any():
         _warn_of_samples(pairs, means)
-    if sample.clusters_drawn:
+    if sample.scheme.clusters:
         _warn_of_few_clusters(sample, tests, level)
     resampling = [one for one in tests if one.resamples]
     if resampling:
@@ -282,9 +282,9 @@ def _warn_of_few_clusters(sample: Sample, tests: Sequence[PairedTest], level: fl
 
     So it is where a few of them have much of the weight.
     """
-    clusters = sample.clusters_drawn
+    clusters = sample.scheme.clusters
     flips = any(test.name == CLUSTER_TEST for test in tests)
-    if clusters >= FEW_CLUSTERS and (flips or not sample.uneven):
+    if clusters >= FEW_CLUSTERS and (flips or not sample.scheme.uneven):
         return
     text = f"the design has {clusters} clusters"
     if clusters >= FEW_CLUSTERS:

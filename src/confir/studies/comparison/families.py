@@ -244,7 +244,7 @@ def check_collections(sample: Sample, level: float) -> None:
     With too few replicates of topics, Bonferroni's bound on their standard errors decides. Standard
     errors over collections are those of the replicates: of two, they are as good as nothing.
     """
-    drawn = sample.replicates_drawn
+    drawn = sample.scheme.replicates
     least = math.ceil(round(level / (1.0 - level), 9))  # or the largest t* has no quantile
     if drawn < least:
         raise InvalidValueError(

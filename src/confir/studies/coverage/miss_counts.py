@@ -127,7 +127,7 @@ def count_misses(
     as_integer("samples", samples)
     check_size(size, population.topics, sampling)
     if sampling == "without" or size != population.topics:
-        refuse_design(population.design_words or None, "a study of samples of another size")
+        refuse_design(population.scheme.words or None, "a study of samples of another size")
     chosen = chosen_methods(methods, population, claimed)
     if resume is not None and rng is None:
         raise InvalidValueError("a resumable study needs a seed; set rng to a number")

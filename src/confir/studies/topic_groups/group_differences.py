@@ -329,7 +329,7 @@ def _objection(scores: Scores, groups: TopicGroups) -> str:
     """Return why labels of topics cannot be permuted; nothing where they can."""
     large = [part for _, part in groups.parts(scores) if len(part.topics) >= LEAST_TOPICS]
     whole = as_sample(scores)
-    torn = [whole] if whole.clusters_drawn not in (0, whole.topics) else []  # between groups, too
+    torn = [whole] if whole.scheme.clusters not in (0, whole.topics) else []  # between groups, too
     for sample in (*torn, *map(as_sample, large)):
         if Knowledge.VALUES not in sample.knowledge:
             return f"permuting topics needs {Knowledge.VALUES}, which {sample.kind} lack"
