@@ -24,8 +24,9 @@ from confir.resampling.replicates import TopicWeights, draw_topics
 from confir.resampling.sample import Knowledge, MeasureSample, Sample, check_common_topics
 from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
 from confir.resampling.topic_distribution import (
+    ROUNDING,
     function_distribution,
-    smooth_distribution,
+    replicate_fields,
     trimmed_fourth_powers,
 )
 
@@ -68,11 +69,8 @@ class TopicSample(Sample):
     @property
     def averages(self) -> bool:
         """Whether the statistic is the plain mean of one variable without missing values."""
-        return self._linear and self.independent and not bool(np.isnan(self.values[0]).any())
-
-    @property
-    def _linear(self) -> bool:
-        return isinstance(self.statistic, Statistic) and self.statistic.linear
+        linear = isinstance(self.statistic, Statistic) and self.statistic.linear
+        return linear and self.independent and not bool(np.isnan(self.values[0]).any())
 
     def chosen(self, columns: Any) -> Self:
         """Return some columns, as a one-dimensional sample."""
@@ -205,7 +203,52 @@ class TopicSample(Sample):
         None if the statistic is no mean, or of clusters, whose spread is not that of topics.
         """
         del sd
-        return trimmed_fourth_powers(self.values[0]) if self.independent and self._linear else None
+        linear = isinstance(self.statistic, Statistic) and self.statistic.linear
+        return trimmed_fourth_powers(self.values[0]) if self.independent and linear else None
+
+
+def smooth_distribution(
+    statistic: Statistic,
+    values: tuple[Floats, ...],
+    weights: Floats | TopicWeights | None,
+    needs: Fields,
+    labels: Labels,
+    support: Booleans,
+) -> SamplingDistribution:
+    """Return the distribution of a smooth function of means, se by influence values."""
+    present = ~np.isnan(values[0])
+    complete, count = bool(present.all()), present.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        filled = values if complete else [np.where(present, value, 0.0) for value in values]
+        means = [value.sum(axis=0) / count for value in filled]
+        deviations = [value - mean for value, mean in zip(values, means, strict=True)]
+        if not complete:
+            deviations = [np.where(present, d, 0.0) for d in deviations]
+        slopes = statistic.slopes(*means)
+        influence = deviations[0]
+        if not statistic.linear:
+            influence = sum(map(np.multiply, slopes, deviations))
+        powers = np.square(influence)
+        squares = powers.sum(axis=0)
+        powers *= influence
+        se = np.sqrt(squares / (count * (count - 1.0)))
+        varies = [np.fmin.reduce(v, axis=0) < np.fmax.reduce(v, axis=0) for v in values]
+        # Constant differences and ratios may still vary by rounding.
+        size = sum(np.abs(slope * mean) for slope, mean in zip(slopes, means, strict=True))
+        drawn = {}
+        if weights is not None:
+            drawn = replicate_fields(statistic, means, deviations, present, weights, needs)
+        return SamplingDistribution(
+            labels=labels,
+            estimate=np.asarray(statistic.value(*means), np.float64),
+            count=count,
+            df=count - 1.0,
+            support=support,
+            sample=values[0] if statistic.linear else None,
+            se=np.where(~np.any(varies, axis=0) | (se <= ROUNDING * size), 0.0, se),
+            acceleration=powers.sum(axis=0) / (6.0 * squares**1.5),
+            **drawn,
+        )
 
 
 def tie_steps(scores: Floats, plus: Integers, minus: Integers) -> Floats:
