@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import confir
-from confir.cli import output_guard
+from confir.cli import file_checks
 from confir.cli.commands import OneCommand
 from confir.data import files
 from confir.data.formats import run_tables
@@ -261,7 +261,7 @@ def test_the_guard_knows_every_file_that_a_command_reads(
         read |= {path for path in by_arrow if path.startswith(str(house))}
         (context,) = known
         known.clear()
-        unknown = {path for path in read if not output_guard.may_be_read(context, path)}
+        unknown = {path for path in read if not file_checks.may_be_read(context, path)}
         assert not unknown, words
         assert read or words[0] == "history"
         read_at_all |= read

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from confir.data.formats.run_readers import read_qrels, read_run
-from confir.data.formats.run_sources import RunSource
+from confir.data.formats.format import RunSource
+from confir.data.formats.runs_and_qrels import read_qrels, read_run
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists.docids import Docids
 from confir.data.ranked_lists.held_lists import build_lists

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from confir.data.exclusions import Exclusions
 from confir.data.files import open_bytes
-from confir.data.formats.run_readers import read_qrels, read_run
-from confir.data.formats.run_sources import Reading, RunSource
+from confir.data.formats.format import Reading, RunSource
+from confir.data.formats.runs_and_qrels import read_qrels, read_run
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists.judged_positions import JudgedPositions
 from confir.data.scanning import block_scanner, file_scans, scan_kernels, scanner
@@ -610,7 +610,7 @@ def test_small_input_never_loads_numba(tmp_path):
     program = (
         "import sys\n"
         "from confir.data.scanning.scanner import RunSource, read_rankings\n"
-        "from confir.data.formats.run_readers import read_qrels\n"
+        "from confir.data.formats.runs_and_qrels import read_qrels\n"
         f"read_rankings(read_qrels({str(tmp_path / 'qrels')!r}), [RunSource({run.path!r})])\n"
         "print('numba' in sys.modules)\n"
     )

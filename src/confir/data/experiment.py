@@ -13,8 +13,8 @@ import numpy as np
 from confir.arguments import as_function, check_rng
 from confir.data.exclusions import NOTHING_EXCLUDED
 from confir.data.files import STDIN
-from confir.data.formats.objects import as_runs, find_run_datasets, qrels_called
-from confir.data.formats.run_sources import RunSource
+from confir.data.formats.format import RunSource
+from confir.data.formats.sources import as_runs, find_run_datasets, qrels_called
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.run import Run

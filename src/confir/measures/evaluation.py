@@ -12,8 +12,8 @@ from confir.arrays import Floats
 from confir.data.common_topics import name_topics, warn_of_left_out_topics
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.files import PathLike
-from confir.data.formats.run_readers import read_source
-from confir.data.formats.run_sources import RunSource
+from confir.data.formats.format import RunSource
+from confir.data.formats.sources import read_source
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists.held_lists import HeldLists
 from confir.data.ranked_lists.rankings import Rankings, stack_rankings

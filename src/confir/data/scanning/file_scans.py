@@ -14,8 +14,8 @@ import numpy as np
 
 from confir.data.compression import COMPRESSION_ENDINGS
 from confir.data.files import BYTE_ORDER_MARK, STDIN, open_bytes
-from confir.data.formats.format_list import recognise
-from confir.data.formats.run_sources import NameBy, RunSource
+from confir.data.formats.format import NameBy, RunSource
+from confir.data.formats.sources import recognise
 from confir.data.run import Run
 from confir.data.scanning.block_scanner import Block, BlockScanner, Scanned, ScannedBlock
 from confir.data.scanning.scan_kernels import NEWLINE, WORD, ScanKernels, load_kernels

@@ -13,9 +13,8 @@ import numpy as np
 from confir.arguments import as_choice
 from confir.arrays import Bytes, Integers
 from confir.data.exclusions import NOTHING_EXCLUDED, Exclusions, warn_of_identical
-from confir.data.formats.objects import as_runs
-from confir.data.formats.run_readers import read_source
-from confir.data.formats.run_sources import NAMINGS, NameBy, Reading, RunSource
+from confir.data.formats.format import NAMINGS, NameBy, Reading, RunSource
+from confir.data.formats.sources import as_runs, read_source
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists.docids import Docids
 from confir.data.ranked_lists.held_lists import (

@@ -14,8 +14,8 @@ import numpy as np
 
 from confir.arrays import Bytes, Integers
 from confir.data.exclusions import NOTHING_EXCLUDED, Exclusions, identical_places, warn_of_identical
-from confir.data.formats.run_readers import read_source
-from confir.data.formats.run_sources import NameBy, RunSource
+from confir.data.formats.format import NameBy, RunSource
+from confir.data.formats.sources import read_source
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists.judged_positions import JudgedPositions, TiePrecision
 from confir.data.ranked_lists.rankings import Rankings, empty_rankings

@@ -16,7 +16,7 @@ import numpy as np
 
 from confir.arrays import Bytes, Floats, Integers
 from confir.data.exclusions import NOTHING_EXCLUDED, Exclusions, warn_of_identical
-from confir.data.formats.run_sources import NameBy, RunSource
+from confir.data.formats.format import NameBy, RunSource
 from confir.data.long_tables.spill_folder import DistinctKeys, close_unneeded
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists.docids import Docids

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import refuse_options
+from confir.cli.parameters import Option, refuse_options
 from confir.defaults import SEED
 from confir.errors import InvalidValueError
 
@@ -25,28 +25,32 @@ class HumanGoal:
 
     human_topics: Annotated[
         bool,
-        options.HUMAN_PANEL(
+        Option(
             "With --human: how many topics people must judge for --half-width, in addition to the "
-            "model's; with random-documents also how many documents per topic."
+            "model's; with random-documents also how many documents per topic.",
+            panel=options.HUMAN_PANEL,
         ),
     ] = False
     model_topics: Annotated[
         int | None,
-        options.HUMAN_PANEL(
+        Option(
             "With --human-topics: topics that the model judges; by default those of QRELS.",
+            panel=options.HUMAN_PANEL,
             least=5,
         ),
     ] = None
     human_cost: Annotated[
         float | None,
-        options.HUMAN_PANEL(
+        Option(
             "With --human-topics: cost of a human judgement (of a topic, without "
             "--judgements-per-topic, unless documents were drawn); with --model-cost, the cheapest mix "
-            "is planned."
+            "is planned.",
+            panel=options.HUMAN_PANEL,
         ),
     ] = None
     model_cost: Annotated[
-        float | None, options.HUMAN_PANEL("With --human-topics: cost of a judgement by the model.")
+        float | None,
+        Option("With --human-topics: cost of a judgement by the model.", panel=options.HUMAN_PANEL),
     ] = None
 
 
