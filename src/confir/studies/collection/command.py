@@ -32,8 +32,10 @@ _MEASURES = options.measures_option(
 )
 SmallROption = Annotated[
     bool,
-    options.STATISTICS_PANEL(
-        "Correct AP near 0 and 1 for few relevant documents.", names=("--small-r/--no-small-r",)
+    Option(
+        "Correct AP near 0 and 1 for few relevant documents.",
+        panel=options.STATISTICS_PANEL,
+        names=("--small-r/--no-small-r",),
     ),
 ]
 
@@ -85,24 +87,24 @@ def collection_command(
     baseline: Annotated[
         str | None,
         Option(
-            metavar="RUN",
-            help="Compare the other runs with this one: its name or its file.",
-            path=PathRole.RUN,
+            "Compare the other runs with this one: its name or its file.", "RUN", path=PathRole.RUN
         ),
     ] = None,
     pairing: Annotated[
         str,
-        options.STATISTICS_PANEL(
+        Option(
             "With --baseline: both runs on the same collections, or each on its own.",
+            panel=options.STATISTICS_PANEL,
             choices=("paired", "independent", "both"),
         ),
     ] = "paired",
     method: Annotated[
         list[str] | None,
-        options.STATISTICS_PANEL(
+        Option(
             "For means: bootstrap (default), parametric, bootstrap-with-topics (repeatable). "
             "With --show topics: a method over documents (default logit; confir methods lists them).",
             "NAME",
+            panel=options.STATISTICS_PANEL,
         ),
     ] = None,
     small_r: SmallROption = True,
