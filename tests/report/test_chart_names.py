@@ -13,7 +13,7 @@ import pytest
 
 import confir
 from confir.control_characters import has_controls, without_controls
-from confir.data.formats.objects import as_qrels
+from confir.data.formats.runs_and_qrels import as_qrels
 from confir.report.charts import chart, chart_bytes
 from confir.resampling.document_bootstrap import resample_documents
 from confir.studies.bias_variance.chart import total_chart
