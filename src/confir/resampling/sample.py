@@ -245,7 +245,7 @@ class Sample(ABC):
 
     def simple_columns(self) -> Booleans:
         """Return which columns are means of one simple random sample of topics."""
-        return np.full(self.columns, self.independent)
+        return np.full(len(self.labels), self.independent)
 
     @property
     def without_repeats(self) -> Sample:
