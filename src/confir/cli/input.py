@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -208,7 +209,7 @@ class Inputs(InputOptions):
         found = self._summarised(given, quiet=quiet) if parted and may_summarise else None
         if found is None:
             total = None if parted else len(given["runs"])  # into how many parts, is not known yet
-            with Progress("reading runs", total=total, quiet=quiet) as progress:
+            with nullcontext() if quiet else Progress("reading runs", total=total) as progress:
                 found = evaluate(**given, progress=progress)
         if self.bounded is None and self.top is None:
             return found
@@ -227,7 +228,8 @@ class Inputs(InputOptions):
             return None
         wanted = chosen_measures(experiment)
         parted = evaluate_partitions(experiment, wanted)
-        with Progress("evaluating parts", total=parted.parts, quiet=quiet) as progress:
+        total = parted.parts
+        with nullcontext() if quiet else Progress("evaluating parts", total=total) as progress:
             return parted.hold_or_summarise(MOST_HELD_SCORES, progress)
 
     def statistics_of(

@@ -6,7 +6,7 @@ import gc
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 from confir.cli import options
@@ -142,7 +142,7 @@ def report_command(
             tuple(collected),
         )
         steps = number_of_steps(len(scores.measures), figures=figures is not None)
-        with Progress("report", total=steps, quiet=quiet) as progress:
+        with nullcontext() if quiet else Progress("report", total=steps) as progress:
             write_report(
                 output,
                 scores,
@@ -217,7 +217,7 @@ def _read(
     from confir.measures.evaluation import evaluate_lists
 
     experiment = inputs.experiment(baseline=baseline, example=example, instead=", or --scores FILE")
-    with Progress("reading runs", total=inputs.run_count, quiet=quiet) as progress:
+    with nullcontext() if quiet else Progress("reading runs", total=inputs.run_count) as progress:
         scores = evaluate_lists(experiment, progress)
     return inputs.state_bound(scores), experiment
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
@@ -108,6 +109,6 @@ def _of_qrels(
     experiment = inputs.experiment(measures, example=example)
     # checks the request before any run is read
     compare_with_chance(experiment.qrels, documents=documents, measures=measures, **rules)
-    with Progress("reading runs", total=inputs.run_count, quiet=quiet) as progress:
+    with nullcontext() if quiet else Progress("reading runs", total=inputs.run_count) as progress:
         evaluate(experiment, progress=progress)
     return compare_with_chance(experiment, documents=documents, draws=draws, rng=seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
@@ -205,7 +206,7 @@ def resample(
             f"deviation; a stable interval needs {LEAST_REPLICATES} or more",
             SmallSampleWarning,
         )
-    with Progress("resampling the collection", total=None, quiet=quiet) as progress:
+    with nullcontext() if quiet else Progress("resampling the collection", total=None) as progress:
         return resample_documents(
             experiment,
             replicates=statistics.replicates,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -107,7 +108,7 @@ def coverage_command(
     if per_tail == "published":
         method = [*(method or fitting_methods(scores)), PUBLISHED_BOOTSTRAP_T.name]
     total = number_of_tasks(sampled.samples)
-    with Progress("drawing samples", total=total, quiet=out.quiet) as progress:
+    with nullcontext() if out.quiet else Progress("drawing samples", total=total) as progress:
         coverage = estimate_coverage(
             scores, methods=method, level=level, progress=progress, **sampled.arguments()
         )
@@ -187,7 +188,7 @@ def type_one_command(
     check_single(scores.measures)
     sizes = tuple(dict.fromkeys(topics or PARK_TOPICS))
     total = number_of_tasks(sampled.samples) * len(sizes)
-    with Progress("drawing samples", total=total, quiet=out.quiet) as progress:
+    with nullcontext() if out.quiet else Progress("drawing samples", total=total) as progress:
         error = estimate_type_one_error(
             scores,
             methods=method,

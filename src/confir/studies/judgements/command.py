@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -102,7 +103,7 @@ def judges_command(
     named = bool(inputs.select) or inputs.top is not None
     chosen: Sequence[Any] = _choose(inputs, judges[0], runs) if named else runs
     rules: dict[str, Any] = {name: getattr(inputs, name) for name in reading_options()}
-    with Progress("reading runs", total=len(chosen), quiet=out.quiet) as progress:
+    with nullcontext() if out.quiet else Progress("reading runs", total=len(chosen)) as progress:
         comparison = compare_judgements(
             judges,
             chosen,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
@@ -112,7 +113,7 @@ def reproduce_command(
         refuse_options(inputs.context, _OF_SCORES, reason)
     rules: dict[str, Any] = {name: getattr(inputs, name) for name in reading_options()}
     read = len(inputs.sources) + 1 + 2 * (baseline_runs is not None)
-    with Progress("reading runs", total=read, quiet=out.quiet) as progress:
+    with nullcontext() if out.quiet else Progress("reading runs", total=read) as progress:
         found = compare_reproduction(
             original,
             inputs.sources,

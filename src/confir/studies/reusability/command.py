@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Annotated
 
 from confir.cli import options
@@ -82,7 +83,8 @@ def reusability_command(
             ["pool_depth"],
             "is for the pool of these runs; --contributors names who contributed",
         )
-    with Progress("reading runs", total=inputs.run_count, quiet=out.quiet) as progress:
+    runs = inputs.run_count
+    with nullcontext() if out.quiet else Progress("reading runs", total=runs) as progress:
         found = estimate_reusability(
             experiment,
             teams=teams,

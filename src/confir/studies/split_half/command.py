@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Annotated
 
 from confir.cli import options
@@ -65,7 +66,7 @@ def split_half_command(
     for name in method or ():
         find_method(name, over="documents")
     experiment = inputs.experiment([measure], example="confir split-half qrels.txt runs/")
-    with Progress("resampling both halves", total=None, quiet=out.quiet) as progress:
+    with nullcontext() if out.quiet else Progress("resampling both halves", total=None) as progress:
         result = validate_split_half(
             experiment,
             methods=method or None,
