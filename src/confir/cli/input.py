@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import glob
 import math
+import os
 import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -16,9 +18,11 @@ from confir.cli.input_options import DESIGN, InputOptions
 from confir.cli.parameters import is_given, refuse_options
 from confir.defaults import SEED
 from confir.errors import (
+    ConfirError,
     ConfirWarning,
     InvalidValueError,
     UnknownNameError,
+    UnreadableError,
     enumerate_names,
     warn_caller,
 )
@@ -35,13 +39,36 @@ if TYPE_CHECKING:
 AnyScores = TypeVar("AnyScores", "Scores", "ScoreSummary")
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Inputs(InputOptions):
     """What a command reads: scores, or an experiment to evaluate."""
 
-    # Options of `JudgedInputs`; without them, a command has neither human judgements nor repeats.
-    human: str | None = None
-    human_sample: str | None = None
-    repeats: str | None = None
+    def __post_init__(self) -> None:
+        # before any work: may what is no file be a mistake?
+        for given in filter(None, (self.qrels, *(self.runs or ()), *(self.scores or ()))):
+            if not os.path.lexists(given):
+                self._check_name(given)
+
+    def _check_name(self, given: str) -> None:
+        """Raise where what is no file is a pattern that fits none, or a measure, as after ``-m AP RR``."""
+        from confir.data.files import STDIN, is_address
+
+        is_run = given in (self.runs or ())  # whose patterns are looked up where runs are found
+        if not is_run and glob.has_magic(given) and not glob.glob(given):
+            raise UnreadableError(f"{given}: no file matches this pattern")
+        if given == STDIN or is_address(given) or "=" in given or given in (self.scores or ()):
+            return
+        from confir.measures.parsing import parse_measure
+
+        try:
+            parse_measure(given)
+        except ConfirError:
+            return
+        several = " ".join(f"-m {name}" for name in (*(self.measure or ()), given))
+        raise InvalidValueError(
+            f"{given} is a measure where a file was expected; expected each measure after its own -m: "
+            f"{several}"
+        )
 
     @cached_property
     def sources(self) -> list[Run | RunSource]:

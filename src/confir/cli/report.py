@@ -10,7 +10,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 from confir.cli import options
-from confir.cli.judged_input import JudgedInputs
+from confir.cli.input import Inputs
 from confir.cli.parameters import Option, PathRole
 from confir.errors import InvalidValueError, counted
 
@@ -24,7 +24,7 @@ _PAGE = "Page"
 
 def report_command(
     *,
-    inputs: JudgedInputs,
+    inputs: Inputs,
     output: Annotated[
         str,
         Option(
@@ -206,7 +206,7 @@ def check_page(path: str) -> None:
 
 
 def _read(
-    inputs: JudgedInputs, baseline: str | None, *, quiet: bool
+    inputs: Inputs, baseline: str | None, *, quiet: bool
 ) -> tuple[Scores | ScoreSummary, Experiment | None]:
     """Return the scores, and the experiment where they come from one; its lists are read once."""
     example = "confir report qrels.txt bm25.run dense.run -o report.html"

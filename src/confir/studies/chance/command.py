@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
+from confir.cli.input_options import JUDGED
 from confir.cli.output import Output
 from confir.cli.parameters import Option, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
@@ -28,7 +29,7 @@ VIEWS = Views(
 
 def chance_command(
     *,
-    inputs: Annotated[Inputs, Without("scores", "columns", "intents", "bounded")],
+    inputs: Annotated[Inputs, Without("scores", "columns", "intents", "bounded", *JUDGED)],
     documents: Annotated[
         int | None,
         Option("Number of documents in the collection.", "N", panel=_CHANCE, least=1, short=True),

@@ -10,6 +10,7 @@ import click
 
 from confir.cli import options
 from confir.cli.input import Inputs
+from confir.cli.input_options import JUDGED
 from confir.cli.output import Output
 from confir.cli.parameters import Instead, Option, PathRole, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
@@ -82,7 +83,9 @@ _OF_RUNS = ("best", "pairs", "groups", "ranks")
 
 def collection_command(
     *,
-    inputs: Annotated[Inputs, Without("scores", "columns", "bounded"), Instead(measure=_MEASURES)],
+    inputs: Annotated[
+        Inputs, Without("scores", "columns", "bounded", *JUDGED), Instead(measure=_MEASURES)
+    ],
     show: Annotated[str | None, VIEWS.option()] = None,
     topics: TopicsOption = False,
     baseline: Annotated[

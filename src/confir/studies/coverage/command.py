@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
-from confir.cli.judged_input import JudgedInputs
+from confir.cli.input import Inputs
 from confir.cli.output import Output
 from confir.cli.parameters import Instead, Option
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
@@ -72,7 +72,7 @@ _MEASURE = options.measures_option(
 
 def coverage_command(
     *,
-    inputs: JudgedInputs,
+    inputs: Inputs,
     level: options.LevelOption = LEVEL,
     method: StudiedMethodsOption = None,
     per_tail: Annotated[
@@ -124,7 +124,7 @@ def coverage_command(
 
 def type_one_command(
     *,
-    inputs: Annotated[JudgedInputs, Instead(measure=_MEASURE)],
+    inputs: Annotated[Inputs, Instead(measure=_MEASURE)],
     topics: Annotated[
         list[int] | None,
         Option(

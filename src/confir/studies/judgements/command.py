@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
-from confir.cli.input_options import CHOOSING
+from confir.cli.input_options import CHOOSING, JUDGED
 from confir.cli.output import Output
 from confir.cli.parameters import Argument, Option, PathRole, Without, refuse_options
 from confir.cli.views import View, Views
@@ -51,7 +51,7 @@ def judges_command(
             path=PathRole.READ,
         ),
     ] = None,
-    inputs: Annotated[Inputs, Without("qrels", "runs", "scores", "bounded")],
+    inputs: Annotated[Inputs, Without("qrels", "runs", "scores", "bounded", *JUDGED)],
     judge: Annotated[
         list[str] | None,
         Option(

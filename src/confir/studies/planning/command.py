@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
-from confir.cli.judged_input import JudgedInputs
+from confir.cli.input import Inputs
 from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, Without, refuse_options
 from confir.defaults import DEFAULT_POWER, FAMILIES, LEVEL, OBSERVED, SEED
@@ -135,7 +135,7 @@ class HumanGoal:
 
 def plan_command(
     *,
-    inputs: Annotated[JudgedInputs, Without("bounded")],
+    inputs: Annotated[Inputs, Without("bounded")],
     baseline: Annotated[
         str | None,
         Option(
@@ -210,7 +210,7 @@ def plan_command(
 
 
 def _plan_judgements(
-    inputs: JudgedInputs,
+    inputs: Inputs,
     scores: Any,
     goal: Goal,
     people: HumanGoal,
@@ -258,7 +258,7 @@ def _plan_judgements(
 
 
 def _plan_votes(
-    inputs: JudgedInputs,
+    inputs: Inputs,
     votes: str,
     goal: Goal,
     baseline: str | None,
@@ -283,7 +283,7 @@ def _plan_votes(
     out.deliver(result_answer(plan_votes(**asked)))
 
 
-def _check_labels(inputs: JudgedInputs, goal: Goal, people: HumanGoal) -> None:
+def _check_labels(inputs: Inputs, goal: Goal, people: HumanGoal) -> None:
     """Raise where options are for planning human judgements, or not for it."""
     judged = inputs.check_human()
     if not people.human_topics:

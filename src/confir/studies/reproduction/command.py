@@ -10,7 +10,7 @@ import click
 
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
-from confir.cli.input_options import DESIGN
+from confir.cli.input_options import DESIGN, JUDGED
 from confir.cli.output import Output
 from confir.cli.parameters import Argument, Instead, Option, PathRole, Without, refuse_options
 from confir.defaults import OVERLAP_DEPTH, PERSISTENCE
@@ -43,7 +43,9 @@ def reproduce_command(
         Argument(metavar="ORIGINAL", help="The run to be reproduced: a file.", path=PathRole.READ),
     ] = None,
     inputs: Annotated[
-        Inputs, Without("scores", "columns", "bounded", "select", "top"), Instead(qrels=QrelsOption)
+        Inputs,
+        Without("scores", "columns", "bounded", "select", "top", *JUDGED),
+        Instead(qrels=QrelsOption),
     ],
     baseline_runs: Annotated[
         tuple[str, str] | None,

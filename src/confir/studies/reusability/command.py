@@ -7,6 +7,7 @@ from typing import Annotated
 
 from confir.cli import options
 from confir.cli.input import Inputs
+from confir.cli.input_options import JUDGED
 from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, Without
 from confir.defaults import LEVEL, POOL_DEPTH
@@ -18,7 +19,7 @@ _EXAMPLE = "confir reusability qrels.txt runs/ --teams teams.txt"
 
 def reusability_command(
     *,
-    inputs: Annotated[Inputs, Without("scores", "columns", "bounded", "top")],
+    inputs: Annotated[Inputs, Without("scores", "columns", "bounded", "top", *JUDGED)],
     teams: Annotated[
         str | None,
         Option(

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from confir.cli import options
 from confir.cli.input import Inputs
+from confir.cli.input_options import JUDGED
 from confir.cli.output import Output
 from confir.cli.parameters import Option, Without
 from confir.defaults import SPLITS
@@ -15,7 +16,9 @@ from confir.errors import counted
 
 def split_half_command(
     *,
-    inputs: Annotated[Inputs, Without("scores", "columns", "measure", "missing", "bounded")],
+    inputs: Annotated[
+        Inputs, Without("scores", "columns", "measure", "missing", "bounded", *JUDGED)
+    ],
     measure: Annotated[
         str,
         Option(
