@@ -236,7 +236,7 @@ def _find_measures(
     scores: Scores | ScoreSummary, gates: Sequence[str], inputs: Inputs
 ) -> list[str]:
     """Return the measures of the gates by their names in the scores, each once."""
-    from confir.cli.input import select_measures
+    from confir.cli.selection import select_measures
     from confir.measures.parsing import parse_measures
 
     if not gates:

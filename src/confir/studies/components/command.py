@@ -60,7 +60,7 @@ def components_command(
     - `confir components qrels.txt runs/ -m AP --repeats --topics 100`
     """
     from confir.cli.answers import Answer
-    from confir.cli.input import check_single
+    from confir.cli.selection import check_single
     from confir.measures.evaluation import evaluate
     from confir.report.result_table import result_table
     from confir.report.tables import to_text

@@ -167,8 +167,8 @@ def type_one_command(
     - `confir type-one --scores scores.csv --topics 5 --topics 25 -o errors.csv`
     """
     from confir.cli.answers import Answer
-    from confir.cli.input import check_single
     from confir.cli.progress import Progress
+    from confir.cli.selection import check_single
     from confir.report.result_table import result_table
     from confir.studies.coverage.miss_counts import number_of_tasks
     from confir.studies.coverage.table import type_one_run_table

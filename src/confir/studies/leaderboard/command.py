@@ -190,9 +190,8 @@ def leaderboard_command(
     - `confir leaderboard --scores scores.csv -m nDCG@10 --rows all`
     - `confir leaderboard --means means.csv -m nDCG@10 --select "bge*" -o board.csv`
     """
-    from confir.cli.input import warn_of_choice
     from confir.cli.report import check_page
-    from confir.cli.run_choice import fitting_names
+    from confir.cli.selection import fitting_names, warn_of_choice
     from confir.studies.leaderboard.board_making import make_leaderboard
     from confir.studies.leaderboard.board_sources import board_scores, datasets_of
     from confir.studies.leaderboard.dataset_scores import DatasetScores
