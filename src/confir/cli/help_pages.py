@@ -140,7 +140,11 @@ def _entry(parameter: Any) -> Entry:
     declared = parameter.declared
     spelt, about = " / ".join([names, *parameter.secondary_opts]), declared.help
     if not parameter.is_flag:
-        metavar = declared.metavar or "|".join(declared.choices) or parameter.type.name
+        metavar = (
+            declared.metavar
+            or "|".join(declared.choices)
+            or getattr(parameter.type, "metavar", "TEXT")
+        )
         if declared.metavar is None and len(metavar) > _LONGEST_LIST:
             metavar, about = "WORD", f"{about} WORD: {', '.join(declared.choices)}."
         spelt = f"{spelt} {metavar}"

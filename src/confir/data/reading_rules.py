@@ -13,7 +13,7 @@ from confir.data.files import PathLike
 from confir.data.formats.exclusion_files import ExcludedSource, as_exclusions
 from confir.data.formats.format import NAMINGS, NameBy, Reading
 from confir.data.qrels import Intents
-from confir.data.ranked_lists.judged_positions import TIE_PRECISIONS, TiePrecision
+from confir.data.run import TIE_PRECISIONS, TiePrecision
 from confir.data.run_scores import RunScores
 from confir.data.sampling_designs.design import ROLES, Datasets, DesignSource
 from confir.errors import InvalidValueError

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from confir.data.ranked_lists.held_lists import HeldLists
-from confir.data.ranked_lists.topic_lists import TopicLists
+from confir.data.ranked_lists.held_lists import HeldLists, TopicLists
 from confir.report.contents import Contents
 from confir.report.gathering import most_different_topics
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +26,9 @@ KNOWN_ENDINGS = (
     *(".run", ".txt", ".trec", ".res", ".dat", ".eval"),
     *(".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet"),
 )
+
+# Run files shrink about this much when compressed.
+_COMPRESSION_RATIO = 4
 
 # What an id of ir_datasets begins with.
 DATASET = "irds:"
@@ -77,6 +82,17 @@ class RunSource(NamedTuple):
     def label(self) -> str:
         """Return the run's name as far as it is known without reading the file."""
         return self.name or name_from_path(self.path)
+
+    def content_size(self) -> int:
+        """Return about how many bytes it holds, decompressed; 0 where it can be read only once."""
+        if self.path == STDIN:
+            return 0
+        try:
+            status = os.stat(self.path)
+        except OSError:
+            return 0
+        ratio = _COMPRESSION_RATIO if self.path.lower().endswith(COMPRESSION_ENDINGS) else 1
+        return status.st_size * ratio if stat.S_ISREG(status.st_mode) else 0
 
 
 def name_from_path(path: PathLike) -> str:

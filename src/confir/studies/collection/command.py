@@ -162,7 +162,7 @@ def check_settings(
     statistics: options.DocumentStatistics, measures: Sequence[str], rel: int
 ) -> None:
     """Raise before any work if epsilon or a measure is invalid."""
-    from confir.intervals.document_intervals import check_epsilon, unbounded_error
+    from confir.intervals.standard_error import check_epsilon, unbounded_error
     from confir.measures.parsing import definition_bound, parse_measures
 
     check_epsilon(statistics.epsilon)
@@ -187,7 +187,7 @@ def _check_methods(
         raise InvalidValueError("--show topics takes one --method")
     chosen = methods or [DEFAULT_SCORE_METHOD]
     asked = find_method(chosen[0], "documents")
-    if asked.resamples and asked.counts:  # its limits are quantiles of the replicates
+    if "replicates" in asked.needs and asked.counts:  # its limits are quantiles of the replicates
         check_tails(statistics.replicates, statistics.level)
     return chosen
 

@@ -205,7 +205,7 @@ def compare_command(
     elif view == "ranks":
         answer = _ranks(scores, statistics)
     else:
-        if asked.method.resamples:
+        if "replicates" in asked.method.needs:
             statistics = inputs.statistics_of(scores, statistics)
         comparison = compare_runs(
             scores,

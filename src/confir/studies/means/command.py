@@ -152,7 +152,7 @@ def evaluate_command(
             answer = Answer(every.to_records(), topic_table(every), every)
         else:
             scores = inputs.load_scores_or_summary(baseline=baseline, **read)
-            if any(one.resamples for one in methods):
+            if any("replicates" in one.needs for one in methods):
                 statistics = inputs.statistics_of(scores, statistics)
             if scores.corrected:
                 answer = _corrected(scores, statistics, methods=method)
