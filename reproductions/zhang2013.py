@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from confir.data.formats.run_readers import read_qrels, read_run
+from confir.data.formats.runs_and_qrels import read_qrels, read_run
 from confir.data.qrels import Qrels
 from confir.data.run import Run, build_run
 from confir.data.scores import Scores

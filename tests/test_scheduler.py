@@ -146,9 +146,8 @@ def test_document_bootstraps_read_files_on_workers_and_give_the_same_bits(
         return found, [part.tolist() for part in known], said
 
     here, known_here, said_here = resampled()
-    monkeypatch.setattr(
-        "confir.data.scanning.list_scanner.scan_sources", None
-    )  # not in this process
+    # not in this process
+    monkeypatch.setattr("confir.data.scanning.list_reader.scan_sources", None)
     steps = []
     with use_scheduler(cluster):
         there, known_there, said_there = resampled(progress=steps.append)

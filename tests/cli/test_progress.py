@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from confir.cli import progress as progress_module
-from confir.cli.output_checks import check_output
+from confir.cli.file_checks import check_output
 from confir.errors import UnreadableError
 from confir.parallel import name_stage
 

@@ -7,19 +7,9 @@ import numpy as np
 import pytest
 
 from confir.errors import InvalidValueError
-from confir.intervals.interval import Limits
+from confir.intervals.interval import ABOVE, BELOW, INSIDE, UNDEFINED, Limits, side_of_limits
 from confir.intervals.method_list import METHODS
-from confir.intervals.probe import (
-    ABOVE,
-    BELOW,
-    INSIDE,
-    UNDEFINED,
-    Probe,
-    TargetCounts,
-    mirrored,
-    side_of_limits,
-    side_of_quantiles,
-)
+from confir.intervals.probe import Probe, TargetCounts, mirrored, side_of_quantiles
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.kinds import as_topic_sample
 from confir.resampling.topic_weights import topic_weights

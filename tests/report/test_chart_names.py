@@ -13,7 +13,7 @@ import pytest
 
 import confir
 from confir.control_characters import has_controls, without_controls
-from confir.data.formats.objects import as_qrels
+from confir.data.formats.runs_and_qrels import as_qrels
 from confir.report.chart_files import chart_bytes
 from confir.report.result_chart import chart
 from confir.resampling.document_bootstrap import resample_documents

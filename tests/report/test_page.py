@@ -19,7 +19,7 @@ from confir import errors, parallel
 from confir.cli.start import warnings_at_the_end
 from confir.data import experiment as experiment_module
 from confir.data.experiment import Experiment
-from confir.data.ranked_lists import topic_lists
+from confir.data.ranked_lists import held_lists
 from confir.data.scanning.stored_lists import StoredLists
 from confir.data.scores import Scores
 from confir.data.simulation import write_collection
@@ -436,7 +436,7 @@ def test_lists_that_are_stored_on_disk_give_the_same_page(tmp_path, monkeypatch,
     write_collection(short_sample(), tmp_path)
     judge = confir.read_qrels(tmp_path / "qrels.txt").to_dict()
     judge["101"] = dict.fromkeys(judge["101"], 1)
-    monkeypatch.setattr(topic_lists, "_BLOCK", 3_000)
+    monkeypatch.setattr(held_lists, "_BLOCK", 3_000)
     page, pages = tmp_path / "page.html", []
     for held_size in (1 << 28, 0):
         monkeypatch.setattr(experiment_module, "_HELD_SIZE", held_size)

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from confir.data.formats.objects import as_qrels
+from confir.data.formats.runs_and_qrels import as_qrels
 from confir.data.scores import Scores
 from confir.measures.evaluation import evaluate
 from confir.report.contents import Settings, report_figures

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import confir
-from confir.data.ranked_lists.judged_positions import JudgedPositions
+from confir.data.ranked_lists.rankings import JudgedPositions
 from confir.data.scores import Scores
 from confir.errors import (
     DegenerateSampleWarning,

@@ -25,7 +25,7 @@ from confir.errors import (
 if TYPE_CHECKING:
     from confir.cli.run_choice import RunChoice
     from confir.data.experiment import Experiment
-    from confir.data.formats.run_sources import RunSource
+    from confir.data.formats.format import RunSource
     from confir.data.run import Run
     from confir.data.sampling_designs.topic_groups import TopicGroups
     from confir.data.scores import Scores
@@ -51,7 +51,8 @@ class Inputs(InputOptions):
     def _choice(self) -> RunChoice:
         """The runs that RUN... stands for, found once."""
         from confir.cli.run_choice import RunChoice, read_names
-        from confir.data.formats.run_sources import Reading, find_runs
+        from confir.data.formats.format import Reading
+        from confir.data.formats.sources import find_runs
 
         files = find_runs(self.runs or [])
         if not (self.select or self.top is not None):
@@ -199,7 +200,7 @@ class Inputs(InputOptions):
     ) -> Any:
         """Return the scores of RUN..., or their summary where it may be one."""
         from confir.cli.progress import Progress
-        from confir.data.formats.objects import find_run_datasets
+        from confir.data.formats.sources import find_run_datasets
         from confir.measures.evaluation import evaluate
 
         given = self._given(measures, baseline, example, ", or --scores FILE")
@@ -239,7 +240,7 @@ class Inputs(InputOptions):
 
     def find_baseline(self, baseline: str | None, runs: Sequence[str]) -> str | None:
         """Return the name that a baseline, which may be given as a file, has among the runs."""
-        from confir.data.formats.run_sources import name_from_path
+        from confir.data.formats.format import name_from_path
 
         if baseline is None or baseline in runs:
             return baseline
@@ -334,7 +335,7 @@ class Inputs(InputOptions):
     def _best(self, given: dict[str, Any], baseline: str | None) -> dict[str, Any]:
         """Return the keywords of `Experiment` with the runs that --top chooses, read once."""
         from confir.data.experiment import Experiment
-        from confir.data.formats.run_readers import read_source
+        from confir.data.formats.sources import read_source
         from confir.measures.evaluation import evaluate
 
         runs = [read_source(run, given["name_by"]) for run in given["runs"]]

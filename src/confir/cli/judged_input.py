@@ -20,9 +20,9 @@ class JudgedInputs(Inputs):
     human: Annotated[
         str | None,
         Option(
-            metavar="QRELS",
-            help="Human judgements of some topics, if QRELS are a model's: results are what human "
+            "Human judgements of some topics, if QRELS are a model's: results are what human "
             "judgements would give, estimated from both. With --scores, a score table by human judgements.",
+            "QRELS",
             panel=options.HUMAN_PANEL,
             path=PathRole.READ,
         ),
@@ -30,10 +30,10 @@ class JudgedInputs(Inputs):
     human_sample: Annotated[
         str | None,
         Option(
-            metavar="WORD",
-            help="How topics or documents were selected for human judging: a random sample of topics, or of "
+            "How topics or documents were selected for human judging: a random sample of topics, or of "
             "documents with their inclusion probabilities in a fifth column, can correct the model; a "
             "choice by hand cannot. WORD: random-topics, random-documents, all, chosen.",
+            "WORD",
             panel=options.HUMAN_PANEL,
         ),
     ] = None

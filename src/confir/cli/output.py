@@ -51,7 +51,7 @@ class Output:
     def __post_init__(self) -> None:
         # before any work: could a result be written?
         if self.output is not None:
-            from confir.cli.output_checks import check_output
+            from confir.cli.file_checks import check_output
 
             refuse_options(self.context, ["kind"], _FOR_PRINTING)
             check_output(self.output)

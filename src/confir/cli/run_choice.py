@@ -8,9 +8,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from confir.data.files import STDIN
-from confir.data.formats.objects import as_runs
-from confir.data.formats.run_readers import read_source
-from confir.data.formats.run_sources import Reading, RunSource
+from confir.data.formats.format import Reading, RunSource
+from confir.data.formats.sources import as_runs, read_source
 from confir.data.run import Run
 from confir.errors import UnknownNameError
 

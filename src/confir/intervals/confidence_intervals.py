@@ -142,11 +142,12 @@ def confidence_interval(
             raise InvalidValueError("there is one topic; an interval needs at least 2")
     choices = _choose(source, None if method is None else as_texts("method", method))
     over_topics = source.over == "topics"
-    if over_topics and any(one.resamples or one.draws for one in set().union(*choices)):
+    methods: set[Method] = set().union(*choices)
+    if over_topics and any("replicates" in one.needs or one.draws for one in methods):
         check_tails(source.replicates_drawn or replicates, max(levels))
     intervals = find_intervals(source, choices, levels, replicates, rng)
     if source.uneven:
-        _warn_uneven(source, set().union(*choices))
+        _warn_uneven(source, methods)
     for interval in intervals[:: len(levels)] if over_topics else ():
         if np.isnan(interval.low).any():
             _warn_degenerate(source, interval)
@@ -203,7 +204,9 @@ def find_intervals(
             topics=np.concatenate([block.topics for block in blocks]).reshape(shape),
             level=level,
             methods=tuple(method.name for method in choice),
-            replicates=drawn if always or any(method.resamples for method in choice) else 0,
+            replicates=drawn
+            if always or any("replicates" in method.needs for method in choice)
+            else 0,
             effective=effective,
             design=source.design_words,
         )
@@ -234,7 +237,7 @@ def _resample(
     if not closed:
         generator = as_generator(rng)
         seed = own_seed(generator)
-        if any(method.resamples for method in methods):
+        if "replicates" in needs:
             drawn = DrawnWeights(lambda own: source.draw(replicates, own, needs), generator)
 
     def task(columns: slice) -> _Block:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from confir.arguments import as_integer, as_level, as_list, invalid
 from confir.arrays import Floats, Integers
 from confir.data.formats.run_metadata import RunMetadata
-from confir.data.ranked_lists.topic_lists import TopicLists
+from confir.data.ranked_lists.held_lists import TopicLists
 from confir.data.reading_rules import ReadingRules
 from confir.data.sampling_designs.topic_groups import TopicGroups
 from confir.data.scores import Scores

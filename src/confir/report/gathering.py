@@ -16,10 +16,9 @@ from confir.arguments import as_choice
 from confir.arrays import Integers
 from confir.data.formats.run_metadata import RunMetadata
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists.held_lists import HeldLists
-from confir.data.ranked_lists.topic_lists import TopicLists
+from confir.data.ranked_lists.held_lists import HeldLists, TopicLists
 from confir.data.reading_rules import ReadingRules
-from confir.data.scanning.list_scanner import read_lists
+from confir.data.scanning.list_reader import read_lists
 from confir.data.scanning.stored_lists import StoredLists
 from confir.data.scores import Scores
 from confir.errors import (

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.ranked_lists.held_lists import HeldLists
-from confir.data.ranked_lists.topic_lists import TopicLists
+from confir.data.ranked_lists.held_lists import HeldLists, TopicLists
 from confir.number_text import number_text
 from confir.report.contents import Contents, MeasureContents, present_sections
 from confir.report.gathering import most_different_topics

@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists.topic_lists import TopicLists
+from confir.data.ranked_lists.held_lists import TopicLists
 from confir.data.scores import Scores
 from confir.errors import ConfirError, InvalidValueError, counted
 from confir.measures.lists_and_scores import (

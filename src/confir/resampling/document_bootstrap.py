@@ -12,7 +12,7 @@ from typing import Any, Literal, Unpack, get_args
 
 from confir.arguments import as_choice, as_flag, as_function, as_generator
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
-from confir.data.ranked_lists.topic_lists import TopicLists
+from confir.data.ranked_lists.held_lists import TopicLists
 from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.defaults import DOCUMENT_REPLICATES, SEED
 from confir.errors import InvalidValueError, UnsupportedMethodError

@@ -151,7 +151,7 @@ def compare_runs(
     if baseline is None:
         check_differences(len(scores.runs), len(scores.measures), len(tests))
     if replicates is None:
-        replicates = scores.default_replicates if asked.method.resamples else REPLICATES
+        replicates = scores.default_replicates if "replicates" in asked.method.needs else REPLICATES
     replicates = sample.replicates_drawn or replicates
     check_replicates(replicates)
     if sample.replicates_drawn:

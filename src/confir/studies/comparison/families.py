@@ -168,7 +168,7 @@ def choose_family(
             "maximum, a correction is for single tests"
         )
     fitting = ALL_PAIRS if baseline is None else BASELINE
-    serves = method.takes_se_alone and all(test.studentised for test in tests)
+    serves = method.needs == ("se",) and all(test.studentised for test in tests)
     if family is None:
         single = correction is not None or not serves
         return (NO_FAMILY, correction or _DEFAULT_CORRECTION) if single else (fitting, None)

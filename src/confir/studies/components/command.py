@@ -24,26 +24,26 @@ def components_command(
     judge: Annotated[
         list[str] | None,
         Option(
-            metavar="QRELS",
-            help="Judgements of the same topics by another judge (repeatable).",
+            "Judgements of the same topics by another judge (repeatable).",
+            "QRELS",
             path=PathRole.READ,
         ),
     ] = None,
     topics: Annotated[
         list[int] | None,
         Option(
-            metavar="N",
-            help="Number of topics for which to print the reliability (repeatable); by default the observed "
+            "Number of topics for which to print the reliability (repeatable); by default the observed "
             "number, half, twice and four times as many.",
+            "N",
         ),
     ] = None,
     levels: Annotated[
         list[int] | None,
         Option(
-            "--others",
-            metavar="N",
-            help="Number of judges or repeats for which to print the reliability (repeatable); by default "
+            "Number of judges or repeats for which to print the reliability (repeatable); by default "
             "likewise.",
+            "N",
+            names=("--others",),
         ),
     ] = None,
     show: Annotated[str | None, VIEWS.option()] = None,

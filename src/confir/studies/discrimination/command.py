@@ -18,8 +18,8 @@ def measures_command(
     power: Annotated[
         bool,
         Option(
-            "--power",
-            help="Which measure separates these runs best: discriminative power and swap rates.",
+            "Which measure separates these runs best: discriminative power and swap rates.",
+            names=("--power",),
         ),
     ] = False,
     statistics: options.Statistics,

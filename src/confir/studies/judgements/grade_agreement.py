@@ -19,7 +19,7 @@ from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError, TopicMismatchError
 from confir.intervals.interval import Limits
-from confir.intervals.standard import T
+from confir.intervals.standard_error import T
 from confir.order import TIE
 from confir.resampling.replicates import Rng, check_replicates
 from confir.resampling.topic_distribution import jackknife_distribution

@@ -5,19 +5,17 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any
 
-import click
-
 from confir.cli import options
 from confir.cli.judged_input import JudgedInputs
 from confir.cli.output import Output
-from confir.cli.parameters import Option, Panel, PathRole, Without, refuse_options
+from confir.cli.parameters import Option, PathRole, Without, refuse_options
 from confir.defaults import DEFAULT_POWER, FAMILIES, LEVEL, OBSERVED, SEED
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from confir.cli.answers import Answer
 
-_GOAL = Panel("Goal")
+_GOAL = "Goal"
 
 # Goals that a plan of human judgements takes, too.
 _OF_HUMAN_TOPICS = ("half_width", "topics", "judgements_per_topic", "family")
@@ -26,11 +24,9 @@ _OF_HUMAN_TOPICS = ("half_width", "topics", "judgements_per_topic", "family")
 _MOST_SENTENCES = 3
 
 
-def _parse_difference(
-    _: click.Context, __: click.Parameter, text: str | None
-) -> float | str | None:
+def _parse_difference(text: str) -> float | str:
     """Return the difference that an option names: a number, or the observed one."""
-    if text is None or text == OBSERVED:
+    if text == OBSERVED:
         return text
     try:
         return float(text)
@@ -46,49 +42,57 @@ class Goal:
 
     half_width: Annotated[
         float | None,
-        _GOAL("An interval no wider than ± this, of the mean or, with a baseline, the difference."),
+        Option(
+            "An interval no wider than ± this, of the mean or, with a baseline, the difference.",
+            panel=_GOAL,
+        ),
     ] = None
     difference: Annotated[
         str | None,
-        _GOAL(
+        Option(
             "True difference to detect; observed: that of the pilot, with the range of its interval.",
             "NUMBER|observed",
-            callback=_parse_difference,
+            panel=_GOAL,
+            convert=_parse_difference,
         ),
     ] = None
     topics: Annotated[
         int | None,
-        _GOAL(
+        Option(
             "What this many topics give: the smallest difference that they detect, the power at "
             "--difference or, without a baseline, the half width.",
+            panel=_GOAL,
             least=2,
         ),
     ] = None
     judgements: Annotated[
-        int | None, _GOAL("As --topics, for a budget of judgements.", least=1)
+        int | None, Option("As --topics, for a budget of judgements.", panel=_GOAL, least=1)
     ] = None
     judgements_per_topic: Annotated[
         int | None,
-        _GOAL(
+        Option(
             "Number of judgements per topic; the plan then also counts judgements.",
+            panel=_GOAL,
             least=1,
         ),
     ] = None
-    power: Annotated[float, _GOAL("Power of the paired t test.")] = DEFAULT_POWER
+    power: Annotated[float, Option("Power of the paired t test.", panel=_GOAL)] = DEFAULT_POWER
     assurance: Annotated[
         float | None,
-        _GOAL(
+        Option(
             "Probability, such as 0.8, that the goal is reached although the pilot's sd is an "
             "estimate; by default the plan takes the sd at face value, and reaches its goal in about "
-            "half of all cases."
+            "half of all cases.",
+            panel=_GOAL,
         ),
     ] = None
     family: Annotated[
         str | None,
-        _GOAL(
+        Option(
             "Family of differences for which the error rate is controlled: all pairs, those from the "
             "baseline (the default for several runs with one), or the confidence set of the best run "
             "(with --half-width: no run in it lies further below the best).",
+            panel=_GOAL,
             choices=FAMILIES,
         ),
     ] = None
@@ -100,28 +104,32 @@ class HumanGoal:
 
     human_topics: Annotated[
         bool,
-        options.HUMAN_PANEL(
+        Option(
             "With --human: how many topics people must judge for --half-width, in addition to the "
-            "model's; with random-documents also how many documents per topic."
+            "model's; with random-documents also how many documents per topic.",
+            panel=options.HUMAN_PANEL,
         ),
     ] = False
     model_topics: Annotated[
         int | None,
-        options.HUMAN_PANEL(
+        Option(
             "With --human-topics: topics that the model judges; by default those of QRELS.",
+            panel=options.HUMAN_PANEL,
             least=5,
         ),
     ] = None
     human_cost: Annotated[
         float | None,
-        options.HUMAN_PANEL(
+        Option(
             "With --human-topics: cost of a human judgement (of a topic, without "
             "--judgements-per-topic, unless documents were drawn); with --model-cost, the cheapest mix "
-            "is planned."
+            "is planned.",
+            panel=options.HUMAN_PANEL,
         ),
     ] = None
     model_cost: Annotated[
-        float | None, options.HUMAN_PANEL("With --human-topics: cost of a judgement by the model.")
+        float | None,
+        Option("With --human-topics: cost of a judgement by the model.", panel=options.HUMAN_PANEL),
     ] = None
 
 
@@ -131,9 +139,7 @@ def plan_command(
     baseline: Annotated[
         str | None,
         Option(
-            metavar="RUN",
-            help="Plan for differences from this run: its name or its file.",
-            path=PathRole.RUN,
+            "Plan for differences from this run: its name or its file.", "RUN", path=PathRole.RUN
         ),
     ] = None,
     goal: Goal,
@@ -141,10 +147,11 @@ def plan_command(
     by: options.ByOption = None,
     votes: Annotated[
         str | None,
-        _GOAL(
+        Option(
             "How many more votes, from votes as of confir preferences: for --half-width, or to "
             "separate neighbours; and which pairs to ask about. See also confir preferences --show plan.",
             "FILE",
+            panel=_GOAL,
             path=PathRole.READ,
         ),
     ] = None,

@@ -11,15 +11,7 @@ from confir.cli import options
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import DESIGN
 from confir.cli.output import Output
-from confir.cli.parameters import (
-    Argument,
-    Instead,
-    Option,
-    Panel,
-    PathRole,
-    Without,
-    refuse_options,
-)
+from confir.cli.parameters import Argument, Instead, Option, PathRole, Without, refuse_options
 from confir.defaults import OVERLAP_DEPTH, PERSISTENCE
 from confir.errors import InvalidValueError
 from confir.studies.gate.command import GATE_PANEL, check_junit
@@ -27,7 +19,7 @@ from confir.studies.gate.command import GATE_PANEL, check_junit
 if TYPE_CHECKING:
     from confir.studies.reproduction.reproduction import ReproductionCheck
 
-_LISTS_PANEL = Panel("Lists")
+_LISTS_PANEL = "Lists"
 _EXAMPLE = "confir reproduce bm25.run new/bm25.run --qrels qrels.txt"
 # Options that are about scores, and need qrels.
 _OF_SCORES = ("measure", "rel", "missing", "intents", *DESIGN, "baseline_runs", "margin")
@@ -35,9 +27,9 @@ _OF_SCORES = ("measure", "rel", "missing", "intents", *DESIGN, "baseline_runs", 
 QrelsOption = Annotated[
     str | None,
     Option(
-        "--qrels",
-        metavar="QRELS",
-        help="Qrels file, or irds:DATASET; without it, only the lists are compared.",
+        "Qrels file, or irds:DATASET; without it, only the lists are compared.",
+        "QRELS",
+        names=("--qrels",),
         path=PathRole.READ,
     ),
 ]
@@ -55,36 +47,40 @@ def reproduce_command(
     baseline_runs: Annotated[
         tuple[str, str] | None,
         Option(
-            metavar="A A'",
-            help="The baseline of the original and its reproduction: prints effect ratio and ΔRI.",
+            "The baseline of the original and its reproduction: prints effect ratio and ΔRI.",
+            "A A'",
             path=PathRole.READ,
         ),
     ] = None,
     fail_if_different: Annotated[
         bool,
-        GATE_PANEL(
+        Option(
             "Exit with 1 if a run is significantly different; with --margin, unless it is identical or "
-            "equivalent; without --qrels, unless its lists are identical."
+            "equivalent; without --qrels, unless its lists are identical.",
+            panel=GATE_PANEL,
         ),
     ] = False,
     margin: Annotated[
-        float | None, GATE_PANEL("Equivalence margin: smaller differences do not matter.")
+        float | None,
+        Option("Equivalence margin: smaller differences do not matter.", panel=GATE_PANEL),
     ] = None,
     junit: Annotated[
-        str | None, GATE_PANEL("Write the gate as JUnit XML.", "FILE", path=PathRole.WRITE)
+        str | None,
+        Option("Write the gate as JUnit XML.", "FILE", panel=GATE_PANEL, path=PathRole.WRITE),
     ] = None,
     overlap_depth: Annotated[
         int,
-        _LISTS_PANEL("Print the overlap of the first K documents.", "K", least=1),
+        Option("Print the overlap of the first K documents.", "K", panel=_LISTS_PANEL, least=1),
     ] = OVERLAP_DEPTH,
     persistence: Annotated[
-        float, _LISTS_PANEL("Persistence p of rank-biased overlap.")
+        float, Option("Persistence p of rank-biased overlap.", panel=_LISTS_PANEL)
     ] = PERSISTENCE,
     ties: Annotated[
         str | None,
-        _LISTS_PANEL(
+        Option(
             "Tied documents in rank-biased overlap: averaged over their orders (a), or corrected "
             "for them (b). By default ties are broken as trec_eval does.",
+            panel=_LISTS_PANEL,
             choices=("a", "b"),
         ),
     ] = None,

@@ -23,8 +23,8 @@ from confir.data.ranked_lists.held_lists import HeldLists
 from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.defaults import DOCUMENT_REPLICATES, LEVEL, LOGIT_EPSILON, SEED, SPLITS
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, counted, warn_caller
-from confir.intervals.document_intervals import check_epsilon
 from confir.intervals.method_list import fields_needed, methods_over
+from confir.intervals.standard_error import check_epsilon
 from confir.measures.evaluation import check_topics, chosen_measures
 from confir.measures.measure import Measure
 from confir.resampling.document_bootstrap import resample_lists

@@ -22,9 +22,9 @@ def topics_command(
     run: Annotated[
         str | None,
         Option(
-            metavar="RUN",
-            help="The run to examine: its name or its file. By default the one with the best mean "
+            "The run to examine: its name or its file. By default the one with the best mean "
             "by the first measure.",
+            "RUN",
             path=PathRole.RUN,
         ),
     ] = None,
@@ -33,8 +33,7 @@ def topics_command(
     most: Annotated[
         int,
         Option(
-            help="Topics in each list: hardest, easiest, discriminating, where the run fails.",
-            least=1,
+            "Topics in each list: hardest, easiest, discriminating, where the run fails.", least=1
         ),
     ] = 5,
     out: Output,

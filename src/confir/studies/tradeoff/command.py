@@ -17,9 +17,9 @@ def tradeoff_command(
     cost: Annotated[
         list[str] | None,
         Option(
-            metavar="FILE",
-            help="What runs cost: a table with columns run, topic (if costs vary by topic), and one per "
+            "What runs cost: a table with columns run, topic (if costs vary by topic), and one per "
             "cost, such as latency or tokens; lower is better (repeatable).",
+            "FILE",
             path=PathRole.READ,
         ),
     ] = None,
