@@ -127,7 +127,7 @@ def report_command(
     with _uncollected(), ScriptBundle():  # first, beside the imports
         from confir.intervals.method_list import find_method
         from confir.report.gathering import number_of_steps
-        from confir.report.merged_warnings import collected_warnings
+        from confir.report.messages import collected_warnings
         from confir.report.report_page import Origin, write_report
 
         inputs.check_human()
@@ -186,13 +186,15 @@ def _uncollected() -> Iterator[None]:
 def check_figures(folder: str | None, width: float | None) -> None:
     """Raise before any work where charts could not be saved as files."""
     from confir.cli.file_checks import check_drawing
-    from confir.report.charts import check_width
 
     if folder is not None:
         check_drawing()
     elif width is not None:
         raise InvalidValueError("--figure-width is for --figures DIR; expected both")
-    check_width(width)
+    if width is not None:
+        from confir.report.chart_files import check_size
+
+        check_size("width", width)
 
 
 def check_page(path: str) -> None:
