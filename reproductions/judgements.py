@@ -25,7 +25,8 @@ from confir.data.sampling_designs.prediction_powered import (
 )
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import METHODS
-from confir.report.charts import COLOURS, INK, import_altair, save_chart, styled
+from confir.report.chart_files import save_chart
+from confir.report.charts import COLOURS, INK, import_altair, styled
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.replicates import draw_topics
 from confir.resampling.topic_distribution import jackknife_distribution
