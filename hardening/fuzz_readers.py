@@ -31,14 +31,13 @@ with atheris.instrument_imports(
     include=["confir.data"], exclude=["confir.data.scanning.scan_kernels"]
 ):
     from confir.data.formats.exclusion_files import as_exclusions
-    from confir.data.formats.objects import as_qrels
+    from confir.data.formats.format import RunSource
     from confir.data.formats.run_metadata import read_metadata
-    from confir.data.formats.run_readers import read_qrels, read_run
-    from confir.data.formats.run_sources import RunSource
-    from confir.data.ranked_lists.judged_positions import JudgedPositions
+    from confir.data.formats.runs_and_qrels import as_qrels, read_qrels, read_run
+    from confir.data.ranked_lists.rankings import JudgedPositions
     from confir.data.sampling_designs.topic_groups import read_topic_groups
+    from confir.data.scanning.run_scanners import Wanted, scan_rankings
     from confir.data.scanning.scan_kernels import load_kernels
-    from confir.data.scanning.scanner import Wanted, scan_rankings
     from confir.data.tables.cost_files import read_costs
     from confir.data.tables.effect_files import read_effects
     from confir.data.tables.published_files import read_published_means

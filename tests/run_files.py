@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from confir.data.formats.run_sources import RunSource
+from confir.data.formats.format import RunSource
 from confir.data.qrels import build_qrels
 from confir.data.scanning import scan_kernels
 from confir.errors import ConfirError, IdenticalIdWarning, InputWarning

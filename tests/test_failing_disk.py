@@ -12,7 +12,7 @@ import pytest
 
 import confir
 from confir.data.files import write_whole
-from confir.data.formats.run_sources import RunSource
+from confir.data.formats.format import RunSource
 from confir.data.long_tables import documents_by_topic, scores_by_topic, table_pieces
 from confir.data.output_folder import OutputFolder
 from confir.data.scanning import stored_lists

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from confir.cli.options import split_names
+from confir.cli.parameters import split_measures
 from confir.errors import InvalidValueError
 
 QRELS = "1 0 a 1\n2 0 b 1\n"
@@ -46,13 +46,18 @@ def folder(tmp_path, monkeypatch):
     ],
 )
 def test_commas_separate_measures_outside_brackets_and_quotes(text, names):
-    assert split_names(text) == names
+    assert split_measures("-m", text) == names
 
 
 @pytest.mark.parametrize("text", [",", "AP,", ",AP", "AP,,RR", ""])
 def test_an_empty_measure_is_an_error(text):
     with pytest.raises(InvalidValueError, match="names an empty measure; expected"):
-        split_names(text)
+        split_measures("-m", text)
+
+
+def test_the_option_that_names_an_empty_measure_is_named(confir_command):
+    outcome = confir_command("compare", "q", "r", "--baseline", "r", "--fail-if-worse", "AP,,RR")
+    assert "--fail-if-worse 'AP,,RR' names an empty measure" in outcome.err
 
 
 def records(confir_command, *words):

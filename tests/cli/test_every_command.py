@@ -162,17 +162,16 @@ def test_usage_errors_point_at_the_help_of_the_command(confir_command):
     ids=lambda words: words[0],
 )
 def test_runs_are_looked_for_once(confir_command, sample_files, monkeypatch, words):
-    from confir.data.formats import run_sources
+    from confir.data.formats import sources
 
     found = []
-    original = run_sources.find_runs
+    original = sources.find_runs
 
-    def noted(sources):
-        found.append(original(sources))
+    def noted(paths):
+        found.append(original(paths))
         return found[-1]
 
-    for module in ("data.formats.run_sources", "data.formats.objects"):
-        monkeypatch.setattr(f"confir.{module}.find_runs", noted)
+    monkeypatch.setattr(sources, "find_runs", noted)
     command, *options = words
     runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense")]
     outcome = confir_command(command, sample_files / "qrels.txt", *runs, "-m", "AP", *options)

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import confir
-from confir.cli import output_guard
+from confir.cli import file_checks
 from confir.cli.commands import OneCommand
 from confir.data import files
 from confir.data.formats import run_tables
-from confir.data.scanning import list_scanner, scanner
+from confir.data.scanning import list_reader
 from confir.data.simulation import simulate_collection
 from judge_files import noisy_judge, write_judge
 from parquet_datasets import make_rows, qrels_table, run_table, write_folder
@@ -57,8 +57,7 @@ def opened(monkeypatch):
     monkeypatch.setattr(files, "_open_raw", noted)
     # The compiled scanner gives way to the reference reader, which opens the file again, where a
     # large file holds no TREC lines.
-    for module in (scanner, list_scanner):
-        monkeypatch.setattr(module, "choose_kernels", lambda _: None)
+    monkeypatch.setattr(list_reader, "choose_kernels", lambda _: None)
     return counts
 
 
@@ -251,7 +250,7 @@ def test_the_guard_knows_every_file_that_a_command_reads(
 ):
     monkeypatch.chdir(house)
     monkeypatch.setattr(run_tables, "MOST_HELD_DOCUMENTS", 0)
-    monkeypatch.setattr(list_scanner, "choose_kernels", lambda _: None)
+    monkeypatch.setattr(list_reader, "choose_kernels", lambda _: None)
     read_at_all = set()
     for words in COMMANDS:
         with LISTENING.to(house) as read, listening_to_arrow(monkeypatch) as by_arrow:
@@ -261,7 +260,7 @@ def test_the_guard_knows_every_file_that_a_command_reads(
         read |= {path for path in by_arrow if path.startswith(str(house))}
         (context,) = known
         known.clear()
-        unknown = {path for path in read if not output_guard.may_be_read(context, path)}
+        unknown = {path for path in read if not file_checks.may_be_read(context, path)}
         assert not unknown, words
         assert read or words[0] == "history"
         read_at_all |= read

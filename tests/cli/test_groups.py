@@ -17,12 +17,12 @@ class Inputs:
     context: click.Context
     qrels: Annotated[str | None, Argument("QRELS")] = None
     runs: Annotated[list[str] | None, Argument("RUN...")] = None
-    rel: Annotated[int, Option("-l", "--rel", help="Lowest gain.")] = 1
+    rel: Annotated[int, Option("Lowest gain.", names=("-l", "--rel"))] = 1
 
 
 @dataclass(frozen=True)
 class Output:
-    quiet: Annotated[bool, Option("--quiet")] = False
+    quiet: Annotated[bool, Option(names=("--quiet",))] = False
 
 
 def made_of(function):
@@ -78,7 +78,7 @@ def test_a_command_can_leave_out_options_of_a_group_and_describe_others_itself()
         inputs: Annotated[
             Inputs,
             Without("runs"),
-            Instead(rel=Annotated[int, Option("--rel", help="Another help.")]),
+            Instead(rel=Annotated[int, Option("Another help.", names=("--rel",))]),
         ],
     ) -> None:
         """Do something."""
@@ -100,7 +100,7 @@ def typed(value, *words):
     def command(*, x=None):
         seen.append(x)
 
-    command.__annotations__["x"] = Annotated[value, Option("--x")]
+    command.__annotations__["x"] = Annotated[value, Option(names=("--x",))]
 
     run(made_of(command), *words)
     return seen[0]
@@ -161,7 +161,7 @@ def test_help_says_what_holds_without_an_option(default, names, shown):
     def command(*, x=default):
         """Do something."""
 
-    command.__annotations__["x"] = Annotated[value, Option(*names, help="It.")]
+    command.__annotations__["x"] = Annotated[value, Option("It.", names=names)]
 
     (line,) = [line for line in run(made_of(command), "--help").splitlines() if "It." in line]
     assert line.strip("│ ").partition("It.")[2].strip() == shown

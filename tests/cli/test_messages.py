@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from confir.data.formats.run_readers import read_qrels, read_run
+from confir.data.formats.runs_and_qrels import read_qrels, read_run
 from confir.errors import FormatError, InputWarning
 from confir.number_text import percent
 from confir.studies.history.looks import about_look

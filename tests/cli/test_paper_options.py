@@ -9,11 +9,11 @@ import warnings
 
 import pytest
 
-from confir.cli import output_checks
+from confir.cli import file_checks
 from confir.cli.commands import COMMANDS
 from confir.cli.start import warnings_at_the_end
 from confir.errors import DegenerateSampleWarning, InputWarning, TopicWarning
-from confir.report.merged_warnings import merge_warnings
+from confir.report.messages import merge_warnings
 from requirements import ON_LINUX, missing_requirement
 
 
@@ -70,7 +70,7 @@ def test_a_missing_package_is_named_before_anything_is_read(
 ):
     found = importlib.util.find_spec
     monkeypatch.setattr(
-        output_checks, "find_spec", lambda name: None if name == missing else found(name)
+        file_checks, "find_spec", lambda name: None if name == missing else found(name)
     )
     outcome = confir_command("evaluate", "nowhere.txt", "nowhere.run", *options)
     assert outcome.code == 2

@@ -179,6 +179,7 @@ def test_an_unknown_view_of_the_library_is_named():
     views = Views(View("means", "means", "mean"), View("topics", "topics", "score"))
     show = click_parameter("show", Annotated[str | None, views.option()], None)
     context = click.Context(click.Command("evaluate"))
-    assert show.type_cast_value(context, "topics") == "topics"
+    context.set_parameter_source("show", click.core.ParameterSource.COMMANDLINE)
+    assert show.process_value(context, "topics") == "topics"
     with pytest.raises(UnknownNameError, match=r"value of --show.*did you mean topics"):
-        show.type_cast_value(context, "topic")
+        show.process_value(context, "topic")

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from confir.data.ranked_lists.judged_positions import JudgedPositions
-from confir.data.ranked_lists.rankings import stack_rankings
+from confir.data.ranked_lists.rankings import JudgedPositions, stack_rankings
 from confir.errors import ConfirError
 from confir.measures.measure_list import MEASURES
 from confir.measures.parsing import parse_measure

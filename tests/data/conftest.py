@@ -2,11 +2,11 @@
 
 import pytest
 
-from confir.data.scanning import file_scans
+from confir.data.scanning import list_reader
 
 
 @pytest.fixture
 def always_scanned(monkeypatch):
     """Let `read_rankings` scan files of any size."""
-    monkeypatch.setattr(file_scans, "COLD_BREAK_EVEN", 0)
-    monkeypatch.setattr(file_scans, "WARM_BREAK_EVEN", 0)
+    monkeypatch.setattr(list_reader, "COLD_BREAK_EVEN", 0)
+    monkeypatch.setattr(list_reader, "WARM_BREAK_EVEN", 0)

@@ -10,9 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import confir
-from confir.data.formats.objects import as_runs
-from confir.data.formats.run_readers import read_runs
-from confir.data.formats.run_sources import RunSource
+from confir.data.formats.format import RunSource
+from confir.data.formats.sources import as_runs, read_runs
 from confir.data.sampling_designs.design import read_dataset_designs
 from confir.data.sampling_designs.topic_groups import read_topic_groups
 from confir.data.tables.cost_files import read_costs

@@ -14,7 +14,7 @@ from confir.data.formats import run_tables
 from confir.data.long_tables import documents_by_topic
 from confir.data.sampling_designs.judged_scores import JudgedScores
 from confir.data.sampling_designs.sampled_document_scores import SampledScores
-from confir.data.scanning import file_scans
+from confir.data.scanning import list_reader
 from confir.data.scanning.scan_kernels import load_kernels
 from confir.data.scanning.stored_lists import StoredLists
 from confir.errors import (
@@ -82,16 +82,16 @@ def give_objects(_, qrels, runs, __):
 
 
 def give_files(folder, qrels, runs, monkeypatch):
-    monkeypatch.setattr(file_scans, "COLD_BREAK_EVEN", 1 << 40)
-    monkeypatch.setattr(file_scans, "WARM_BREAK_EVEN", 1 << 40)
+    monkeypatch.setattr(list_reader, "COLD_BREAK_EVEN", 1 << 40)
+    monkeypatch.setattr(list_reader, "WARM_BREAK_EVEN", 1 << 40)
     return write_trec(folder, qrels, runs)
 
 
 def give_scanned_files(folder, qrels, runs, monkeypatch):
     if load_kernels() is None:
         missing_requirement("no numba; `make test` installs it")
-    monkeypatch.setattr(file_scans, "COLD_BREAK_EVEN", 0)
-    monkeypatch.setattr(file_scans, "WARM_BREAK_EVEN", 0)
+    monkeypatch.setattr(list_reader, "COLD_BREAK_EVEN", 0)
+    monkeypatch.setattr(list_reader, "WARM_BREAK_EVEN", 0)
     return write_trec(folder, qrels, runs)
 
 

@@ -11,9 +11,9 @@ import yaml
 
 import confir
 from confir.data.formats.entries import COLUMNS
-from confir.data.formats.format_list import FORMATS, recognise
-from confir.data.formats.objects import as_runs
+from confir.data.formats.format_list import FORMATS
 from confir.data.formats.run_metadata import read_metadata
+from confir.data.formats.sources import as_runs, recognise
 from confir.data.formats.trec_files import TREC
 from confir.errors import ConfirError, FormatError, InputWarning, UnreadableError
 from confir.studies.judgements.judges import gather_judges

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from confir.data.formats.run_readers import read_qrels, read_run
-from confir.data.formats.run_sources import RunSource
+from confir.data.formats.format import RunSource
+from confir.data.formats.runs_and_qrels import read_qrels, read_run
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists.docids import Docids
-from confir.data.ranked_lists.held_lists import build_lists
 from confir.data.scanning.id_numbers import IdNumbers
-from confir.data.scanning.list_scanner import ListScanner, read_lists
+from confir.data.scanning.list_reader import build_lists, read_lists
+from confir.data.scanning.run_scanners import ListScanner
 from confir.data.scanning.scan_kernels import LONGEST_SEARCH, load_kernels
 from confir.errors import FormatError, InvalidValueError, UnreadableError
 from run_files import (
@@ -238,7 +238,7 @@ def test_progress_counts_runs(tmp_path):
 
 
 def test_rankings_are_those_of_evaluation(tmp_path):
-    from confir.data.ranked_lists.judged_positions import JudgedPositions
+    from confir.data.ranked_lists.rankings import JudgedPositions
 
     source = write(tmp_path, lists(["1", "3", "7"], 30))
     (found,) = read_lists(QRELS, [source.path]).rankings()

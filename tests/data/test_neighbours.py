@@ -14,10 +14,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from confir.data.formats.format import RunSource
 from confir.data.formats.frames import build_frame
-from confir.data.formats.objects import as_qrels, as_run, as_runs, write_qrels, write_run
-from confir.data.formats.run_readers import read_qrels, read_run
-from confir.data.formats.run_sources import RunSource
+from confir.data.formats.runs_and_qrels import (
+    as_qrels,
+    as_run,
+    read_qrels,
+    read_run,
+    write_qrels,
+    write_run,
+)
+from confir.data.formats.sources import as_runs
 from confir.data.qrels import build_qrels
 from confir.data.run import Run
 from confir.errors import (

@@ -4,8 +4,14 @@ import json
 
 import pytest
 
-from confir.data.formats.objects import as_qrels, as_run, write_qrels, write_run
-from confir.data.formats.run_readers import read_qrels, read_run
+from confir.data.formats.runs_and_qrels import (
+    as_qrels,
+    as_run,
+    read_qrels,
+    read_run,
+    write_qrels,
+    write_run,
+)
 from confir.errors import ConfirError, FormatError
 
 RUN = {"1": {"a": 2.0, "b": 1.0}, "2": {"c": 0.5}}

@@ -19,13 +19,14 @@ from hypothesis import strategies as st
 
 from confir.data.exclusions import Exclusions
 from confir.data.files import open_bytes
-from confir.data.formats.run_readers import read_qrels, read_run
-from confir.data.formats.run_sources import Reading, RunSource
+from confir.data.formats.format import Reading, RunSource
+from confir.data.formats.runs_and_qrels import read_qrels, read_run
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists.judged_positions import JudgedPositions
-from confir.data.scanning import block_scanner, file_scans, scan_kernels, scanner
+from confir.data.ranked_lists.rankings import JudgedPositions
+from confir.data.scanning import block_scanner, file_scans, list_reader, scan_kernels
+from confir.data.scanning.list_reader import read_rankings
+from confir.data.scanning.run_scanners import JudgedScanner, Wanted, scan_rankings
 from confir.data.scanning.scan_kernels import load_kernels
-from confir.data.scanning.scanner import JudgedScanner, Wanted, read_rankings, scan_rankings
 from confir.errors import FormatError, InputWarning, UnreadableError
 from requirements import ON_UNIX
 from run_files import (
@@ -54,7 +55,7 @@ def scan(wanted, source, **options):
 
 
 def read_by_reference(wanted, source):
-    return scanner._rank(source, JudgedPositions(wanted.qrels), wanted, {})
+    return list_reader._rank(source, JudgedPositions(wanted.qrels), wanted, {})
 
 
 def assert_same(one, other):
@@ -138,7 +139,7 @@ def test_documents_that_do_not_count_are_those_of_the_reference(
     source = source._replace(reading=Reading(exclusions=exclusions))
     here, there = {}, {}
     scanned = scan(wanted, source, identical=here, **how)
-    expected, unknown = scanner._rank(source, JudgedPositions(wanted.qrels), wanted, there)
+    expected, unknown = list_reader._rank(source, JudgedPositions(wanted.qrels), wanted, there)
     if scanned is not None:
         # the scanner does not look into lists of topics that the qrels lack: an emptied one is left
         assert set(unknown) <= set(scanned[1])
@@ -609,8 +610,9 @@ def test_small_input_never_loads_numba(tmp_path):
     (tmp_path / "qrels").write_text("1 0 doc3 1\n")
     program = (
         "import sys\n"
-        "from confir.data.scanning.scanner import RunSource, read_rankings\n"
-        "from confir.data.formats.run_readers import read_qrels\n"
+        "from confir.data.formats.format import RunSource\n"
+        "from confir.data.scanning.list_reader import read_rankings\n"
+        "from confir.data.formats.runs_and_qrels import read_qrels\n"
         f"read_rankings(read_qrels({str(tmp_path / 'qrels')!r}), [RunSource({run.path!r})])\n"
         "print('numba' in sys.modules)\n"
     )
@@ -624,25 +626,25 @@ def fake_loading(*, lasting):
 
 
 def test_the_size_of_all_files_decides(tmp_path, monkeypatch):
-    monkeypatch.setattr(file_scans, "load_kernels", fake_loading(lasting=False))
+    monkeypatch.setattr(list_reader, "load_kernels", fake_loading(lasting=False))
     sizes = {"one.run": 2 / 3, "two.run": 1 / 3, "three.run.xz": 1 / 4}
     for name, share in sizes.items():
         with (tmp_path / name).open("wb") as file:
-            file.truncate(round(share * file_scans.COLD_BREAK_EVEN) + 1)
+            file.truncate(round(share * list_reader.COLD_BREAK_EVEN) + 1)
     one, two, three = (RunSource(str(tmp_path / name)) for name in sizes)
-    assert not file_scans.choose_kernels([one])
-    assert file_scans.choose_kernels([one, two])
-    assert file_scans.choose_kernels([three])
-    assert not file_scans.choose_kernels([RunSource("-"), RunSource("missing"), two])
+    assert not list_reader.choose_kernels([one])
+    assert list_reader.choose_kernels([one, two])
+    assert list_reader.choose_kernels([three])
+    assert not list_reader.choose_kernels([RunSource("-"), RunSource("missing"), two])
 
 
 def test_loaded_kernels_are_used_for_less(tmp_path, monkeypatch):
     load = fake_loading(lasting=True)
-    monkeypatch.setattr(file_scans, "load_kernels", load)
-    source = write(tmp_path, b"x" * file_scans.WARM_BREAK_EVEN)
-    assert not file_scans.choose_kernels([source])
+    monkeypatch.setattr(list_reader, "load_kernels", load)
+    source = write(tmp_path, b"x" * list_reader.WARM_BREAK_EVEN)
+    assert not list_reader.choose_kernels([source])
     load()
-    assert file_scans.choose_kernels([source])
+    assert list_reader.choose_kernels([source])
 
 
 @pytest.mark.usefixtures("always_scanned")
@@ -650,7 +652,7 @@ def test_without_numba_the_results_are_the_same(tmp_path, monkeypatch):
     source = write(tmp_path, lists(["unknown", "3", "1"]))
     (scanned,) = read_rankings(PLAIN_QRELS, [source], lowest_gain=0)
     load = cache(load_kernels.__wrapped__)
-    monkeypatch.setattr(file_scans, "load_kernels", load)
+    monkeypatch.setattr(list_reader, "load_kernels", load)
     monkeypatch.setitem(sys.modules, "numba", None)
     assert load() is None
     (read,) = read_rankings(PLAIN_QRELS, [source], lowest_gain=0)
@@ -658,7 +660,7 @@ def test_without_numba_the_results_are_the_same(tmp_path, monkeypatch):
 
 
 def test_a_file_named_like_standard_input_is_not_mistaken_for_it(tmp_path, monkeypatch):
-    (tmp_path / "-").write_bytes(b"x" * file_scans.WARM_BREAK_EVEN)
+    (tmp_path / "-").write_bytes(b"x" * list_reader.WARM_BREAK_EVEN)
     monkeypatch.chdir(tmp_path)
-    assert file_scans.content_size(RunSource("-")) == 0
-    assert file_scans.content_size(RunSource("./-")) == file_scans.WARM_BREAK_EVEN
+    assert RunSource("-").content_size() == 0
+    assert RunSource("./-").content_size() == list_reader.WARM_BREAK_EVEN

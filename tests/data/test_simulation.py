@@ -5,10 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from confir.data.formats.run_readers import read_qrels, read_run
+from confir.data.formats.runs_and_qrels import read_qrels, read_run
 from confir.data.qrels import Qrels, subtopic_judgements
-from confir.data.ranked_lists.judged_positions import JudgedPositions
-from confir.data.ranked_lists.rankings import stack_rankings
+from confir.data.ranked_lists.rankings import JudgedPositions, stack_rankings
 from confir.data.run import Run, build_run
 from confir.data.simulation import (
     Collection,

@@ -14,12 +14,12 @@ from hypothesis import given
 
 from confir.data import experiment as experiments_of_files
 from confir.data.experiment import Experiment
-from confir.data.formats.run_readers import read_qrels
-from confir.data.formats.run_sources import RunSource
+from confir.data.formats.format import RunSource
+from confir.data.formats.runs_and_qrels import read_qrels
 from confir.data.ranked_lists.held_lists import HeldLists
 from confir.data.ranked_lists.tied_lists import count_ties
 from confir.data.scanning import stored_lists
-from confir.data.scanning.list_scanner import read_lists
+from confir.data.scanning.list_reader import read_lists
 from confir.data.scanning.stored_lists import StoredLists, store_lists
 from confir.measures import evaluation, worker_evaluation
 from confir.measures.evaluation import evaluate, evaluate_lists

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import confir
-from confir.data.formats.run_sources import Reading
+from confir.data.formats.format import Reading
 from confir.data.formats.sampled_qrels import read_sampled
 from confir.errors import (
     FormatError,

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 import confir
 from confir.data.formats import run_tables
 from confir.data.formats.entries import QRELS, RUN
-from confir.data.formats.objects import find_run_datasets
+from confir.data.formats.sources import find_run_datasets
 from confir.data.long_tables import documents_by_topic, spill_folder
 from confir.data.long_tables.arrow_documents import RowColumns, qrels_of_rows, rank_rows
 from confir.data.long_tables.documents_by_topic import ParquetRows
-from confir.data.ranked_lists.judged_positions import JudgedPositions
-from confir.data.ranked_lists.rankings import stack_rankings
+from confir.data.ranked_lists.rankings import JudgedPositions, stack_rankings
 from confir.errors import (
     FormatError,
     InvalidValueError,

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import confir
-from confir.data.formats.run_readers import read_qrels, read_run
-from confir.data.ranked_lists.judged_positions import JudgedPositions
+from confir.data.formats.runs_and_qrels import read_qrels, read_run
+from confir.data.ranked_lists.rankings import JudgedPositions
 from confir.errors import ConfirError, MissingTopicWarning, TopicWarning
 from confir.measures.parsing import parse_measure
 from requirements import missing_requirement

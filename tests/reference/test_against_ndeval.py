@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from confir.data.formats.run_readers import read_qrels, read_run
+from confir.data.formats.runs_and_qrels import read_qrels, read_run
 from confir.data.qrels import build_qrels, subtopic_judgements
-from confir.data.ranked_lists.judged_positions import JudgedPositions
-from confir.data.ranked_lists.rankings import stack_rankings
+from confir.data.ranked_lists.rankings import JudgedPositions, stack_rankings
 from confir.measures.parsing import parse_measure
 from strategies import Collection, as_run, collections, examples
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from pyNTCIREVAL.metrics import AP, ERR, RBP, MSnDCG, QMeasure, nERR
 
 import confir
-from confir.data.formats.run_readers import read_qrels, read_run
-from confir.data.ranked_lists.judged_positions import JudgedPositions
+from confir.data.formats.runs_and_qrels import read_qrels, read_run
+from confir.data.ranked_lists.rankings import JudgedPositions
 from confir.measures.parsing import parse_measure
 from strategies import collections, examples
 

@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import confir
-from confir.data.formats.run_readers import read_qrels, read_run
+from confir.data.formats.runs_and_qrels import read_qrels, read_run
 from confir.data.qrels import build_qrels
-from confir.data.ranked_lists.judged_positions import JudgedPositions
-from confir.data.ranked_lists.rankings import stack_rankings
+from confir.data.ranked_lists.rankings import JudgedPositions, stack_rankings
 from confir.data.run import build_run
 from confir.measures.parsing import parse_measure
 from strategies import DOCIDS, examples

@@ -5,9 +5,8 @@ import csv
 import numpy as np
 import pytest
 
-from confir.data.formats.run_readers import read_qrels, read_run
-from confir.data.ranked_lists.judged_positions import JudgedPositions
-from confir.data.ranked_lists.rankings import stack_rankings
+from confir.data.formats.runs_and_qrels import read_qrels, read_run
+from confir.data.ranked_lists.rankings import JudgedPositions, stack_rankings
 from confir.measures.parsing import parse_measure
 from reference.plain_measures import PlainList, rank_biased_precision
 

@@ -8,7 +8,7 @@ import pytest
 from chart_labels import names_of
 from confir import compare_runs, plan_topics
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.report.charts import chart
+from confir.report.result_chart import chart
 from confir.studies.comparison.chart import difference_chart, matrix_chart, topic_chart
 from studies.score_tables import table
 

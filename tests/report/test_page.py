@@ -19,7 +19,7 @@ from confir import errors, parallel
 from confir.cli.start import warnings_at_the_end
 from confir.data import experiment as experiment_module
 from confir.data.experiment import Experiment
-from confir.data.ranked_lists import topic_lists
+from confir.data.ranked_lists import held_lists
 from confir.data.scanning.stored_lists import StoredLists
 from confir.data.scores import Scores
 from confir.data.simulation import write_collection
@@ -34,14 +34,13 @@ from confir.number_text import p_text, signed
 from confir.report import report_page as page_module
 from confir.report.contents import Settings
 from confir.report.gathering import gather_contents, number_of_steps
-from confir.report.merged_warnings import by_importance
-from confir.report.page_data import level_key, page_data, shown
+from confir.report.messages import by_importance
+from confir.report.page_data import level_key, page_data, shown, single_panel
 from confir.report.report_page import (
     Origin,
     default_title,
     find_documentation,
     render_page,
-    single_panel,
     unbroken,
     write_report,
 )
@@ -437,7 +436,7 @@ def test_lists_that_are_stored_on_disk_give_the_same_page(tmp_path, monkeypatch,
     write_collection(short_sample(), tmp_path)
     judge = confir.read_qrels(tmp_path / "qrels.txt").to_dict()
     judge["101"] = dict.fromkeys(judge["101"], 1)
-    monkeypatch.setattr(topic_lists, "_BLOCK", 3_000)
+    monkeypatch.setattr(held_lists, "_BLOCK", 3_000)
     page, pages = tmp_path / "page.html", []
     for held_size in (1 << 28, 0):
         monkeypatch.setattr(experiment_module, "_HELD_SIZE", held_size)

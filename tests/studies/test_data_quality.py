@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import confir
-from confir.data.formats.objects import as_qrels, as_run
+from confir.data.formats.runs_and_qrels import as_qrels, as_run
 from confir.errors import ConfirError, InvalidValueError
 from confir.studies.data_quality.data_quality import inspect_data
 from confir.studies.data_quality.sentences import NOTHING_UNUSUAL, moved_sentences, unjudged_warning

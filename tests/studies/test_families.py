@@ -6,9 +6,9 @@ from scipy import stats
 
 from confir import compare_runs, judge_gate
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.kinds import as_topic_sample
 from confir.resampling.normal_draws import NORMAL_TOPICS
+from confir.resampling.pair_draws import BorrowedVariance
 from confir.resampling.replicates import own_seed
 from confir.resampling.studentised_maxima import largest_statistics
 from confir.studies.comparison import families

@@ -8,8 +8,8 @@ import confir
 from confir.data.sampling_designs.judged_scores import join_judges
 from confir.data.sampling_designs.prediction_powered import Judged
 from confir.errors import ConfirError, InvalidValueError, TopicMismatchError, UnsupportedMethodError
-from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.judged_sample import JudgedSample
+from confir.resampling.pair_draws import BorrowedVariance
 from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
 from judge_files import noisy_judge, plain_correction
 from samples import short_sample
@@ -100,7 +100,7 @@ def test_studentised_maxima_against_loops():
     parts = Judged(*simulated(9, 14, 4, seed=2))
     every, one_run = BorrowedVariance(6, 0.9), BorrowedVariance(3, 0.4)
     labels = tuple((run, "AP") for run in "abcd")
-    sample = JudgedSample(labels, (4,), parts, np.zeros(4, bool))
+    sample = JudgedSample(labels, (4,), np.zeros(4, bool), parts)
     weights = sample.draw(25, np.random.default_rng(7))
     maxima = studentised_maxima(sample, 25, np.random.default_rng(7), every, one_run)
     largest = largest_statistics(sample, 25, np.random.default_rng(7), every)

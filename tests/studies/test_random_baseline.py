@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import confir
-from confir.data.formats.objects import as_qrels
+from confir.data.formats.runs_and_qrels import as_qrels
 from confir.data.scores import Scores
 from confir.errors import (
     InvalidValueError,

@@ -7,7 +7,7 @@ from hypothesis import given
 
 import confir
 from confir.data.experiment import Experiment
-from confir.data.ranked_lists import topic_lists
+from confir.data.ranked_lists import held_lists
 from confir.data.ranked_lists.unjudged_documents import find_unjudged
 from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
 from confir.resampling.drawn_judgements import draw_judgements, drawing_depth, gain_rates
@@ -64,9 +64,9 @@ def test_bounds_do_not_depend_on_how_many_topics_are_worked_on_at_a_time(
     for topic in list(qrels)[::4]:  # a grade that most blocks of topics lack
         qrels = qrels | {topic: qrels[topic] | {"best": 9}}
     once = find(qrels, runs, MEASURES)
-    monkeypatch.setattr(topic_lists, "_BLOCK", 300)
+    monkeypatch.setattr(held_lists, "_BLOCK", 300)
     experiment = Experiment(qrels, runs)
-    assert len(topic_lists.topic_blocks(experiment.lists().depth)) > 5
+    assert len(held_lists.topic_blocks(experiment.lists().depth)) > 5
     again = find(experiment, measures=MEASURES)
     for name in ("lowest_scores", "highest_scores"):
         expected = getattr(once, name).values

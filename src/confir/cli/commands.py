@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from confir.cli import FAILED
+from confir.cli.file_checks import check_outputs, check_packages, input_files
 from confir.cli.help_pages import Entry, entries, help_page, long_help_page, short_help_page
-from confir.cli.output_guard import LAST, check_outputs, check_packages, input_files
 from confir.cli.parameters import Command, read_parameters
 from confir.errors import ConfirWarning, nearest_names
 from confir.studies import DAILY, LISTS, STUDIES
@@ -40,6 +40,9 @@ intervals, `confir compare qrels.txt runs/` says which runs are better, `confir 
 runs/ -o page.html` writes it all on a page. `confir demo` needs no files."""
 
 _HELP_NAMES = {"help_option_names": ["-h", "--help"]}
+
+# Where the context of a command has what comes after it.
+_LAST = "confir.last"
 
 
 class Commands(click.Group):
@@ -104,7 +107,7 @@ class OneCommand(click.Command):
 
         check_packages(ctx)
         with ExitStack() as last, ExitStack() as around:
-            ctx.meta[LAST] = last
+            ctx.meta[_LAST] = last
             records = []
             if ctx.params.get("provenance"):
                 from confir.cli.provenance import Provenance, describe_files, provenance_path
@@ -121,6 +124,12 @@ class OneCommand(click.Command):
 
                 around.enter_context(use_scheduler(ctx.params["scheduler"]))
             return super().invoke(ctx)
+
+
+def run_last(context: click.Context, step: AbstractContextManager[None]) -> None:
+    """Enter a context that ends last, when all else is written, and learns whether that failed."""
+    last: ExitStack = context.meta[_LAST]
+    last.enter_context(step)
 
 
 def _printing(name: str, text: Callable[[click.Context], str], about: str) -> click.Option:

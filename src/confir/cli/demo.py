@@ -28,16 +28,14 @@ def demo_command(
     write: Annotated[
         str | None,
         Option(
-            metavar="FOLDER",
-            help="Also write the sample's qrels and runs, to try commands on.",
+            "Also write the sample's qrels and runs, to try commands on.",
+            "FOLDER",
             path=PathRole.FOLDER,
         ),
     ] = None,
     report: Annotated[
         str | None,
-        Option(
-            metavar="FILE", help="Also write an HTML page about the sample.", path=PathRole.WRITE
-        ),
+        Option("Also write an HTML page about the sample.", "FILE", path=PathRole.WRITE),
     ] = None,
     seed: options.SeedOption = SEED,
     out: Annotated[Output, Without("quiet")],

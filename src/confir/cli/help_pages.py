@@ -6,16 +6,20 @@ of this command before those of most, and the first sentence of each description
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import click
 
-from confir.cli.parameters import DeclaredArgument, DeclaredOption, SharedPanel
+from confir.cli.options import SHARED_PANELS
+from confir.cli.parameters import DeclaredArgument, DeclaredOption
 
 # Narrower pages would be a column of letters; in wider ones, this is the most that names take.
 _NARROWEST, _WIDEST_NAMES = 40, 36
 ARGUMENTS, OPTIONS = "Arguments", "Options"
+
+# Longer lists of words would be broken within one, in pages of 80 columns.
+_LONGEST_LIST = 21
 
 
 class Entry(NamedTuple):
@@ -51,7 +55,7 @@ def long_help_page(context: click.Context) -> str:
 def short_help_page(context: click.Context) -> str:
     """Return the page with the options that most people need: those of this command, then of most."""
     kept = [one for one in entries(context) if one.short]
-    kept.sort(key=lambda one: (one.last, isinstance(one.panel, SharedPanel)))
+    kept.sort(key=lambda one: (one.last, one.panel in SHARED_PANELS))
     return help_page(context, map(_brief, kept))
 
 
@@ -133,24 +137,28 @@ def _entry(parameter: Any) -> Entry:
     names = ", ".join(sorted(parameter.opts, key=len, reverse=True))
     if not isinstance(parameter, DeclaredOption):  # of the help pages themselves, and the version
         return Entry(names, parameter.help or "", OPTIONS, last=True)
-    spelt = " / ".join([names, *parameter.secondary_opts])
-    metavar = "" if parameter.is_flag else f" {parameter.metavar}"
     declared = parameter.declared
-    panel, default = declared.panel or OPTIONS, _default_text(parameter)
-    return Entry(spelt + metavar, declared.help, panel, default, declared.short)
+    spelt, about = " / ".join([names, *parameter.secondary_opts]), declared.help
+    if not parameter.is_flag:
+        words = "|".join(declared.choices)
+        if declared.metavar is None and len(words) > _LONGEST_LIST:
+            words, about = "WORD", f"{about} WORD: {', '.join(declared.choices)}."
+        spelt += f" {declared.metavar or words or getattr(parameter.type, 'metavar', 'TEXT')}"
+    short = declared.panel is None if declared.short is None else declared.short
+    return Entry(spelt, about, declared.panel or OPTIONS, _default_text(parameter), short)
 
 
 def _default_text(option: DeclaredOption) -> str:
     """Return what help says holds without an option; nothing of a flag that is off."""
-    shown = option.declared.show_default
-    if not isinstance(shown, bool):
-        return shown
-    if not shown or option.default is None:
+    if option.default is None:
         return ""
-    if not option.is_flag:
-        return str(option.default)
-    names = option.opts if option.default else option.secondary_opts
-    return names[0].lstrip("-") if option.secondary_opts else ""
+    if option.is_flag:
+        names = option.opts if option.default else option.secondary_opts
+        return names[0].lstrip("-") if option.secondary_opts else ""
+    choices = option.declared.choices
+    if isinstance(choices, Mapping):  # the word that stands for the default
+        return next(word for word, meant in choices.items() if meant == option.default)
+    return str(option.default)
 
 
 def _brief(entry: Entry) -> Entry:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import glob
-import os
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import click
 
 from confir.cli import options
-from confir.cli.parameters import Argument, PathRole
-from confir.errors import ConfirError, InvalidValueError, UnreadableError
+from confir.cli.parameters import Argument, Option, PathRole
 
 # Options that say how topics were drawn, of files and of score tables alike.
 DESIGN: tuple[Any, ...] = ("design", "dataset", "stratum", "cluster", "weight", "datasets")
@@ -19,10 +16,16 @@ DESIGN: tuple[Any, ...] = ("design", "dataset", "stratum", "cluster", "weight", 
 # Options that choose runs, of files and of score tables alike.
 CHOOSING = ("select", "top")
 
+# Options of scores by several judges, or of several runs of each system.
+JUDGED = ("human", "human_sample", "repeats")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class InputOptions:
-    """Qrels and runs, or score tables; the measures; and the rules for reading them."""
+    """Qrels and runs, or score tables; the measures; and the rules for reading them.
+
+    Qrels may be a model's, with human judgements of some topics; runs may be repeats of systems.
+    """
 
     context: click.Context
     qrels: Annotated[
@@ -44,21 +47,23 @@ class InputOptions:
     ] = None
     scores: Annotated[
         list[str] | None,
-        options.INPUT_PANEL(
+        Option(
             "A score table instead of QRELS RUN...: output of trec_eval -q or ir_measures, CSV, "
             "JSON, Parquet, results of nuggetizer or AutoJudge, or a folder of these (repeatable).",
             "FILE",
+            panel=options.INPUT_PANEL,
             path=PathRole.READ,
             short=True,
         ),
     ] = None
     columns: Annotated[
         str | None,
-        options.INPUT_PANEL(
+        Option(
             "Which columns of a score table hold topic, value, run and measure, if their names do "
             "not say it: topic=qid,value=nDCG@10,value=AP; without names, all columns in order: "
             "run,measure,topic,value.",
             "ROLE=NAME,...",
+            panel=options.INPUT_PANEL,
         ),
     ] = None
     measure: options.MeasuresOption = None
@@ -66,87 +71,105 @@ class InputOptions:
     top: options.TopOption = None
     rel: Annotated[
         int,
-        options.INPUT_PANEL(
+        Option(
             "Lowest relevance grade that counts as relevant.",
+            panel=options.INPUT_PANEL,
             names=("-l", "--rel"),
             least=1,
         ),
     ] = 1
     depth: Annotated[
         int | None,
-        options.INPUT_PANEL(
+        Option(
             "Use only the first documents of each list, up to this rank.",
+            panel=options.INPUT_PANEL,
             names=("-M", "--depth"),
             least=1,
         ),
     ] = None
     missing: Annotated[
         str,
-        options.INPUT_PANEL(
+        Option(
             "A topic that a run lacks scores 0, is left out of the run's mean, or is an error.",
+            panel=options.INPUT_PANEL,
             choices=("zero", "drop", "error"),
         ),
     ] = "zero"
     intents: Annotated[
         str | None,
-        options.INPUT_PANEL(
+        Option(
             "Intent probabilities, for measures of diversity: topic subtopic probability.",
             "FILE",
+            panel=options.INPUT_PANEL,
             path=PathRole.READ,
         ),
     ] = None
     name_by: Annotated[
         str,
-        options.INPUT_PANEL("Name runs by their file or by their tag.", choices=("file", "tag")),
+        Option(
+            "Name runs by their file or by their tag.",
+            panel=options.INPUT_PANEL,
+            choices=("file", "tag"),
+        ),
     ] = "file"
     tie_precision: Annotated[
         str,
-        options.INPUT_PANEL(
+        Option(
             "Precision in which retrieval scores tie: single as in trec_eval 9 and pytrec_eval.",
+            panel=options.INPUT_PANEL,
             choices=("double", "single"),
         ),
     ] = "double"
     subset: Annotated[
         str | None,
-        options.INPUT_PANEL(
+        Option(
             "The subset of files that hold several, such as predictions of MTEB; of a Quepid "
             "book, the judge.",
             "NAME",
+            panel=options.INPUT_PANEL,
         ),
     ] = None
     split: Annotated[
         str | None,
-        options.INPUT_PANEL(
-            "The split of files that hold several, such as predictions of MTEB.", "NAME"
+        Option(
+            "The split of files that hold several, such as predictions of MTEB.",
+            "NAME",
+            panel=options.INPUT_PANEL,
         ),
     ] = None
     download: Annotated[
-        bool, options.INPUT_PANEL("Fetch what is not here: https://… or http://…, irds:DATASET.")
+        bool,
+        Option(
+            "Fetch what is not here: https://… or http://…, irds:DATASET.",
+            panel=options.INPUT_PANEL,
+        ),
     ] = False
     exclude: Annotated[
         str | None,
-        options.INPUT_PANEL(
+        Option(
             "Documents that do not count, taken from runs and qrels: topic docid, qrels, or JSON "
             "of topic and docids.",
             "FILE",
+            panel=options.INPUT_PANEL,
             path=PathRole.READ,
         ),
     ] = None
     exclude_identical: Annotated[
         bool | None,
-        options.INPUT_PANEL(
+        Option(
             "Take documents with the id of their topic from runs, as BEIR does; if neither is "
             "given, a warning tells of them.",
+            panel=options.INPUT_PANEL,
             names=("--exclude-identical/--no-exclude-identical",),
-            show_default=False,
         ),
     ] = None
     design: Annotated[
         str | None,
-        options.DESIGN_PANEL(
+        Option(
             "How topics were drawn: a table with a column topic and any of dataset, stratum, "
             "cluster, weight.",
             "FILE",
+            panel=options.DESIGN_PANEL,
             path=PathRole.READ,
         ),
     ] = None
@@ -156,44 +179,41 @@ class InputOptions:
     weight: options.DesignColumn = None
     datasets: Annotated[
         str,
-        options.DESIGN_PANEL(
+        Option(
             "Whether conclusions are about these datasets, or about similar ones.",
+            panel=options.DESIGN_PANEL,
             names=("--generalise-to",),
             choices=options.GENERALISE_TO,
         ),
     ] = "fixed"
     bounded: Annotated[
         bool | None,
-        options.STATISTICS_PANEL(
+        Option(
             "Whether unknown measures lie in [0, 1]; by default they do if all of their scores do.",
+            panel=options.STATISTICS_PANEL,
             names=("--bounded/--unbounded",),
-            show_default=False,
         ),
     ] = None
     scheduler: options.SchedulerOption = None  # used around the whole command
+    human: Annotated[
+        str | None,
+        Option(
+            "Human judgements of some topics, if QRELS are a model's: results are what human "
+            "judgements would give, estimated from both. With --scores, a score table by human judgements.",
+            "QRELS",
+            panel=options.HUMAN_PANEL,
+            path=PathRole.READ,
+        ),
+    ] = None
+    human_sample: Annotated[
+        str | None,
+        Option(
+            "How topics or documents were selected for human judging: a random sample of topics, or of "
+            "documents with their inclusion probabilities in a fifth column, can correct the model; a "
+            "choice by hand cannot. WORD: random-topics, random-documents, all, chosen.",
+            "WORD",
+            panel=options.HUMAN_PANEL,
+        ),
+    ] = None
 
-    def __post_init__(self) -> None:
-        for given in filter(None, (self.qrels, *(self.runs or ()), *(self.scores or ()))):
-            if not os.path.lexists(given):
-                self._check_name(given)
-
-    def _check_name(self, given: str) -> None:
-        """Raise where what is no file is a pattern that fits none, or a measure, as after ``-m AP RR``."""
-        from confir.data.files import STDIN, is_address
-
-        is_run = given in (self.runs or ())  # whose patterns are looked up where runs are found
-        if not is_run and glob.has_magic(given) and not glob.glob(given):
-            raise UnreadableError(f"{given}: no file matches this pattern")
-        if given == STDIN or is_address(given) or "=" in given or given in (self.scores or ()):
-            return
-        from confir.measures.parsing import parse_measure
-
-        try:
-            parse_measure(given)
-        except ConfirError:
-            return
-        several = " ".join(f"-m {name}" for name in (*(self.measure or ()), given))
-        raise InvalidValueError(
-            f"{given} is a measure where a file was expected; expected each measure after its own -m: "
-            f"{several}"
-        )
+    repeats: options.RepeatsOption = None

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import click
-
 from confir.cli.completion import measure_names, method_names
-from confir.cli.parameters import Panel, PathRole, SharedPanel
+from confir.cli.parameters import Option, PathRole
 from confir.defaults import (
     CHART_ENDINGS,
     DOCUMENT_REPLICATES,
@@ -24,13 +22,13 @@ from confir.defaults import (
 )
 from confir.errors import InvalidValueError
 
-INPUT_PANEL = SharedPanel("Input")
-DESIGN_PANEL = Panel("Topics that are not a simple random sample")
-STATISTICS_PANEL = SharedPanel("Statistics")
-HUMAN_PANEL = Panel("Human judgements")
-JUDGEMENTS_PANEL = Panel("Judgements")
-_OUTPUT_PANEL = SharedPanel("Output")
-_PAPER_PANEL = Panel("For papers")
+# Panels that most commands have: on the short help page, their options come last.
+SHARED_PANELS = INPUT_PANEL, STATISTICS_PANEL, OUTPUT_PANEL = "Input", "Statistics", "Output"
+DESIGN_PANEL = "Topics that are not a simple random sample"
+HUMAN_PANEL = "Human judgements"
+JUDGEMENTS_PANEL = "Judgements"
+_PAPER_PANEL = "For papers"
+
 # What --rows takes for no limit.
 ALL_ROWS = "all"
 
@@ -41,47 +39,6 @@ REPEATS, _USUAL_NAMES = "--repeats", "usual"
 GENERALISE_TO = {"these": "fixed", "similar": "random"}
 
 
-def split_measures(
-    _: click.Context, __: click.Parameter, values: list[str] | None
-) -> list[str] | None:
-    """Return the measures of -m, which may name several at once: ``AP,nDCG@10``."""
-    if not values:
-        return values
-    return [name for value in values for name in split_names(value)]
-
-
-def split_names(text: str) -> list[str]:
-    """Return names separated by commas; those within brackets and quotes separate nothing.
-
-    Quotes around a whole name are removed: ``"a,b",AP`` are the measures ``a,b`` and ``AP``.
-    """
-    names, depth, quote = [""], 0, ""
-    for sign in text:
-        if quote:
-            quote = "" if sign == quote else quote
-        elif sign in "\"'":
-            quote = sign
-        elif sign in "([{":
-            depth += 1
-        elif sign in ")]}":
-            depth -= 1
-        elif sign == "," and depth <= 0:
-            names.append("")
-            continue
-        names[-1] += sign
-    if quote or depth:
-        return [text]  # no list, and the name of a measure at most
-    stripped = [name.strip() for name in names]
-    if "" in stripped:
-        raise InvalidValueError(f"-m {text!r} names an empty measure; expected names such as AP,RR")
-    return [
-        name[1:-1]
-        if len(name) > 2 and name[0] == name[-1] in "\"'" and name.count(name[0]) == 2
-        else name
-        for name in stripped
-    ]
-
-
 def formats_text() -> str:
     """Return the formats for a help text: table, csv, … or html."""
     return f"{', '.join(OUTPUT_FORMATS[:-1])} or {OUTPUT_FORMATS[-1]}"
@@ -89,12 +46,13 @@ def formats_text() -> str:
 
 MeasuresOption = Annotated[
     list[str] | None,
-    INPUT_PANEL(
+    Option(
         "Measures such as AP,nDCG@10 (repeatable; confir measures lists them); by default AP, nDCG@10, "
         "P@10, RR and R@1000, and for a score table all in it.",
         "NAME",
+        panel=INPUT_PANEL,
         names=("-m", "--measure"),
-        callback=split_measures,
+        measures=True,
         complete=measure_names,
         short=True,
     ),
@@ -104,108 +62,132 @@ MeasuresOption = Annotated[
 def measures_option(about: str) -> Any:
     """Return -m with another help, for a command that takes other measures (`Instead`)."""
     names, complete = ("-m", "--measure"), measure_names
-    option = INPUT_PANEL(
-        about, "NAME", names=names, callback=split_measures, complete=complete, short=True
+    option = Option(
+        about,
+        "NAME",
+        panel=INPUT_PANEL,
+        names=names,
+        measures=True,
+        complete=complete,
+        short=True,
     )
     return Annotated[list[str] | None, option]
 
 
 SelectOption = Annotated[
     list[str] | None,
-    INPUT_PANEL(
+    Option(
         "Use only the runs with these names: 'bm25*' (repeatable; a baseline is kept).",
         "PATTERN",
+        panel=INPUT_PANEL,
         short=True,
     ),
 ]
 TopOption = Annotated[
     int | None,
-    INPUT_PANEL(
+    Option(
         "Use only the runs with the N highest means by the first measure (a baseline is kept).",
         "N",
+        panel=INPUT_PANEL,
         least=1,
     ),
 ]
 RepeatsOption = Annotated[
     str | None,
-    INPUT_PANEL(
+    Option(
         "Runs are repeats of systems, such as several seeds of one model: results are of the systems, "
         "and count that repeats vary. Names such as system@1, system_seed1 and system-s1 are known; "
         "PATTERN describes others: '{system}-v{repeat}'.",
         "[PATTERN]",
+        panel=INPUT_PANEL,
     ),
 ]
 DesignColumn = Annotated[
-    str | None, DESIGN_PANEL("Name of this column of the design, if it is another one.", "COLUMN")
+    str | None,
+    Option(
+        "Name of this column of the design, if it is another one.", "COLUMN", panel=DESIGN_PANEL
+    ),
 ]
 ByOption = Annotated[
     str | None,
-    DESIGN_PANEL(
+    Option(
         "Results for each group of topics: a column of the table that --design names, which may "
         "have no other column but topic.",
         "COLUMN",
+        panel=DESIGN_PANEL,
     ),
 ]
 
 
-def _between_0_and_1(_: click.Context, __: click.Parameter, value: float) -> float:
-    """Check a confidence level as soon as it is read."""
+def _checked_level(value: float) -> float:
+    """Return a confidence level; raise as soon as it is read where it is none."""
     from confir.arguments import as_level
 
     return as_level(value)
 
 
 LevelOption = Annotated[
-    float, STATISTICS_PANEL("Confidence level.", callback=_between_0_and_1, short=True)
+    float,
+    Option("Confidence level.", panel=STATISTICS_PANEL, convert=_checked_level, short=True),
 ]
 MethodsOption = Annotated[
     list[str] | None,
-    STATISTICS_PANEL(
+    Option(
         "Interval method (repeatable, to see several side by side; confir methods lists them).",
         "NAME",
+        panel=STATISTICS_PANEL,
         names=("--method",),
         complete=method_names,
     ),
 ]
 MethodOption = Annotated[
     str | None,
-    STATISTICS_PANEL(
+    Option(
         "Interval method (confir methods lists them).",
         "NAME",
+        panel=STATISTICS_PANEL,
         names=("--method",),
         complete=method_names,
     ),
 ]
-ReplicatesOption = Annotated[int, STATISTICS_PANEL("Number of bootstrap replicates.", least=1)]
-SeedOption = Annotated[int, STATISTICS_PANEL("Seed of the random number generator.", least=0)]
+ReplicatesOption = Annotated[
+    int, Option("Number of bootstrap replicates.", panel=STATISTICS_PANEL, least=1)
+]
+SeedOption = Annotated[
+    int, Option("Seed of the random number generator.", panel=STATISTICS_PANEL, least=0)
+]
 JobsOption = Annotated[
     int | None,
-    STATISTICS_PANEL(
+    Option(
         "Number of threads; by default all cores. The results do not depend on it.",
+        panel=STATISTICS_PANEL,
         least=1,
     ),
 ]
 SchedulerOption = Annotated[
     str | None,
-    STATISTICS_PANEL(
+    Option(
         "Work on a Dask cluster: tcp://host:8786, or local:4 for four processes here. The "
         "results do not depend on it.",
         "ADDRESS",
+        panel=STATISTICS_PANEL,
     ),
 ]
 ResumeOption = Annotated[
     str | None,
-    STATISTICS_PANEL(
+    Option(
         "Save partial results there, and resume from them after an interruption.",
         "DIR",
+        panel=STATISTICS_PANEL,
         path=PathRole.RESUME,
     ),
 ]
 OutputOption = Annotated[
     str | None,
-    _OUTPUT_PANEL(
+    Option(
         f"Write to a file: {' '.join((*ENDINGS, *CHART_ENDINGS))}",
         "FILE",
+        panel=OUTPUT_PANEL,
         names=("-o", "--output"),
         path=PathRole.WRITE,
         short=True,
@@ -213,25 +195,27 @@ OutputOption = Annotated[
 ]
 FormatOption = Annotated[
     str,
-    _OUTPUT_PANEL(
+    Option(
         f"What to print: {formats_text()}.",
         "FORMAT",
+        panel=OUTPUT_PANEL,
         names=("--format",),
         choices=OUTPUT_FORMATS,
         short=True,
     ),
 ]
-QuietOption = Annotated[bool, _OUTPUT_PANEL("Show neither progress nor warnings.")]
+QuietOption = Annotated[bool, Option("Show neither progress nor warnings.", panel=OUTPUT_PANEL)]
 ProvenanceOption = Annotated[
     bool,
-    _OUTPUT_PANEL(
-        "Also write FILE.provenance.json: version, seed, command, and digests of all files."
+    Option(
+        "Also write FILE.provenance.json: version, seed, command, and digests of all files.",
+        panel=OUTPUT_PANEL,
     ),
 ]
 
 
-def _count_or_all(_: click.Context, __: click.Parameter, value: str) -> str:
-    """Check a number of rows as soon as it is read."""
+def _count_or_all(value: str) -> str:
+    """Return a number of rows; raise as soon as it is read where it is none."""
     if value != ALL_ROWS and not (value.isdecimal() and int(value) > 0):
         raise InvalidValueError(f"--rows is {value!r}; expected a number from 1, or {ALL_ROWS}")
     return value
@@ -239,10 +223,11 @@ def _count_or_all(_: click.Context, __: click.Parameter, value: str) -> str:
 
 RowsOption = Annotated[
     str,
-    _OUTPUT_PANEL(
+    Option(
         "Rows of a table in the terminal; files have all of them.",
         "N|all",
-        callback=_count_or_all,
+        panel=OUTPUT_PANEL,
+        convert=_count_or_all,
     ),
 ]
 
@@ -254,35 +239,39 @@ def most_rows(rows: str) -> int | None:
 
 WidthOption = Annotated[
     str | None,
-    _PAPER_PANEL(
+    Option(
         "Make a LaTeX table fit a column or a page: fewer decimals, stacked intervals, wrapped names "
         "and measures.",
+        panel=_PAPER_PANEL,
         choices=TABLE_WIDTHS,
     ),
 ]
 IntervalsOption = Annotated[
     str | None,
-    _PAPER_PANEL(
+    Option(
         "How a LaTeX table shows intervals: 0.41 [0.38, 0.45], below the mean, or 0.41 ± 0.03.",
+        panel=_PAPER_PANEL,
         choices=INTERVAL_STYLES,
     ),
 ]
 DecimalsOption = Annotated[
     int | None,
-    _PAPER_PANEL("Decimals of scores in tables; by default 4.", "N", least=1),
+    Option("Decimals of scores in tables; by default 4.", "N", panel=_PAPER_PANEL, least=1),
 ]
 FigureWidthOption = Annotated[
     float | None,
-    _PAPER_PANEL(
+    Option(
         "Width of a chart in mm, such as 85 for a column: panels get narrower, the font size stays.",
         "MM",
+        panel=_PAPER_PANEL,
     ),
 ]
 FigureHeightOption = Annotated[
-    float | None, _PAPER_PANEL("Height of a chart in mm: rows get lower or higher.", "MM")
+    float | None,
+    Option("Height of a chart in mm: rows get lower or higher.", "MM", panel=_PAPER_PANEL),
 ]
 FigureTitleOption = Annotated[
-    bool, _PAPER_PANEL("Write the title into a chart; a paper has a caption instead.")
+    bool, Option("Write the title into a chart; a paper has a caption instead.", panel=_PAPER_PANEL)
 ]
 
 
@@ -301,7 +290,10 @@ class Statistics:
 
 
 EpsilonOption = Annotated[
-    float, STATISTICS_PANEL("Clip scores to this distance from 0 and 1 before taking the logit.")
+    float,
+    Option(
+        "Clip scores to this distance from 0 and 1 before taking the logit.", panel=STATISTICS_PANEL
+    ),
 ]
 
 

@@ -1,6 +1,6 @@
 """Declarations of what a command takes: its arguments and options, as annotations of parameters.
 
-``level: Annotated[float, Option(help="Confidence level.")] = 0.95`` is the option ``--level``; its type
+``level: Annotated[float, Option("Confidence level.")] = 0.95`` is the option ``--level``; its type
 says how its text is read, and its default what holds without it.
 
 A group of options that commands share is a dataclass, and a command takes it whole:
@@ -36,12 +36,10 @@ if TYPE_CHECKING:
 
 Command = Callable[..., None]
 Names = Callable[[], Iterable[str]]
-# Checks a value, or replaces it: called with the context of the command, the parameter and the value.
-Callback = Callable[[click.Context, click.Parameter, Any], Any]
 
 
 class PathRole(Enum):
-    """What a command does with the paths that a parameter names, as `confir.cli.output_guard` asks."""
+    """What a command does with the paths that a parameter names, as `confir.cli.file_checks` asks."""
 
     READ = "a file, several, or a folder of them, is read"
     RUN = "a run: one of those that are read, by its name, or a file"
@@ -72,85 +70,46 @@ class Argument(NamedTuple):
     path: PathRole | None = None
 
 
-class Option:
+class Option(NamedTuple):
     """What is given by its name.
 
-    Parameters
+    Attributes
     ----------
-    names
-        Such as ``-m`` and ``--measure``, or ``--bounded/--unbounded``; by default that of the parameter.
-    metavar
-        What stands for the value in help; by default N or X for a number, and words to choose from.
     help
         What it does.
+    metavar
+        What stands for the value in help; by default N or X for a number, and words to choose from.
+    panel
+        The panel of the help; by default that of the options.
+    names
+        Such as ``-m`` and ``--measure``, or ``--bounded/--unbounded``; by default that of the parameter.
     choices
         The words that the value is one of; or what each of them stands for.
     least
         The least number that the value may be.
-    callback
-        Checks or replaces the value, also where it is the default.
+    measures
+        Whether a value may be several measures, separated by commas: ``AP,nDCG@10``.
+    convert
+        Checks or replaces the value that is given; a default is left as it is.
     complete
         Returns what completes a word in a shell; by default the choices do, or files, if the value is text.
-    show_default
-        Whether help shows the default, or what it shows instead.
-    panel
-        The panel of the help; by default that of the options.
     short
         Whether the short help page has it; by default where it is in no panel.
     path
         What becomes of the paths that it names; None where it names none.
     """
 
-    def __init__(
-        self,
-        *names: str,
-        metavar: str | None = None,
-        help: str = "",  # noqa: A002 - as everywhere
-        choices: Sequence[str] | Mapping[str, str] = (),
-        least: int | None = None,
-        callback: Callback | None = None,
-        complete: Names | None = None,
-        show_default: bool | str = True,
-        panel: str | None = None,
-        short: bool | None = None,
-        path: PathRole | None = None,
-    ) -> None:
-        self.names, self.metavar, self.help, self.panel = names, metavar, help, panel
-        self.choices, self.least, self.callback = choices, least, callback
-        self.complete, self.show_default = complete, show_default
-        self.short, self.path = panel is None if short is None else short, path
-        if choices and metavar is None:
-            listed = "|".join(choices)
-            self.metavar = listed if len(listed) <= _LONGEST_LIST else "WORD"
-            if self.metavar != listed:
-                self.help = f"{help} WORD: {', '.join(choices)}."
-
-
-# Longer lists of words would be broken within one, in help pages of 80 columns.
-_LONGEST_LIST = 21
-
-
-class Panel(str):
-    """A panel of the help, by its title; called, it declares an option that it lists."""
-
-    __slots__ = ()
-
-    def __call__(
-        self,
-        help: str,  # noqa: A002 - as everywhere
-        metavar: str | None = None,
-        *,
-        names: tuple[str, ...] = (),
-        **further: Any,
-    ) -> Option:
-        """Return an option; the parameters are those of `Option`."""
-        return Option(*names, metavar=metavar, help=help, panel=self, **further)
-
-
-class SharedPanel(Panel):
-    """A panel that most commands have: on the short help page, its options come last."""
-
-    __slots__ = ()
+    help: str = ""
+    metavar: str | None = None
+    panel: str | None = None
+    names: tuple[str, ...] = ()
+    choices: Sequence[str] | Mapping[str, str] = ()
+    least: int | None = None
+    measures: bool = False
+    convert: Callable[[Any], Any] | None = None
+    complete: Names | None = None
+    short: bool | None = None
+    path: PathRole | None = None
 
 
 class _Declared(click.Parameter):
@@ -158,22 +117,29 @@ class _Declared(click.Parameter):
 
     declared: Argument | Option
 
-    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
-        """Return the value of words of the command line; of what may be repeated, a list or None."""
-        found = super().type_cast_value(ctx, value)
+    def process_value(self, ctx: click.Context, value: Any) -> Any:
+        """Return what was given, of what may be repeated as a list; else the default, unchecked."""
+        if not (self.required or is_given(ctx, str(self.name))):
+            return self.default
+        found = super().process_value(ctx, value)
         repeated = self.multiple or self.nargs == -1
-        values = list(found or ()) if repeated else [] if found is None else [found]
-        if isinstance(self.declared, Option):
-            longest = max(self.opts, key=len)
-            choices, least = self.declared.choices, self.declared.least
-            for one in values:
-                if choices and one not in choices:
-                    raise UnknownNameError(f"value of {longest}", one, choices)
-                if least is not None and one < least:
-                    raise InvalidValueError(f"{longest} is {one}; expected {least} or more")
-            if isinstance(choices, Mapping):
-                values = [choices[one] for one in values]
-        return (values or None) if repeated else next(iter(values), None)
+        values = list(found) if repeated else [found]
+        if isinstance(self.declared, Argument):
+            return (values or None) if repeated else found
+        longest = max(self.opts, key=len)
+        choices, least, convert = self.declared.choices, self.declared.least, self.declared.convert
+        for one in values:
+            if choices and one not in choices:
+                raise UnknownNameError(f"value of {longest}", one, choices)
+            if least is not None and one < least:
+                raise InvalidValueError(f"{longest} is {one}; expected {least} or more")
+        if isinstance(choices, Mapping):
+            values = [choices[one] for one in values]
+        if self.declared.measures:
+            option = min(self.opts, key=len)
+            values = [name for one in values for name in split_measures(option, one)]
+        given = values if repeated else values[0]
+        return given if convert is None else convert(given)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
         """Return what completes a value in a shell: names if there are any, of text files."""
@@ -200,14 +166,38 @@ class DeclaredOption(_Declared, click.Option):
     declared: Option
 
 
-def paths_with(context: click.Context, *roles: PathRole) -> list[str]:
-    """Return the paths that the user gave for parameters with some roles."""
-    found: list[str] = []
-    for one in context.command.params:
-        if isinstance(one, DeclaredArgument | DeclaredOption) and one.declared.path in roles:
-            value = context.params.get(str(one.name))
-            found += value if isinstance(value, list | tuple) else [value or ""]
-    return [path for path in found if path]
+def split_measures(option: str, text: str) -> list[str]:
+    """Return names separated by commas; those within brackets and quotes separate nothing.
+
+    Quotes around a whole name are removed: ``"a,b",AP`` are the measures ``a,b`` and ``AP``.
+    """
+    names, depth, quote = [""], 0, ""
+    for sign in text:
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign in "\"'":
+            quote = sign
+        elif sign in "([{":
+            depth += 1
+        elif sign in ")]}":
+            depth -= 1
+        elif sign == "," and depth <= 0:
+            names.append("")
+            continue
+        names[-1] += sign
+    if quote or depth:
+        return [text]  # no list, and the name of a measure at most
+    stripped = [name.strip() for name in names]
+    if "" in stripped:
+        raise InvalidValueError(
+            f"{option} {text!r} names an empty measure; expected names such as AP,RR"
+        )
+    return [
+        name[1:-1]
+        if len(name) > 2 and name[0] == name[-1] in "\"'" and name.count(name[0]) == 2
+        else name
+        for name in stripped
+    ]
 
 
 class _Number(click.ParamType):  # type: ignore[type-arg]  # generic for checkers alone
@@ -247,8 +237,6 @@ def click_parameter(name: str, annotation: Any, default: Any) -> click.Parameter
         )
         argument.declared = declared
         return argument
-    if isinstance(declared.choices, Mapping):  # the word that stands for the default
-        default = {meant: word for word, meant in declared.choices.items()}.get(default)
     option = DeclaredOption(
         [name, *(declared.names or (f"--{name.replace('_', '-')}",))],
         type=None if value is bool else _NUMBERS.get(value, value),
@@ -256,9 +244,7 @@ def click_parameter(name: str, annotation: Any, default: Any) -> click.Parameter
         multiple=repeats,
         nargs=number,
         default=default,
-        metavar=declared.metavar or getattr(_NUMBERS.get(value), "metavar", None),
         help=declared.help,
-        callback=declared.callback,
     )
     option.declared = declared
     return option

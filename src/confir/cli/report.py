@@ -6,12 +6,12 @@ import gc
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 from confir.cli import options
-from confir.cli.judged_input import JudgedInputs
-from confir.cli.parameters import Panel, PathRole
+from confir.cli.input import Inputs
+from confir.cli.parameters import Option, PathRole
 from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:
@@ -19,70 +19,90 @@ if TYPE_CHECKING:
     from confir.data.scores import Scores
     from confir.measures.score_summary import ScoreSummary
 
-_PAGE = Panel("Page")
+_PAGE = "Page"
 
 
 def report_command(
     *,
-    inputs: JudgedInputs,
+    inputs: Inputs,
     output: Annotated[
         str,
-        _PAGE(
+        Option(
             "The HTML file to write.",
             "FILE",
+            panel=_PAGE,
             names=("-o", "--output"),
             path=PathRole.WRITE,
             short=True,
         ),
     ] = "report.html",
-    title: Annotated[str | None, _PAGE("Heading of the page.", "TEXT", short=True)] = None,
+    title: Annotated[
+        str | None, Option("Heading of the page.", "TEXT", panel=_PAGE, short=True)
+    ] = None,
     figures: Annotated[
         str | None,
-        _PAGE(
+        Option(
             "Also write every chart to this folder, as SVG and PDF.",
             "DIR",
+            panel=_PAGE,
             path=PathRole.FOLDER,
             short=True,
         ),
     ] = None,
     figure_width: Annotated[
         float | None,
-        _PAGE("Width of the charts in the folder in mm, such as 85 for a column of a paper.", "MM"),
+        Option(
+            "Width of the charts in the folder in mm, such as 85 for a column of a paper.",
+            "MM",
+            panel=_PAGE,
+        ),
     ] = None,
     documents: Annotated[
         int | None,
-        _PAGE(
+        Option(
             "Number of documents in the collection, for the random baseline; by default "
             "those that occur in qrels and runs.",
             "N",
+            panel=_PAGE,
             least=1,
         ),
     ] = None,
     baseline: Annotated[
         str | None,
-        _PAGE(
+        Option(
             "Baseline, by its name or file: which runs beat it, by how much and on which topics; by "
             "default all pairs are compared.",
             "RUN",
+            panel=_PAGE,
             path=PathRole.RUN,
             short=True,
         ),
     ] = None,
     judge: Annotated[
         list[str] | None,
-        _PAGE(
+        Option(
             "Qrels of another judge to compare with, as a path or NAME=PATH (repeatable).",
             "QRELS",
+            panel=_PAGE,
             path=PathRole.READ,
         ),
     ] = None,
     grades: Annotated[
         list[str] | None,
-        _PAGE("The common scale, if judges use different grades, as for confir judges.", "SCALE"),
+        Option(
+            "The common scale, if judges use different grades, as for confir judges.",
+            "SCALE",
+            panel=_PAGE,
+        ),
     ] = None,
     cost: Annotated[
         list[str] | None,
-        _PAGE("What runs cost, as for confir tradeoff (repeatable).", "FILE", path=PathRole.READ),
+        Option(
+            "What runs cost, as for confir tradeoff (repeatable).",
+            "FILE",
+            panel=_PAGE,
+            path=PathRole.READ,
+        ),
     ] = None,
     by: options.ByOption = None,
     method: options.MethodOption = None,
@@ -107,7 +127,7 @@ def report_command(
     with _uncollected(), ScriptBundle():  # first, beside the imports
         from confir.intervals.method_list import find_method
         from confir.report.gathering import number_of_steps
-        from confir.report.merged_warnings import collected_warnings
+        from confir.report.messages import collected_warnings
         from confir.report.report_page import Origin, write_report
 
         inputs.check_human()
@@ -122,7 +142,7 @@ def report_command(
             tuple(collected),
         )
         steps = number_of_steps(len(scores.measures), figures=figures is not None)
-        with Progress("report", total=steps, quiet=quiet) as progress:
+        with nullcontext() if quiet else Progress("report", total=steps) as progress:
             write_report(
                 output,
                 scores,
@@ -165,19 +185,21 @@ def _uncollected() -> Iterator[None]:
 
 def check_figures(folder: str | None, width: float | None) -> None:
     """Raise before any work where charts could not be saved as files."""
-    from confir.cli.output_checks import check_drawing
-    from confir.report.charts import check_width
+    from confir.cli.file_checks import check_drawing
 
     if folder is not None:
         check_drawing()
     elif width is not None:
         raise InvalidValueError("--figure-width is for --figures DIR; expected both")
-    check_width(width)
+    if width is not None:
+        from confir.report.chart_files import check_size
+
+        check_size("width", width)
 
 
 def check_page(path: str) -> None:
     """Raise before any work where a page could not be written after it."""
-    from confir.cli.output_checks import check_drawing, check_output
+    from confir.cli.file_checks import check_drawing, check_output
     from confir.data.files import check_page_name
 
     check_drawing()
@@ -186,7 +208,7 @@ def check_page(path: str) -> None:
 
 
 def _read(
-    inputs: JudgedInputs, baseline: str | None, *, quiet: bool
+    inputs: Inputs, baseline: str | None, *, quiet: bool
 ) -> tuple[Scores | ScoreSummary, Experiment | None]:
     """Return the scores, and the experiment where they come from one; its lists are read once."""
     example = "confir report qrels.txt bm25.run dense.run -o report.html"
@@ -197,7 +219,7 @@ def _read(
     from confir.measures.evaluation import evaluate_lists
 
     experiment = inputs.experiment(baseline=baseline, example=example, instead=", or --scores FILE")
-    with Progress("reading runs", total=inputs.run_count, quiet=quiet) as progress:
+    with nullcontext() if quiet else Progress("reading runs", total=inputs.run_count) as progress:
         scores = evaluate_lists(experiment, progress)
     return inputs.state_bound(scores), experiment
 

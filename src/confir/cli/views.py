@@ -80,7 +80,7 @@ class Views:
         listed = ", ".join(usual.get(name, name) for name in names)
         views = "; ".join(f"{view.name}: {view.about}" for view in self.by_name.values())
         about = f"What to print: {listed}. {views}."
-        return Option("--show", metavar="VIEW", help=about, choices=tuple(self.by_name))
+        return Option(about, "VIEW", names=("--show",), choices=tuple(self.by_name))
 
     def choose(
         self, context: click.Context, show: str | None, *, topics: bool = False, default: str = ""
@@ -114,7 +114,7 @@ class Views:
         return view
 
 
-TopicsOption = Annotated[bool, Option("-q", help=f"The same as --show {TOPICS}.", short=False)]
+TopicsOption = Annotated[bool, Option(f"The same as --show {TOPICS}.", names=("-q",), short=False)]
 
 
 def schema_views(declared: Iterable[tuple[str, Views]]) -> dict[str, dict[str, list[str]]]:

@@ -13,8 +13,8 @@ import numpy as np
 from confir.arguments import as_function, check_rng
 from confir.data.exclusions import NOTHING_EXCLUDED
 from confir.data.files import STDIN
-from confir.data.formats.objects import as_runs, find_run_datasets, qrels_called
-from confir.data.formats.run_sources import RunSource
+from confir.data.formats.format import RunSource
+from confir.data.formats.sources import as_runs, find_run_datasets, qrels_called
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
 from confir.data.run import Run
@@ -25,8 +25,7 @@ from confir.scheduler import check_address, use_scheduler
 
 if TYPE_CHECKING:
     from confir.data.formats.run_metadata import RunMetadata
-    from confir.data.ranked_lists.held_lists import HeldLists
-    from confir.data.ranked_lists.topic_lists import TopicLists
+    from confir.data.ranked_lists.held_lists import HeldLists, TopicLists
 
 Part = TypeVar("Part")
 P = ParamSpec("P")
@@ -182,7 +181,7 @@ class Experiment:
 
     def lists(self, progress: Callable[[int], None] | None = None) -> HeldLists:
         """Return the whole lists of all runs; ``progress`` is called with 1 after each run."""
-        from confir.data.scanning.list_scanner import scan_sources
+        from confir.data.scanning.list_reader import scan_sources
 
         as_function("progress", progress)
         if "lists" not in self.kept:
@@ -225,9 +224,7 @@ class Experiment:
     @property
     def _size_of_files(self) -> int:
         """How many bytes the runs in files have, decompressed, about."""
-        from confir.data.scanning.file_scans import content_size
-
-        return sum(map(content_size, self._files))
+        return sum(file.content_size() for file in self._files)
 
     @property
     def is_in_files(self) -> bool:

@@ -11,9 +11,9 @@ from confir.arguments import as_choice, as_flag, as_integer, as_text
 from confir.data.exclusions import NOTHING_EXCLUDED
 from confir.data.files import PathLike
 from confir.data.formats.exclusion_files import ExcludedSource, as_exclusions
-from confir.data.formats.run_sources import NAMINGS, NameBy, Reading
+from confir.data.formats.format import NAMINGS, NameBy, Reading
 from confir.data.qrels import Intents
-from confir.data.ranked_lists.judged_positions import TIE_PRECISIONS, TiePrecision
+from confir.data.run import TIE_PRECISIONS, TiePrecision
 from confir.data.run_scores import RunScores
 from confir.data.sampling_designs.design import ROLES, Datasets, DesignSource
 from confir.errors import InvalidValueError

@@ -8,12 +8,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from operator import ne
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.errors import FormatError, UnknownNameError
+
+# In which retrieval scores are compared: trec_eval 9 and pytrec_eval do so in single precision.
+TiePrecision = Literal["double", "single"]
+TIE_PRECISIONS: tuple[TiePrecision, ...] = get_args(TiePrecision)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,15 +12,15 @@ from confir.arrays import Floats
 from confir.data.common_topics import name_topics, warn_of_left_out_topics
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.files import PathLike
-from confir.data.formats.run_readers import read_source
-from confir.data.formats.run_sources import RunSource
+from confir.data.formats.format import RunSource
+from confir.data.formats.sources import read_source
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists.held_lists import HeldLists
+from confir.data.ranked_lists.held_lists import HeldLists, TopicLists
 from confir.data.ranked_lists.rankings import Rankings, stack_rankings
-from confir.data.ranked_lists.topic_lists import TopicLists
 from confir.data.reading_rules import Missing, ReadingOptions, ReadingRules, takes_rules
 from confir.data.run import Run
-from confir.data.scanning.scanner import Ranked, read_rankings
+from confir.data.scanning.list_reader import read_rankings
+from confir.data.scanning.run_scanners import Ranked
 from confir.data.scores import Scores
 from confir.defaults import SEED
 from confir.errors import (

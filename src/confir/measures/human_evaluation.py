@@ -10,8 +10,8 @@ import numpy as np
 
 from confir.arguments import as_generator
 from confir.data.experiment import Experiment
-from confir.data.formats.objects import qrels_called
 from confir.data.formats.sampled_qrels import SampledJudgements, read_sampled
+from confir.data.formats.sources import qrels_called
 from confir.data.qrels import Qrels
 from confir.data.sampling_designs.judged_scores import RANDOM_DOCUMENTS, join_judges, shared_topics
 from confir.data.sampling_designs.sampled_document_scores import SampledScores

@@ -12,9 +12,8 @@ import numpy as np
 from confir.arguments import as_function
 from confir.arrays import Floats
 from confir.data.experiment import Experiment, as_experiment
-from confir.data.ranked_lists.held_lists import HeldLists
+from confir.data.ranked_lists.held_lists import HeldLists, TopicLists, topic_blocks
 from confir.data.ranked_lists.rankings import Rankings, stack_rankings
-from confir.data.ranked_lists.topic_lists import TopicLists, topic_blocks
 from confir.data.reading_rules import ReadingOptions, ReadingRules
 from confir.data.scores import Scores
 from confir.errors import UnsupportedMethodError

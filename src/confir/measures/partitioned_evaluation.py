@@ -14,7 +14,7 @@ from confir.arrays import Integers
 from confir.data.exclusions import relevant_topics, warn_of_identical, warn_of_relevant_topics
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.formats.entries import QRELS, RUN
-from confir.data.formats.run_sources import check_names
+from confir.data.formats.sources import check_names
 from confir.data.long_tables.arrow_documents import (
     count_identical,
     counting_rows,

@@ -12,7 +12,7 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.data.exclusions import warn_of_identical
 from confir.data.experiment import Experiment
-from confir.data.formats.run_sources import RunSource
+from confir.data.formats.format import RunSource
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists.rankings import empty_rankings
 from confir.data.reading_rules import ReadingRules

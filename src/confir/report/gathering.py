@@ -16,10 +16,9 @@ from confir.arguments import as_choice
 from confir.arrays import Integers
 from confir.data.formats.run_metadata import RunMetadata
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists.held_lists import HeldLists
-from confir.data.ranked_lists.topic_lists import TopicLists
+from confir.data.ranked_lists.held_lists import HeldLists, TopicLists
 from confir.data.reading_rules import ReadingRules
-from confir.data.scanning.list_scanner import read_lists
+from confir.data.scanning.list_reader import read_lists
 from confir.data.scanning.stored_lists import StoredLists
 from confir.data.scores import Scores
 from confir.errors import (
@@ -33,9 +32,9 @@ from confir.measures.score_summary import ScoreSummary
 from confir.order import best_first
 from confir.parallel import Progress, name_stage, run_in_threads
 from confir.report.contents import Contents, MeasureContents, Sections, Settings, check_settings
-from confir.report.merged_warnings import by_importance, collected_warnings
+from confir.report.messages import by_importance, collected_warnings
 from confir.report.sections import Scope, Section
-from confir.resampling.shared_draws import shared_draws
+from confir.resampling.replicates import shared_draws
 from confir.studies import find_sections
 
 # The page holds the scores of this many topics, those on which runs differ most.

@@ -10,9 +10,8 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.long_tables.id_hashes import Words
-from confir.data.ranked_lists.held_lists import HeldLists
+from confir.data.ranked_lists.held_lists import HeldLists, TopicLists, split_by_size, topic_blocks
 from confir.data.ranked_lists.rankings import Rankings, restrict_rankings, stack_rankings
-from confir.data.ranked_lists.topic_lists import TopicLists, split_by_size, topic_blocks
 from confir.data.reading_rules import Missing
 from confir.data.scores import Scores
 from confir.errors import (

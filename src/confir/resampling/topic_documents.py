@@ -9,9 +9,8 @@ from typing import TypeGuard
 import numpy as np
 
 from confir.arrays import Booleans, Bytes, Floats, Integers
-from confir.data.ranked_lists.held_lists import HeldLists
+from confir.data.ranked_lists.held_lists import HeldLists, index_distinct
 from confir.data.ranked_lists.rankings import Rankings
-from confir.data.ranked_lists.topic_lists import index_distinct
 from confir.measures.measure import ListMeasure, Measure
 from confir.measures.measure_list import MEASURES
 from confir.resampling.document_kernels import MOST_COPIES, DocumentKernels

@@ -9,7 +9,7 @@ from typing import Any
 from confir.data.experiment import Experiment
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingRules
-from confir.data.scanning.list_scanner import scan_sources
+from confir.data.scanning.list_reader import scan_sources
 from confir.errors import collect_warnings
 from confir.measures.worker_evaluation import RunFile, find_run_files
 from confir.parallel import Progress, iterate_blocks, run_blocks

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from confir.data.formats.entries import QRELS, entries_from_table, qrels_from_entries
-from confir.data.formats.format import Format
-from confir.data.formats.run_sources import DATASET, RunSource
+from confir.data.formats.format import DATASET, Format, RunSource
 from confir.data.qrels import Intents, Qrels
 from confir.data.tables.table_reader import column_table
 from confir.errors import FormatError, MissingDependencyError, UnknownNameError, UnreadableError

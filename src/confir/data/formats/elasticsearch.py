@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from confir.data.formats.entries import qrels_from_object
-from confir.data.formats.format import Format
+from confir.data.formats.format import Format, NameBy, RunSource, name_from_path
 from confir.data.formats.json_files import JsonFile
 from confir.data.formats.json_runs import run_from_mapping
-from confir.data.formats.run_sources import NameBy, RunSource, name_from_path
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
 from confir.data.tables.input_table import InputTable, score_table

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.formats.run_sources import RunSource
+from confir.data.formats.format import RunSource
 from confir.data.formats.trec_lines import HIGHEST_GAIN, Judgements
 from confir.data.qrels import Intents, Qrels, build_qrels
 from confir.data.run import Run, build_run, pick

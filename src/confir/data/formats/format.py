@@ -1,17 +1,111 @@
-"""What a file format declares of itself: how it is recognised, read and written."""
+"""File formats: what a format declares, and what its readers are told of a file."""
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from confir.data.files import format_ending
+from confir.control_characters import as_unicode
+from confir.data.compression import COMPRESSION_ENDINGS
+from confir.data.exclusions import NOTHING_EXCLUDED, Exclusions
+from confir.data.files import STDIN, PathLike, format_ending
 from confir.data.formats.json_files import has_keys
-from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
-from confir.data.tables.input_table import InputTable
 from confir.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from confir.data.formats.run_metadata import RunMetadata
+    from confir.data.tables.input_table import InputTable
+
+KNOWN_ENDINGS = (
+    *(".run", ".txt", ".trec", ".res", ".dat", ".eval"),
+    *(".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet"),
+)
+
+# Run files shrink about this much when compressed.
+_COMPRESSION_RATIO = 4
+
+# What an id of ir_datasets begins with.
+DATASET = "irds:"
+
+NameBy = Literal["file", "tag"]
+NAMINGS: tuple[NameBy, ...] = get_args(NameBy)
+
+
+class Reading(NamedTuple):
+    """What to read of files, and whether they may be fetched.
+
+    Attributes
+    ----------
+    subset, split
+        The part that is wanted; None where there is only one.
+    download
+        Whether what is not on this machine may be fetched.
+    exclusions
+        Documents that do not count.
+    """
+
+    subset: str | None = None
+    split: str | None = None
+    download: bool = False
+    exclusions: Exclusions = NOTHING_EXCLUDED
+
+
+class RunSource(NamedTuple):
+    """A file that holds a run, and the metadata of the run that need no reading.
+
+    Attributes
+    ----------
+    path
+        The file.
+    name
+        The name that the user or the metadata gave the run, if any.
+    reading
+        What is read of the file.
+    metadata
+        What the metadata beside the file say; None where there are none.
+    folder
+        The folder that was named, whose files are all taken for runs; None where the file was.
+    """
+
+    path: str
+    name: str | None = None
+    reading: Reading = Reading()
+    metadata: RunMetadata | None = None
+    folder: str | None = None
+
+    def label(self) -> str:
+        """Return the run's name as far as it is known without reading the file."""
+        return self.name or name_from_path(self.path)
+
+    def content_size(self) -> int:
+        """Return about how many bytes it holds, decompressed; 0 where it can be read only once."""
+        if self.path == STDIN:
+            return 0
+        try:
+            status = os.stat(self.path)
+        except OSError:
+            return 0
+        ratio = _COMPRESSION_RATIO if self.path.lower().endswith(COMPRESSION_ENDINGS) else 1
+        return status.st_size * ratio if stat.S_ISREG(status.st_mode) else 0
+
+
+def name_from_path(path: PathLike) -> str:
+    """Return a run's name: its file's without endings, and without a leading ``input.``."""
+    name = Path(path).name
+    if name == STDIN:
+        return "stdin"
+    for endings in (COMPRESSION_ENDINGS, KNOWN_ENDINGS):
+        for ending in endings:
+            if name.lower().endswith(ending) and len(name) > len(ending):
+                name = name[: -len(ending)]
+                break
+    return as_unicode(name.removeprefix("input.") or name)  # a file's name need not be valid text
 
 
 def _not_written(_: Run | Qrels, path: str) -> None:

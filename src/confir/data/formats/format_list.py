@@ -5,12 +5,8 @@ A new format is a module beside this one, which declares a `Format`, and a line 
 
 from __future__ import annotations
 
-import os
-
-from confir.data.files import format_ending
 from confir.data.formats.datasets import IR_DATASET
 from confir.data.formats.elasticsearch import RANK_EVAL, SEARCH_RESPONSES
-from confir.data.formats.format import Format
 from confir.data.formats.json_runs import JSON
 from confir.data.formats.lm_eval import LM_EVAL_SAMPLES
 from confir.data.formats.mteb import MTEB_PREDICTIONS, MTEB_RESULTS
@@ -40,22 +36,3 @@ FORMATS = (
     RUN_TABLE,
     JSON,
 )
-
-
-def recognise(path: str, content: bytes) -> Format:
-    """Return the format of a file with some content, of which the first block will do.
-
-    What fits none is read as TREC, whose reader says what is wrong with it.
-    """
-    return next((one for one in FORMATS if one.fits(path, content)), TREC)
-
-
-def format_named_by(path: str) -> Format:
-    """Return the format that the ending of a path stands for, whatever the file may hold."""
-    ending = format_ending(path)
-    return next((one for one in FORMATS if ending in one.endings), TREC)
-
-
-def files_beside(path: str) -> list[str]:
-    """Return the files beside one that reading it may read as well, whatever it holds."""
-    return [os.path.join(os.path.dirname(path), name) for one in FORMATS for name in one.beside]

@@ -10,9 +10,8 @@ from typing import Any
 
 from confir.data.files import STDIN, PathLike, write_whole
 from confir.data.formats.entries import QRELS, RUN, Kind, qrels_from_object, read_entries
-from confir.data.formats.format import Format
+from confir.data.formats.format import Format, NameBy, RunSource
 from confir.data.formats.json_files import JsonFile
-from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run, build_run
 from confir.errors import InvalidValueError, type_name

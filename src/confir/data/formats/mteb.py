@@ -12,10 +12,9 @@ from typing import Any
 
 from confir.data.files import read_bytes, text_bytes
 from confir.data.formats.entries import RUN
-from confir.data.formats.format import Format
+from confir.data.formats.format import Format, NameBy, RunSource, name_from_path
 from confir.data.formats.json_files import JsonFile, as_id, choose_part, parse_json
 from confir.data.formats.json_runs import load_mapping, run_from_mapping
-from confir.data.formats.run_sources import NameBy, RunSource, name_from_path
 from confir.data.run import Run
 from confir.data.tables.input_table import InputTable, score_table
 from confir.errors import FormatError, warn_caller

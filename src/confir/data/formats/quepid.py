@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from confir.data.formats.entries import qrels_from_object
-from confir.data.formats.format import Format
+from confir.data.formats.format import Format, RunSource
 from confir.data.formats.json_files import JsonFile, as_id, choose_part
-from confir.data.formats.run_sources import RunSource
 from confir.data.qrels import Intents, Qrels
 
 _BOOK = (

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from confir.data.files import read_bytes, text_bytes
-from confir.errors import FormatError
+from confir.data.formats.format import RunSource
+from confir.errors import FormatError, UnreadableError
+
+_METADATA_FILES = ("ir-metadata.yml", "ir-metadata.yaml", ".ir-metadata.yml")
+_RUN_FILES = ("run.txt", "run.txt.gz")
 
 # Where ir_metadata and TIREx write what is used here: keys in YAML, the outermost first.
 _PLACES = {
@@ -42,6 +48,24 @@ class RunMetadata(NamedTuple):
     tag: str = ""
     actor: str = ""
     method: str = ""
+
+
+def described_run(folder: str) -> RunSource | None:
+    """Return the run of a folder as TIRA and TIREx write it, named by the tag of its metadata.
+
+    None where a folder has no metadata: ``ir-metadata.yml``, as ir_metadata defines it (Breuer et
+    al. 2022), beside ``run.txt`` or ``run.txt.gz``.
+    """
+    metadata = next(
+        filter(os.path.isfile, (os.path.join(folder, n) for n in _METADATA_FILES)), None
+    )
+    if metadata is None:
+        return None
+    run = next(filter(os.path.isfile, (os.path.join(folder, name) for name in _RUN_FILES)), None)
+    if run is None:
+        raise UnreadableError(f"{folder}: metadata without a run; expected run.txt or run.txt.gz")
+    said = read_metadata(metadata)
+    return RunSource(run, said.tag or Path(folder).resolve().name, metadata=said)
 
 
 def read_metadata(path: str) -> RunMetadata:

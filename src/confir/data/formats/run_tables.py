@@ -24,9 +24,8 @@ from confir.data.formats.entries import (
     qrels_from_entries,
     runs_from_entries,
 )
-from confir.data.formats.format import Format
+from confir.data.formats.format import Format, NameBy, RunSource
 from confir.data.formats.json_files import key_paths
-from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
 from confir.data.tables.parquet_files import (

@@ -16,8 +16,8 @@ import numpy as np
 from confir.arguments import as_path, invalid
 from confir.arrays import Floats
 from confir.data.files import read_bytes, text_bytes
-from confir.data.formats.objects import qrels_called
-from confir.data.formats.run_sources import Reading
+from confir.data.formats.format import Reading
+from confir.data.formats.sources import qrels_called
 from confir.data.formats.trec_lines import judgements_by_line
 from confir.data.qrels import Qrels, build_qrels
 from confir.data.text_numbers import parse_number

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from confir.data.formats.format import Format
+from confir.data.formats.format import Format, NameBy, RunSource
 from confir.data.formats.json_files import JsonFile
 from confir.data.formats.json_runs import run_from_mapping
-from confir.data.formats.run_sources import NameBy, RunSource
 from confir.data.run import Run
 
 _LINES = '{"query_id": topic, "query": …, "results": [{"corpus_id": docid, "score": …}]}'

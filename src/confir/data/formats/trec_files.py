@@ -16,8 +16,7 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.data.files import BYTE_ORDER_MARK, PathLike, format_ending, text_bytes, write_whole
 from confir.data.formats.entries import COLUMNS, judgements
-from confir.data.formats.format import Format
-from confir.data.formats.run_sources import NameBy, RunSource, name_from_path
+from confir.data.formats.format import Format, NameBy, RunSource, name_from_path
 from confir.data.formats.trec_lines import (
     HIGHEST_GAIN,
     Judgements,

@@ -19,8 +19,8 @@ from confir.data.formats.entries import (
     qrels_from_entries,
 )
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists.judged_positions import TiePrecision
 from confir.data.ranked_lists.rankings import Rankings, empty_rankings
+from confir.data.run import TiePrecision
 from confir.data.tables.arrow_columns import id_column, number_column
 from confir.data.tables.parquet_files import import_pyarrow
 from confir.data.tables.table_kind import fold

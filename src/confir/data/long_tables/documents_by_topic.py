@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from confir.data.formats.entries import QRELS, Kind, check_single
-from confir.data.formats.run_sources import name_from_path
+from confir.data.formats.format import name_from_path
 from confir.data.long_tables.arrow_documents import RowColumns, row_schema
 from confir.data.long_tables.id_hashes import hash_column
 from confir.data.long_tables.spill_folder import SpillFolder, count_parts

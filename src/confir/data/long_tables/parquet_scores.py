@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from confir.data.formats.run_sources import name_from_path
+from confir.data.formats.format import name_from_path
 from confir.data.long_tables.id_hashes import Words
 from confir.data.long_tables.score_blocks import (
     TOPICS_AT_ONCE,

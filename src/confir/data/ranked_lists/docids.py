@@ -1,8 +1,9 @@
-"""Millions of docids: their bytes one after the other; text is made only of those asked for."""
+"""Docids as bytes and as numbers: there may be millions, of which few are asked for as text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from confir.arrays import Booleans, Bytes, Integers, Numbers
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Docids(Sequence[str]):
     """Docids in a certain order.
 
@@ -22,12 +24,9 @@ class Docids(Sequence[str]):
         Where each docid starts, and how many bytes it has.
     """
 
-    __slots__ = ("content", "sizes", "starts")
-
-    def __init__(self, content: Bytes, starts: Integers, sizes: Numbers) -> None:
-        self.content = content
-        self.starts = starts
-        self.sizes = sizes
+    content: Bytes
+    starts: Integers
+    sizes: Numbers
 
     @staticmethod
     def of(docids: Iterable[str]) -> Docids:
@@ -69,3 +68,20 @@ class Docids(Sequence[str]):
         if isinstance(place, slice):
             return Docids(self.content, self.starts[place], self.sizes[place])
         return self.encoded(place).decode()
+
+
+class DocumentNumbers:
+    """Gives each docid a number, by a dictionary."""
+
+    def __init__(self, docids: Iterable[str] = ()) -> None:
+        self._numbers = {docid: number for number, docid in enumerate(docids)}
+
+    def number(self, docids: Sequence[str]) -> Integers:
+        """Return the number of each docid, a new one where it has none."""
+        numbers = self._numbers
+        find = numbers.setdefault
+        return np.array([find(docid, len(numbers)) for docid in docids], np.int64)
+
+    def docids(self) -> Docids:
+        """Return the docids in the order of their numbers."""
+        return Docids.of(self._numbers)

@@ -1,20 +1,32 @@
-"""Whole lists of several runs, held in memory: all their documents as numbers, in flat arrays."""
+"""Whole lists of several runs, their documents as numbers; and work on the lists of some topics at a time."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers, Numbers
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists.docids import Docids
+from confir.data.ranked_lists.docids import Docids, DocumentNumbers
 from confir.data.ranked_lists.rankings import Rankings, empty_rankings
 from confir.data.run import Run
+
+if TYPE_CHECKING:
+    from confir.data.scanning.stored_lists import StoredLists
+
+# Whole lists that are looked at some topics at a time; `HeldLists` says what both have.
+TopicLists: TypeAlias = "HeldLists | StoredLists"
+
+# Listed documents of a run that are worked on at a time: what is computed of them stays in the cache.
+_BLOCK = 1 << 16
+# All runs together: at most this many times as many documents.
+_RUNS_AT_ONCE = 48
+# A table of all numbers is faster than sorting, up to this multiple of the documents.
+_TABLE_SHARE = 32
 
 # The fields of HeldLists that have an entry for each listed document.
 _BY_DOCUMENT = ("documents", "scores", "judgements")
@@ -131,8 +143,9 @@ class HeldLists:
     def tops(self, depth: Integers) -> HeldLists:
         """Return so many documents of each list, runs × topics, from the top."""
         sizes = depth.reshape(-1)
-        starts = self.offsets[:-1] - (np.cumsum(sizes) - sizes)
-        return self._only(np.repeat(starts, sizes) + np.arange(sizes.sum()))
+        offsets = np.concatenate(([0], np.cumsum(sizes)))
+        places = np.repeat(self.offsets[:-1] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        return replace(self._at(places), offsets=offsets)
 
     def restrict(self, topics: Booleans, documents: Booleans | None = None) -> HeldLists:
         """Return what is left of qrels and lists when only some topics and documents count.
@@ -149,9 +162,10 @@ class HeldLists:
         judged_topics = np.unique(self.qrels.document_topics[kept])
         lists = np.tile(np.isin(np.arange(len(topics)), judged_topics), len(self.runs))
         listed = np.repeat(lists, np.diff(self.offsets)) & held[self.documents]
-        shorter = self._only(np.flatnonzero(listed)).with_judgements(kept)
-        offsets = np.append(shorter.offsets[:-1][lists], shorter.offsets[-1])
-        return replace(shorter, offsets=offsets)
+        places = np.flatnonzero(listed)
+        starts = np.searchsorted(places, self.offsets[:-1][lists])
+        shorter = self._at(places).with_judgements(kept)
+        return replace(shorter, offsets=np.append(starts, len(places)))
 
     def of_runs(self, numbers: Sequence[int]) -> HeldLists:
         """Return the lists of some runs."""
@@ -190,7 +204,7 @@ class HeldLists:
             qrels=qrels,
             docids=docids,
             judged=judged,
-            judgements=_find_judgements(qrels, judged, self.offsets, self.documents, len(docids)),
+            judgements=find_judgements(qrels, judged, self.offsets, self.documents, len(docids)),
             mentioned=max(self.mentioned, len(docids)),
         )
 
@@ -199,10 +213,6 @@ class HeldLists:
         topics = np.arange(len(self.runs)) * len(self.qrels.topics)
         ends = self.offsets[topics + start].tolist(), self.offsets[topics + stop].tolist()
         return list(map(slice, *ends))
-
-    def _only(self, places: Integers) -> HeldLists:
-        """Return the lists with the documents at some places only."""
-        return replace(self._at(places), offsets=np.searchsorted(places, self.offsets))
 
     def _at(self, places: Integers) -> HeldLists:
         """Return the lists with what stands at some places, as many or fewer."""
@@ -217,134 +227,7 @@ class HeldLists:
         return replace(self, **joined, **changes)
 
 
-class ListsOfRun(NamedTuple):
-    """The lists of one run.
-
-    Attributes
-    ----------
-    name
-        The run's name.
-    depth
-        Length of the list of each topic of the qrels.
-    documents, scores
-        Number and retrieval score of each document, list by list in the order of the topics.
-    unknown
-        The run's topics that the qrels lack.
-    """
-
-    name: str
-    depth: Integers
-    documents: Numbers
-    scores: Floats
-    unknown: tuple[str, ...]
-
-
-class DocumentNumbers:
-    """Gives each docid a number, by a dictionary."""
-
-    def __init__(self, docids: Iterable[str] = ()) -> None:
-        self._numbers = {docid: number for number, docid in enumerate(docids)}
-
-    def number(self, docids: Sequence[str]) -> Integers:
-        """Return the number of each docid, a new one where it has none."""
-        numbers = self._numbers
-        find = numbers.setdefault
-        return np.array([find(docid, len(numbers)) for docid in docids], np.int64)
-
-    def docids(self) -> Docids:
-        """Return the docids in the order of their numbers."""
-        return Docids.of(self._numbers)
-
-
-def number_lists(
-    run: Run, topics: Sequence[str], number: Callable[[Sequence[str]], Integers]
-) -> ListsOfRun:
-    """Return the lists of a run for the topics of qrels; ``number`` gives docids their numbers."""
-    places = {topic: place for place, topic in enumerate(topics)}
-    place = np.array([places.get(topic, -1) for topic in run.topics], np.int64)
-    sizes = np.diff(run.offsets)
-    depth = np.zeros(len(topics), np.int64)
-    depth[place[place >= 0]] = sizes[place >= 0]
-    kept = np.repeat(place >= 0, sizes)
-    return ListsOfRun(
-        run.name,
-        depth,
-        number(run.documents)[kept].astype(np.int32),
-        run.scores[kept],
-        tuple(topic for topic in run.topics if topic not in places),
-    )
-
-
-def build_lists(
-    qrels: Qrels, judged: Integers, runs: deque[ListsOfRun], docids: Docids
-) -> HeldLists:
-    """Return the lists of several runs as one, documents renumbered by first occurrence.
-
-    The runs are taken away one by one, so that no more than what is made need be held.
-
-    Parameters
-    ----------
-    qrels, judged
-        The judgements, and the number of each of their documents.
-    runs
-        The lists of each run.
-    docids
-        The docid that each number stands for, those of unknown topics included.
-    """
-    size = sum(len(run.documents) for run in runs)
-    documents, scores = np.empty(size, np.int32), np.empty(size)
-    depth = np.concatenate([run.depth for run in runs])
-    offsets = np.concatenate(([0], np.cumsum(depth)))
-    names, unknown = tuple(run.name for run in runs), tuple(run.unknown for run in runs)
-    order = _FirstOccurrence(len(docids))
-    positions = order.renumber(judged).astype(np.int64)
-    for start in offsets[: -1 : len(qrels.topics)].tolist():
-        run = runs.popleft()
-        stop = start + len(run.documents)
-        documents[start:stop] = order.renumber(run.documents)
-        scores[start:stop] = run.scores
-    return HeldLists(
-        qrels=qrels,
-        runs=names,
-        docids=docids.take(order.numbers()),
-        judged=positions,
-        offsets=offsets,
-        documents=documents,
-        scores=scores,
-        judgements=_find_judgements(qrels, positions, offsets, documents, len(docids)),
-        unknown=unknown,
-        mentioned=len(docids),
-    )
-
-
-class _FirstOccurrence:
-    """Renumbers documents in the order of first occurrence."""
-
-    def __init__(self, documents: int) -> None:
-        self._renumbered = np.full(documents, -1, np.int32)
-        self._first = np.empty(documents, np.int32)
-        self._found: list[Numbers] = [np.zeros(0, np.int32)]
-        self._count = 0
-
-    def renumber(self, documents: Integers | Numbers) -> Numbers:
-        """Return the new numbers of documents."""
-        index = documents.astype(np.int64)
-        unseen = index[self._renumbered[index] < 0]
-        places = np.arange(len(unseen), dtype=np.int32)
-        self._first[unseen[::-1]] = places[::-1]  # the last to be written stays
-        found = unseen[self._first[unseen] == places]
-        self._renumbered[found] = np.arange(self._count, self._count + len(found))
-        self._found.append(found.astype(np.int32))
-        self._count += len(found)
-        renumbered: Numbers = self._renumbered[index]
-        return renumbered
-
-    def numbers(self) -> Numbers:
-        """Return the old numbers of the documents that were found, in their new order."""
-        return np.concatenate(self._found)
-
-
-def _find_judgements(
+def find_judgements(
     qrels: Qrels, judged: Integers, offsets: Integers, documents: Numbers, size: int
 ) -> Numbers:
     """Return the position in the qrels of each listed document, -1 where it is not judged."""
@@ -357,3 +240,55 @@ def _find_judgements(
             found[first:last] = position[documents[first:last]]
         position[judged[start:stop]] = -1
     return found
+
+
+def topic_blocks(depth: Integers) -> list[tuple[int, int]]:
+    """Return consecutive topics to work on at a time: the first ones, and the ends.
+
+    Parameters
+    ----------
+    depth
+        Number of documents in each list: runs × topics.
+    """
+    sizes = np.maximum(depth.max(axis=0, initial=0), depth.sum(axis=0) // _RUNS_AT_ONCE)
+    return split_by_size(sizes, _BLOCK)
+
+
+def split_by_size(sizes: Integers, most: int) -> list[tuple[int, int]]:
+    """Return parts of consecutive entries that have a certain size, or little more, together."""
+    starts = np.flatnonzero(np.diff(np.cumsum(sizes) // most, prepend=-1)).tolist()
+    return list(pairwise([*starts, len(sizes)]))
+
+
+def index_distinct(
+    topics: Integers, documents: Integers | Numbers, size: int
+) -> tuple[Integers, Integers]:
+    """Return the distinct documents of each topic, and the index of each document among them.
+
+    Documents of a topic have the numbers ``topic * size + document``, ascending.
+
+    Parameters
+    ----------
+    topics, documents
+        Topic and number of each document of the lists.
+    size
+        Documents have numbers below this.
+    """
+    entries = topics * size + documents
+    first = int(entries.min(initial=0))
+    span = int(entries.max(initial=0)) - first + 1
+    if span > _TABLE_SHARE * len(entries):
+        # as numpy.unique, but faster where the entries of each run are in order already
+        order = np.argsort(entries, kind="stable")
+        ordered = entries[order]
+        new = np.ones(len(entries), bool)
+        np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+        index = np.empty(len(entries), np.int64)
+        index[order] = np.cumsum(new) - 1
+        return ordered[new], index
+    entries -= first
+    table = np.zeros(span, np.int32)
+    table[entries] = 1
+    distinct = np.flatnonzero(table)
+    table[distinct] = np.arange(len(distinct), dtype=np.int32)
+    return first + distinct, table[entries].astype(np.int64)

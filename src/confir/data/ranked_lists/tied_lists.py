@@ -8,10 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from confir.arrays import Floats, Integers, SingleFloats
-from confir.data.ranked_lists.held_lists import HeldLists
-from confir.data.ranked_lists.judged_positions import TiePrecision
+from confir.data.ranked_lists.held_lists import HeldLists, TopicLists, topic_blocks
 from confir.data.ranked_lists.rankings import Rankings, stack_rankings
-from confir.data.ranked_lists.topic_lists import TopicLists, topic_blocks
+from confir.data.run import TiePrecision
 
 
 class TieGroups(NamedTuple):

@@ -16,9 +16,8 @@ import numpy as np
 
 from confir.arrays import Integers
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists.held_lists import HeldLists
+from confir.data.ranked_lists.held_lists import HeldLists, index_distinct
 from confir.data.ranked_lists.rankings import Rankings
-from confir.data.ranked_lists.topic_lists import index_distinct
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,79 +3,24 @@
 from __future__ import annotations
 
 import io
-import os
-import stat
 import threading
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import closing
-from typing import IO, TypeVar, cast
+from collections.abc import Generator, Sequence
+from typing import IO, cast
 
 import numpy as np
 
-from confir.data.compression import COMPRESSION_ENDINGS
-from confir.data.files import BYTE_ORDER_MARK, STDIN, open_bytes
-from confir.data.formats.format_list import recognise
-from confir.data.formats.run_sources import NameBy, RunSource
-from confir.data.run import Run
+from confir.data.files import BYTE_ORDER_MARK, open_bytes
+from confir.data.formats.format import NameBy, RunSource
+from confir.data.formats.sources import recognise
 from confir.data.scanning.block_scanner import Block, BlockScanner, Scanned, ScannedBlock
-from confir.data.scanning.scan_kernels import NEWLINE, WORD, ScanKernels, load_kernels
+from confir.data.scanning.scan_kernels import NEWLINE, WORD, ScanKernels
 from confir.parallel import usable_cores
 
-# While numba is imported and the kernels are loaded from its cache, which takes 0.7 s, the
-# reference reader reads about this many bytes.
-COLD_BREAK_EVEN = 20 << 20
-# With the kernels loaded only threads have to be started: a millisecond, in which the reference
-# reader reads less than this.
-WARM_BREAK_EVEN = 1 << 16
-# Run files shrink about this much when compressed.
-COMPRESSION_RATIO = 4
 # Large enough to make little of Python's work per block, small enough for the processor's cache.
 BLOCK_SIZE = 1 << 21
 
 # Enough of a file to tell its format.
 _START = 256
-
-Found = TypeVar("Found")
-Read = TypeVar("Read")
-
-
-def choose_kernels(sources: Iterable[RunSource]) -> ScanKernels | None:
-    """Return compiled kernels where files are so large that scanning them is worth it."""
-    loaded = load_kernels.cache_info().currsize > 0
-    size = sum(map(content_size, sources))
-    return load_kernels() if size >= (WARM_BREAK_EVEN if loaded else COLD_BREAK_EVEN) else None
-
-
-def content_size(source: RunSource) -> int:
-    """Return about how many bytes a file holds, decompressed; 0 where it can be read only once."""
-    if source.path == STDIN:
-        return 0
-    try:
-        status = os.stat(source.path)
-    except OSError:
-        return 0
-    ratio = COMPRESSION_RATIO if source.path.lower().endswith(COMPRESSION_ENDINGS) else 1
-    return status.st_size * ratio if stat.S_ISREG(status.st_mode) else 0
-
-
-def scan_or_read(
-    sources: Sequence[Run | RunSource],
-    scanned: Generator[Found | None],
-    read: Callable[[Run | RunSource], Read],
-    progress: Callable[[int], None] | None,
-) -> list[Found | Read]:
-    """Return what was scanned of each file; what is read of runs, and where the scanner gives way.
-
-    ``progress`` is called with 1 after each run.
-    """
-    results: list[Found | Read] = []
-    with closing(scanned):
-        for source in sources:
-            found = next(scanned) if isinstance(source, RunSource) else None
-            results.append(found or read(source))
-            if progress is not None:
-                progress(1)
-    return results
 
 
 def scan_files(
@@ -95,7 +40,7 @@ def scan_files(
 
     threads = threads or usable_cores()
     scans = [_FileScan(source.path, scanner, block_size) for source in sources]
-    sizes = [content_size(source) for source in sources]
+    sizes = [source.content_size() for source in sources]
     with ThreadPoolExecutor(threads) as pool:
         tasks = [
             [pool.submit(scan.drain)] if size else []

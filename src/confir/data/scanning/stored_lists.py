@@ -16,16 +16,17 @@ import numpy as np
 
 from confir.arrays import Bytes, Floats, Integers
 from confir.data.exclusions import NOTHING_EXCLUDED, Exclusions, warn_of_identical
-from confir.data.formats.run_sources import NameBy, RunSource
+from confir.data.formats.format import NameBy, RunSource
 from confir.data.long_tables.spill_folder import DistinctKeys, close_unneeded
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists.docids import Docids
 from confir.data.ranked_lists.held_lists import HeldLists
-from confir.data.ranked_lists.judged_positions import TiePrecision
 from confir.data.ranked_lists.rankings import Rankings
+from confir.data.run import TiePrecision
 from confir.data.scanning.block_scanner import Column
-from confir.data.scanning.file_scans import content_size, scan_files
+from confir.data.scanning.file_scans import scan_files
 from confir.data.scanning.id_numbers import IdNumbers
+from confir.data.scanning.run_scanners import JudgedScanner, Wanted
 from confir.data.scanning.scan_kernels import (
     NEWLINE,
     SHORTEST_LINE,
@@ -34,7 +35,6 @@ from confir.data.scanning.scan_kernels import (
     ScanKernels,
     load_kernels,
 )
-from confir.data.scanning.scanner import JudgedScanner, Wanted
 from confir.errors import UnreadableError
 
 
@@ -258,7 +258,8 @@ def _store(
     progress: Callable[[int], None] | None,
     **how: Any,
 ) -> StoredLists | None:
-    lines = sum(map(content_size, sources)) // SHORTEST_LINE + len(wanted.qrels.documents)
+    size = sum(source.content_size() for source in sources)
+    lines = size // SHORTEST_LINE + len(wanted.qrels.documents)
     scanner = _StoringScanner(wanted, kernels, lines)
     ranked, places = [], []
     with closing(scan_files(scanner, sources, name_by=wanted.name_by, **how)) as files:

@@ -16,7 +16,7 @@ import numpy as np
 from confir.arguments import as_level, as_list, as_path
 from confir.arrays import Floats
 from confir.data.files import PathLike
-from confir.data.formats.run_sources import find_runs
+from confir.data.formats.sources import find_runs
 from confir.data.tables.input_table import InputTable, check_filled
 from confir.data.tables.summary_rows import drop_summaries
 from confir.data.tables.table_kind import TableKind, fold

@@ -16,7 +16,7 @@ import numpy as np
 
 from confir.arguments import as_flag, as_list, as_path, as_text, invalid
 from confir.data.files import PathLike
-from confir.data.formats.format_list import recognise
+from confir.data.formats.sources import recognise
 from confir.data.scores import Scores
 from confir.data.tables.input_table import Ids, InputTable, check_filled
 from confir.data.tables.measure_names import topics_come_first

@@ -12,7 +12,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from confir.arguments import as_generator
+from confir.arguments import as_generator, check_replicates
 from confir.arrays import Booleans, Floats
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicWarning, warn_caller
@@ -21,19 +21,17 @@ from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.order import TIE
 from confir.parallel import run_in_threads
-from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
 from confir.resampling.kinds import as_sample
-from confir.resampling.pair_draws import Maxima
+from confir.resampling.pair_draws import BorrowedVariance, Maxima, median_variance
 from confir.resampling.replicates import (
     FURTHER,
     Rng,
     can_draw_further,
-    check_replicates,
     levels_to_settle,
     own_seed,
+    shared_draws,
 )
 from confir.resampling.sample import MeasureSample, Sample, names
-from confir.resampling.shared_draws import shared_draws
 from confir.resampling.studentised_maxima import studentised_maxima
 from confir.studies.comparison.families import check_collections
 from confir.studies.comparison.paired_tests import same_sign_p
@@ -142,7 +140,7 @@ def compare_all_runs(
     sample = as_sample(scores)
     if sample.topics < 2:
         raise InvalidValueError(f"there is one topic; {what} over topics need at least 2")
-    if sample.replicates_drawn:
+    if sample.scheme.replicates:
         check_collections(sample, level)
     measures = sample.by_measure(what)
     runs, labels = names(sample)

@@ -9,7 +9,7 @@ import numpy as np
 
 from confir.errors import counted
 from confir.number_text import SENTENCE_DECIMALS, NumberText, topics_text
-from confir.report.names import isolated, joined_names
+from confir.report.messages import isolated, joined_names
 from confir.report.result_table import result_table
 from confir.report.tables import Table
 from confir.studies.best.best_runs import BestRuns

@@ -5,63 +5,71 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from confir.cli import options
-from confir.cli.judged_input import JudgedInputs
+from confir.cli.input import Inputs
 from confir.cli.output import Output
-from confir.cli.parameters import Panel, PathRole, Without
+from confir.cli.parameters import Option, PathRole, Without
 from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:
     from confir.data.scores import Scores
 
-_TARGET = Panel("Target")
+_TARGET = "Target"
 
 
 def bias_variance_command(
     *,
-    inputs: Annotated[JudgedInputs, Without("bounded")],
+    inputs: Annotated[Inputs, Without("bounded")],
     target: Annotated[
         str,
-        _TARGET(
+        Option(
             "The score to reach: 1 on every topic, the best score of each topic, the scores of "
             "a run, or a mean score.",
             "perfect|best|RUN|MEAN",
+            panel=_TARGET,
         ),
     ] = "perfect",
     variable: Annotated[
         str,
-        _TARGET(
+        Option(
             "Decompose the score, or rho, the difference from the target on each topic.",
+            panel=_TARGET,
             choices=("score", "rho"),
         ),
     ] = "score",
     baseline: Annotated[
         str | None,
-        _TARGET(
+        Option(
             "Compare with this run, its name or its file: adds robustness index and proportion "
             "of topics hurt (<Init).",
             "RUN",
+            panel=_TARGET,
             path=PathRole.RUN,
         ),
     ] = None,
     loss_depth: Annotated[
         int | None,
-        _TARGET(
+        Option(
             "Add R-Loss@K: relevant documents lost among the first K, relative to the baseline.",
             "K",
+            panel=_TARGET,
             least=1,
         ),
     ] = None,
     parameter: Annotated[
         list[str] | None,
-        _TARGET(
+        Option(
             "Runs that differ in a parameter, joined in charts: a value for each run in order "
             "(lambda=0.1,0.2,0.3), or a run's name with {} for the value (lambda=rm3-{}); "
             "repeatable.",
             "NAME=VALUES",
+            panel=_TARGET,
         ),
     ] = None,
     method: Annotated[
-        str, options.STATISTICS_PANEL("Interval method (confir methods lists them).", "NAME")
+        str,
+        Option(
+            "Interval method (confir methods lists them).", "NAME", panel=options.STATISTICS_PANEL
+        ),
     ] = "bootstrap-t",
     statistics: options.Statistics,
     out: Output,
@@ -143,7 +151,7 @@ def _read_target(target: str, scores: Scores) -> str | float:
     try:
         return float(target)
     except ValueError:
-        from confir.data.formats.run_sources import name_from_path
+        from confir.data.formats.format import name_from_path
 
         name = name_from_path(target)
         return name if name in scores.runs else target

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
+from confir.cli.input_options import JUDGED
 from confir.cli.output import Output
-from confir.cli.parameters import Panel, Without, refuse_options
+from confir.cli.parameters import Option, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.defaults import DRAWS, SEED
 from confir.errors import InvalidValueError
@@ -15,7 +17,7 @@ from confir.errors import InvalidValueError
 if TYPE_CHECKING:
     from confir.studies.chance.chance import Chance
 
-_CHANCE = Panel("Chance")
+_CHANCE = "Chance"
 
 # Reading options that also apply without runs.
 _OF_QRELS = ("rel", "depth")
@@ -27,24 +29,26 @@ VIEWS = Views(
 
 def chance_command(
     *,
-    inputs: Annotated[Inputs, Without("scores", "columns", "intents", "bounded")],
+    inputs: Annotated[Inputs, Without("scores", "columns", "intents", "bounded", *JUDGED)],
     documents: Annotated[
         int | None,
-        _CHANCE("Number of documents in the collection.", "N", least=1, short=True),
+        Option("Number of documents in the collection.", "N", panel=_CHANCE, least=1, short=True),
     ] = None,
     relevant: Annotated[
         int | None,
-        _CHANCE(
+        Option(
             "Number of relevant documents, instead of QRELS.",
             "R",
+            panel=_CHANCE,
             least=0,
             short=True,
         ),
     ] = None,
     draws: Annotated[
         int,
-        _CHANCE(
+        Option(
             "Random rankings per topic, for the p-value of a run's AP; 0 for none.",
+            panel=_CHANCE,
             least=0,
         ),
     ] = DRAWS,
@@ -106,6 +110,6 @@ def _of_qrels(
     experiment = inputs.experiment(measures, example=example)
     # checks the request before any run is read
     compare_with_chance(experiment.qrels, documents=documents, measures=measures, **rules)
-    with Progress("reading runs", total=inputs.run_count, quiet=quiet) as progress:
+    with nullcontext() if quiet else Progress("reading runs", total=inputs.run_count) as progress:
         evaluate(experiment, progress=progress)
     return compare_with_chance(experiment, documents=documents, draws=draws, rng=seed)

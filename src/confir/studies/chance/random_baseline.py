@@ -11,7 +11,7 @@ import numpy as np
 from confir.arguments import as_generator, as_integer
 from confir.arrays import Floats, Integers
 from confir.data.experiment import Experiment, as_experiment
-from confir.data.formats.objects import as_qrels
+from confir.data.formats.runs_and_qrels import as_qrels
 from confir.data.qrels import Qrels
 from confir.data.sampling_designs.design import refuse_design
 from confir.data.scores import Scores

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from confir.cli import options
 from confir.cli.input import Inputs
+from confir.cli.input_options import JUDGED
 from confir.cli.output import Output
 from confir.cli.parameters import Instead, Option, PathRole, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
@@ -32,8 +34,10 @@ _MEASURES = options.measures_option(
 )
 SmallROption = Annotated[
     bool,
-    options.STATISTICS_PANEL(
-        "Correct AP near 0 and 1 for few relevant documents.", names=("--small-r/--no-small-r",)
+    Option(
+        "Correct AP near 0 and 1 for few relevant documents.",
+        panel=options.STATISTICS_PANEL,
+        names=("--small-r/--no-small-r",),
     ),
 ]
 
@@ -79,30 +83,32 @@ _OF_RUNS = ("best", "pairs", "groups", "ranks")
 
 def collection_command(
     *,
-    inputs: Annotated[Inputs, Without("scores", "columns", "bounded"), Instead(measure=_MEASURES)],
+    inputs: Annotated[
+        Inputs, Without("scores", "columns", "bounded", *JUDGED), Instead(measure=_MEASURES)
+    ],
     show: Annotated[str | None, VIEWS.option()] = None,
     topics: TopicsOption = False,
     baseline: Annotated[
         str | None,
         Option(
-            metavar="RUN",
-            help="Compare the other runs with this one: its name or its file.",
-            path=PathRole.RUN,
+            "Compare the other runs with this one: its name or its file.", "RUN", path=PathRole.RUN
         ),
     ] = None,
     pairing: Annotated[
         str,
-        options.STATISTICS_PANEL(
+        Option(
             "With --baseline: both runs on the same collections, or each on its own.",
+            panel=options.STATISTICS_PANEL,
             choices=("paired", "independent", "both"),
         ),
     ] = "paired",
     method: Annotated[
         list[str] | None,
-        options.STATISTICS_PANEL(
+        Option(
             "For means: bootstrap (default), parametric, bootstrap-with-topics (repeatable). "
             "With --show topics: a method over documents (default logit; confir methods lists them).",
             "NAME",
+            panel=options.STATISTICS_PANEL,
         ),
     ] = None,
     small_r: SmallROption = True,
@@ -156,7 +162,7 @@ def check_settings(
     statistics: options.DocumentStatistics, measures: Sequence[str], rel: int
 ) -> None:
     """Raise before any work if epsilon or a measure is invalid."""
-    from confir.intervals.document_intervals import check_epsilon, unbounded_error
+    from confir.intervals.standard_error import check_epsilon, unbounded_error
     from confir.measures.parsing import definition_bound, parse_measures
 
     check_epsilon(statistics.epsilon)
@@ -181,7 +187,7 @@ def _check_methods(
         raise InvalidValueError("--show topics takes one --method")
     chosen = methods or [DEFAULT_SCORE_METHOD]
     asked = find_method(chosen[0], "documents")
-    if asked.resamples and asked.counts:  # its limits are quantiles of the replicates
+    if "replicates" in asked.needs and asked.counts:  # its limits are quantiles of the replicates
         check_tails(statistics.replicates, statistics.level)
     return chosen
 
@@ -203,7 +209,7 @@ def resample(
             f"deviation; a stable interval needs {LEAST_REPLICATES} or more",
             SmallSampleWarning,
         )
-    with Progress("resampling the collection", total=None, quiet=quiet) as progress:
+    with nullcontext() if quiet else Progress("resampling the collection", total=None) as progress:
         return resample_documents(
             experiment,
             replicates=statistics.replicates,

@@ -12,7 +12,7 @@ from confir.errors import enumerate_names
 from confir.number_text import bracketed, score_words, signed_words
 from confir.order import best_first
 from confir.report.contents import Contents, MeasureContents
-from confir.report.names import isolated
+from confir.report.messages import isolated
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Sentence
 from confir.studies.comparison.comparison import Comparison, Place

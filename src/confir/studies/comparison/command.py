@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs
-from confir.cli.judged_input import JudgedInputs
 from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
@@ -74,21 +73,19 @@ VIEWS = Views(
 
 def compare_command(
     *,
-    inputs: Annotated[JudgedInputs, Without("bounded")],
+    inputs: Annotated[Inputs, Without("bounded")],
     baseline: Annotated[
         str | None,
         Option(
-            metavar="RUN",
-            help="Compare the other runs with this one: its name or its file.",
-            path=PathRole.RUN,
+            "Compare the other runs with this one: its name or its file.", "RUN", path=PathRole.RUN
         ),
     ] = None,
     family: Annotated[
         str | None,
         Option(
-            metavar="NAME",
-            help="Family for which the error rate is controlled: the pairs with the baseline or, without "
+            "Family for which the error rate is controlled: the pairs with the baseline or, without "
             "one, all pairs; none adjusts nothing. NAME: all-pairs, baseline, none.",
+            "NAME",
             short=False,
         ),
     ] = None,
@@ -96,28 +93,31 @@ def compare_command(
     topics: TopicsOption = False,
     teams: Annotated[
         str | None,
-        options.INPUT_PANEL(
+        Option(
             "Lines of run and team: print the best run of each team, and which teams may have the "
             "best; with --show pairs, the pairs of these runs by the first measure.",
             "FILE",
+            panel=options.INPUT_PANEL,
             path=PathRole.READ,
         ),
     ] = None,
     fail_if_worse: Annotated[
         list[str] | None,
-        GATE_PANEL(
+        Option(
             "Exit with 1 if a run is significantly worse than the baseline, by more than "
             "MARGIN; several as AP,nDCG@10 (repeatable).",
             "MEASURE",
-            callback=options.split_measures,
+            panel=GATE_PANEL,
+            measures=True,
             short=True,
         ),
     ] = None,
     require: Annotated[str | None, require_option()] = None,
     margin: Annotated[
         float | None,
-        GATE_PANEL(
+        Option(
             "Equivalence margin: smaller differences do not matter; also tests for equivalence.",
+            panel=GATE_PANEL,
             short=True,
         ),
     ] = None,
@@ -126,18 +126,20 @@ def compare_command(
     method: options.MethodOption = None,
     test: Annotated[
         list[str] | None,
-        options.STATISTICS_PANEL(
+        Option(
             "Paired test: t, randomisation, bootstrap-shift, wilcoxon, sign or, for all "
             "pairs, tukey-hsd (repeatable).",
             "NAME",
+            panel=options.STATISTICS_PANEL,
         ),
     ] = None,
     correction: Annotated[
         str | None,
-        options.STATISTICS_PANEL(
+        Option(
             "Single tests instead of a family, with an unadjusted interval of each pair: holm "
             "(default of tests other than t), bonferroni, benjamini-hochberg or none.",
             "NAME",
+            panel=options.STATISTICS_PANEL,
         ),
     ] = None,
     statistics: options.Statistics,
@@ -203,7 +205,7 @@ def compare_command(
     elif view == "ranks":
         answer = _ranks(scores, statistics)
     else:
-        if asked.method.resamples:
+        if "replicates" in asked.method.needs:
             statistics = inputs.statistics_of(scores, statistics)
         comparison = compare_runs(
             scores,
@@ -234,7 +236,7 @@ def _find_measures(
     scores: Scores | ScoreSummary, gates: Sequence[str], inputs: Inputs
 ) -> list[str]:
     """Return the measures of the gates by their names in the scores, each once."""
-    from confir.cli.input import select_measures
+    from confir.cli.selection import select_measures
     from confir.measures.parsing import parse_measures
 
     if not gates:

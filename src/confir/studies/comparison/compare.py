@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confir.arguments import as_generator, as_level, as_real, as_texts
+from confir.arguments import as_generator, as_level, as_real, as_texts, check_replicates
 from confir.data.experiment import on_its_scheduler
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
@@ -22,7 +22,6 @@ from confir.resampling.replicates import (
     FURTHER,
     Rng,
     can_draw_further,
-    check_replicates,
     levels_to_settle,
     own_seed,
 )
@@ -122,7 +121,7 @@ def compare_runs(
     Comparison(The difference between a and b in score is inconclusive (+0.175, 95% CI [-0.064, +0.414], p = .102))
     """
     sample = as_sample(scores)
-    if test is None and 0 < sample.clusters_drawn < FEW_CLUSTERS:
+    if test is None and 0 < sample.scheme.clusters < FEW_CLUSTERS:
         test = CLUSTER_TEST
     asked = check_options(
         baseline=baseline,
@@ -198,10 +197,10 @@ def _check_sample(
     if asked.baseline is None:
         check_differences(len(scores.runs), len(scores.measures), len(asked.tests))
     if replicates is None:
-        replicates = scores.default_replicates if asked.method.resamples else REPLICATES
-    replicates = sample.replicates_drawn or replicates
+        replicates = scores.default_replicates if "replicates" in asked.method.needs else REPLICATES
+    replicates = sample.scheme.replicates or replicates
     check_replicates(replicates)
-    if sample.replicates_drawn:
+    if sample.scheme.replicates:
         check_collections(sample, asked.level)
     return replicates
 
@@ -212,7 +211,7 @@ def _check_means(pairs: Pairs, means: MeanDifferences, asked: Asked, replicates:
         check_topics(pairs, means)
     if means.constant.any():
         warn_of_samples(pairs, means)
-    if pairs.sample.clusters_drawn:
+    if pairs.sample.scheme.clusters:
         warn_of_few_clusters(pairs.sample, asked.tests, asked.level)
     if any(one.resamples for one in asked.tests):
         warn_of_replicates(asked.tests, means, asked.correction, asked.level, replicates)

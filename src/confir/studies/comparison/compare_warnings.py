@@ -30,9 +30,9 @@ def warn_of_few_clusters(sample: Sample, tests: Sequence[PairedTest], level: flo
 
     So it is where a few of them have much of the weight.
     """
-    clusters = sample.clusters_drawn
+    clusters = sample.scheme.clusters
     flips = any(test.name == CLUSTER_TEST for test in tests)
-    if clusters >= FEW_CLUSTERS and (flips or not sample.uneven):
+    if clusters >= FEW_CLUSTERS and (flips or not sample.scheme.uneven):
         return
     text = f"the design has {clusters} clusters"
     if clusters >= FEW_CLUSTERS:

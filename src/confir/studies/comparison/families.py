@@ -24,7 +24,7 @@ from confir.intervals.simultaneous import (
     order_statistic,
     positive,
 )
-from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
+from confir.resampling.pair_draws import BorrowedVariance, median_variance
 from confir.resampling.replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.sample import Sample
 from confir.resampling.studentised_maxima import largest_statistics
@@ -163,7 +163,7 @@ def choose_family(
             "maximum, a correction is for single tests"
         )
     fitting = ALL_PAIRS if baseline is None else BASELINE
-    serves = method.takes_se_alone and all(test.studentised for test in tests)
+    serves = method.needs == ("se",) and all(test.studentised for test in tests)
     if family is None:
         single = correction is not None or not serves
         return (NO_FAMILY, correction or _DEFAULT_CORRECTION) if single else (fitting, None)
@@ -233,7 +233,7 @@ def check_collections(sample: Sample, level: float) -> None:
     With too few replicates of topics, Bonferroni's bound on their standard errors decides. Standard
     errors over collections are those of the replicates: of two, they are as good as nothing.
     """
-    drawn = sample.replicates_drawn
+    drawn = sample.scheme.replicates
     least = math.ceil(round(level / (1.0 - level), 9))  # or the largest t* has no quantile
     if drawn < least:
         raise InvalidValueError(

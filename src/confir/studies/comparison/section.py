@@ -11,7 +11,7 @@ from confir.arrays import Integers
 from confir.errors import counted
 from confir.number_text import p_text, percent, signed
 from confir.report.contents import Contents, MeasureContents
-from confir.report.names import isolated, sentence_case
+from confir.report.messages import isolated, sentence_case
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Table

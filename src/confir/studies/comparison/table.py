@@ -9,7 +9,7 @@ from confir.data.table_columns import Role, TableColumn
 from confir.errors import InvalidValueError
 from confir.number_text import score_words, signed
 from confir.report.answer_parts import AnswerPart
-from confir.report.names import isolated
+from confir.report.messages import isolated
 from confir.report.result_table import records_table, result_table
 from confir.report.tables import Cell, Mark, Table
 from confir.studies.best.best_runs import BestRuns

@@ -242,7 +242,7 @@ def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
         parts.append(
             f"equivalence within ±{comparison.margin:g} by two one-sided t tests{adjusted}"
         )
-    resamples = METHODS[comparison.method].resamples or any(
+    resamples = "replicates" in METHODS[comparison.method].needs or any(
         find_test(test).resamples for test in comparison.tests
     )
     if resamples or comparison.is_simultaneous:

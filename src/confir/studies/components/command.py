@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from confir.cli import options
-from confir.cli.judged_input import JudgedInputs
+from confir.cli.input import Inputs
 from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, Without, refuse_options
 from confir.cli.views import View, Views
@@ -20,30 +20,30 @@ VIEWS = Views(
 
 def components_command(
     *,
-    inputs: Annotated[JudgedInputs, Without("bounded")],
+    inputs: Annotated[Inputs, Without("bounded")],
     judge: Annotated[
         list[str] | None,
         Option(
-            metavar="QRELS",
-            help="Judgements of the same topics by another judge (repeatable).",
+            "Judgements of the same topics by another judge (repeatable).",
+            "QRELS",
             path=PathRole.READ,
         ),
     ] = None,
     topics: Annotated[
         list[int] | None,
         Option(
-            metavar="N",
-            help="Number of topics for which to print the reliability (repeatable); by default the observed "
+            "Number of topics for which to print the reliability (repeatable); by default the observed "
             "number, half, twice and four times as many.",
+            "N",
         ),
     ] = None,
     levels: Annotated[
         list[int] | None,
         Option(
-            "--others",
-            metavar="N",
-            help="Number of judges or repeats for which to print the reliability (repeatable); by default "
+            "Number of judges or repeats for which to print the reliability (repeatable); by default "
             "likewise.",
+            "N",
+            names=("--others",),
         ),
     ] = None,
     show: Annotated[str | None, VIEWS.option()] = None,
@@ -60,7 +60,7 @@ def components_command(
     - `confir components qrels.txt runs/ -m AP --repeats --topics 100`
     """
     from confir.cli.answers import Answer
-    from confir.cli.input import check_single
+    from confir.cli.selection import check_single
     from confir.measures.evaluation import evaluate
     from confir.report.result_table import result_table
     from confir.report.tables import to_text

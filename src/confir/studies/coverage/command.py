@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-import click
-
 from confir.cli import options
-from confir.cli.judged_input import JudgedInputs
+from confir.cli.input import Inputs
 from confir.cli.output import Output
 from confir.cli.parameters import Instead, Option
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
@@ -22,12 +21,14 @@ if TYPE_CHECKING:
 class Sampling:
     """Number of samples and replicates, seed, threads, and where parts are stored."""
 
-    samples: Annotated[int, options.STATISTICS_PANEL("Number of samples of topics.", least=1)] = (
-        SAMPLES
-    )
+    samples: Annotated[
+        int, Option("Number of samples of topics.", panel=options.STATISTICS_PANEL, least=1)
+    ] = SAMPLES
     replicates: Annotated[
         int,
-        options.STATISTICS_PANEL("Number of bootstrap replicates per sample.", least=1),
+        Option(
+            "Number of bootstrap replicates per sample.", panel=options.STATISTICS_PANEL, least=1
+        ),
     ] = SAMPLE_REPLICATES
     seed: options.SeedOption = SEED
     jobs: options.JobsOption = None
@@ -39,32 +40,29 @@ class Sampling:
         return {"rng": given.pop("seed"), **given}
 
 
-def _check_methods(
-    _: click.Context, __: click.Parameter, names: list[str] | None
-) -> list[str] | None:
+def _check_methods(names: list[str]) -> list[str]:
     """Check the names of methods as soon as they are read."""
     from confir.studies.coverage.studied_methods import as_method
 
-    for name in names or ():
+    for name in names:
         as_method(name)
-    return list(names or ()) or None
+    return names
 
 
-def _check_levels(
-    _: click.Context, __: click.Parameter, levels: list[float] | None
-) -> tuple[float, ...] | None:
+def _check_levels(levels: list[float]) -> tuple[float, ...]:
     """Check levels as soon as they are read."""
     from confir.arguments import as_levels
 
-    return as_levels(levels) if levels else None
+    return as_levels(levels)
 
 
 StudiedMethodsOption = Annotated[
     list[str] | None,
-    options.STATISTICS_PANEL(
+    Option(
         "Interval method (repeatable; default all that apply; confir methods lists them).",
         "NAME",
-        callback=_check_methods,
+        panel=options.STATISTICS_PANEL,
+        convert=_check_methods,
     ),
 ]
 _MEASURE = options.measures_option(
@@ -74,13 +72,14 @@ _MEASURE = options.measures_option(
 
 def coverage_command(
     *,
-    inputs: JudgedInputs,
+    inputs: Inputs,
     level: options.LevelOption = LEVEL,
     method: StudiedMethodsOption = None,
     per_tail: Annotated[
         str,
-        options.STATISTICS_PANEL(
+        Option(
             "published adds the bootstrap-t of Soboroff 2014, with α instead of α/2 in each tail.",
+            panel=options.STATISTICS_PANEL,
             choices=("half", "published"),
         ),
     ] = "half",
@@ -109,7 +108,7 @@ def coverage_command(
     if per_tail == "published":
         method = [*(method or fitting_methods(scores)), PUBLISHED_BOOTSTRAP_T.name]
     total = number_of_tasks(sampled.samples)
-    with Progress("drawing samples", total=total, quiet=out.quiet) as progress:
+    with nullcontext() if out.quiet else Progress("drawing samples", total=total) as progress:
         coverage = estimate_coverage(
             scores, methods=method, level=level, progress=progress, **sampled.arguments()
         )
@@ -125,30 +124,36 @@ def coverage_command(
 
 def type_one_command(
     *,
-    inputs: Annotated[JudgedInputs, Instead(measure=_MEASURE)],
+    inputs: Annotated[Inputs, Instead(measure=_MEASURE)],
     topics: Annotated[
         list[int] | None,
-        options.STATISTICS_PANEL("Topics in a sample (repeatable; default 5, 10, 20).", "N"),
+        Option(
+            "Topics in a sample (repeatable; default 5, 10, 20).",
+            "N",
+            panel=options.STATISTICS_PANEL,
+        ),
     ] = None,
     level: Annotated[
         list[float] | None,
-        options.STATISTICS_PANEL(
+        Option(
             "Confidence level (repeatable; default 0.95, 0.90, … 0.50).",
             "LEVEL",
-            callback=_check_levels,
+            panel=options.STATISTICS_PANEL,
+            convert=_check_levels,
             short=True,
         ),
     ] = None,
     method: StudiedMethodsOption = None,
     sampling: Annotated[
         str,
-        options.STATISTICS_PANEL(
+        Option(
             "Draw topics without replacement, as Park 2011 did, or with.",
+            panel=options.STATISTICS_PANEL,
             choices=("without", "with"),
         ),
     ] = "without",
     per_run: Annotated[
-        bool, Option(help="Print each run's skewness, bias and errors, not the mean.")
+        bool, Option("Print each run's skewness, bias and errors, not the mean.")
     ] = False,
     sampled: Sampling,
     out: Output,
@@ -162,8 +167,8 @@ def type_one_command(
     - `confir type-one --scores scores.csv --topics 5 --topics 25 -o errors.csv`
     """
     from confir.cli.answers import Answer
-    from confir.cli.input import check_single
     from confir.cli.progress import Progress
+    from confir.cli.selection import check_single
     from confir.report.result_table import result_table
     from confir.studies.coverage.miss_counts import number_of_tasks
     from confir.studies.coverage.table import type_one_run_table
@@ -183,7 +188,7 @@ def type_one_command(
     check_single(scores.measures)
     sizes = tuple(dict.fromkeys(topics or PARK_TOPICS))
     total = number_of_tasks(sampled.samples) * len(sizes)
-    with Progress("drawing samples", total=total, quiet=out.quiet) as progress:
+    with nullcontext() if out.quiet else Progress("drawing samples", total=total) as progress:
         error = estimate_type_one_error(
             scores,
             methods=method,

@@ -10,10 +10,9 @@ import numpy as np
 from confir.arguments import as_integers
 from confir.arrays import Floats, Integers
 from confir.data.experiment import Experiment, as_experiment
-from confir.data.ranked_lists.judged_positions import TiePrecision
+from confir.data.ranked_lists.held_lists import TopicLists
 from confir.data.ranked_lists.rankings import Rankings
 from confir.data.ranked_lists.tied_lists import count_ties
-from confir.data.ranked_lists.topic_lists import TopicLists
 from confir.data.result import (
     Record,
     Result,
@@ -24,6 +23,7 @@ from confir.data.result import (
     records_of,
     result,
 )
+from confir.data.run import TiePrecision
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.errors import counted
 from confir.order import best_first

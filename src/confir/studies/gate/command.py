@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
-from confir.cli.parameters import Panel, PathRole
+from confir.cli.parameters import Option, PathRole
 from confir.cli.start import build_seconds
 from confir.errors import InvalidValueError
 
@@ -22,14 +22,15 @@ if TYPE_CHECKING:
     from confir.studies.gate.gate import Gate, GateRule
     from confir.studies.history.history_file import OpenHistory
 
-GATE_PANEL = Panel("Gate")
+GATE_PANEL = "Gate"
 
 
 def require_option() -> Any:
     """Return the option --require: what a candidate must show to pass a stricter gate."""
-    return GATE_PANEL(
+    return Option(
         "A stricter gate: exit with 1 unless the difference is significantly above -MARGIN, or "
         "above 0.",
+        panel=GATE_PANEL,
         choices=("non-inferior", "superior"),
     )
 
@@ -40,7 +41,7 @@ _COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT")
 
 def check_junit(path: str) -> None:
     """Raise before any work where a gate could not be written as JUnit XML."""
-    from confir.cli.output_checks import check_folder
+    from confir.cli.file_checks import check_folder
 
     if not path.lower().endswith(".xml"):
         raise InvalidValueError(
@@ -55,30 +56,34 @@ class GateRecords:
 
     history: Annotated[
         str | None,
-        GATE_PANEL(
+        Option(
             "Append this look to a history (JSON Lines), and control the error rate over all of its "
             "looks. confir history shows it.",
             "FILE",
+            panel=GATE_PANEL,
             path=PathRole.APPEND,
         ),
     ] = None
     looks: Annotated[
         str,
-        GATE_PANEL(
+        Option(
             "What is new at each look of --history: candidates on the same topics, or topics for the "
             "same candidates.",
+            panel=GATE_PANEL,
             choices=("candidates", "topics"),
         ),
     ] = "candidates"
     commit: Annotated[
         str | None,
-        GATE_PANEL(
+        Option(
             "The commit for --history; by default what GITHUB_SHA, CI_COMMIT_SHA or GIT_COMMIT says.",
             "ID",
+            panel=GATE_PANEL,
         ),
     ] = None
     junit: Annotated[
-        str | None, GATE_PANEL("Write the gate as JUnit XML.", "FILE", path=PathRole.WRITE)
+        str | None,
+        Option("Write the gate as JUnit XML.", "FILE", panel=GATE_PANEL, path=PathRole.WRITE),
     ] = None
 
     def check(self, gates: Sequence[str], baseline: str | None, what: str = "run") -> None:
@@ -91,7 +96,7 @@ class GateRecords:
         what
             What is compared, in messages.
         """
-        from confir.cli.output_checks import check_folder
+        from confir.cli.file_checks import check_folder
 
         if gates and baseline is None:
             raise InvalidValueError(f"--fail-if-worse needs --baseline, the {what} to compare with")
@@ -119,7 +124,7 @@ class GateRecords:
 
         What is to be kept of them is written after all else that the command writes.
         """
-        from confir.cli.output_guard import run_last
+        from confir.cli.commands import run_last
         from confir.studies.gate.gate import judge_gate
         from confir.studies.history.looks import Look, begin_look
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from confir.cli import options
 from confir.cli.output import Output
 from confir.cli.parameters import Argument, Option, PathRole
 from confir.errors import InvalidValueError
@@ -23,18 +22,15 @@ def history_command(
     measure: Annotated[
         list[str] | None,
         Option(
-            "-m",
-            "--measure",
-            metavar="NAME",
-            help="Only this measure (repeatable); by default all in the history.",
-            callback=options.split_measures,
+            "Only this measure (repeatable); by default all in the history.",
+            "NAME",
+            names=("-m", "--measure"),
+            measures=True,
         ),
     ] = None,
     run: Annotated[
         list[str] | None,
-        Option(
-            "--run", metavar="NAME", help="Only this candidate (repeatable).", path=PathRole.RUN
-        ),
+        Option("Only this candidate (repeatable).", "NAME", names=("--run",), path=PathRole.RUN),
     ] = None,
     out: Output,
 ) -> None:
@@ -47,7 +43,7 @@ def history_command(
     - `confir history history.jsonl --run branch --format json`
     """
     from confir.cli.answers import result_answer
-    from confir.cli.output_checks import check_drawing
+    from confir.cli.file_checks import check_drawing
     from confir.studies.history.history import read_history
 
     if file is None:

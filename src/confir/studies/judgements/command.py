@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
-from confir.cli.input_options import CHOOSING
+from confir.cli.input_options import CHOOSING, JUDGED
 from confir.cli.output import Output
-from confir.cli.parameters import Argument, Panel, PathRole, Without, refuse_options
+from confir.cli.parameters import Argument, Option, PathRole, Without, refuse_options
 from confir.cli.views import View, Views
 from confir.errors import InvalidValueError, counted
 
 if TYPE_CHECKING:
     from confir.cli.answers import Answer
-    from confir.data.formats.run_sources import RunSource
+    from confir.data.formats.format import RunSource
     from confir.studies.judgements.grade_agreement import GradeAgreement
     from confir.studies.judgements.judgement_comparison import JudgementComparison
 
-_JUDGES = Panel("Judges")
+_JUDGES = "Judges"
 _EXAMPLE = "confir judges people.qrels model.qrels runs/"
 
 VIEWS = Views(
@@ -50,23 +51,25 @@ def judges_command(
             path=PathRole.READ,
         ),
     ] = None,
-    inputs: Annotated[Inputs, Without("qrels", "runs", "scores", "bounded")],
+    inputs: Annotated[Inputs, Without("qrels", "runs", "scores", "bounded", *JUDGED)],
     judge: Annotated[
         list[str] | None,
-        _JUDGES(
+        Option(
             "The qrels of a judge, as a path or NAME=PATH (repeatable); all other files are "
             "then runs. For JSON and pipes, which are not recognised.",
             "QRELS",
+            panel=_JUDGES,
             path=PathRole.READ,
             short=True,
         ),
     ] = None,
     grades: Annotated[
         list[str] | None,
-        _JUDGES(
+        Option(
             "The common scale, if judges use different grades: 0,1,2,3 lists all of them; "
             "NAME=0:0,1:2 maps the grades of one judge (repeatable).",
             "SCALE",
+            panel=_JUDGES,
         ),
     ] = None,
     show: Annotated[str | None, VIEWS.option()] = None,
@@ -100,7 +103,7 @@ def judges_command(
     named = bool(inputs.select) or inputs.top is not None
     chosen: Sequence[Any] = _choose(inputs, judges[0], runs) if named else runs
     rules: dict[str, Any] = {name: getattr(inputs, name) for name in reading_options()}
-    with Progress("reading runs", total=len(chosen), quiet=out.quiet) as progress:
+    with nullcontext() if out.quiet else Progress("reading runs", total=len(chosen)) as progress:
         comparison = compare_judgements(
             judges,
             chosen,

@@ -13,14 +13,13 @@ import numpy as np
 from confir.arguments import as_integer, as_list, as_text, invalid
 from confir.arrays import Integers
 from confir.data.files import PathLike, read_bytes
+from confir.data.formats.format import RunSource, name_from_path
 from confir.data.formats.json_files import has_json_ending
-from confir.data.formats.objects import qrels_called
 from confir.data.formats.quepid import QUEPID_BOOK, read_judges
-from confir.data.formats.run_readers import read_judgements
-from confir.data.formats.run_sources import RunSource, find_runs, name_from_path
+from confir.data.formats.sources import find_runs, qrels_called, read_judgements
 from confir.data.formats.trec_lines import HIGHEST_GAIN
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists.held_lists import DocumentNumbers
+from confir.data.ranked_lists.docids import DocumentNumbers
 from confir.data.reading_rules import ReadingRules
 from confir.errors import (
     FormatError,

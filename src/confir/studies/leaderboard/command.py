@@ -9,19 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.completion import measure_names
-from confir.cli.input import reading_options
+from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import DESIGN
-from confir.cli.judged_input import JudgedInputs
 from confir.cli.output import Output
-from confir.cli.parameters import (
-    Argument,
-    Instead,
-    Option,
-    Panel,
-    PathRole,
-    Without,
-    refuse_options,
-)
+from confir.cli.parameters import Argument, Instead, Option, PathRole, Without, refuse_options
 from confir.cli.views import View, Views
 from confir.defaults import ROWS
 from confir.errors import InvalidValueError, UnreadableError, counted
@@ -33,16 +24,17 @@ if TYPE_CHECKING:
     from confir.studies.leaderboard.dataset_scores import DatasetScores
     from confir.studies.leaderboard.leaderboard import Leaderboard
 
-_WINS = Panel("Wins")
+_WINS = "Wins"
 _EXAMPLE = "confir leaderboard beir/*/ -m nDCG@10"
 
 _MeasureOption = Annotated[
     list[str] | None,
-    options.INPUT_PANEL(
+    Option(
         "The measure; by default nDCG@10 of runs, and for score tables the one in them.",
         "NAME",
+        panel=options.INPUT_PANEL,
         names=("-m", "--measure"),
-        callback=options.split_measures,
+        measures=True,
         complete=measure_names,
         short=True,
     ),
@@ -50,10 +42,11 @@ _MeasureOption = Annotated[
 
 _HumanOption = Annotated[
     str | None,
-    options.HUMAN_PANEL(
+    Option(
         "Name of human qrels of some topics in each folder, whose qrels are a model's (or a path with "
         "{dataset}): each dataset is corrected by itself. With tables, a table by human judgements with a column dataset.",
         "NAME",
+        panel=options.HUMAN_PANEL,
         path=PathRole.READ,
     ),
 ]
@@ -77,97 +70,110 @@ def leaderboard_command(
     ] = None,
     scores: Annotated[
         list[str] | None,
-        options.INPUT_PANEL(
+        Option(
             "Score tables with a column dataset instead: dataset, topic, run, score (repeatable).",
             "FILE",
+            panel=options.INPUT_PANEL,
             path=PathRole.READ,
             short=True,
         ),
     ] = None,
     means: Annotated[
         list[str] | None,
-        options.INPUT_PANEL(
+        Option(
             "A table of means instead: one row per dataset, one column per run; or results of "
             "MTEB, also a folder of them (repeatable). -m names their measure.",
             "FILE",
+            panel=options.INPUT_PANEL,
             path=PathRole.READ,
             short=True,
         ),
     ] = None,
     qrels_name: Annotated[
         str | None,
-        options.INPUT_PANEL(
+        Option(
             "Name of the qrels file in each folder; by default the one that starts with qrels. "
             "With {subset} or {split} in it, each subset or split of the runs is a dataset.",
             "NAME",
+            panel=options.INPUT_PANEL,
             names=("--qrels",),
         ),
     ] = None,
     inputs: Annotated[
-        JudgedInputs,
+        Inputs,
         Without("qrels", "runs", "scores", "bounded", *DESIGN),
         Instead(measure=_MeasureOption, human=_HumanOption),
     ],
     design: Annotated[
         str | None,
-        options.DESIGN_PANEL(
+        Option(
             "How topics were sampled within datasets: a table with columns dataset and topic, and any "
             "of stratum, cluster, weight.",
             "FILE",
+            panel=options.DESIGN_PANEL,
             path=PathRole.READ,
         ),
     ] = None,
     dataset: Annotated[
         str | None,
-        options.DESIGN_PANEL("Name of the column of datasets, if it is another one.", "COLUMN"),
+        Option(
+            "Name of the column of datasets, if it is another one.",
+            "COLUMN",
+            panel=options.DESIGN_PANEL,
+        ),
     ] = None,
     stratum: options.DesignColumn = None,
     cluster: options.DesignColumn = None,
     weight: options.DesignColumn = None,
     datasets: Annotated[
         str | None,
-        options.DESIGN_PANEL(
+        Option(
             "Whether conclusions are about these datasets (default for scores by topic), or about "
             "similar ones (default for means).",
+            panel=options.DESIGN_PANEL,
             names=("--generalise-to",),
             choices=options.GENERALISE_TO,
         ),
     ] = None,
     incomplete: Annotated[
         str,
-        options.INPUT_PANEL(
+        Option(
             "If a run lacks a dataset: an error; leave out such runs, or such datasets; or rank all "
             "runs by an additive model of run and dataset.",
+            panel=options.INPUT_PANEL,
             choices=("error", "drop-runs", "drop-datasets", "model"),
         ),
     ] = "error",
     standardise: Annotated[
         bool,
-        options.INPUT_PANEL(
+        Option(
             "Standardise the scores of each dataset: the means of its runs have mean 0 and standard "
-            "deviation 1."
+            "deviation 1.",
+            panel=options.INPUT_PANEL,
         ),
     ] = False,
     by_wins: Annotated[
         bool,
-        _WINS(
+        Option(
             "Rate runs by the datasets that they win against each other, which needs no common "
-            "scale: Bradley-Terry strengths, as of confir preferences."
+            "scale: Bradley-Terry strengths, as of confir preferences.",
+            panel=_WINS,
         ),
     ] = False,
     prior: Annotated[
         float | None,
-        _WINS(
+        Option(
             "With --by-wins: N ties of every run with an average one, such as 1, for runs that win "
             "or lose on all datasets.",
             "N",
+            panel=_WINS,
         ),
     ] = None,
     page: Annotated[
         str | None,
         Option(
-            metavar="FILE",
-            help="Also write a report of all datasets together: an HTML page.",
+            "Also write a report of all datasets together: an HTML page.",
+            "FILE",
             path=PathRole.WRITE,
         ),
     ] = None,
@@ -184,9 +190,8 @@ def leaderboard_command(
     - `confir leaderboard --scores scores.csv -m nDCG@10 --rows all`
     - `confir leaderboard --means means.csv -m nDCG@10 --select "bge*" -o board.csv`
     """
-    from confir.cli.input import warn_of_choice
     from confir.cli.report import check_page
-    from confir.cli.run_choice import fitting_names
+    from confir.cli.selection import fitting_names, warn_of_choice
     from confir.studies.leaderboard.board_making import make_leaderboard
     from confir.studies.leaderboard.board_sources import board_scores, datasets_of
     from confir.studies.leaderboard.dataset_scores import DatasetScores
@@ -241,7 +246,7 @@ def leaderboard_command(
         )
 
 
-def _human_judgements(inputs: JudgedInputs, seed: int) -> HumanJudgements | None:
+def _human_judgements(inputs: Inputs, seed: int) -> HumanJudgements | None:
     """Return where human judgements of some topics are, if there are any."""
     from confir.studies.leaderboard.dataset_files import HumanJudgements
 
@@ -308,12 +313,12 @@ def _read(
     means: list[str],
     measures: list[str],
     qrels: str | None,
-    inputs: JudgedInputs,
+    inputs: Inputs,
     column: str,
     human: HumanJudgements | None,
 ) -> DatasetScores:
     """Return the scores of each dataset, or their means."""
-    from confir.data.formats.run_sources import expand_pattern
+    from confir.data.formats.sources import expand_pattern
     from confir.studies.leaderboard.dataset_files import read_dataset_table, read_folder, read_means
     from confir.studies.leaderboard.dataset_scores import DatasetScores
 

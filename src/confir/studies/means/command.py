@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
-from confir.cli.judged_input import JudgedInputs
+from confir.cli.input import Inputs
 from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
@@ -66,43 +66,42 @@ VIEWS = Views(
 
 def evaluate_command(
     *,
-    inputs: JudgedInputs,
+    inputs: Inputs,
     show: Annotated[str | None, VIEWS.option()] = None,
     topics: TopicsOption = False,
     baseline: Annotated[
         str | None,
         Option(
-            metavar="RUN",
-            help="Mark the runs that are significantly better (▲) or worse (▼) than this one: its "
+            "Mark the runs that are significantly better (▲) or worse (▼) than this one: its "
             "name or its file.",
+            "RUN",
             path=PathRole.RUN,
         ),
     ] = None,
     treatment: Annotated[
         str | None,
-        options.JUDGEMENTS_PANEL(
+        Option(
             "How --show unjudged and ties bound or estimate means: the lowest and highest mean "
             "(bounds, the default); the mean without unjudged documents (condensed); the expected mean "
             "with judgements drawn for them (resample); the expected mean over all orders of tied "
             "documents (expected).",
+            panel=options.JUDGEMENTS_PANEL,
             choices=tuple(dict.fromkeys(way for one in _DOUBTS.values() for way in one.treatments)),
         ),
     ] = None,
     pool_depth: Annotated[
         int | None,
-        options.JUDGEMENTS_PANEL(
+        Option(
             "With --show unjudged, consider documents ranked above this depth by at least one run; "
             "by default the measure's cutoff, or whole lists.",
+            panel=options.JUDGEMENTS_PANEL,
             least=1,
         ),
     ] = None,
     by: options.ByOption = None,
     threshold: Annotated[
         float,
-        Option(
-            metavar="SCORE",
-            help="With --show pass, the lowest score of a repeat that is a success.",
-        ),
+        Option("With --show pass, the lowest score of a repeat that is a success.", "SCORE"),
     ] = 1.0,
     method: options.MethodsOption = None,
     statistics: options.Statistics,
@@ -153,7 +152,7 @@ def evaluate_command(
             answer = Answer(every.to_records(), topic_table(every), every)
         else:
             scores = inputs.load_scores_or_summary(baseline=baseline, **read)
-            if any(one.resamples for one in methods):
+            if any("replicates" in one.needs for one in methods):
                 statistics = inputs.statistics_of(scores, statistics)
             if scores.corrected:
                 answer = _corrected(scores, statistics, methods=method)
@@ -205,7 +204,7 @@ def _check_chart(output: str, methods: Sequence[str], baseline: str | None) -> N
         )
 
 
-def _check_judged(inputs: JudgedInputs, view: str, methods: Sequence[str]) -> None:
+def _check_judged(inputs: Inputs, view: str, methods: Sequence[str]) -> None:
     """Raise if options do not apply to means by human and model judgements."""
     from confir.data.sampling_designs.judged_scores import RANDOM_DOCUMENTS
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
-from confir.cli.input_options import CHOOSING
+from confir.cli.input_options import CHOOSING, JUDGED
 from confir.cli.output import Output
-from confir.cli.parameters import Argument, Instead, Panel, PathRole, Without, refuse_options
+from confir.cli.parameters import Argument, Instead, Option, PathRole, Without, refuse_options
 from confir.defaults import ALL_PAIRS, BASELINE, NO_FAMILY
 from confir.errors import FormatError, InvalidValueError, counted
 from confir.studies.collection.command import SmallROption
@@ -17,7 +17,7 @@ from confir.studies.collection.command import SmallROption
 if TYPE_CHECKING:
     from confir.studies.meta_analysis.topic_effects import StudyEffects
 
-_POOLING = Panel("Pooling")
+_POOLING = "Pooling"
 
 # For more groups than this, there are no sentences.
 _MOST_GROUPS_IN_WORDS = 24
@@ -45,47 +45,52 @@ def meta_command(
     ] = None,
     inputs: Annotated[
         Inputs,
-        Without("qrels", "runs", "scores", "columns", "bounded"),
+        Without("qrels", "runs", "scores", "columns", "bounded", *JUDGED),
         Instead(measure=_MEASURES),
     ],
     effect: Annotated[
         str | None,
-        _POOLING(
+        Option(
             "Compute effects from scores: score, logit, difference, logit-difference, or adjusted "
             "(logit less the baseline's, or the mean of all runs). With -m by default logit, or "
             "logit-difference from a baseline; a table needs limits.",
             "NAME",
+            panel=_POOLING,
         ),
     ] = None,
     baseline: Annotated[
         str | None,
-        _POOLING(
+        Option(
             "The run that --effect refers to: its name or, with -m, its file.",
             "RUN",
+            panel=_POOLING,
             path=PathRole.RUN,
         ),
     ] = None,
     model: Annotated[
         list[str] | None,
-        _POOLING(
+        Option(
             "stouffer, fixed, or random effects: dersimonian-laird, paule-mandel or reml, "
             "also with +hartung-knapp (repeatable; by default all).",
             "NAME",
+            panel=_POOLING,
         ),
     ] = None,
     family: Annotated[
         str | None,
-        _POOLING(
+        Option(
             "Family of effects for which the error rate is controlled, within a measure: those of "
             "several runs against one baseline (then the default), those of pairs of runs, or none.",
+            panel=_POOLING,
             choices=(BASELINE, ALL_PAIRS, NO_FAMILY),
         ),
     ] = None,
     pairing: Annotated[
         str,
-        options.STATISTICS_PANEL(
+        Option(
             "Errors of differences: both runs on the same resampled collections, or each on "
             "its own.",
+            panel=options.STATISTICS_PANEL,
             choices=("paired", "independent"),
         ),
     ] = "paired",

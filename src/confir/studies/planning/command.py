@@ -5,32 +5,26 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any
 
-import click
-
 from confir.cli import options
-from confir.cli.judged_input import JudgedInputs
+from confir.cli.input import Inputs
 from confir.cli.output import Output
-from confir.cli.parameters import Option, Panel, PathRole, Without, refuse_options
-from confir.defaults import DEFAULT_POWER, FAMILIES, LEVEL, OBSERVED, SEED
+from confir.cli.parameters import Option, PathRole, Without, refuse_options
+from confir.defaults import DEFAULT_POWER, FAMILIES, LEVEL, OBSERVED
 from confir.errors import InvalidValueError
+from confir.studies.planning.human_command import HumanGoal, check_human_goal, plan_judgements
 
 if TYPE_CHECKING:
     from confir.cli.answers import Answer
 
-_GOAL = Panel("Goal")
-
-# Goals that a plan of human judgements takes, too.
-_OF_HUMAN_TOPICS = ("half_width", "topics", "judgements_per_topic", "family")
+_GOAL = "Goal"
 
 # For so many measures, a sentence says what the pilot's topics can detect.
 _MOST_SENTENCES = 3
 
 
-def _parse_difference(
-    _: click.Context, __: click.Parameter, text: str | None
-) -> float | str | None:
+def _parse_difference(text: str) -> float | str:
     """Return the difference that an option names: a number, or the observed one."""
-    if text is None or text == OBSERVED:
+    if text == OBSERVED:
         return text
     try:
         return float(text)
@@ -46,94 +40,69 @@ class Goal:
 
     half_width: Annotated[
         float | None,
-        _GOAL("An interval no wider than ± this, of the mean or, with a baseline, the difference."),
+        Option(
+            "An interval no wider than ± this, of the mean or, with a baseline, the difference.",
+            panel=_GOAL,
+        ),
     ] = None
     difference: Annotated[
         str | None,
-        _GOAL(
+        Option(
             "True difference to detect; observed: that of the pilot, with the range of its interval.",
             "NUMBER|observed",
-            callback=_parse_difference,
+            panel=_GOAL,
+            convert=_parse_difference,
         ),
     ] = None
     topics: Annotated[
         int | None,
-        _GOAL(
+        Option(
             "What this many topics give: the smallest difference that they detect, the power at "
             "--difference or, without a baseline, the half width.",
+            panel=_GOAL,
             least=2,
         ),
     ] = None
     judgements: Annotated[
-        int | None, _GOAL("As --topics, for a budget of judgements.", least=1)
+        int | None, Option("As --topics, for a budget of judgements.", panel=_GOAL, least=1)
     ] = None
     judgements_per_topic: Annotated[
         int | None,
-        _GOAL(
+        Option(
             "Number of judgements per topic; the plan then also counts judgements.",
+            panel=_GOAL,
             least=1,
         ),
     ] = None
-    power: Annotated[float, _GOAL("Power of the paired t test.")] = DEFAULT_POWER
+    power: Annotated[float, Option("Power of the paired t test.", panel=_GOAL)] = DEFAULT_POWER
     assurance: Annotated[
         float | None,
-        _GOAL(
+        Option(
             "Probability, such as 0.8, that the goal is reached although the pilot's sd is an "
             "estimate; by default the plan takes the sd at face value, and reaches its goal in about "
-            "half of all cases."
+            "half of all cases.",
+            panel=_GOAL,
         ),
     ] = None
     family: Annotated[
         str | None,
-        _GOAL(
+        Option(
             "Family of differences for which the error rate is controlled: all pairs, those from the "
             "baseline (the default for several runs with one), or the confidence set of the best run "
             "(with --half-width: no run in it lies further below the best).",
+            panel=_GOAL,
             choices=FAMILIES,
         ),
     ] = None
 
 
-@dataclass(frozen=True, slots=True)
-class HumanGoal:
-    """Whether human judgements are planned, with how many by the model, and what they cost."""
-
-    human_topics: Annotated[
-        bool,
-        options.HUMAN_PANEL(
-            "With --human: how many topics people must judge for --half-width, in addition to the "
-            "model's; with random-documents also how many documents per topic."
-        ),
-    ] = False
-    model_topics: Annotated[
-        int | None,
-        options.HUMAN_PANEL(
-            "With --human-topics: topics that the model judges; by default those of QRELS.",
-            least=5,
-        ),
-    ] = None
-    human_cost: Annotated[
-        float | None,
-        options.HUMAN_PANEL(
-            "With --human-topics: cost of a human judgement (of a topic, without "
-            "--judgements-per-topic, unless documents were drawn); with --model-cost, the cheapest mix "
-            "is planned."
-        ),
-    ] = None
-    model_cost: Annotated[
-        float | None, options.HUMAN_PANEL("With --human-topics: cost of a judgement by the model.")
-    ] = None
-
-
 def plan_command(
     *,
-    inputs: Annotated[JudgedInputs, Without("bounded")],
+    inputs: Annotated[Inputs, Without("bounded")],
     baseline: Annotated[
         str | None,
         Option(
-            metavar="RUN",
-            help="Plan for differences from this run: its name or its file.",
-            path=PathRole.RUN,
+            "Plan for differences from this run: its name or its file.", "RUN", path=PathRole.RUN
         ),
     ] = None,
     goal: Goal,
@@ -141,10 +110,11 @@ def plan_command(
     by: options.ByOption = None,
     votes: Annotated[
         str | None,
-        _GOAL(
+        Option(
             "How many more votes, from votes as of confir preferences: for --half-width, or to "
             "separate neighbours; and which pairs to ask about. See also confir preferences --show plan.",
             "FILE",
+            panel=_GOAL,
             path=PathRole.READ,
         ),
     ] = None,
@@ -171,7 +141,7 @@ def plan_command(
     if votes is not None:
         _plan_votes(inputs, votes, goal, baseline, level, out)
         return
-    _check_labels(inputs, goal, people)
+    check_human_goal(inputs, goal, people)
     if goal.half_width is not None:
         reason = "is for differences to detect, not for a half width"
         refuse_options(inputs.context, ["power"], reason)
@@ -197,61 +167,13 @@ def plan_command(
     )
     if people.human_topics:
         run = inputs.find_baseline(baseline, scores.runs)
-        out.deliver(_plan_judgements(inputs, scores, goal, people, run, level))
+        out.deliver(plan_judgements(inputs, scores, goal, people, run, level))
     else:
         out.deliver(plan_of(scores))
 
 
-def _plan_judgements(
-    inputs: JudgedInputs,
-    scores: Any,
-    goal: Goal,
-    people: HumanGoal,
-    baseline: str | None,
-    level: float,
-) -> Answer:
-    """Return how many topics, or documents of each, people must judge."""
-    from confir.cli.answers import Answer, result_answer
-    from confir.data.sampling_designs.sampled_document_scores import as_sampled
-    from confir.report.result_table import result_table
-    from confir.studies.planning.human_documents import plan_human_documents
-    from confir.studies.planning.human_topics import plan_human_topics
-
-    asked: dict[str, Any] = {
-        "half_width": goal.half_width,
-        "baseline": baseline,
-        "family": goal.family,
-        "level": level,
-    }
-    if not scores.human_documents:
-        refuse_options(inputs.context, ["topics"], "is for --human-sample random-documents")
-        each = goal.judgements_per_topic or 1
-        human, model = (
-            None if cost is None else cost * each for cost in (people.human_cost, people.model_cost)
-        )
-        topics = people.model_topics
-        return result_answer(
-            plan_human_topics(
-                scores, **asked, model_topics=topics, human_cost=human, model_cost=model
-            )
-        )
-    refuse_options(inputs.context, ["model_topics"], "is for --human-sample random-topics")
-    mix = plan_human_documents(
-        scores,
-        **asked,
-        topics=goal.topics,
-        documents=goal.judgements_per_topic,
-        human_cost=people.human_cost,
-        model_cost=people.model_cost,
-    )
-    note = mix.note()
-    if as_sampled(scores.listed()).draw_replicates:
-        note += f"; sd of the draw by replicates of it, seed {SEED}"
-    return Answer(mix.to_records(), result_table(mix, note), mix)
-
-
 def _plan_votes(
-    inputs: JudgedInputs,
+    inputs: Inputs,
     votes: str,
     goal: Goal,
     baseline: str | None,
@@ -270,29 +192,11 @@ def _plan_votes(
         "level": level,
         "cluster": inputs.cluster,
     }
-    used = {*asked, *_names(Output), "scheduler"}  # the last works around any command
+    used = {
+        *asked,
+        *(one.name for one in fields(out)),
+        "scheduler",
+    }  # the last works around any command
     others = [name for name in inputs.context.params if name not in used]
     refuse_options(inputs.context, others, "cannot be combined with --votes")
     out.deliver(result_answer(plan_votes(**asked)))
-
-
-def _check_labels(inputs: JudgedInputs, goal: Goal, people: HumanGoal) -> None:
-    """Raise where options are for planning human judgements, or not for it."""
-    judged = inputs.check_human()
-    if not people.human_topics:
-        own = [name for name in _names(HumanGoal) if name != "human_topics"]
-        refuse_options(inputs.context, own, "is for --human-topics")
-        return
-    if not judged:
-        raise InvalidValueError(
-            "--human-topics needs a pilot: --human QRELS, human judgements, and --human-sample"
-        )
-    if goal.half_width is None:
-        raise InvalidValueError("--human-topics needs --half-width, the goal")
-    others = [name for name in _names(Goal) if name not in _OF_HUMAN_TOPICS]
-    refuse_options(inputs.context, others, "cannot be combined with --human-topics")
-
-
-def _names(group: type) -> list[str]:
-    """Return the names of the options that a group declares."""
-    return [field.name for field in fields(group)]

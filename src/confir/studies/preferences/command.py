@@ -10,7 +10,7 @@ import click
 
 from confir.cli import options
 from confir.cli.output import Output
-from confir.cli.parameters import Argument, Option, Panel, PathRole, refuse_options
+from confir.cli.parameters import Argument, Option, PathRole, refuse_options
 from confir.cli.views import View, Views
 from confir.defaults import DEFAULT_POWER
 from confir.errors import ConfirWarning, InvalidValueError
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from confir.cli.answers import Answer
     from confir.studies.preferences.preferences import Preferences
 
-_VOTES_PANEL = Panel("Votes")
-_PLAN_PANEL = Panel("Plan")
+_VOTES_PANEL = "Votes"
+_PLAN_PANEL = "Plan"
 _GATE = ("margin", *GATE_OPTIONS)
 _PLAN = ("half_width", "power")
 _RESAMPLING = ("replicates", "seed")
@@ -63,50 +63,56 @@ def preferences_command(
     show: Annotated[str | None, VIEWS.option()] = None,
     baseline: Annotated[
         str | None,
-        Option(
-            metavar="SYSTEM", help="Compare the other systems with this one.", path=PathRole.RUN
-        ),
+        Option("Compare the other systems with this one.", "SYSTEM", path=PathRole.RUN),
     ] = None,
     cluster: Annotated[
         str | None,
-        _VOTES_PANEL(
+        Option(
             "Votes of one judge, or on one topic, may depend on each other.",
+            panel=_VOTES_PANEL,
             choices=("judge", "topic"),
         ),
     ] = None,
     ties: Annotated[
         str,
-        _VOTES_PANEL("A tie is half a win for each, or is left out.", choices=("half", "drop")),
+        Option(
+            "A tie is half a win for each, or is left out.",
+            panel=_VOTES_PANEL,
+            choices=("half", "drop"),
+        ),
     ] = "half",
     prior: Annotated[
         float | None,
-        _VOTES_PANEL(
+        Option(
             "Add N ties of every system with an average one, such as 1: for systems that only "
             "win or only lose.",
             "N",
+            panel=_VOTES_PANEL,
         ),
     ] = None,
     fail_if_worse: Annotated[
         bool,
-        GATE_PANEL(
+        Option(
             "Exit with 1 if a system is significantly weaker than the baseline, by more than "
-            "MARGIN."
+            "MARGIN.",
+            panel=GATE_PANEL,
         ),
     ] = False,
     require: Annotated[str | None, require_option()] = None,
     margin: Annotated[
-        float | None, GATE_PANEL("A loss of strength up to this does not matter.")
+        float | None, Option("A loss of strength up to this does not matter.", panel=GATE_PANEL)
     ] = None,
     records: GateRecords,
     half_width: Annotated[
         float | None,
-        _PLAN_PANEL(
+        Option(
             "With --show plan: an interval no wider than ± this; by default, neighbours are to "
-            "differ significantly."
+            "differ significantly.",
+            panel=_PLAN_PANEL,
         ),
     ] = None,
     power: Annotated[
-        float, _PLAN_PANEL("With --show plan: power of the test of neighbours.")
+        float, Option("With --show plan: power of the test of neighbours.", panel=_PLAN_PANEL)
     ] = DEFAULT_POWER,
     statistics: options.Statistics,
     out: Output,
@@ -166,8 +172,8 @@ def preferences_command(
 
 def _page_warnings(out: Output) -> AbstractContextManager[list[ConfirWarning]]:
     """Return what collects warnings for the page; raise where its charts could not be drawn."""
-    from confir.cli.output_checks import check_drawing
-    from confir.report.merged_warnings import collected_warnings
+    from confir.cli.file_checks import check_drawing
+    from confir.report.messages import collected_warnings
 
     check_drawing()
     return collected_warnings(shown=not out.quiet)

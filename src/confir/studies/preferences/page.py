@@ -11,11 +11,11 @@ from typing import Any
 from confir.control_characters import without_controls
 from confir.errors import counted
 from confir.number_text import limits_words, percent, score_words, share_text
-from confir.report.charts import chart, chart_bytes
-from confir.report.merged_warnings import by_importance
-from confir.report.names import isolated, sentence_case
+from confir.report.chart_files import chart_bytes
+from confir.report.messages import by_importance, isolated, sentence_case
 from confir.report.page_data import level_key, shown
 from confir.report.report_page import Origin, page_environment, unbroken
+from confir.report.result_chart import chart
 from confir.report.result_table import result_table
 from confir.report.tables import to_html
 from confir.studies.best.section import best_gaps

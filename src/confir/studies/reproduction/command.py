@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
-from confir.cli.input_options import DESIGN
+from confir.cli.input_options import DESIGN, JUDGED
 from confir.cli.output import Output
-from confir.cli.parameters import (
-    Argument,
-    Instead,
-    Option,
-    Panel,
-    PathRole,
-    Without,
-    refuse_options,
-)
+from confir.cli.parameters import Argument, Instead, Option, PathRole, Without, refuse_options
 from confir.defaults import OVERLAP_DEPTH, PERSISTENCE
 from confir.errors import InvalidValueError
 from confir.studies.gate.command import GATE_PANEL, check_junit
@@ -27,7 +20,7 @@ from confir.studies.gate.command import GATE_PANEL, check_junit
 if TYPE_CHECKING:
     from confir.studies.reproduction.reproduction import ReproductionCheck
 
-_LISTS_PANEL = Panel("Lists")
+_LISTS_PANEL = "Lists"
 _EXAMPLE = "confir reproduce bm25.run new/bm25.run --qrels qrels.txt"
 # Options that are about scores, and need qrels.
 _OF_SCORES = ("measure", "rel", "missing", "intents", *DESIGN, "baseline_runs", "margin")
@@ -35,9 +28,9 @@ _OF_SCORES = ("measure", "rel", "missing", "intents", *DESIGN, "baseline_runs", 
 QrelsOption = Annotated[
     str | None,
     Option(
-        "--qrels",
-        metavar="QRELS",
-        help="Qrels file, or irds:DATASET; without it, only the lists are compared.",
+        "Qrels file, or irds:DATASET; without it, only the lists are compared.",
+        "QRELS",
+        names=("--qrels",),
         path=PathRole.READ,
     ),
 ]
@@ -50,41 +43,47 @@ def reproduce_command(
         Argument(metavar="ORIGINAL", help="The run to be reproduced: a file.", path=PathRole.READ),
     ] = None,
     inputs: Annotated[
-        Inputs, Without("scores", "columns", "bounded", "select", "top"), Instead(qrels=QrelsOption)
+        Inputs,
+        Without("scores", "columns", "bounded", "select", "top", *JUDGED),
+        Instead(qrels=QrelsOption),
     ],
     baseline_runs: Annotated[
         tuple[str, str] | None,
         Option(
-            metavar="A A'",
-            help="The baseline of the original and its reproduction: prints effect ratio and ΔRI.",
+            "The baseline of the original and its reproduction: prints effect ratio and ΔRI.",
+            "A A'",
             path=PathRole.READ,
         ),
     ] = None,
     fail_if_different: Annotated[
         bool,
-        GATE_PANEL(
+        Option(
             "Exit with 1 if a run is significantly different; with --margin, unless it is identical or "
-            "equivalent; without --qrels, unless its lists are identical."
+            "equivalent; without --qrels, unless its lists are identical.",
+            panel=GATE_PANEL,
         ),
     ] = False,
     margin: Annotated[
-        float | None, GATE_PANEL("Equivalence margin: smaller differences do not matter.")
+        float | None,
+        Option("Equivalence margin: smaller differences do not matter.", panel=GATE_PANEL),
     ] = None,
     junit: Annotated[
-        str | None, GATE_PANEL("Write the gate as JUnit XML.", "FILE", path=PathRole.WRITE)
+        str | None,
+        Option("Write the gate as JUnit XML.", "FILE", panel=GATE_PANEL, path=PathRole.WRITE),
     ] = None,
     overlap_depth: Annotated[
         int,
-        _LISTS_PANEL("Print the overlap of the first K documents.", "K", least=1),
+        Option("Print the overlap of the first K documents.", "K", panel=_LISTS_PANEL, least=1),
     ] = OVERLAP_DEPTH,
     persistence: Annotated[
-        float, _LISTS_PANEL("Persistence p of rank-biased overlap.")
+        float, Option("Persistence p of rank-biased overlap.", panel=_LISTS_PANEL)
     ] = PERSISTENCE,
     ties: Annotated[
         str | None,
-        _LISTS_PANEL(
+        Option(
             "Tied documents in rank-biased overlap: averaged over their orders (a), or corrected "
             "for them (b). By default ties are broken as trec_eval does.",
+            panel=_LISTS_PANEL,
             choices=("a", "b"),
         ),
     ] = None,
@@ -116,7 +115,7 @@ def reproduce_command(
         refuse_options(inputs.context, _OF_SCORES, reason)
     rules: dict[str, Any] = {name: getattr(inputs, name) for name in reading_options()}
     read = len(inputs.sources) + 1 + 2 * (baseline_runs is not None)
-    with Progress("reading runs", total=read, quiet=out.quiet) as progress:
+    with nullcontext() if out.quiet else Progress("reading runs", total=read) as progress:
         found = compare_reproduction(
             original,
             inputs.sources,

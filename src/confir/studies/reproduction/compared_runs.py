@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from confir.arguments import as_list
-from confir.data.formats.objects import as_runs
-from confir.data.formats.run_readers import read_source
+from confir.data.formats.sources import as_runs, read_source
 from confir.data.reading_rules import ReadingRules
 from confir.data.run import Run
 from confir.errors import (

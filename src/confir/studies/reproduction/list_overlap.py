@@ -10,10 +10,9 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists.held_lists import HeldLists
-from confir.data.ranked_lists.judged_positions import TiePrecision
 from confir.data.result import Result, axis, constant, over, result
-from confir.data.run import Run
-from confir.data.scanning.list_scanner import scan_sources
+from confir.data.run import Run, TiePrecision
+from confir.data.scanning.list_reader import scan_sources
 
 TieVariant = Literal["a", "b"]
 TIE_VARIANTS: tuple[TieVariant, ...] = get_args(TieVariant)

@@ -2,48 +2,58 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Annotated
 
 from confir.cli import options
 from confir.cli.input import Inputs
+from confir.cli.input_options import JUDGED
 from confir.cli.output import Output
-from confir.cli.parameters import Panel, PathRole, Without
+from confir.cli.parameters import Option, PathRole, Without
 from confir.defaults import LEVEL, POOL_DEPTH
 from confir.errors import InvalidValueError
 
-_POOL_PANEL = Panel("Pool")
+_POOL_PANEL = "Pool"
 _EXAMPLE = "confir reusability qrels.txt runs/ --teams teams.txt"
 
 
 def reusability_command(
     *,
-    inputs: Annotated[Inputs, Without("scores", "columns", "bounded", "top")],
+    inputs: Annotated[Inputs, Without("scores", "columns", "bounded", "top", *JUDGED)],
     teams: Annotated[
         str | None,
-        _POOL_PANEL("The team of each run: lines of run and team.", "FILE", path=PathRole.READ),
+        Option(
+            "The team of each run: lines of run and team.",
+            "FILE",
+            panel=_POOL_PANEL,
+            path=PathRole.READ,
+        ),
     ] = None,
     pool_depth: Annotated[
         int,
-        _POOL_PANEL(
+        Option(
             "Depth of the pool: a team contributes the documents that its runs have down to this "
             "rank.",
+            panel=_POOL_PANEL,
             least=1,
         ),
     ] = POOL_DEPTH,
     contributors: Annotated[
         str | None,
-        _POOL_PANEL(
+        Option(
             "The teams that contributed each document, instead of the pool of these runs: lines of "
             "topic, 0, docid, gain, number of teams, and their names.",
             "FILE",
+            panel=_POOL_PANEL,
             path=PathRole.READ,
         ),
     ] = None,
     unjudged: Annotated[
         str | None,
-        options.JUDGEMENTS_PANEL(
+        Option(
             "Also print the lowest and highest left-out mean that judging unjudged documents "
             "could give.",
+            panel=options.JUDGEMENTS_PANEL,
             choices=("bounds",),
         ),
     ] = None,
@@ -74,7 +84,8 @@ def reusability_command(
             ["pool_depth"],
             "is for the pool of these runs; --contributors names who contributed",
         )
-    with Progress("reading runs", total=inputs.run_count, quiet=out.quiet) as progress:
+    runs = inputs.run_count
+    with nullcontext() if out.quiet else Progress("reading runs", total=runs) as progress:
         found = estimate_reusability(
             experiment,
             teams=teams,

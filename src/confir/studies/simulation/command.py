@@ -9,12 +9,12 @@ import click
 
 from confir.cli import options
 from confir.cli.output import Output
-from confir.cli.parameters import Option, Panel, PathRole, refuse_options
+from confir.cli.parameters import Option, PathRole, refuse_options
 from confir.defaults import ENDINGS, OUTPUT_FORMATS, SEED
 from confir.errors import InvalidValueError, UnknownNameError, counted
 
-_SCORES = Panel("Scores")
-_COLLECTION = Panel("Collection")
+_SCORES = "Scores"
+_COLLECTION = "Collection"
 _DEFAULT_TOPICS, _DEFAULT_RUNS, _DEFAULT_DEPTH = 50, 8, 1000
 
 
@@ -22,9 +22,10 @@ def simulate_command(
     context: click.Context,
     scores: Annotated[
         list[str] | None,
-        _SCORES(
+        Option(
             "A score table from which a population of topics is fitted (repeatable).",
             "FILE",
+            panel=_SCORES,
             path=PathRole.READ,
             short=True,
         ),
@@ -32,9 +33,10 @@ def simulate_command(
     measure: options.MeasuresOption = None,
     output: Annotated[
         str | None,
-        _SCORES(
+        Option(
             "File for the simulated scores: .csv .tsv .json .jsonl .parquet",
             "FILE",
+            panel=_SCORES,
             names=("-o", "--output"),
             path=PathRole.WRITE,
             short=True,
@@ -42,38 +44,40 @@ def simulate_command(
     ] = None,
     truth: Annotated[
         str | None,
-        _SCORES(
+        Option(
             "File for the true means (.csv .json .md …); by default they are printed.",
             "FILE",
+            panel=_SCORES,
             path=PathRole.WRITE,
         ),
     ] = None,
     collection: Annotated[
         str | None,
-        _COLLECTION(
+        Option(
             "Write a simulated collection to this folder: qrels.txt, and the runs in runs/.",
             "FOLDER",
+            panel=_COLLECTION,
             path=PathRole.FOLDER,
         ),
     ] = None,
-    runs: Annotated[int | None, _COLLECTION("Number of runs; by default 8.", least=1)] = None,
+    runs: Annotated[
+        int | None, Option("Number of runs; by default 8.", panel=_COLLECTION, least=1)
+    ] = None,
     depth: Annotated[
         int | None,
-        _COLLECTION("Documents per list; by default 1000.", least=1),
+        Option("Documents per list; by default 1000.", panel=_COLLECTION, least=1),
     ] = None,
     topics: Annotated[
         int | None,
-        Option(
-            help="Number of topics; by default as many as the score table has, else 50.",
-            least=1,
-        ),
+        Option("Number of topics; by default as many as the score table has, else 50.", least=1),
     ] = None,
     seed: options.SeedOption = SEED,
     kind: Annotated[
         str,
-        _SCORES(
+        Option(
             f"How to print the true means: {options.formats_text()}.",
             "FORMAT",
+            panel=_SCORES,
             names=("--format",),
             choices=OUTPUT_FORMATS,
             short=True,
@@ -107,7 +111,7 @@ def simulate_command(
         refuse_options(context, ["kind"], "is for true means that are printed; --truth writes them")
         if Path(truth).suffix.lower() not in ENDINGS:
             raise UnknownNameError("ending of a file of true means", Path(truth).name, ENDINGS)
-        from confir.cli.output_checks import check_output
+        from confir.cli.file_checks import check_output
 
         check_output(truth)
     answered = Output(context, output=truth, kind=kind)
@@ -123,7 +127,7 @@ def _simulate_scores(
     out: Output,
 ) -> None:
     from confir.cli.answers import Answer
-    from confir.cli.input import select_measures
+    from confir.cli.selection import select_measures
     from confir.data.tables.score_files import read_scores
     from confir.data.tables.score_writers import write_scores
     from confir.number_text import number_text

@@ -2,39 +2,47 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Annotated
 
 from confir.cli import options
 from confir.cli.input import Inputs
+from confir.cli.input_options import JUDGED
 from confir.cli.output import Output
-from confir.cli.parameters import Without
+from confir.cli.parameters import Option, Without
 from confir.defaults import SPLITS
 from confir.errors import counted
 
 
 def split_half_command(
     *,
-    inputs: Annotated[Inputs, Without("scores", "columns", "measure", "missing", "bounded")],
+    inputs: Annotated[
+        Inputs, Without("scores", "columns", "measure", "missing", "bounded", *JUDGED)
+    ],
     measure: Annotated[
         str,
-        options.INPUT_PANEL(
+        Option(
             "A measure in [0, 1] (confir measures lists them).",
             "NAME",
+            panel=options.INPUT_PANEL,
             names=("-m", "--measure"),
             short=True,
         ),
     ] = "AP",
     method: Annotated[
         list[str] | None,
-        options.STATISTICS_PANEL(
-            "A method over documents (repeatable; confir methods lists them; default all).", "NAME"
+        Option(
+            "A method over documents (repeatable; confir methods lists them; default all).",
+            "NAME",
+            panel=options.STATISTICS_PANEL,
         ),
     ] = None,
     splits: Annotated[
         int,
-        options.STATISTICS_PANEL(
+        Option(
             "Ways to halve the documents, over which shares are averaged; 1 is the split of "
             "Cormack 2006 alone.",
+            panel=options.STATISTICS_PANEL,
             least=1,
         ),
     ] = SPLITS,
@@ -61,7 +69,7 @@ def split_half_command(
     for name in method or ():
         find_method(name, over="documents")
     experiment = inputs.experiment([measure], example="confir split-half qrels.txt runs/")
-    with Progress("resampling both halves", total=None, quiet=out.quiet) as progress:
+    with nullcontext() if out.quiet else Progress("resampling both halves", total=None) as progress:
         result = validate_split_half(
             experiment,
             methods=method or None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from confir.cli.judged_input import JudgedInputs
+from confir.cli.input import Inputs
 from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, Without, is_given
 from confir.cli.views import TOPICS, TopicsOption, View, Views
@@ -18,13 +18,13 @@ VIEWS = Views(
 
 def topics_command(
     *,
-    inputs: Annotated[JudgedInputs, Without("bounded")],
+    inputs: Annotated[Inputs, Without("bounded")],
     run: Annotated[
         str | None,
         Option(
-            metavar="RUN",
-            help="The run to examine: its name or its file. By default the one with the best mean "
+            "The run to examine: its name or its file. By default the one with the best mean "
             "by the first measure.",
+            "RUN",
             path=PathRole.RUN,
         ),
     ] = None,
@@ -33,8 +33,7 @@ def topics_command(
     most: Annotated[
         int,
         Option(
-            help="Topics in each list: hardest, easiest, discriminating, where the run fails.",
-            least=1,
+            "Topics in each list: hardest, easiest, discriminating, where the run fails.", least=1
         ),
     ] = 5,
     out: Output,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from confir.cli import options
-from confir.cli.judged_input import JudgedInputs
+from confir.cli.input import Inputs
 from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, Without
 from confir.errors import InvalidValueError
@@ -13,13 +13,13 @@ from confir.errors import InvalidValueError
 
 def tradeoff_command(
     *,
-    inputs: Annotated[JudgedInputs, Without("bounded")],
+    inputs: Annotated[Inputs, Without("bounded")],
     cost: Annotated[
         list[str] | None,
         Option(
-            metavar="FILE",
-            help="What runs cost: a table with columns run, topic (if costs vary by topic), and one per "
+            "What runs cost: a table with columns run, topic (if costs vary by topic), and one per "
             "cost, such as latency or tokens; lower is better (repeatable).",
+            "FILE",
             path=PathRole.READ,
         ),
     ] = None,

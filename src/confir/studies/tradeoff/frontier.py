@@ -16,8 +16,8 @@ from confir.errors import UnsupportedMethodError, collect_warnings
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.order import TIE, best_first
-from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
 from confir.resampling.kinds import as_sample
+from confir.resampling.pair_draws import BorrowedVariance, median_variance
 from confir.resampling.replicates import FURTHER, can_draw_further
 from confir.resampling.sample import Sample
 from confir.resampling.studentised_maxima import largest_statistics

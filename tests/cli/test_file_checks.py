@@ -421,7 +421,7 @@ def test_a_package_that_an_input_needs_is_named_before_anything_is_read(
     path.write_bytes(b"neither one nor the other")
     qrels.write_text("no qrels at all\n")
     monkeypatch.setattr(
-        "confir.cli.output_guard.find_spec", lambda module: None if module == package else object()
+        "confir.cli.file_checks.find_spec", lambda module: None if module == package else object()
     )
     arguments = {
         "file": (qrels, path),

@@ -1,35 +1,34 @@
-"""Checks of the files that a command names, before its work starts: no output may overwrite an input.
+"""Checks of the files that a command names, before its work starts.
 
-No output replaces an input of the same command, under whatever name, or another output; and folders
+Packages that reading and writing need are installed, and results can be written where they shall go:
+no output replaces an input of the same command, under whatever name, or another output; and folders
 are written into only where they are new, empty, or of confir's making.
 """
 
 from __future__ import annotations
 
+import glob
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from itertools import combinations
+from pathlib import Path
 
 import click
 
-from confir.cli.parameters import PathRole, paths_with
-from confir.errors import InvalidValueError, MissingDependencyError
+from confir.cli.parameters import DeclaredArgument, DeclaredOption, PathRole
+from confir.defaults import CHART_ENDINGS, ENDINGS
+from confir.errors import (
+    ConfirError,
+    InvalidValueError,
+    MissingDependencyError,
+    UnknownNameError,
+    UnreadableError,
+)
 
 # Endings of files that are read with a package of an extra, which has the name of the module.
 _READ_WITH = {".parquet": ("pyarrow", "parquet"), ".zst": ("zstandard", "zst")}
-
-
-# Where the context of a command has what comes after it.
-LAST = "confir.last"
-
-
-def run_last(context: click.Context, step: AbstractContextManager[None]) -> None:
-    """Enter a context that ends last, when all else is written, and learns whether that failed."""
-    last: ExitStack = context.meta[LAST]
-    last.enter_context(step)
 
 
 def check_packages(context: click.Context) -> None:
@@ -70,7 +69,7 @@ def check_outputs(context: click.Context, *further: str) -> None:
 
 def may_be_read(context: click.Context, file: str) -> bool:
     """Whether a command may read a file: one that it is given, beside that, or below a folder."""
-    from confir.data.formats.format_list import files_beside
+    from confir.data.formats.sources import files_beside
 
     for path in _read_files(context):
         if any(_is_same(file, one) for one in (path, *files_beside(path))):
@@ -81,9 +80,19 @@ def may_be_read(context: click.Context, file: str) -> bool:
     return any(_is_same(file, one) for folder in folders for one in _files_below(folder))
 
 
+def paths_with(context: click.Context, *roles: PathRole) -> list[str]:
+    """Return the paths that the user gave for parameters with some roles."""
+    found: list[str] = []
+    for one in context.command.params:
+        if isinstance(one, DeclaredArgument | DeclaredOption) and one.declared.path in roles:
+            value = context.params.get(str(one.name))
+            found += value if isinstance(value, list | tuple) else [value or ""]
+    return [path for path in found if path]
+
+
 def _read_files(context: click.Context) -> Iterator[str]:
     """Yield the files that a command may read; a name that is no file may be one all the same."""
-    from confir.data.formats.run_sources import find_files
+    from confir.data.formats.sources import find_files
 
     for source in paths_with(context, PathRole.READ, PathRole.RUN):
         yield from find_files(source)
@@ -91,7 +100,7 @@ def _read_files(context: click.Context) -> Iterator[str]:
 
 def _read_folders(context: click.Context) -> Iterator[str]:
     """Yield the folders that a command reads: which of the files there, their content decides."""
-    from confir.data.formats.run_sources import expand_pattern
+    from confir.data.formats.sources import expand_pattern
 
     for source in paths_with(context, PathRole.READ, PathRole.RUN):
         paths = (*expand_pattern(source), source.partition("=")[2])
@@ -100,7 +109,7 @@ def _read_folders(context: click.Context) -> Iterator[str]:
 
 def input_files(context: click.Context) -> list[str]:
     """Return what a command reads: files, standard input, addresses and datasets."""
-    from confir.data.formats.run_sources import find_files
+    from confir.data.formats.sources import find_files
 
     read = [path for source in paths_with(context, PathRole.READ) for path in find_files(source)]
     possible = paths_with(context, PathRole.RUN, PathRole.APPEND)
@@ -138,3 +147,68 @@ def _is_same(output: str, path: str) -> bool:
         return os.path.samestat(os.stat(output), read)
     except (OSError, ValueError, AttributeError):  # no such file, or no standard input
         return False
+
+
+def check_name(
+    given: str, runs: Sequence[str], scores: Sequence[str], measures: Sequence[str]
+) -> None:
+    """Raise where what is no file is a pattern that fits none, or a measure, as after ``-m AP RR``."""
+    from confir.data.files import STDIN, is_address
+
+    is_run = given in runs  # whose patterns are looked up where runs are found
+    if not is_run and glob.has_magic(given) and not glob.glob(given):
+        raise UnreadableError(f"{given}: no file matches this pattern")
+    if given == STDIN or is_address(given) or "=" in given or given in scores:
+        return
+    from confir.measures.parsing import parse_measure
+
+    try:
+        parse_measure(given)
+    except ConfirError:
+        return
+    several = " ".join(f"-m {name}" for name in (*measures, given))
+    raise InvalidValueError(
+        f"{given} is a measure where a file was expected; expected each measure after its own -m: "
+        f"{several}"
+    )
+
+
+def check_output(output: str) -> None:
+    """Raise before any work where a result could not be written after it."""
+    known = (*ENDINGS, *CHART_ENDINGS)
+    ending = Path(output).suffix.lower()
+    if Path(output).name.lower() in known:
+        raise InvalidValueError(
+            f"{output}: only an ending, without a name; expected one such as result{Path(output).name}"
+        )
+    if ending not in known:
+        raise UnknownNameError("ending of an output file", Path(output).name, known)
+    if ending in CHART_ENDINGS:
+        check_drawing()
+    elif ending == ".parquet":
+        check_installed("pyarrow", "pyarrow", "writing Parquet", "parquet")
+    check_folder(output)
+
+
+def check_folder(output: str) -> None:
+    """Raise before any work where there is no place for a file."""
+    folder = Path(output).parent
+    reason = "no such folder" if not folder.is_dir() else ""
+    if Path(output).is_dir():
+        reason = "it is a folder"
+    elif folder.is_dir() and not os.access(folder, os.W_OK):
+        reason = "the folder may not be written to"
+    if reason:
+        raise UnreadableError(f"{output}: cannot be written ({reason})")
+
+
+def check_drawing() -> None:
+    """Raise where a package is missing without which no chart is drawn or saved."""
+    check_installed("altair", "altair", "drawing charts", "report")
+    check_installed("vl_convert", "vl-convert-python", "saving charts", "report")
+
+
+def check_installed(module: str, package: str, purpose: str, extra: str) -> None:
+    """Raise where a package is missing, without the time that importing it takes."""
+    if find_spec(module) is None:
+        raise MissingDependencyError(package, purpose, extra)

@@ -1,77 +1,30 @@
-"""Ranks of the judged documents in run files: from bytes to rankings, without text.
-
-The judged docids are put into hash tables, and the bytes of the runs are scanned against them.
-"""
+"""What the scanner records of runs: where their judged documents stand, or their whole lists."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
-from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from confir.arrays import Bytes, Integers
-from confir.data.exclusions import NOTHING_EXCLUDED, Exclusions, identical_places, warn_of_identical
-from confir.data.formats.run_readers import read_source
-from confir.data.formats.run_sources import NameBy, RunSource
+from confir.arrays import Bytes, Floats, Integers, Numbers
+from confir.data.exclusions import NOTHING_EXCLUDED, Exclusions, identical_places
+from confir.data.formats.format import NameBy, RunSource
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists.judged_positions import JudgedPositions, TiePrecision
 from confir.data.ranked_lists.rankings import Rankings, empty_rankings
-from confir.data.run import Run
-from confir.data.scanning.block_scanner import BlockScanner, Scanned
-from confir.data.scanning.file_scans import BLOCK_SIZE, choose_kernels, scan_files, scan_or_read
+from confir.data.run import TiePrecision
+from confir.data.scanning.block_scanner import BlockScanner, Column, Scanned
+from confir.data.scanning.file_scans import BLOCK_SIZE, scan_files
+from confir.data.scanning.id_numbers import IdNumbers
 from confir.data.scanning.scan_kernels import Lines, ScanKernels, index_ids
+from confir.parallel import return_memory
 
+# After reading so many documents, memory is returned to the system.
+MANY_DOCUMENTS = 1_000_000
+
+# The rankings of a run, and its topics that the qrels lack.
 Ranked = tuple[Rankings, tuple[str, ...]]
-
-
-def read_rankings(
-    qrels: Qrels,
-    sources: Sequence[Run | RunSource],
-    *,
-    tie_precision: TiePrecision = "double",
-    lowest_gain: int | None = None,
-    name_by: NameBy = "file",
-    progress: Callable[[int], None] | None = None,
-    exclusions: Exclusions = NOTHING_EXCLUDED,
-    identical: dict[str, int] | None = None,
-) -> list[Ranked]:
-    """Return the rankings of each run, and the topics of the run that the qrels lack.
-
-    Parameters
-    ----------
-    qrels, sources
-        The judgements; runs, and files that hold runs, plain or compressed.
-    tie_precision
-        "single" compares scores after rounding them to single precision.
-    lowest_gain
-        Judged documents of lower gain are not recorded; None records all of them.
-    name_by
-        "tag" names an unnamed run by the tag of its first line.
-    progress
-        Called with 1 after each run.
-    exclusions
-        Documents that do not count; qrels and runs that were read are already without them.
-    identical
-        Is given each run's number of lists with a document that has the topic's id, where there are
-        some and they are watched for; without it, they are warned of here.
-    """
-    wanted = Wanted(qrels, tie_precision, lowest_gain, name_by, exclusions)
-    found: dict[str, int] = {} if identical is None else identical
-    positions = cache(lambda: JudgedPositions(qrels))  # not needed where files are scanned
-    files = [source for source in sources if isinstance(source, RunSource)]
-    kernels = choose_kernels(files)
-    scanned = (
-        scan_rankings(wanted, files, kernels, identical=found) if kernels else (None for _ in files)
-    )
-    results = scan_or_read(
-        sources, scanned, lambda source: _rank(source, positions(), wanted, found), progress
-    )
-    if identical is None and found:
-        warn_of_identical(found, len(qrels.topics))
-    return results
 
 
 class Wanted(NamedTuple):
@@ -82,19 +35,6 @@ class Wanted(NamedTuple):
     lowest_gain: int | None = None
     name_by: NameBy = "file"
     exclusions: Exclusions = NOTHING_EXCLUDED
-
-
-def _rank(
-    source: Run | RunSource, positions: JudgedPositions, wanted: Wanted, identical: dict[str, int]
-) -> Ranked:
-    """Return the rankings of a run, or of a file after reading it, and its topics that the qrels lack."""
-    run = read_source(source, wanted.name_by)
-    rankings, found = positions.rank_and_count(run, wanted.tie_precision)
-    if found and wanted.exclusions.watches:
-        identical[run.name] = found
-    if wanted.lowest_gain is not None:
-        rankings = rankings.at_least(wanted.lowest_gain)
-    return rankings, tuple(topic for topic in run.topics if topic not in positions.topics)
 
 
 def scan_rankings(
@@ -183,3 +123,65 @@ class JudgedScanner(BlockScanner):
             (scanned.name,), scanned.depth[None], topics, documents, before
         )
         return rankings, scanned.unknown
+
+
+class ListsOfRun(NamedTuple):
+    """The lists of one run.
+
+    Attributes
+    ----------
+    name
+        The run's name.
+    depth
+        Length of the list of each topic of the qrels.
+    documents, scores
+        Number and retrieval score of each document, list by list in the order of the topics.
+    unknown
+        The run's topics that the qrels lack.
+    """
+
+    name: str
+    depth: Integers
+    documents: Numbers
+    scores: Floats
+    unknown: tuple[str, ...]
+
+
+class ListScanner(BlockScanner):
+    """Records every document of a list: its number, and its retrieval score."""
+
+    def __init__(
+        self,
+        qrels: Qrels,
+        kernels: ScanKernels,
+        exclusions: Exclusions = NOTHING_EXCLUDED,
+    ) -> None:
+        excluded, sizes = exclusions.by_topic(qrels.topics) if exclusions.drops else ([], 0)
+        ends = np.zeros(len(qrels.topics) + 1, np.int64)
+        ends[1:] = np.cumsum(sizes)
+        dropped = np.ones(len(excluded), bool) if excluded else None
+        super().__init__(qrels.topics, index_ids(excluded, ends, kernels), kernels, dropped)
+        self.numbers = IdNumbers(kernels)
+
+    def record(self, block: Bytes, lines: Lines) -> tuple[Column, ...]:
+        """Return topic, number and score of each document of the topics that the qrels know."""
+        numbers = self.numbers.number_in(block, lines.document_starts)
+        sizes = np.diff(lines.group_lines)
+        topics = np.repeat(lines.group_topics.astype(np.int32), sizes)
+        ranked = self.kernels.rank_lines(block, lines)[topics >= 0]
+        return topics[topics >= 0], numbers[ranked].astype(np.int32), lines.scores[ranked]
+
+    def scan_lists(
+        self, sources: Sequence[RunSource], name_by: NameBy = "file", **how: Any
+    ) -> Generator[ListsOfRun | None]:
+        """Yield the lists of each file, or None where the scanner gives way."""
+        files = scan_files(self, sources, name_by=name_by, **how)
+        with closing(files):
+            for scanned in files:
+                if scanned is None:
+                    yield None
+                else:
+                    numbers, scores = scanned.columns
+                    if len(numbers) >= MANY_DOCUMENTS:
+                        return_memory()
+                    yield ListsOfRun(scanned.name, scanned.depth, numbers, scores, scanned.unknown)
