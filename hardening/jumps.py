@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confir.arrays import Floats
-from confir.intervals.calibrated_beta import calibrated_beta_interval
+from confir.intervals.beta_intervals import calibrated_beta_interval
 from confir.resampling.kinds import as_topic_sample
 
 FEWEST, MOST_TOPICS = 2, 50

@@ -19,11 +19,10 @@ from default_method import CHOOSING, LEVELS, NEW, Population, _real_populations,
 from confir.arrays import Floats, Integers
 from confir.data.files import write_whole
 from confir.errors import ConfirWarning
-from confir.intervals.calibrated_beta import pivot
-from confir.intervals.pivot_quantiles import expand, pivot_quantiles
+from confir.intervals.pivot import expand, pivot_of_moments, pivot_quantiles
 from confir.parallel import run_in_threads
+from confir.resampling.replicates import draw_topics
 from confir.resampling.statistics import logit
-from confir.resampling.topic_weights import topic_weights
 
 SIZES = (5, 10, 25, 50)
 REPLICATES = 999
@@ -53,7 +52,7 @@ def main() -> None:
 def _distances(population: Population, size: int, samples: int) -> Floats:
     """Return |error - nominal error| of each table: two-sided and tails × methods × tables."""
     rng = np.random.default_rng([SEED, size])
-    weights = topic_weights(size, REPLICATES, rng)
+    weights = draw_topics(size, REPLICATES, rng).shares()
     drawn = rng.integers(0, len(population.values), (samples, size))
     columns = population.values.shape[1]
     parts = run_in_threads(
@@ -81,9 +80,9 @@ def _p_values(scores: Floats, drawn: Integers, weights: Floats) -> tuple[Floats,
     sample = scores[drawn].T  # topics × samples
     even = np.full((1, size), 1.0 / size)
     mean, variance, third = _moments(even, sample)
-    u = pivot(size, mean, variance, third, truth)[0]
+    u = pivot_of_moments(size, mean, variance, third, truth)[0]
     resampled = _moments(weights, sample)
-    starred = pivot(size, *resampled, mean[0])
+    starred = pivot_of_moments(size, *resampled, mean[0])
     with np.errstate(divide="ignore", invalid="ignore"):
         phi = np.nan_to_num(variance[0] / (mean[0] * (1.0 - mean[0])), nan=np.inf, posinf=np.inf)
     constant = variance[0] <= 1e-18

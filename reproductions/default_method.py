@@ -30,7 +30,7 @@ from confir.data.formats.runs_and_qrels import read_qrels, read_run
 from confir.data.scores import Scores
 from confir.data.tables.score_files import read_scores
 from confir.errors import ConfirWarning
-from confir.intervals.beta_logit import PRIOR_TOPICS, beta_logit_interval, equal_scores_limits
+from confir.intervals.beta_intervals import beta_logit_interval, equal_scores_limits
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method
 from confir.intervals.method_list import (
@@ -39,8 +39,10 @@ from confir.intervals.method_list import (
     METHODS,
     methods_over,
 )
+from confir.intervals.pivot import PRIOR_TOPICS
 from confir.measures.evaluation import evaluate
-from confir.report.charts import COLOURS, INK, import_altair, save_chart, styled
+from confir.report.chart_files import save_chart
+from confir.report.charts import COLOURS, INK, import_altair, styled
 from confir.report.tables import Cell, Table, to_markdown
 from confir.resampling.distribution import SamplingDistribution
 from confir.studies.coverage.miss_counts import MissCounts, count_misses

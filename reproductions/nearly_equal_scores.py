@@ -19,8 +19,12 @@ import numpy as np
 from confir.data.files import write_whole
 from confir.data.tables.score_files import read_scores
 from confir.errors import ConfirWarning
-from confir.intervals.beta_logit import NEARLY_EQUAL, spread_share
-from confir.intervals.calibrated_beta import NEARLY_EQUAL_SUM, share_of_test
+from confir.intervals.beta_intervals import (
+    NEARLY_EQUAL,
+    NEARLY_EQUAL_SUM,
+    share_of_test,
+    spread_share,
+)
 from confir.resampling.kinds import as_topic_sample
 
 SEED = 2014

@@ -34,8 +34,8 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.files import write_whole
 from confir.data.scores import Scores
 from confir.errors import ConfirWarning
-from confir.intervals.calibrated_beta import pivot
 from confir.intervals.confidence_intervals import confidence_interval
+from confir.intervals.pivot import pivot_of_moments
 from confir.intervals.quantiles import t_quantile
 from confir.parallel import run_in_threads
 from confir.report.tables import Cell, Table, to_markdown
@@ -106,7 +106,7 @@ class Moments(NamedTuple):
 
     def pivot(self, n: int, truth: float, prior_topics: float) -> Floats:
         """Return U at the true mean."""
-        return pivot(n, self.mean, self.variance, self.third, truth, prior_topics)
+        return pivot_of_moments(n, self.mean, self.variance, self.third, truth, prior_topics)
 
 
 def main() -> None:

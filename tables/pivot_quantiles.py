@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from confir.arrays import Floats
-from confir.intervals.calibrated_beta import pivot
-from confir.intervals.pivot_quantiles import STEPS, TABLE, compress
+from confir.intervals.pivot import STEPS, TABLE, compress, pivot_of_moments
 
 SEED = 2026
 SIZES = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 35, 50, 75, 100, 150, 250)
@@ -115,7 +114,7 @@ def simulate_pivots(scores: Floats, size: int, samples: int, rng: np.random.Gene
         squares = np.square(deviations)
         variance = squares.sum(axis=0) / (size - 1)
         third = np.einsum("ij,ij->j", squares, deviations) / size
-        parts.append(compress(pivot(size, mean, variance, third, truth)))
+        parts.append(compress(pivot_of_moments(size, mean, variance, third, truth)))
     return np.concatenate(parts)
 
 
@@ -133,7 +132,9 @@ def binary_quantiles(logit: float, size: int) -> tuple[Floats, Floats]:
     share = ones / size
     variance = share * (1.0 - share) * size / (size - 1)
     third = share * (1.0 - share) * (1.0 - 2.0 * share)
-    values = _ascending(compress(pivot(size, share, variance, third, mean)), round(size * mean))
+    values = _ascending(
+        compress(pivot_of_moments(size, share, variance, third, mean)), round(size * mean)
+    )
     above = binom.sf(ones, size, mean) + binom.pmf(ones, size, mean) / 2.0
     below = binom.cdf(ones, size, mean) - binom.pmf(ones, size, mean) / 2.0
     return (

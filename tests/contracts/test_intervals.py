@@ -15,9 +15,10 @@ from confir.data.scores import Scores
 from confir.errors import DegenerateSampleWarning
 from confir.intervals import confidence_intervals
 from confir.intervals.confidence_intervals import confidence_interval
+from confir.intervals.interval import side_of_limits
 from confir.intervals.method_list import METHODS as CATALOGUE
 from confir.intervals.method_list import methods_over
-from confir.intervals.probe import Probe, side_of_limits
+from confir.intervals.probe import Probe
 from confir.resampling.statistics import STATISTICS
 from confir.resampling.topic_bootstrap import bootstrap_topics
 from score_entries import scores_from_entries
@@ -28,9 +29,9 @@ AFFINE = ("t", "percentile", "bca", "bootstrap-t", "symmetric-t")
 DRAWING = [
     name
     for name, method in METHODS.items()
-    if method.resamples or method.draws or name == "betting"
+    if "replicates" in method.needs or method.draws or name == "betting"
 ]
-WITHOUT_RESAMPLING = [name for name, method in METHODS.items() if not method.resamples]
+WITHOUT_RESAMPLING = [name for name, method in METHODS.items() if "replicates" not in method.needs]
 BOUNDED = [name for name, method in METHODS.items() if method.bounded]
 COUNTING = [name for name, method in METHODS.items() if method.count_side]
 REPLICATES = 1_999
@@ -96,7 +97,7 @@ def test_methods_say_what_they_serve():
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.closed_form])
 def test_a_closed_form_takes_a_column_for_itself_and_no_seed(name):
     distribution = bootstrap_topics(columns(), replicates=9, rng=1)
-    assert not METHODS[name].resamples
+    assert "replicates" not in METHODS[name].needs
     whole = METHODS[name].compute(replace(distribution, seed=1, replicates=None), 0.9)
     for column in (0, 20, 37):
         alone = bootstrap_topics(columns()[:, column], replicates=9, rng=2)

@@ -8,7 +8,7 @@ import pytest
 from scipy import optimize, stats
 
 from confir.data.tables.score_files import read_scores
-from confir.intervals.beta_logit import (
+from confir.intervals.beta_intervals import (
     NEARLY_EQUAL,
     beta_logit_interval,
     equal_scores_limits,

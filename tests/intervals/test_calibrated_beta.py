@@ -10,17 +10,22 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from confir.intervals import calibrated_beta, pivot_test
-from confir.intervals.beta_logit import NEARLY_EQUAL, equal_scores_limits
-from confir.intervals.calibrated_beta import calibrated_beta_interval, pivot
+from confir.intervals import beta_intervals, pivot_test
+from confir.intervals.beta_intervals import (
+    NEARLY_EQUAL,
+    calibrated_beta_interval,
+    equal_scores_limits,
+)
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.dirichlet_means import FarthestLimits, dirichlet_limit
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import METHODS
-from confir.intervals.pivot_quantiles import (
+from confir.intervals.pivot import (
+    Pivot,
     compress,
     expand,
     interpolate_rows,
+    pivot_of_moments,
     pivot_quantiles,
 )
 from confir.resampling.statistics import inverse_logit, logit
@@ -353,7 +358,7 @@ def test_what_is_not_looked_at_changes_no_limit(monkeypatch, n, level):
     monkeypatch.setattr(pivot_test, "_NEAR", 1_000.0)
     monkeypatch.setattr(pivot_test, "_TOGETHER", 7)
     monkeypatch.setattr(
-        calibrated_beta, "is_within", lambda moments, *_: np.zeros(len(moments.mean), bool)
+        beta_intervals, "is_within", lambda moments, *_: np.zeros(len(moments.mean), bool)
     )
     whole = calibrated_beta_interval(distribution_of(samples), level)
     np.testing.assert_allclose(usual, whole, rtol=0, atol=1e-12)
@@ -361,7 +366,7 @@ def test_what_is_not_looked_at_changes_no_limit(monkeypatch, n, level):
 
 def test_a_limit_between_the_two_lowest_means_of_the_table_is_where_the_pivot_crosses():
     """U is the negative logit, and its quantile falls from 2 to 1 between the logits -1 and -2."""
-    test = pivot_test.PivotTest(*np.array([[0.0], [1.0], [0.0], [0.0]]))
+    test = Pivot(*np.array([[0.0], [1.0], [0.0], [0.0]]))
     logits = np.array([-2.0, -1.0, 1.0])
     rows = compress(np.array([[1.0, 2.0, 2.0]]))
     nothing_beyond = FarthestLimits(*np.full((3, 1), np.inf))
@@ -400,7 +405,7 @@ def test_above_the_highest_level_the_interval_holds_that_of_beta_logit_within_ga
         limits_of(sample, HIGHEST),
         confidence_interval(sample, method="beta-logit", level=level),
     )
-    assert pivot_quantiles().highest_level == pytest.approx(HIGHEST)
+    assert 1 - 2 * pivot_quantiles().tails[-1] == pytest.approx(HIGHEST)
     farthest = gaffke_limits(sample[:, None], level)
     low = max(min(inner[0], float(other.low)), float(farthest.low[0]))
     high = min(max(inner[1], float(other.high)), float(farthest.high[0]))
@@ -468,4 +473,4 @@ def test_the_pivot_of_the_script_against_the_formulas(script):
 
 def test_the_pivot_of_equal_scores_is_infinite_on_their_side():
     none = np.zeros(2)
-    assert pivot(10, np.array([0.2, 0.4]), none, none, 0.3).tolist() == [-np.inf, np.inf]
+    assert pivot_of_moments(10, np.array([0.2, 0.4]), none, none, 0.3).tolist() == [-np.inf, np.inf]

@@ -10,8 +10,8 @@ from confir.data.qrels import build_qrels
 from confir.data.run import build_run
 from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
 from confir.intervals.confidence_intervals import confidence_interval
-from confir.intervals.document_intervals import check_epsilon
 from confir.intervals.method_list import METHODS, methods_over
+from confir.intervals.standard_error import check_epsilon
 from confir.resampling.document_bootstrap import bootstrap_documents
 
 RANKED = list("axbcydezf")

@@ -12,7 +12,6 @@ import numpy as np
 
 from confir.arguments import as_level
 from confir.arrays import Floats, Integers
-from confir.intervals.beta_logit import remove_skewness
 from confir.intervals.interval import Limits, tail_probabilities
 from confir.intervals.method import Method, Use
 from confir.intervals.probe import Probe, mirrored, side_of_quantiles
@@ -27,11 +26,13 @@ from confir.resampling.statistics import inverse_logit, logit
 def bootstrap_t_interval(distribution: SamplingDistribution, level: float) -> Limits:
     """``m - q(1-α/2)·se, m - q(α/2)·se`` with quantiles of ``(m*-m)/se*`` ([Soboroff2014] §4).
 
-    Replicates without variance are dropped.
+    Replicates without variance are dropped. Two topics have no limits: a replicate of two topics that
+    varies has the sample's own mean, so that T* is 0 throughout.
     """
     tails = tail_probabilities(level)
     low, high = _quantiles(around_quantiles(distribution.t, tails), tails)
-    estimate, se = distribution.estimate, _se_of_three(distribution)
+    estimate = distribution.estimate
+    se = np.where(distribution.df > 1, distribution.require("se"), np.nan)
     return Limits(estimate - high * se, estimate - low * se)
 
 
@@ -47,7 +48,7 @@ def symmetric_t_interval(distribution: SamplingDistribution, level: float) -> Li
     """``m ± q·se`` with the level-quantile of ``|m*-m|/se*`` (Hall 1988)."""
     as_level(level)
     (reach,) = _quantiles(distribution.ascending(_absolute_t), (level,))
-    half = reach * _se_of_three(distribution)
+    half = reach * np.where(distribution.df > 1, distribution.require("se"), np.nan)
     return Limits(distribution.estimate - half, distribution.estimate + half)
 
 
@@ -88,14 +89,6 @@ def _absolute_logit_t(distribution: SamplingDistribution) -> Floats:
     return np.abs(distribution.logit_t)
 
 
-def _se_of_three(distribution: SamplingDistribution) -> Floats:
-    """Return standard errors, NaN below three topics.
-
-    A replicate of two topics that varies has the sample's own mean: T* is 0 throughout.
-    """
-    return np.where(distribution.df > 1, distribution.require("se"), np.nan)
-
-
 def _hall_replicates(distribution: SamplingDistribution) -> Floats:
     """Return U of each replicate, with the replicate's own a and b; infinite T stay as they are."""
     n = distribution.count.astype(np.float64)
@@ -103,7 +96,8 @@ def _hall_replicates(distribution: SamplingDistribution) -> Floats:
     a, b = _hall_constants(replicates, se, distribution.require("replicate_skewness"), n)
     t = distribution.logit_t
     with np.errstate(invalid="ignore"):
-        u = remove_skewness(t, a * t, b)
+        bend = a * t
+        u = t * (1.0 + bend * (1.0 + bend / 3.0)) + b
     return np.where(np.isinf(t), t, u)
 
 

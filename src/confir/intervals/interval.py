@@ -10,10 +10,16 @@ import numpy as np
 from confir.arguments import as_level
 from confir.arrays import Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.errors import InvalidValueError
+from confir.order import TIE
 
 if TYPE_CHECKING:
     from confir.data.scores import Scores
     from confir.measures.score_summary import ScoreSummary
+
+
+# Sides of an interval; UNDEFINED where there is none, and where the value is not known.
+BELOW, INSIDE, ABOVE, UNDEFINED = -1, 0, 1, 2
 
 
 class Limits(NamedTuple):
@@ -120,3 +126,24 @@ def means_alone(scores: Scores | ScoreSummary, level: float) -> Interval:
         level=level,
         methods=("none",) * mean.size,
     )
+
+
+def tie_distance(value: Floats) -> Floats:
+    """Return how far from a value another may be and count as equal: rounding, no more."""
+    distance: Floats = TIE * np.maximum(1.0, np.abs(value))
+    return distance
+
+
+def side_of_limits(limits: Limits, value: Floats) -> Integers:
+    """Return the side of each value relative to its interval."""
+    low, high = limits
+    if np.shape(low) != value.shape or np.shape(high) != value.shape:
+        raise InvalidValueError(
+            f"a method returned limits of shape {np.shape(low)} and {np.shape(high)}; expected "
+            f"{value.shape}: one for each column"
+        )
+    tie = tie_distance(value)
+    below, above = value < low - tie, value > high + tie
+    side = np.where(below, BELOW, np.where(above, ABOVE, INSIDE))
+    unknown = np.isnan(low) | np.isnan(high) | np.isnan(value)
+    return np.where(unknown, UNDEFINED, side)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from confir.arrays import Integers
-from confir.intervals.interval import Limits
-from confir.intervals.probe import Probe, side_of_limits
+from confir.intervals.interval import Limits, side_of_limits
+from confir.intervals.probe import Probe
 from confir.resampling.distribution import Resampled, SamplingDistribution
 from confir.resampling.sample import Sample
 
@@ -48,7 +48,8 @@ class Method:
     compute
         From a sampling distribution and a level to limits.
     needs
-        The fields of the distribution that it reads.
+        The fields of the distribution that it reads besides the estimate: with "replicates" topics or
+        documents are resampled; by "se" alone limits at any level follow from a standard error.
     topics, documents
         What it rests on over each; None where it does not serve. What serves documents also serves
         topics and documents together, given the fields.
@@ -91,16 +92,6 @@ class Method:
         """What it rests on, by what is resampled: topics, documents or both."""
         both: dict[Resampled, Use | None] = {"topics": self.topics, "documents": self.documents}
         return {over: use for over, use in both.items() if use is not None}
-
-    @property
-    def resamples(self) -> bool:
-        """Whether it needs replicates."""
-        return "replicates" in self.needs
-
-    @property
-    def takes_se_alone(self) -> bool:
-        """Whether limits at any level follow from the estimate, its standard error and the topics."""
-        return self.needs == ("se",)
 
     @property
     def counts(self) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from confir.arguments import as_choice
 from confir.errors import UnsupportedMethodError, enumerate_names
-from confir.intervals.beta_logit import BETA_LOGIT
+from confir.intervals.beta_intervals import BETA_LOGIT, CALIBRATED_BETA
 from confir.intervals.bootstrap_t import (
     BOOTSTRAP_T,
     BOOTSTRAP_T_LOGIT,
@@ -21,10 +21,8 @@ from confir.intervals.bootstrap_t import (
     SYMMETRIC_T_LOGIT,
 )
 from confir.intervals.bounded import BETTING, GAFFKE
-from confir.intervals.calibrated_beta import CALIBRATED_BETA
-from confir.intervals.document_intervals import LINEAR, LOGIT
 from confir.intervals.percentile import BCA, PERCENTILE, STUDENTISED_LOGIT
-from confir.intervals.standard import LOGIT_T, T
+from confir.intervals.standard_error import LINEAR, LOGIT, LOGIT_T, T
 from confir.resampling.distribution import Resampled
 
 if TYPE_CHECKING:

@@ -15,15 +15,10 @@ from functools import cached_property
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.errors import InvalidValueError
 from confir.intervals.count_kernels import CountKernels, Tally
-from confir.intervals.interval import Limits
-from confir.order import TIE
+from confir.intervals.interval import ABOVE, BELOW, INSIDE, UNDEFINED, tie_distance
 from confir.resampling.distribution import SamplingDistribution, interpolate
 from confir.resampling.topic_distribution import ROUNDING
-
-# Sides of an interval; UNDEFINED where there is none, and where the value is not known.
-BELOW, INSIDE, ABOVE, UNDEFINED = -1, 0, 1, 2
 
 
 class TargetCounts:
@@ -260,27 +255,6 @@ class CountedProbe(Probe):
     def _square_root(self, squares: Floats) -> Floats:
         """Return the T of such squares."""
         return np.copysign(np.sqrt(np.abs(squares) * self.distribution.df), squares)
-
-
-def tie_distance(value: Floats) -> Floats:
-    """Return how far from a value another may be and count as equal: rounding, no more."""
-    distance: Floats = TIE * np.maximum(1.0, np.abs(value))
-    return distance
-
-
-def side_of_limits(limits: Limits, value: Floats) -> Integers:
-    """Return the side of each value relative to its interval."""
-    low, high = limits
-    if np.shape(low) != value.shape or np.shape(high) != value.shape:
-        raise InvalidValueError(
-            f"a method returned limits of shape {np.shape(low)} and {np.shape(high)}; expected "
-            f"{value.shape}: one for each column"
-        )
-    tie = tie_distance(value)
-    below, above = value < low - tie, value > high + tie
-    side = np.where(below, BELOW, np.where(above, ABOVE, INSIDE))
-    unknown = np.isnan(low) | np.isnan(high) | np.isnan(value)
-    return np.where(unknown, UNDEFINED, side)
 
 
 def side_of_quantiles(

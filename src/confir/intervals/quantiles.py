@@ -53,7 +53,7 @@ def normal_quantile(tail: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _t_quantile(df: float, level: float) -> float:
-    """Solve for the quantile by Newton's method.
+    """Solve for the quantile by Newton's method, with the density f of Student's t.
 
     ``P(|T| ≤ t)`` is concave in t, and the normal quantile is the smallest of all: steps from there
     lead up to the solution, and never beyond it.
@@ -63,19 +63,20 @@ def _t_quantile(df: float, level: float) -> float:
     t = normal_quantile((1.0 - level) / 2.0)
     if math.isinf(df):
         return t
+    if df < _LARGE_DF:
+        at_zero = math.gamma((df + 1.0) / 2.0) / (math.sqrt(math.pi * df) * math.gamma(df / 2.0))
+    else:
+        r = 1.0 / df
+        at_zero = math.exp(-r / 4.0 + r**3 / 24.0) / math.sqrt(2.0 * math.pi)
     step = math.inf
     while abs(step) > _LAST_STEP * t:
-        step = _step(t, df, level)
+        density = at_zero * math.exp(-(df + 1.0) / 2.0 * math.log1p(t * t / df))
+        if t < 1.0:
+            step = level / (2.0 * density) - _share_within(t, df)
+        else:
+            step = _share_beyond(t, df) - (1.0 - level) / (2.0 * density)
         t += step
     return t
-
-
-def _step(t: float, df: float, level: float) -> float:
-    """Return ``(level - P(|T| ≤ t)) / 2f(t)``, with the density f of Student's t."""
-    density = _density_at_zero(df) * math.exp(-(df + 1.0) / 2.0 * math.log1p(t * t / df))
-    if t < 1.0:
-        return level / (2.0 * density) - _share_within(t, df)
-    return _share_beyond(t, df) - (1.0 - level) / (2.0 * density)
 
 
 def _share_within(t: float, df: float) -> float:
@@ -102,11 +103,3 @@ def _share_beyond(t: float, df: float) -> float:
     for k in range(_DEPTH, 0, -1):
         fraction = 1.0 + k * (df + k - 1) / (df + 2 * k - 2) / (df + 2 * k) * z / fraction
     return (t / df + 1.0 / t) / fraction
-
-
-def _density_at_zero(df: float) -> float:
-    """Return ``Γ((df+1)/2) / (√(π df) Γ(df/2))``."""
-    if df < _LARGE_DF:
-        return math.gamma((df + 1.0) / 2.0) / (math.sqrt(math.pi * df) * math.gamma(df / 2.0))
-    r = 1.0 / df
-    return math.exp(-r / 4.0 + r**3 / 24.0) / math.sqrt(2.0 * math.pi)

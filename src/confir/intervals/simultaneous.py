@@ -17,7 +17,7 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.intervals.interval import Limits
-from confir.resampling.borrowed_variance import NOTHING_BORROWED, BorrowedVariance
+from confir.resampling.pair_draws import NOTHING_BORROWED, BorrowedVariance
 
 # Adjusted p-values are products of p-values: those so near to 1 - level are equal to it.
 _ROUNDING = 1e-9
@@ -165,7 +165,12 @@ class ComparisonFamily:
 
         size = np.abs(t) if self.sides == 2 else t
         single = self.sides * stdtr(df, -size)
-        family = np.clip(np.minimum(self.size * single, self._shares(size, errors)), single, 1.0)
+        family = self.size * single
+        if self.size > 1 and len(self.maxima):
+            reached = len(self.maxima) - np.searchsorted(self.maxima, size, side="left")
+            share = np.asarray((1.0 + reached) / (len(self.maxima) + 1.0), np.float64)
+            family = np.minimum(family, share + errors * monte_carlo_error(share, len(self.maxima)))
+        family = np.clip(family, single, 1.0)
         if self_normalised is None:
             return np.where(np.isnan(t), np.nan, family)
         p: Floats = np.fmin(family, self.symmetric_bound(t, self_normalised))
@@ -181,14 +186,6 @@ class ComparisonFamily:
         return borderline_decisions(
             lambda errors: self.p_values(t, df, self_normalised, errors), level
         )
-
-    def _shares(self, size: Floats, errors: float) -> Floats:
-        """Return the share of maxima that reach t, the observed one counted along; 1 without any."""
-        if self.size < 2 or not len(self.maxima):
-            return np.ones(np.shape(size))
-        reached = len(self.maxima) - np.searchsorted(self.maxima, size, side="left")
-        share = np.asarray((1.0 + reached) / (len(self.maxima) + 1.0), np.float64)
-        return share + errors * monte_carlo_error(share, len(self.maxima))
 
 
 def order_statistic(ascending: Floats, level: float) -> Any:

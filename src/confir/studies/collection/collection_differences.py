@@ -22,8 +22,8 @@ from confir.data.table_columns import (
 )
 from confir.defaults import LEVEL, LOGIT_EPSILON
 from confir.errors import UnknownNameError, counted
-from confir.intervals.document_intervals import check_document_replicates
 from confir.intervals.quantiles import t_quantile
+from confir.intervals.standard_error import check_document_replicates
 from confir.number_text import percent, topics_text
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.distribution import SamplingDistribution

@@ -15,13 +15,13 @@ from confir.arguments import as_choices, as_flag, as_level
 from confir.arrays import Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.defaults import LEVEL, LOGIT_EPSILON
-from confir.intervals.document_intervals import (
-    check_document_replicates,
-    linear_interval,
-    two_sided_normal,
-)
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import DEFAULT_SCORE_METHOD
+from confir.intervals.standard_error import (
+    check_document_replicates,
+    t_interval,
+    two_sided_normal,
+)
 from confir.number_text import percent, topics_text
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_replicates import DocumentReplicates
@@ -163,7 +163,7 @@ def summarise_means(
             found = (
                 _parametric_limits(sample, np.stack(logit_sd, axis=1), over.scores, summary, level)
                 if method.by_topic
-                else linear_interval(
+                else t_interval(
                     over.distribution_with_topics()
                     if method.with_topics
                     else over.distribution(slice(None)),

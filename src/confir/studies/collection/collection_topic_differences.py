@@ -13,7 +13,7 @@ from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, LOGIT_EPSILON
 from confir.errors import InvalidValueError
-from confir.intervals.document_intervals import check_document_replicates, two_sided_normal
+from confir.intervals.standard_error import check_document_replicates, two_sided_normal
 from confir.number_text import percent
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_replicates import DocumentReplicates

@@ -17,15 +17,15 @@ from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, LOGIT_EPSILON
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.intervals.confidence_intervals import confidence_interval
-from confir.intervals.document_intervals import (
+from confir.intervals.interval import Limits
+from confir.intervals.method_list import DEFAULT_SCORE_METHOD
+from confir.intervals.small_r import correct_small_r
+from confir.intervals.standard_error import (
     check_document_replicates,
     logit_limits,
     logit_spread,
     two_sided_normal,
 )
-from confir.intervals.interval import Limits
-from confir.intervals.method_list import DEFAULT_SCORE_METHOD
-from confir.intervals.small_r import correct_small_r
 from confir.measures.measure_list import MEASURES
 from confir.measures.parsing import parse_measure
 from confir.number_text import percent

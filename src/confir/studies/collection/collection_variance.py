@@ -11,7 +11,7 @@ from confir.arrays import Floats
 from confir.data.result import Result, axis, constant, over, result
 from confir.defaults import LOGIT_EPSILON
 from confir.errors import InvalidValueError
-from confir.intervals.document_intervals import check_document_replicates
+from confir.intervals.standard_error import check_document_replicates
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.kinds import against

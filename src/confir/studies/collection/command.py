@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from confir.cli import options
 from confir.cli.input import Inputs
+from confir.cli.input_options import JUDGED
 from confir.cli.output import Output
 from confir.cli.parameters import Instead, Option, PathRole, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
@@ -81,7 +83,9 @@ _OF_RUNS = ("best", "pairs", "groups", "ranks")
 
 def collection_command(
     *,
-    inputs: Annotated[Inputs, Without("scores", "columns", "bounded"), Instead(measure=_MEASURES)],
+    inputs: Annotated[
+        Inputs, Without("scores", "columns", "bounded", *JUDGED), Instead(measure=_MEASURES)
+    ],
     show: Annotated[str | None, VIEWS.option()] = None,
     topics: TopicsOption = False,
     baseline: Annotated[
@@ -158,7 +162,7 @@ def check_settings(
     statistics: options.DocumentStatistics, measures: Sequence[str], rel: int
 ) -> None:
     """Raise before any work if epsilon or a measure is invalid."""
-    from confir.intervals.document_intervals import check_epsilon, unbounded_error
+    from confir.intervals.standard_error import check_epsilon, unbounded_error
     from confir.measures.parsing import definition_bound, parse_measures
 
     check_epsilon(statistics.epsilon)
@@ -183,7 +187,7 @@ def _check_methods(
         raise InvalidValueError("--show topics takes one --method")
     chosen = methods or [DEFAULT_SCORE_METHOD]
     asked = find_method(chosen[0], "documents")
-    if asked.resamples and asked.counts:  # its limits are quantiles of the replicates
+    if "replicates" in asked.needs and asked.counts:  # its limits are quantiles of the replicates
         check_tails(statistics.replicates, statistics.level)
     return chosen
 
@@ -205,7 +209,7 @@ def resample(
             f"deviation; a stable interval needs {LEAST_REPLICATES} or more",
             SmallSampleWarning,
         )
-    with Progress("resampling the collection", total=None, quiet=quiet) as progress:
+    with nullcontext() if quiet else Progress("resampling the collection", total=None) as progress:
         return resample_documents(
             experiment,
             replicates=statistics.replicates,

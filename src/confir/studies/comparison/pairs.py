@@ -25,9 +25,9 @@ from confir.intervals.method_list import (
 )
 from confir.parallel import run_blocks, run_in_threads
 from confir.resampling.distribution import Resampled, SamplingDistribution
+from confir.resampling.replicates import DrawnWeights
 from confir.resampling.sample import Sample, names
 from confir.resampling.topic_sample import tie_steps
-from confir.resampling.topic_weights import DrawnWeights
 
 # Columns and numbers taken together, so that memory does not grow with the topics or the pairs.
 MOST_COLUMNS = 1024
@@ -232,6 +232,12 @@ class MeanDifferences(NamedTuple):
         constant: Booleans = np.isnan(self.se) & (self.topics >= LEAST_TOPICS)
         return constant
 
+    @property
+    def tested(self) -> Integers:
+        """Number of pairs that are tested, by measure: identical runs are not."""
+        tested: Integers = np.sum((self.topics >= LEAST_TOPICS) & ~self.identical, axis=0)
+        return tested
+
     def columns(self) -> Iterator[MeanDifferences]:
         """Yield the mean differences by each measure."""
         return (MeanDifferences(*part) for part in zip(*(one.T for one in self), strict=True))
@@ -257,11 +263,14 @@ def mean_differences(
     pairs: Pairs, method: Method, level: float, replicates: int, rng: np.random.Generator
 ) -> tuple[MeanDifferences, Limits]:
     """Return mean differences and their limits; all pairs share the replicates."""
-    blocks = pairs.blocks(_RESAMPLED_COLUMNS) if method.resamples else pairs.blocks()
+    blocks = pairs.blocks(_RESAMPLED_COLUMNS) if "replicates" in method.needs else pairs.blocks()
     first = pairs.contrast(blocks[0])
     check_fit(method, first)
     drawn: DrawnWeights[Any] = DrawnWeights(
-        lambda own: first.draw(replicates, own, method.needs) if method.resamples else None, rng
+        lambda own: (
+            first.draw(replicates, own, method.needs) if "replicates" in method.needs else None
+        ),
+        rng,
     )
 
     def task(columns: slice) -> tuple[MeanDifferences, Limits]:
@@ -293,7 +302,7 @@ def model_weights(pairs: Pairs) -> Floats:
 def limits_at(means: MeanDifferences, method: str, level: float) -> Limits:
     """Return the limits of mean differences at a level, by a method that takes se alone."""
     chosen = METHODS[method]
-    if not chosen.takes_se_alone:
+    if chosen.needs != ("se",):
         lacking = [need for need in chosen.needs if need != "se"]
         raise UnsupportedMethodError(
             f"intervals by the method {method!r} need {' and '.join(lacking)} of the differences, "

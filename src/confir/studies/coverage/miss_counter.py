@@ -14,19 +14,12 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.intervals.count_kernels import CountKernels, compile_kernels
+from confir.intervals.interval import ABOVE, BELOW, INSIDE, UNDEFINED, tie_distance
 from confir.intervals.method import Method
-from confir.intervals.probe import (
-    ABOVE,
-    BELOW,
-    INSIDE,
-    UNDEFINED,
-    CountedProbe,
-    Probe,
-    tie_distance,
-)
+from confir.intervals.probe import CountedProbe, Probe
 from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.replicates import topic_draws
 from confir.resampling.topic_sample import TopicSample
-from confir.resampling.topic_weights import topic_draws
 from confir.stored_results import Arrays, digest
 from confir.studies.coverage.studied_methods import method_identity
 
@@ -242,7 +235,8 @@ class _CountedBlock:
 
 def can_count(methods: Sequence[Method], cells: int) -> bool:
     """Whether counts suffice for all methods, with enough replicates for compiled code to pay off."""
-    if not all(method.counts for method in methods) or not any(one.resamples for one in methods):
+    resampled = any("replicates" in method.needs for method in methods)
+    if not resampled or not all(method.counts for method in methods):
         return False
     loaded = compile_kernels.cache_info().currsize > 0
     return (loaded or cells >= _WORTH_COMPILING) and compile_kernels() is not None

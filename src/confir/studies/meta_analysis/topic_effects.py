@@ -18,8 +18,8 @@ from confir.arrays import Floats
 from confir.data.tables.effect_files import EffectTable, Group
 from confir.defaults import LEVEL, LOGIT_EPSILON
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.intervals.document_intervals import two_sided_normal
 from confir.intervals.quantiles import t_quantile
+from confir.intervals.standard_error import two_sided_normal
 from confir.resampling.document_replicates import DocumentReplicates, transform_of
 from confir.resampling.kinds import require_knowledge
 from confir.resampling.sample import Knowledge

@@ -20,8 +20,8 @@ from confir.data.result import (
     result,
 )
 from confir.errors import InvalidValueError
-from confir.intervals.document_intervals import two_sided_normal
 from confir.intervals.method_list import METHODS
+from confir.intervals.standard_error import two_sided_normal
 from confir.order import TIE
 from confir.resampling.statistics import clipped_logit
 from confir.studies.collection.collection_means import MEAN_METHODS, CollectionMeans

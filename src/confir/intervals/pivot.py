@@ -1,7 +1,8 @@
-"""Quantiles of a pivot, read from a table, between whose points they are linear.
+"""The pivot of a mean that `calibrated-beta` tests, and its quantiles, read from a table.
 
-The table is made by `tables/pivot_quantiles.py`. Interpolation is linear in all coordinates, so that
-quantiles keep their order in the level.
+The pivot is ``U = T + aT² + a²T³/3 + b``, Student's t on the logit scale with a correction of skewness
+(Hall 1992). `tables/pivot_quantiles.py` makes the table. Interpolation is linear in all coordinates, so
+that quantiles keep their order in the level.
 """
 
 from __future__ import annotations
@@ -9,15 +10,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.intervals.quantiles import normal_quantile
 from confir.order import distinct
+from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.statistics import logit
 
 TABLE = Path(__file__).with_name("pivot_quantiles.npz")
+
+# Few topics say little about skewness: the beta distribution's has the weight of this many topics.
+PRIOR_TOPICS = 100.0
 
 # A pivot of this size is compressed to ½: quantiles at 0.95 are about as large.
 PIVOT_SCALE = 3.0
@@ -29,17 +35,112 @@ _ABOVE_ONE = 1.05
 STEPS = 32_767
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Pivot:
+    """What the pivot of each column is made of: ``T = (centre - logit μ)·scale``, a and b.
+
+    The centre is the logit of the sample's mean.
+    """
+
+    centre: Floats
+    scale: Floats
+    a: Floats
+    b: Floats
+
+    @classmethod
+    def before_mirrored(cls, sample: SamplingDistribution) -> Self:
+        """Return the pivot of the means of a sample, and after it of those of 1-x, which is -U."""
+        m, se = sample.estimate, sample.require("se")
+        a, b = skewness_terms(sample.count, m, se, sample.require("skewness"))
+        centre, scale = logit(m), m * (1.0 - m) / se
+        return cls(
+            np.concatenate([centre, -centre]),
+            np.concatenate([scale, scale]),
+            np.concatenate([a, -a]),
+            np.concatenate([b, -b]),
+        )
+
+    def of_columns(self, columns: Integers) -> Pivot:
+        """Return the pivot of some columns."""
+        return Pivot(self.centre[columns], self.scale[columns], self.a[columns], self.b[columns])
+
+    def with_slope(self, candidate: Floats) -> tuple[Floats, Floats]:
+        """Return U at the logit of a candidate mean; at several, logits × columns.
+
+        And the root of its derivative by T, ``1 + aT``: U is flat where that is 0.
+        """
+        t = (self.centre - candidate) * self.scale
+        bend = self.a * t
+        return t * (1.0 + bend * (1.0 + bend / 3.0)) + self.b, 1.0 + bend
+
+    def solve(self, quantile: Floats) -> Floats:
+        """Return the logit at which the pivot has a value; -∞ or ∞ where the value is infinite."""
+        found = self.centre - solve_cubic(self.a, quantile - self.b) / self.scale
+        return np.where(np.isinf(quantile), -quantile, found)
+
+
+def skewness_terms(
+    n: Integers | int, m: Floats, se: Floats, skewness: Floats, prior_topics: float = PRIOR_TOPICS
+) -> tuple[Floats, Floats]:
+    """Return a and b, the terms of the correction, with the skewness shrunk to the beta's."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = 1.0 / (m * (1.0 - m))
+        # (1-2m)s/(m(1-m)): the skewness of zeros and ones with this mean and variance
+        binary = (1.0 - 2.0 * m) * slope * se * np.sqrt(n)
+        beta = 2.0 * binary / (1.0 + n * np.square(se) * slope)
+        shrunk = (n * skewness + prior_topics * beta) / (n + prior_topics)
+        if np.isinf(prior_topics):
+            shrunk = beta
+        return (shrunk / 3.0 - binary / 2.0) / np.sqrt(n), shrunk / (6.0 * np.sqrt(n))
+
+
+def sample_skewness(distribution: SamplingDistribution) -> Floats:
+    """Return the skewness of each column's scores (ddof=0)."""
+    if distribution.skewness is not None:
+        return distribution.skewness
+    n = distribution.count
+    deviations = np.nan_to_num(distribution.require("sample") - distribution.estimate)
+    variance = np.square(distribution.require("se")) * (n - 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        skewness: Floats = (np.square(deviations) * deviations).sum(axis=0) / n / variance**1.5
+    return skewness
+
+
+def solve_cubic(a: Floats, value: Floats) -> Floats:
+    """Return the T with ``T + aT² + a²T³/3 = value``: ``(c-1)/a`` with ``c = ∛(1 + 3a·value)``.
+
+    ``c-1 = (c³-1)/(c²+c+1)`` gives it without a division by a, which may be 0.
+    """
+    root = np.cbrt(1.0 + 3.0 * a * value)
+    solution: Floats = 3.0 * value / (np.square(root) + root + 1.0)
+    return solution
+
+
+def pivot_of_moments(
+    n: int,
+    mean: Floats,
+    variance: Floats,
+    third: Floats,
+    truth: float,
+    prior_topics: float = PRIOR_TOPICS,
+) -> Floats:
+    """Return U at the true mean, of samples with these moments about their mean.
+
+    Equal scores have ±∞, by the side on which they lie.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        skewness, se = third / (variance * (n - 1) / n) ** 1.5, np.sqrt(variance / n)
+        a, b = skewness_terms(n, mean, se, skewness, prior_topics)
+        of_samples = Pivot(logit(mean), mean * (1.0 - mean) / se, a, b)
+        u, _ = of_samples.with_slope(logit(np.array(truth)))
+    return np.where(np.isnan(u), np.copysign(np.inf, mean - truth), u)
+
+
 def compress(pivot: Floats) -> Floats:
     """Return ``U / (3 + |U|)``, from -1 to 1, of pivots that may be infinite."""
     with np.errstate(invalid="ignore"):
         compressed: Floats = pivot / (PIVOT_SCALE + np.abs(pivot))
     return np.where(np.isinf(pivot), np.sign(pivot), compressed)
-
-
-def compression_slope(pivot: Floats) -> Floats:
-    """Return the derivative of `compress`."""
-    slope: Floats = PIVOT_SCALE / np.square(PIVOT_SCALE + np.abs(pivot))
-    return slope
 
 
 def expand(compressed: Floats) -> Floats:
@@ -72,11 +173,6 @@ class PivotQuantiles:
     dispersions: Floats
     tails: Floats
     quantiles: Floats
-
-    @property
-    def highest_level(self) -> float:
-        """The highest level of a two-sided interval that the tails serve."""
-        return 1.0 - 2.0 * float(self.tails[-1])
 
     def rows(self, count: Integers, dispersion: Floats, tail: float) -> Floats:
         """Return each column's compressed quantiles beyond which a tail lies: columns × logits.

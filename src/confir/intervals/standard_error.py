@@ -1,7 +1,7 @@
-"""Intervals over resampled documents, alone or with topics: `linear` and `logit`.
+"""Intervals from a standard error: `t`, `logit-t`, and over resampled documents `linear`, `logit`.
 
-They read the spread of a score over resampled collections ([Cormack2006] §5), or that of a mean over
-topics and collections; `percentile` and `bca` read its quantiles.
+Over documents they read the spread of a score over resampled collections ([Cormack2006] §5), or that of
+a mean over topics and collections; `percentile` and `bca` read its quantiles.
 """
 
 from __future__ import annotations
@@ -15,14 +15,27 @@ from confir.errors import UnsupportedMethodError
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method, Use
 from confir.intervals.quantiles import t_quantile
-from confir.intervals.standard import t_interval
 from confir.measures.parsing import bounded_measures
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.kinds import require_knowledge
 from confir.resampling.sample import Knowledge
-from confir.resampling.statistics import clipped_logit, inverse_logit
+from confir.resampling.statistics import clipped_logit, inverse_logit, logit
 from confir.resampling.variance_components import spread
+
+
+def t_interval(distribution: SamplingDistribution, level: float) -> Limits:
+    """``m ± t_{n-1} · se``: Student's interval ([Soboroff2014] §2)."""
+    half = t_quantile(distribution.df, level) * distribution.require("se")
+    return Limits(distribution.estimate - half, distribution.estimate + half)
+
+
+def logit_t_interval(distribution: SamplingDistribution, level: float) -> Limits:
+    """``logit(m) ± t_{n-1} · se / (m(1-m))``, transformed back: the delta method."""
+    m = distribution.estimate
+    with np.errstate(divide="ignore", invalid="ignore"):
+        half = t_quantile(distribution.df, level) * distribution.require("se") / (m * (1.0 - m))
+        return Limits(inverse_logit(logit(m) - half), inverse_logit(logit(m) + half))
 
 
 def linear_interval(distribution: SamplingDistribution, level: float) -> Limits:
@@ -87,6 +100,35 @@ def logit_spread(values: Floats, epsilon: float = LOGIT_EPSILON) -> Floats:
     """Return the standard deviation of clipped logits over the last axis, NaN left out."""
     return spread(clipped_logit(values, epsilon))
 
+
+T = Method(
+    "t",
+    t_interval,
+    needs=("se",),
+    closed_form=True,
+    topics=Use(
+        assumes="the mean is nearly normal",
+        source="Student 1908; Soboroff 2014",
+        cites=("Student1908", "Soboroff2014"),
+        cost="none",
+        fails="few topics or skewed scores: too many misses on one side; limits may leave [0, 1]",
+    ),
+)
+
+LOGIT_T = Method(
+    "logit-t",
+    logit_t_interval,
+    needs=("se",),
+    bounded=True,
+    closed_form=True,
+    logit_scale=True,
+    topics=Use(
+        assumes="the logit of the mean is nearly normal",
+        source="delta method",
+        cost="none",
+        fails="scores that are nearly all 0 or 1",
+    ),
+)
 
 LINEAR = Method(
     "linear",
