@@ -25,7 +25,7 @@ from confir.data.run import Run, build_run
 from confir.data.scores import Scores
 from confir.errors import ConfirWarning
 from confir.measures.evaluation import evaluate
-from confir.report.charts import save_chart
+from confir.report.chart_files import save_chart
 from confir.report.tables import Cell, Table, to_markdown, to_text
 from confir.studies.bias_variance.bias_variance import BiasVariance, decompose_error
 from confir.studies.bias_variance.chart import bias_variance_chart, total_chart

@@ -47,7 +47,7 @@ ALLOWED = {
     "cli": (*LAYERS[:4], "list", "report", "cli"),
     "command": (*LAYERS, "list", "report", "showing", "cli", "command"),
 }
-SHOWING = ("table", "chart", "section", "board", "headline", "page")
+SHOWING = ("table", "chart", "section", "board", "headline", "baseline_section", "page")
 HEAVY = (
     "scipy",
     "numba",
@@ -104,7 +104,7 @@ def _part(name: str) -> str:
     if not inner:
         return "list"
     module = inner[-1] if len(inner) > 1 else ""
-    if module == "command":
+    if module.endswith("command"):
         return "command"
     return "showing" if module in SHOWING else "statistics"
 

@@ -200,7 +200,7 @@ def test_documents_drawn_at_random_correct_scores(confir_command, files, tmp_pat
     goal = ("--human-topics", "--half-width", "0.08")
     plan = confir_command("plan", *given, *stated, *goal)
     assert plan.code == 0, plan.err
-    assert "topics, and documents of each, that people must judge for a 95% t" in plan.out
+    assert "topics, and documents of each, to be judged by humans for a 95% t" in plan.out
     priced = confir_command(
         "plan", *given, *stated, *goal, "--human-cost", "1", "--model-cost", "1"
     )
@@ -214,7 +214,7 @@ def test_topics_for_human_judgement_are_planned(command):
     goal = (*RANDOM, "-m", "AP", "--human-topics", "--half-width", "0.05")
     outcome = command("plan", *goal, "--model-topics", "500")
     assert outcome.code == 0, outcome.err
-    assert "topics that people must judge for a 95% t interval of the mean" in outcome.out
+    assert "topics to be judged by humans for a 95% t interval of the mean" in outcome.out
     priced = command("plan", *goal, "--human-cost", "1", "--model-cost", "0.01")
     assert "cost without" in priced.out
     for arguments, message in (

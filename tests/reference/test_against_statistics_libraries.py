@@ -11,8 +11,8 @@ from confir.data.tables.score_files import read_scores
 from confir.errors import InputWarning
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.families import adjust_p_values
+from confir.studies.planning.goals import Criterion
 from confir.studies.planning.planning import plan_topics
-from confir.studies.planning.power import Criterion
 from studies.score_tables import table
 
 

@@ -9,7 +9,7 @@ import pytest
 import confir
 from chart_labels import names_of, without_numbers
 from confir.data.scores import Scores
-from confir.report.charts import chart
+from confir.report.result_chart import chart
 from confir.studies.chance.random_baseline import compare_with_chance, describe_chance
 from confir.studies.chance.table import chance_note, chance_table, chance_topic_table
 

@@ -34,14 +34,13 @@ from confir.number_text import p_text, signed
 from confir.report import report_page as page_module
 from confir.report.contents import Settings
 from confir.report.gathering import gather_contents, number_of_steps
-from confir.report.merged_warnings import by_importance
-from confir.report.page_data import level_key, page_data, shown
+from confir.report.messages import by_importance
+from confir.report.page_data import level_key, page_data, shown, single_panel
 from confir.report.report_page import (
     Origin,
     default_title,
     find_documentation,
     render_page,
-    single_panel,
     unbroken,
     write_report,
 )

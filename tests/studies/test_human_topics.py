@@ -146,3 +146,12 @@ def test_a_model_that_is_not_needed_has_no_weight_and_one_that_cannot_help_none_
     never = confir.plan_human_topics(contrary, half_width=0.01)
     assert np.isnan(never.human_topics).all()
     assert np.isnan(never.weight).all()
+
+
+@pytest.mark.parametrize(
+    ("family", "baseline", "said"),
+    [("baseline", None, "needs a baseline"), ("best", "a", "takes no baseline")],
+)
+def test_a_family_that_does_not_go_with_the_baseline_is_refused(pilot, family, baseline, said):
+    with pytest.raises(InvalidValueError, match=said):
+        confir.plan_human_topics(pilot, half_width=0.1, family=family, baseline=baseline)

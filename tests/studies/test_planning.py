@@ -13,8 +13,8 @@ from confir.data.tables.score_files import read_scores
 from confir.errors import DegenerateSampleWarning, InvalidValueError, UnknownNameError
 from confir.report.result_table import result_table
 from confir.resampling.kinds import as_topic_sample
+from confir.studies.planning.goals import Criterion
 from confir.studies.planning.pilot import measure_pilot
-from confir.studies.planning.power import Criterion
 from studies.score_tables import table
 
 
@@ -329,6 +329,7 @@ def test_strata_of_equal_variances_plan_as_independent_topics_do():
     values = np.tile([0.4, 0.6], 10) + np.repeat(np.linspace(-0.2, 0.2, 10), 2)
     scores = Scores(topics, ("a",), ("AP",), values[:, None, None])
     design = {"topic": topics, "stratum": [str(place // 2) for place in range(20)]}
-    pilot = measure_pilot(as_topic_sample(scores.with_design(design)), 0.95)
+    pilot = measure_pilot(as_topic_sample(scores.with_design(design)))
     assert pilot.df[0] == pytest.approx(28)
-    assert pilot.freedom.at(np.array([40])).tolist() == [39]
+    _, df = Criterion(0.95, freedom=pilot.freedom).critical_value(np.array([40]))
+    assert df.tolist() == [39]

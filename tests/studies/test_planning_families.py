@@ -11,8 +11,13 @@ from confir.errors import InvalidValueError
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.report.result_table import result_table
 from confir.resampling.kinds import as_topic_sample
-from confir.studies.planning.pilot import measure_pilot, planned_differences
-from confir.studies.planning.power import Criterion, family_level, planned_criterion
+from confir.studies.planning.goals import Criterion
+from confir.studies.planning.pilot import (
+    family_level,
+    measure_pilot,
+    planned_criterion,
+    planned_differences,
+)
 from studies.score_tables import table
 
 SD, DIFFERENCE = 0.2, 0.1
@@ -193,7 +198,7 @@ def test_the_plan_of_a_best_set_is_two_half_widths_of_the_worst_pair(pilot):
     assert plan.runs == pilot.runs
     sample = as_topic_sample(pilot)
     differences = planned_differences(sample, None, by_partner=True)
-    criterion = planned_criterion(sample, measure_pilot(differences, 0.95), "best", None, 0.95)
+    criterion = planned_criterion(sample, measure_pilot(differences), "best", None, 0.95)
     for r, m in np.ndindex(plan.topics.shape):
         others = [o for o in range(3) if o != r]
         sds = [(pilot.values[:, r, m] - pilot.values[:, o, m]).std(ddof=1) for o in others]

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from confir.arguments import as_choice, as_generator, as_level, as_real, as_texts
+from confir.arguments import as_choice, as_generator, as_level, as_real, as_texts, check_replicates
 from confir.arrays import Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
@@ -23,9 +23,8 @@ from confir.intervals.method_list import find_method
 from confir.measures.parsing import bounded_measures
 from confir.measures.score_sources import as_scores
 from confir.resampling.kinds import needs
-from confir.resampling.replicates import Rng, check_replicates
+from confir.resampling.replicates import Rng, draw_topics
 from confir.resampling.sample import Knowledge
-from confir.resampling.topic_weights import draw_topics
 from confir.resampling.variance_components import mean_over_topics
 from confir.studies.bias_variance.error_parts import (
     BEST,

@@ -6,19 +6,17 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
-from confir.cli.judged_input import JudgedInputs
+from confir.cli.input import Inputs
 from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, Without, refuse_options
-from confir.defaults import DEFAULT_POWER, FAMILIES, LEVEL, OBSERVED, SEED
+from confir.defaults import DEFAULT_POWER, FAMILIES, LEVEL, OBSERVED
 from confir.errors import InvalidValueError
+from confir.studies.planning.human_command import HumanGoal, check_human_goal, plan_judgements
 
 if TYPE_CHECKING:
     from confir.cli.answers import Answer
 
 _GOAL = "Goal"
-
-# Goals that a plan of human judgements takes, too.
-_OF_HUMAN_TOPICS = ("half_width", "topics", "judgements_per_topic", "family")
 
 # For so many measures, a sentence says what the pilot's topics can detect.
 _MOST_SENTENCES = 3
@@ -98,44 +96,9 @@ class Goal:
     ] = None
 
 
-@dataclass(frozen=True, slots=True)
-class HumanGoal:
-    """Whether human judgements are planned, with how many by the model, and what they cost."""
-
-    human_topics: Annotated[
-        bool,
-        Option(
-            "With --human: how many topics people must judge for --half-width, in addition to the "
-            "model's; with random-documents also how many documents per topic.",
-            panel=options.HUMAN_PANEL,
-        ),
-    ] = False
-    model_topics: Annotated[
-        int | None,
-        Option(
-            "With --human-topics: topics that the model judges; by default those of QRELS.",
-            panel=options.HUMAN_PANEL,
-            least=5,
-        ),
-    ] = None
-    human_cost: Annotated[
-        float | None,
-        Option(
-            "With --human-topics: cost of a human judgement (of a topic, without "
-            "--judgements-per-topic, unless documents were drawn); with --model-cost, the cheapest mix "
-            "is planned.",
-            panel=options.HUMAN_PANEL,
-        ),
-    ] = None
-    model_cost: Annotated[
-        float | None,
-        Option("With --human-topics: cost of a judgement by the model.", panel=options.HUMAN_PANEL),
-    ] = None
-
-
 def plan_command(
     *,
-    inputs: Annotated[JudgedInputs, Without("bounded")],
+    inputs: Annotated[Inputs, Without("bounded")],
     baseline: Annotated[
         str | None,
         Option(
@@ -178,7 +141,7 @@ def plan_command(
     if votes is not None:
         _plan_votes(inputs, votes, goal, baseline, level, out)
         return
-    _check_labels(inputs, goal, people)
+    check_human_goal(inputs, goal, people)
     if goal.half_width is not None:
         reason = "is for differences to detect, not for a half width"
         refuse_options(inputs.context, ["power"], reason)
@@ -204,61 +167,13 @@ def plan_command(
     )
     if people.human_topics:
         run = inputs.find_baseline(baseline, scores.runs)
-        out.deliver(_plan_judgements(inputs, scores, goal, people, run, level))
+        out.deliver(plan_judgements(inputs, scores, goal, people, run, level))
     else:
         out.deliver(plan_of(scores))
 
 
-def _plan_judgements(
-    inputs: JudgedInputs,
-    scores: Any,
-    goal: Goal,
-    people: HumanGoal,
-    baseline: str | None,
-    level: float,
-) -> Answer:
-    """Return how many topics, or documents of each, people must judge."""
-    from confir.cli.answers import Answer, result_answer
-    from confir.data.sampling_designs.sampled_document_scores import as_sampled
-    from confir.report.result_table import result_table
-    from confir.studies.planning.human_documents import plan_human_documents
-    from confir.studies.planning.human_topics import plan_human_topics
-
-    asked: dict[str, Any] = {
-        "half_width": goal.half_width,
-        "baseline": baseline,
-        "family": goal.family,
-        "level": level,
-    }
-    if not scores.human_documents:
-        refuse_options(inputs.context, ["topics"], "is for --human-sample random-documents")
-        each = goal.judgements_per_topic or 1
-        human, model = (
-            None if cost is None else cost * each for cost in (people.human_cost, people.model_cost)
-        )
-        topics = people.model_topics
-        return result_answer(
-            plan_human_topics(
-                scores, **asked, model_topics=topics, human_cost=human, model_cost=model
-            )
-        )
-    refuse_options(inputs.context, ["model_topics"], "is for --human-sample random-topics")
-    mix = plan_human_documents(
-        scores,
-        **asked,
-        topics=goal.topics,
-        documents=goal.judgements_per_topic,
-        human_cost=people.human_cost,
-        model_cost=people.model_cost,
-    )
-    note = mix.note()
-    if as_sampled(scores.listed()).draw_replicates:
-        note += f"; sd of the draw by replicates of it, seed {SEED}"
-    return Answer(mix.to_records(), result_table(mix, note), mix)
-
-
 def _plan_votes(
-    inputs: JudgedInputs,
+    inputs: Inputs,
     votes: str,
     goal: Goal,
     baseline: str | None,
@@ -277,29 +192,11 @@ def _plan_votes(
         "level": level,
         "cluster": inputs.cluster,
     }
-    used = {*asked, *_names(Output), "scheduler"}  # the last works around any command
+    used = {
+        *asked,
+        *(one.name for one in fields(out)),
+        "scheduler",
+    }  # the last works around any command
     others = [name for name in inputs.context.params if name not in used]
     refuse_options(inputs.context, others, "cannot be combined with --votes")
     out.deliver(result_answer(plan_votes(**asked)))
-
-
-def _check_labels(inputs: JudgedInputs, goal: Goal, people: HumanGoal) -> None:
-    """Raise where options are for planning human judgements, or not for it."""
-    judged = inputs.check_human()
-    if not people.human_topics:
-        own = [name for name in _names(HumanGoal) if name != "human_topics"]
-        refuse_options(inputs.context, own, "is for --human-topics")
-        return
-    if not judged:
-        raise InvalidValueError(
-            "--human-topics needs a pilot: --human QRELS, human judgements, and --human-sample"
-        )
-    if goal.half_width is None:
-        raise InvalidValueError("--human-topics needs --half-width, the goal")
-    others = [name for name in _names(Goal) if name not in _OF_HUMAN_TOPICS]
-    refuse_options(inputs.context, others, "cannot be combined with --human-topics")
-
-
-def _names(group: type) -> list[str]:
-    """Return the names of the options that a group declares."""
-    return [field.name for field in fields(group)]

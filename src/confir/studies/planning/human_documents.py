@@ -16,9 +16,9 @@ from confir.defaults import LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError, counted
 from confir.measures.score_sources import as_scores
 from confir.resampling.kinds import as_sample
+from confir.studies.planning.goals import fewest_topics
 from confir.studies.planning.human_plans import JudgementPlan, PlannedFamily, check_costs
 from confir.studies.planning.pilot import partners
-from confir.studies.planning.power import fewest_topics
 from confir.studies.planning.sentences import human_goal
 
 # Plans draw no fewer documents of a topic than this part of the pilot's, which says little of fewer.
@@ -30,22 +30,22 @@ _EVERY = 100
 
 @result
 class DocumentPlan(JudgementPlan):
-    """Topics, and documents of each, that people must judge for a half width: runs × measures.
+    """Topics, and documents of each, to be judged by humans for a half width: runs × measures.
 
     Attributes
     ----------
     runs, measures, baseline, family, half_width, cost, cost_alone
         As in `JudgementPlan`.
     topics, documents
-        Topics, and documents of each that people judge; NaN where even all are too few.
+        Topics, and documents of each that humans judge; NaN where even all are too few.
     topics_alone
-        Topics that are needed if people judge all documents.
+        Topics that are needed if humans judge all documents.
     between, within
         Standard deviation in the pilot: between topics, and of the draw within a topic.
     model_documents
         Documents of a topic that the model judges, on average.
     level, pilot, pilot_documents
-        Confidence level; topics of the pilot, and documents of each that people judged.
+        Confidence level; topics of the pilot, and documents of each that humans judged.
     """
 
     topics: Floats = over("run", "measure")
@@ -80,7 +80,7 @@ class DocumentPlan(JudgementPlan):
     def note(self) -> str:
         """Return what is planned for, and what the columns are."""
         note = (
-            f"topics, and documents of each, that people must judge for {human_goal(self)}, from a pilot "
+            f"topics, and documents of each, to be judged by humans for {human_goal(self)}, from a pilot "
             f"of {counted(self.pilot, 'topic')} with {self.pilot_documents:.1f} of "
             f"{self.model_documents:.1f} documents each, drawn at random; topics, all documents: what is "
             "needed if people judge all"
@@ -104,9 +104,9 @@ def plan_human_documents(
     model_cost: float | None = None,
     level: float = LEVEL,
 ) -> DocumentPlan:
-    """Return how many topics, and documents of each, people must judge to reach a half width.
+    """Return how many topics, and documents of each, humans must judge to reach a half width.
 
-    People need not judge all documents of a topic that a model judged: a random draw corrects its
+    Humans need not judge all documents of a topic that a model judged: a random draw corrects its
     score. Few documents of many topics, or many of few, may cost the same; the plan says which is
     better.
 
@@ -122,7 +122,7 @@ def plan_human_documents(
     topics
         Number of topics: documents of each are planned. By default topics are.
     documents
-        Documents of a topic that people judge; by default as many as in the pilot.
+        Documents of a topic that humans judge; by default as many as in the pilot.
     human_cost, model_cost
         Cost of a human judgement, and of the model's, which judges all: the cheapest mix is returned.
 
@@ -150,25 +150,15 @@ def plan_human_documents(
         )
     by_partner = baseline is None and planned.name != NO_FAMILY
     pilot = _Draws.of(sampled, baseline, by_partner=by_partner)
+    needed, drawn = _choose(pilot, planned, topics, documents, costs)
     alone = _topics(pilot.between, planned)
-    if topics is not None:
-        found = _fewest_documents(pilot, as_integer("topics", topics, lowest=2), planned)
-    elif costs is not None:
-        found = _cheapest(pilot, planned, costs)
-    else:
-        most = int(np.ceil(pilot.documents[-1]))
-        given = pilot.documents[1] if documents is None else as_integer("documents", documents)
-        if given > most:
-            raise InvalidValueError(f"documents is {given}; the model judged {most} of a topic")
-        needed = _topics(pilot.between + pilot.within_at(np.array([given]))[0], planned)
-        found = needed, np.full(len(needed), np.ceil(given))
     human, model = costs or (np.nan, np.nan)
     every = float(pilot.documents[-1])
     arrays = {
-        "topics": found[0],
-        "documents": found[1],
+        "topics": needed,
+        "documents": drawn,
         "topics_alone": alone,
-        "cost": found[0] * (human * found[1] + model * every),
+        "cost": needed * (human * drawn + model * every),
         "cost_alone": alone * human * every,
         "between": np.sqrt(pilot.between),
         "within": np.sqrt(pilot.within[1]),
@@ -251,6 +241,26 @@ class _Draws:
         beyond = np.geomspace(max(least, _EVERY), max(most, _EVERY), 200)
         numbers = np.unique(np.append(few, np.rint(beyond)))
         return np.append(numbers[numbers < most], np.ceil(most))
+
+
+def _choose(
+    pilot: _Draws,
+    family: PlannedFamily,
+    topics: int | None,
+    documents: int | None,
+    costs: tuple[float, float] | None,
+) -> tuple[Floats, Floats]:
+    """Return the topics, and the documents of each, that reach the goal, by what is given."""
+    if topics is not None:
+        return _fewest_documents(pilot, as_integer("topics", topics, lowest=2), family)
+    if costs is not None:
+        return _cheapest(pilot, family, costs)
+    most = int(np.ceil(pilot.documents[-1]))
+    given = pilot.documents[1] if documents is None else as_integer("documents", documents)
+    if given > most:
+        raise InvalidValueError(f"documents is {given}; the model judged {most} of a topic")
+    needed = _topics(pilot.between + pilot.within_at(np.array([given]))[0], family)
+    return needed, np.full(len(needed), np.ceil(given))
 
 
 def _topics(variance: Floats, family: PlannedFamily) -> Floats:

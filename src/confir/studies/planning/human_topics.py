@@ -18,9 +18,9 @@ from confir.errors import InvalidValueError, counted
 from confir.intervals.quantiles import t_quantile
 from confir.measures.score_sources import as_scores
 from confir.resampling.judged_sample import JudgedSample
+from confir.studies.planning.goals import fewest_topics
 from confir.studies.planning.human_plans import JudgementPlan, PlannedFamily, check_costs
 from confir.studies.planning.pilot import planned_differences
-from confir.studies.planning.power import fewest_topics
 from confir.studies.planning.sentences import human_goal
 
 # The mean and the weight of the model take two degrees of freedom.
@@ -33,20 +33,20 @@ _MOST = 1_000_000
 
 @result
 class HumanPlan(JudgementPlan):
-    """Topics that people must judge for a half width, if a model judges more: runs × measures.
+    """Topics to be judged by humans for a half width, if a model judges more: runs × measures.
 
     Attributes
     ----------
     runs, measures, baseline, family, half_width, cost, cost_alone
         As in `JudgementPlan`.
     human_topics
-        Topics that people must judge; NaN where even all of the model's are too few.
+        Topics to be judged by humans; NaN where even all of the model's are too few.
     model_topics
         Topics that the model judges, human-judged ones among them.
     human_alone
-        Topics that people would have to judge without a model.
+        Topics to be judged by humans without a model.
     weight, agreement
-        Weight of the model in the plan, and its correlation with people over topics in the pilot.
+        Weight of the model in the plan, and its correlation with human judgements over topics in the pilot.
     level, pilot
         Confidence level; human topics of the pilot.
     """
@@ -81,7 +81,7 @@ class HumanPlan(JudgementPlan):
     def note(self) -> str:
         """Return what is planned for, and what the columns are."""
         note = (
-            f"topics that people must judge for {human_goal(self)}, from a pilot of "
+            f"topics to be judged by humans for {human_goal(self)}, from a pilot of "
             f"{counted(self.pilot, 'human topic')}; model topics: all that the model judges; without a "
             "model: what human judgements alone would need; weight of the model; agreement: correlation of the two "
             "over topics"
@@ -102,10 +102,10 @@ def plan_human_topics(
     model_cost: float | None = None,
     level: float = LEVEL,
 ) -> HumanPlan:
-    """Return how many topics people must judge to reach a half width, if a model judges more.
+    """Return how many topics humans must judge to reach a half width, if a model judges more.
 
     A model judges cheaply, but with a bias that only human judgements reveal. The more the two agree
-    over topics, the fewer topics people need to judge for an interval of the same width.
+    over topics, the fewer topics humans need to judge for an interval of the same width.
 
     The variances and the covariance of scores by human and model judgements are those of the pilot.
 

@@ -1,4 +1,4 @@
-"""The spread of a pilot's scores over topics, and its uncertainty."""
+"""What a pilot says: the spread of scores over topics, and the critical values of a family of runs."""
 
 from __future__ import annotations
 
@@ -7,38 +7,28 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from confir.arguments import as_choice
 from confir.arrays import Floats, Integers
+from confir.defaults import ALL_PAIRS, BASELINE, BEST, FAMILIES, NO_FAMILY, REPLICATES, SEED
 from confir.errors import DegenerateSampleWarning, InvalidValueError, enumerate_names, warn_caller
 from confir.intervals.interval import tail_probabilities
+from confir.intervals.simultaneous import largest_bound_sum
 from confir.resampling.kinds import against
-from confir.resampling.sample import Sample
+from confir.resampling.normal_draws import RunCovariance
+from confir.resampling.pair_draws import NOTHING_BORROWED, median_variance
+from confir.resampling.sample import Sample, names
+from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
 from confir.studies.comparison.pairs import Pairs
+from confir.studies.planning.goals import Criterion, Freedom
+
+# As many topics as the normal limit of the critical value takes: those planned for are not known yet.
+_MANY_TOPICS = 10**9
+
+# All pairs of more runs take seconds; Bonferroni's critical value is then close enough.
+_MOST_RUNS = 150
 
 # The range of a standard deviation needs more topics than these.
 _TOO_FEW_FOR_RANGE = 4
-
-
-class Freedom(NamedTuple):
-    """Degrees of freedom of the standard error of columns.
-
-    Attributes
-    ----------
-    cluster_size
-        Topics per independent unit: 1, or by a design those of a cluster.
-    taken
-        Degrees that estimated numbers take: 1 for a mean, 2 for a mean and a weight of the model.
-    """
-
-    cluster_size: float | Floats = 1.0
-    taken: float | Floats = 1.0
-
-    def at(self, topics: Integers) -> Floats:
-        """Return the degrees of freedom that a number of topics gives, at least 1."""
-        return np.asarray(np.maximum(topics / self.cluster_size - self.taken, 1.0))
-
-    def of(self, columns: Integers) -> Freedom:
-        """Return the degrees of freedom of some columns."""
-        return Freedom(*(one[columns] if isinstance(one, np.ndarray) else one for one in self))
 
 
 class Pilot(NamedTuple):
@@ -48,8 +38,6 @@ class Pilot(NamedTuple):
     ----------
     mean, sd
         Mean over topics of the scores or differences, and their standard deviation.
-    sd_low, sd_high
-        Range of the standard deviation; NaN for fewer than 5 topics.
     topics, df
         Number of topics, and degrees of freedom of the standard deviation.
     freedom
@@ -60,8 +48,6 @@ class Pilot(NamedTuple):
 
     mean: Floats
     sd: Floats
-    sd_low: Floats
-    sd_high: Floats
     topics: Integers
     df: Floats
     freedom: Freedom
@@ -126,8 +112,8 @@ def pair_spreads(sample: Sample) -> tuple[Integers, Integers, Floats]:
     return first, second, np.concatenate(parts).reshape(len(first), measures)
 
 
-def measure_pilot(sample: Sample, level: float) -> Pilot:
-    """Return the standard deviations over topics with their limits; warn where there are none.
+def measure_pilot(sample: Sample) -> Pilot:
+    """Return the standard deviations over topics; warn where there are none.
 
     By human and model judgements: that of human-judged topics which would have as large a
     standard error by themselves.
@@ -136,13 +122,6 @@ def measure_pilot(sample: Sample, level: float) -> Pilot:
     fixed = sample.fixed_variance()
     of_topics = np.maximum(np.square(distribution.require("se")) - fixed, 0.0)
     sd = np.where(distribution.degenerate, np.nan, np.sqrt(of_topics * distribution.count))
-    fourth = sample.fourth_powers(sd)
-    if fourth is None:
-        low, high = _normal_limits(sd, distribution.df, level)
-    else:
-        columns_of = zip(distribution.count, sd.tolist(), fourth.tolist(), strict=True)
-        limits = [_limits_by_kurtosis(int(n), one, power, level) for n, one, power in columns_of]
-        low, high = np.array(limits).T
     few = distribution.count < 2
     for columns, cause in (
         (np.isnan(sd) & few, "the pilot has fewer than two scores"),
@@ -159,15 +138,27 @@ def measure_pilot(sample: Sample, level: float) -> Pilot:
     spent = np.asarray(count - df) if sample.spends_df else None
     size = np.maximum(count / np.maximum(df + 1.0, 1.0), 1.0)
     freedom = Freedom(cluster_size=size) if spent is None else Freedom(taken=spent)
-    return Pilot(distribution.estimate, sd, low, high, count, df, freedom, fixed)
+    return Pilot(distribution.estimate, sd, count, df, freedom, fixed)
 
 
-def _normal_limits(sd: Floats, df: Floats, level: float) -> tuple[Floats, Floats]:
-    """Return the limits of standard deviations that clusters give, as if these were normal."""
+def sd_range(sample: Sample, pilot: Pilot, level: float) -> tuple[Floats, Floats]:
+    """Return the limits of the standard deviations of a pilot; NaN for fewer than 5 topics.
+
+    Of topics drawn one by one by their kurtosis, else as if scores were normal.
+    """
     from scipy.special import chdtri
 
-    lower, upper = tail_probabilities(level)
-    return sd * np.sqrt(df / chdtri(df, lower)), sd * np.sqrt(df / chdtri(df, upper))
+    fourth = sample.fourth_powers(pilot.sd)
+    if fourth is None:
+        low, high = (
+            pilot.sd * np.sqrt(pilot.df / chdtri(pilot.df, tail))
+            for tail in tail_probabilities(level)
+        )
+        return low, high
+    columns = zip(pilot.topics, pilot.sd.tolist(), fourth.tolist(), strict=True)
+    limits = [_limits_by_kurtosis(int(n), sd, power, level) for n, sd, power in columns]
+    low, high = np.array(limits).T
+    return low, high
 
 
 def _limits_by_kurtosis(topics: int, sd: float, fourth: float, level: float) -> tuple[float, float]:
@@ -185,3 +176,132 @@ def _limits_by_kurtosis(topics: int, sd: float, fourth: float, level: float) -> 
     c = topics / (topics - z)
     reach = z * c * math.sqrt((kurtosis - (topics - 3.0) / topics) / (topics - 1.0))
     return sd * math.sqrt(c) * math.exp(-reach / 2.0), sd * math.sqrt(c) * math.exp(reach / 2.0)
+
+
+def planned_family(
+    family: str | None, baseline: str | None, runs: int, difference: float | str | None = None
+) -> str:
+    """Return the family planned for: by default that in which the runs will be compared.
+
+    Several runs against a baseline are a family; a single one, or means, are none. Raise where the
+    family does not go with what is planned.
+    """
+    if family is None:
+        return BASELINE if baseline is not None and runs > 2 else NO_FAMILY
+    as_choice("family", family, FAMILIES)
+    if family == BASELINE and baseline is None:
+        raise InvalidValueError("family 'baseline' needs a baseline")
+    if family == BEST and (baseline is not None or difference is not None):
+        raise InvalidValueError(
+            "family 'best' takes no baseline and no difference: it is for a half width, or for what "
+            "a number of topics gives"
+        )
+    return family
+
+
+def family_level(level: float, family: str, runs: int) -> float:
+    """Return the level of a two-sided t interval that makes a family of intervals hold at a level.
+
+    The Bonferroni-t bound: with ``α = 1 - level`` and K runs, t at 1-α/(2m) for m differences (K-1
+    from a baseline, K(K-1)/2 of all pairs); at 1-α/(K-1), one-sided, for the best run (Hsu 1984).
+    Critical values from replicates are no larger, so that a plan by this bound needs no fewer
+    topics.
+    """
+    if family == NO_FAMILY:
+        return level
+    pairs = family_size(family, runs) / (2 if family == BEST else 1)
+    if 1.0 - level >= pairs:
+        raise InvalidValueError(
+            f"level is {level:g}; expected more than 0.5 for the best of two runs, one-sided"
+        )
+    return 1.0 - (1.0 - level) / pairs
+
+
+def family_size(family: str, runs: int) -> int:
+    """Return the number of differences in a family of runs; in that of the best, of each run."""
+    if family == NO_FAMILY:
+        return 1
+    if runs < 2:
+        raise InvalidValueError(f"family {family!r} is for differences of runs; there is one run")
+    return {BASELINE: runs - 1, ALL_PAIRS: runs * (runs - 1) // 2, BEST: runs - 1}[family]
+
+
+def planned_criterion(
+    sample: Sample, pilot: Pilot, family: str, baseline: str | None, level: float
+) -> Criterion:
+    """Return how the runs will be tested: by the rule of `compare_runs`, as the pilot shows it.
+
+    The critical value is that of normal statistics with the pilot's correlations; plans take the t
+    quantile at its level. Where the correlations are not known, for designs, missing scores and human
+    judgements, it is Bonferroni's, which is no smaller, and the median variance is that of the
+    differences planned for. So it is for all pairs of very many runs.
+    """
+    if family == NO_FAMILY:
+        return Criterion(level, freedom=pilot.freedom, fixed=pilot.fixed)
+    runs, measures = names(sample)
+    bound = family_level(level, family, len(runs))
+    comparisons = family_size(family, len(runs))
+    sides = 1 if family == BEST else 2
+    signs = sample.sums_signs and comparisons > 1
+    variance = np.square(np.nan_to_num(pilot.sd)).reshape(-1, len(measures))
+    median = np.tile([median_variance(column) for column in variance.T], len(variance))
+    single = np.full(len(pilot.sd), bound)
+    if family == BASELINE or len(runs) <= _MOST_RUNS:
+        found = [sample.of_measure(m).covariance() for m in range(len(measures))]
+        known = [one for one in found if one is not None]
+        if len(known) == len(found) and len(runs) > 1:
+            median, single = _from_pairs(known, runs, family, baseline, level, bound)
+    return Criterion(
+        level=single,
+        comparisons=comparisons,
+        median=median,
+        certain=largest_bound_sum(comparisons, sides, level) if signs else math.inf,
+        freedom=pilot.freedom,
+        fixed=pilot.fixed,
+    )
+
+
+def _from_pairs(
+    covariances: list[Floats],
+    runs: tuple[str, ...],
+    family: str,
+    baseline: str | None,
+    level: float,
+    bound: float,
+) -> tuple[Floats, Floats]:
+    """Return median variances and levels of critical values for each column: runs × measures."""
+    place = None if baseline is None else runs.index(baseline)
+    medians, levels = [], []
+    for own in covariances:
+        variance = np.diag(own)[:, None] + np.diag(own) - 2.0 * own
+        pairs = variance[np.triu_indices(len(runs), 1)]
+        if family == BASELINE and place is not None:
+            pairs = np.delete(variance[place], place)
+        medians.append(median_variance(pairs))
+        levels.append(_single_levels(own, family, place, level, bound))
+    columns = len(runs) - (place is not None)
+    single = np.stack(levels, axis=1)
+    if place is not None:
+        single = np.delete(single, place, axis=0)
+    return np.tile(medians, columns), single.reshape(-1)
+
+
+def _single_levels(
+    covariance: Floats, family: str, baseline: int | None, level: float, bound: float
+) -> Floats:
+    """Return the level of a single t interval that is as wide as the family's, for each run."""
+    from scipy.special import ndtr
+
+    spread = RunCovariance(covariance, _MANY_TOPICS)
+    rng = np.random.default_rng(SEED)
+    nothing = NOTHING_BORROWED
+    if family == BEST:
+        found = studentised_maxima(spread, REPLICATES, rng, nothing, nothing).above
+        critical = np.quantile(found, level, axis=1)
+    else:
+        chosen = None if family != BASELINE or baseline is None else [baseline]
+        largest = largest_statistics(spread, REPLICATES, rng, nothing, chosen)
+        critical = np.full(len(covariance), np.quantile(largest, level))
+    single = 1.0 - 2.0 * ndtr(-critical)
+    least = 2.0 * level - 1.0 if family == BEST else level
+    return np.clip(single, least, bound)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from confir.arguments import as_level, as_real
+from confir.arguments import as_integer, as_level, as_real
 from confir.arrays import Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
+from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource
-from confir.defaults import BEST, DEFAULT_POWER, LEVEL, NO_FAMILY, OBSERVED
+from confir.defaults import ALL_PAIRS, BEST, DEFAULT_POWER, LEVEL, NO_FAMILY, OBSERVED
 from confir.errors import InvalidValueError
+from confir.measures.parsing import bounded_measures
+from confir.measures.score_summary import ScoreSummary
 from confir.resampling.kinds import as_sample, needs
 from confir.resampling.sample import Knowledge
 from confir.studies.planning.goals import (
@@ -25,15 +27,18 @@ from confir.studies.planning.goals import (
     DETECTABLE,
     HALF_WIDTH,
     GoalRule,
+    Terms,
     at_topics,
     choose_goal,
-    largest_difference,
-    planned_family,
-    topics_of_budget,
     whole_numbers,
 )
-from confir.studies.planning.pilot import Pilot, measure_pilot, planned_differences
-from confir.studies.planning.power import family_size, planned_criterion
+from confir.studies.planning.pilot import (
+    measure_pilot,
+    planned_criterion,
+    planned_differences,
+    planned_family,
+    sd_range,
+)
 from confir.studies.planning.sentences import answer_text, plan_note, plan_sentence, range_text
 from confir.studies.planning.usual_goals import PLAN_COLUMNS, PlanOverview, plan_usual_goals
 
@@ -78,7 +83,7 @@ class Plan(Result):
     curve_topics, curve
         Numbers of topics, and for each the half width, the power or the detectable difference.
     model_topics
-        Topics that a model judges alone, for each that people judge, as in the pilot; or 0.
+        Topics that a model judges alone, for each that humans judge, as in the pilot; or 0.
     """
 
     runs: tuple[str, ...] = axis("run")
@@ -208,7 +213,7 @@ def plan_topics(
     ----------
     scores
         Pilot scores of the runs, or of runs like them; anything that `as_scores` takes. Of
-        `JudgedScores`, topics are those that people judge, with as many more by the model for each
+        `JudgedScores`, topics are those that humans judge, with as many more by the model for each
         as in the pilot.
     baseline
         The run that the others are compared with; needed for power.
@@ -244,96 +249,86 @@ def plan_topics(
     if assurance is not None:
         as_real("assurance", assurance, above=0.0, below=1.0, like=", such as 0.8")
     best = isinstance(family, str) and family == BEST
-    if half_width is None and difference is None and topics is None and not best:
-        return plan_usual_goals(
-            scores,
-            baseline=baseline,
-            family=family,
-            power=power,
-            level=level,
-            assurance=assurance,
-            judgements_per_topic=judgements_per_topic,
+    usual = half_width is None and difference is None and topics is None and not best
+    if usual and family is None and baseline is None and len(scores.runs) > 2:
+        family = ALL_PAIRS
+    family = planned_family(family, baseline, len(scores.runs), difference)
+    terms = Terms(baseline, family, power, level, assurance, judgements_per_topic)
+    if usual:
+        return plan_usual_goals(scores, terms)
+    goal = choose_goal(scores, terms, half_width, difference, topics)
+    return _plan_goal(scores, terms, goal, half_width, difference, topics)
+
+
+def topics_of_budget(
+    topics: int | None, judgements: int | None, judgements_per_topic: int | None
+) -> int | None:
+    """Return the topics of a budget that is given in topics, or in judgements."""
+    if judgements_per_topic is not None:
+        as_integer("judgements per topic", judgements_per_topic)
+    if topics is not None:
+        as_integer("topics", topics, lowest=2)
+    if judgements is None:
+        return topics
+    as_integer("judgements", judgements)
+    if topics is not None or judgements_per_topic is None:
+        raise InvalidValueError(
+            "judgements are a budget in place of topics, and need judgements per topic"
         )
-    family = planned_family(family, baseline, len(scores.runs))
-    goal = choose_goal(baseline, family, half_width, difference, topics)
+    if judgements < 2 * judgements_per_topic:
+        raise InvalidValueError(
+            f"judgements is {judgements}, fewer than 2 topics with {judgements_per_topic} each take"
+        )
+    return judgements // judgements_per_topic
+
+
+def _plan_goal(
+    scores: Scores | ScoreSummary,
+    terms: Terms,
+    goal: str,
+    half_width: float | None,
+    difference: float | str | None,
+    topics: int | None,
+) -> Plan:
+    """Return the plan for a goal."""
     runs = as_sample(scores)
-    by_partner = baseline is None and family != NO_FAMILY
-    sample = planned_differences(runs, baseline, by_partner=by_partner)
-    pilot = measure_pilot(sample, level)
-    observed = difference == OBSERVED
-    largest = largest_difference(scores, sample.columns)
-    step = _difference(difference, pilot, scores.measures, largest)
+    by_partner = terms.baseline is None and terms.family != NO_FAMILY
+    sample = planned_differences(runs, terms.baseline, by_partner=by_partner)
+    pilot = measure_pilot(sample)
+    given = math.nan if difference is None or difference == OBSERVED else float(difference)
+    step = np.abs(pilot.mean) if difference == OBSERVED else np.full(sample.columns, given)
     rule = GoalRule(
         goal=goal,
-        size=step if half_width is None else np.full(len(step), half_width),
-        power=power,
-        criterion=planned_criterion(runs, pilot, family, baseline, level),
-        largest=largest,
-        factor=2.0 if family == BEST else 1.0,
+        size=step if half_width is None else np.full(sample.columns, half_width),
+        power=terms.power,
+        criterion=planned_criterion(runs, pilot, terms.family, terms.baseline, terms.level),
+        largest=np.where(np.tile(bounded_measures(scores), sample.shape[0]), 1.0, np.inf),
+        factor=2.0 if terms.family == BEST else 1.0,
     )
     at_hand = pilot.topics if topics is None else np.full_like(pilot.topics, topics)
-    sd = pilot.sd if assurance is None else pilot.upper_sd(assurance)
-    found = _answer(rule, pilot, sd, at_hand, observed=observed)
-    needed = found["topics"]
-    power_at = rule.criterion.power_function
+    sd = pilot.sd if terms.assurance is None else pilot.upper_sd(terms.assurance)
+    if difference == OBSERVED:
+        reach = rule.criterion.half_width(pilot.sd, np.maximum(pilot.topics, 2))
+        found = rule.answer(sd, at_hand, (), reach)
+    else:
+        found = rule.answer(sd, at_hand, sd_range(sample, pilot, terms.level))
+    needed, power_at = found["topics"], rule.criterion.power_function
     found["achieved_power"] = at_topics(needed, lambda n: power_at(sd, n)(step))
-    grid = _curve_topics(needed, pilot.topics)
+    found |= {"sd": pilot.sd, "planned_sd": sd, "pilot": pilot.topics}
+    found = {name: values.reshape(sample.shape) for name, values in found.items()}
+    around = np.append(needed[np.isfinite(needed)], pilot.topics)
+    ends = max(3.0, around.min() / 8.0), max(6.0, around.max() * 2.0)
+    grid = np.unique(np.rint(np.geomspace(*ends, _CURVE_POINTS)).astype(np.int64))
+    tested = goal not in (HALF_WIDTH, ACHIEVED_WIDTH)
+    found |= terms._replace(power=terms.power if tested else math.nan)._asdict()
     return Plan(
-        runs=tuple(run for run in scores.runs if run != baseline),
+        runs=tuple(run for run in scores.runs if run != terms.baseline),
         measures=scores.measures,
-        baseline=baseline,
         goal=goal,
-        **{name: values.reshape(sample.shape) for name, values in found.items()},
-        power=math.nan if goal in (HALF_WIDTH, ACHIEVED_WIDTH) else power,
-        level=level,
-        family=family,
-        pairs=family_size(family, len(scores.runs)),
-        assurance=assurance,
-        observed=observed,
-        judgements_per_topic=judgements_per_topic,
+        **found,
+        pairs=rule.criterion.comparisons,
+        observed=difference == OBSERVED,
         curve_topics=grid,
         curve=rule.value(sd, grid[:, None]).reshape(len(grid), *sample.shape),
         model_topics=scores.model_topics / len(scores.topics),
     )
-
-
-def _difference(
-    difference: float | str | None, pilot: Pilot, measures: tuple[str, ...], largest: Floats
-) -> Floats:
-    """Return the difference to be detected in each column; raise beyond what a measure allows."""
-    if difference == OBSERVED:
-        return np.abs(pilot.mean)
-    size = math.nan if difference is None else float(difference)
-    for place in np.flatnonzero(largest < size)[:1]:
-        measure = measures[place % len(measures)]
-        raise InvalidValueError(
-            f"difference is {size:g}, but two means by {measure}, which lies in [0, 1], cannot differ "
-            "by more than 1; expected a smaller difference"
-        )
-    return np.full(len(pilot.sd), size)
-
-
-def _answer(
-    rule: GoalRule, pilot: Pilot, sd: Floats, at_hand: Integers, *, observed: bool
-) -> dict[str, Any]:
-    """Return the answer with its range, and what the pilot gave.
-
-    The range of an answer for the observed difference is that of its interval.
-    """
-    found = rule.answer(sd, (pilot.sd_low, pilot.sd_high), at_hand)
-    if observed:
-        reach = rule.criterion.half_width(pilot.sd, np.maximum(pilot.topics, 2))
-        least = np.maximum(rule.size - reach, 0.0)  # 0 where the interval of the difference has it
-        found["low"] = replace(rule, size=rule.size + reach).solve(sd, at_hand)
-        found["high"] = replace(rule, size=least).solve(sd, at_hand)
-    if rule.goal == ACHIEVED_POWER:  # it falls as the sd rises, all other answers rise with it
-        ends = found["low"], found["high"]
-        found |= {"low": np.fmin(*ends), "high": np.fmax(*ends)}
-    return found | {"sd": pilot.sd, "planned_sd": sd, "pilot": pilot.topics}
-
-
-def _curve_topics(needed: Floats, pilot: Integers) -> Integers:
-    """Return the numbers of topics of a curve, around those needed and those of the pilot."""
-    numbers = np.append(needed[np.isfinite(needed)], pilot)
-    bottom, top = max(3.0, numbers.min() / 8.0), max(6.0, numbers.max() * 2.0)
-    return np.unique(np.rint(np.geomspace(bottom, top, _CURVE_POINTS)).astype(np.int64))

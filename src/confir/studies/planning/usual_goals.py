@@ -13,10 +13,11 @@ from confir.arrays import Floats, Integers
 from confir.data.result import Record, Result, Variable, axis, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
-from confir.defaults import ALL_PAIRS, NO_FAMILY
+from confir.defaults import NO_FAMILY
+from confir.measures.parsing import bounded_measures
 from confir.measures.score_summary import ScoreSummary
-from confir.resampling.borrowed_variance import median_variance
 from confir.resampling.kinds import against, as_sample
+from confir.resampling.pair_draws import median_variance
 from confir.resampling.sample import Sample, names
 from confir.studies.planning.goals import (
     ACHIEVED_WIDTH,
@@ -26,14 +27,20 @@ from confir.studies.planning.goals import (
     POWER,
     USUAL_DIFFERENCES,
     USUAL_WIDTHS,
+    Criterion,
     GoalRule,
-    check_family,
-    largest_difference,
-    planned_family,
+    Terms,
     whole_numbers,
 )
-from confir.studies.planning.pilot import Pilot, measure_pilot, pair_spreads, planned_differences
-from confir.studies.planning.power import Criterion, family_size, planned_criterion
+from confir.studies.planning.pilot import (
+    Pilot,
+    family_size,
+    measure_pilot,
+    pair_spreads,
+    planned_criterion,
+    planned_differences,
+    sd_range,
+)
 from confir.studies.planning.sentences import (
     answer_text,
     overview_note,
@@ -162,61 +169,49 @@ def _size_text(record: Record) -> str:
     return f"{record['difference']:g}" if record["goal"] in NEEDED else answer_text(record)
 
 
-def plan_usual_goals(
-    scores: Scores | ScoreSummary,
-    *,
-    baseline: str | None,
-    family: str | None,
-    power: float,
-    level: float,
-    assurance: float | None,
-    judgements_per_topic: int | None,
-) -> PlanOverview:
-    """Return topics for the usual goals, for typical runs and pairs; parameters as in `plan_topics`."""
+def plan_usual_goals(scores: Scores | ScoreSummary, terms: Terms) -> PlanOverview:
+    """Return topics for the usual goals, for typical runs and pairs."""
+    baseline, level = terms.baseline, terms.level
     sample = planned_differences(as_sample(scores), None, by_partner=False)
-    if family is None and baseline is None and len(scores.runs) > 2:
-        family = ALL_PAIRS
-    family = planned_family(family, baseline, len(scores.runs))
-    check_family(baseline, family, None)
     aims = [(HALF_WIDTH, size) for size in USUAL_WIDTHS] + [(ACHIEVED_WIDTH, math.nan)]
     typical = [_typical(sample, None, NO_FAMILY, level)] * len(aims)
     if len(scores.runs) > 1:
         differences = [(POWER, size) for size in USUAL_DIFFERENCES] + [(DETECTABLE, math.nan)]
         pairs = (
-            _typical_pairs(sample, family, level)
+            _typical_pairs(sample, terms.family, level)
             if baseline is None
-            else _typical(sample, baseline, family, level)
+            else _typical(sample, baseline, terms.family, level)
         )
         typical += [pairs] * len(differences)
         aims += differences
-    largest = largest_difference(scores, 2 * len(scores.measures))
+    largest = np.where(np.tile(bounded_measures(scores), len(SPREADS)), 1.0, np.inf)
 
     def answer(one: _Typical, goal: str, size: float) -> dict[str, Any]:
         """Return the fields of `PlanOverview` for one aim: spreads × measures."""
         pilot = one.pilot
-        sd = pilot.sd if assurance is None else pilot.upper_sd(assurance)
-        rule = GoalRule(goal, np.full(len(largest), size), power, one.criterion, largest)
+        sd = pilot.sd if terms.assurance is None else pilot.upper_sd(terms.assurance)
+        rule = GoalRule(goal, np.full(len(largest), size), terms.power, one.criterion, largest)
         fields: dict[str, Any] = {
             "run": np.array(one.run, object),
             "against": np.array(one.against, object),
-            **rule.answer(sd, (pilot.sd_low, pilot.sd_high), pilot.topics),
+            **rule.answer(sd, pilot.topics, one.sd_range),
         }
         return {name: values.reshape(len(SPREADS), -1) for name, values in fields.items()}
 
-    parts = [answer(one, *aim) for one, aim in zip(typical, aims, strict=True)]
+    parts: list[dict[str, Any]] = [
+        answer(one, *aim) for one, aim in zip(typical, aims, strict=True)
+    ]
+    arrays: dict[str, Any] = {
+        name: np.stack([part[name] for part in parts], axis=1) for name in parts[0]
+    }
     found = PlanOverview(
         spreads=SPREADS,
         aims=tuple(aims),
         measures=scores.measures,
-        **{name: np.stack([part[name] for part in parts], axis=1) for name in parts[0]},
-        power=power,
-        level=level,
-        family=family,
-        pairs=family_size(family, len(scores.runs)),
-        assurance=assurance,
-        judgements_per_topic=judgements_per_topic,
+        **arrays,
+        **terms._asdict(),
+        pairs=family_size(terms.family, len(scores.runs)),
         model_topics=scores.model_topics / len(scores.topics),
-        baseline=baseline,
     )
     return found if len(scores.runs) > 1 else found.select(spread=[MEDIAN])
 
@@ -228,26 +223,29 @@ class _Typical(NamedTuple):
     ----------
     run, against
         Their runs, and the runs that they are compared with, or None.
-    pilot, criterion
+    pilot, sd_range, criterion
         What the pilot says about them, and how they will be tested.
     """
 
     run: list[str]
     against: list[str | None]
     pilot: Pilot
+    sd_range: tuple[Floats, Floats]
     criterion: Criterion
 
 
 def _typical(sample: Sample, baseline: str | None, family: str, level: float) -> _Typical:
     """Return the runs whose scores, or differences, vary as much as the median run's, and most."""
     varying = sample if baseline is None else against(sample, baseline)
-    every = measure_pilot(varying, level)
+    every = measure_pilot(varying)
+    low, high = sd_range(varying, every, level)
     places = _median_and_largest(every.sd.reshape(varying.shape))
     columns = _columns(places)
     rule = planned_criterion(sample, every, family, baseline, level).of(columns)
     runs = [run for run in names(sample)[0] if run != baseline]
     named = [runs[place] for place in places.flat]
-    return _Typical(named, [baseline] * places.size, every.of(columns), rule)
+    spread = low[columns], high[columns]
+    return _Typical(named, [baseline] * places.size, every.of(columns), spread, rule)
 
 
 def _typical_pairs(sample: Sample, family: str, level: float) -> _Typical:
@@ -256,7 +254,7 @@ def _typical_pairs(sample: Sample, family: str, level: float) -> _Typical:
     places = _median_and_largest(spread)
     sides = first[places], second[places]
     chosen = sample.contrast(*(_columns(side).reshape(places.shape) for side in sides))
-    pilot = measure_pilot(chosen, level)
+    pilot = measure_pilot(chosen)
     rule = planned_criterion(sample, pilot, family, None, level)
     if family != NO_FAMILY:
         of_measure = np.reshape(rule.level, (-1, places.shape[1]))[0]
@@ -264,7 +262,7 @@ def _typical_pairs(sample: Sample, family: str, level: float) -> _Typical:
         rule = replace(rule, level=np.tile(of_measure, 2), median=np.tile(medians, 2))
     runs = names(sample)[0]
     left, right = ([runs[place] for place in side.flat] for side in sides)
-    return _Typical(left, list[str | None](right), pilot, rule)
+    return _Typical(left, list[str | None](right), pilot, sd_range(chosen, pilot, level), rule)
 
 
 def _median_and_largest(spread: Floats) -> Integers:
