@@ -277,7 +277,7 @@ STUDIES = (
         "Effectiveness and stability: is a run good on average, or on every topic?",
         ("Zhang et al. 2013", "bias-variance.md"),
         verbs=("decompose_error",),
-        results={"bias_variance.BiasVariance": Shown("bias_variance_table", "bias_variance_chart")},
+        results={"bias_variance.BiasVariance": Shown(chart="bias_variance_chart")},
         commands=("bias-variance",),
         section=True,
     ),
