@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Self
 
@@ -243,6 +244,11 @@ def topics_text(counts: Integers, model_topics: int = 0) -> str:
     known = counts[counts > 0]
     fewest, most = int(known.min(initial=counts.max())), int(counts.max())
     return counted(most, "topic") if fewest == most else f"{fewest:,} to {counted(most, 'topic')}"
+
+
+def topic_counts_text(counts: Sequence[int]) -> str:
+    """Return the numbers of topics of a run's means by several measures; one where all agree."""
+    return ", ".join(f"{n:,}" for n in (counts if len(set(counts)) > 1 else counts[:1]))
 
 
 def runs_differ_in_topics(counts: Integers) -> Booleans:

@@ -291,7 +291,7 @@ STUDIES = (
             "expected_random_ap",
             "expected_random_score",
         ),
-        results={"chance.Chance": Shown("chance_table", "chance_chart")},
+        results={"chance.Chance": Shown(chart="chance_chart")},
         commands=("chance",),
         section=True,
     ),

@@ -150,9 +150,12 @@ class BiasVariance(Result):
         if self.robustness is not None:
             columns["robustness_index"] = number._replace(title="RI")
             columns["hurt"] = number._replace(title="<Init")
-            columns["loss"] = number._replace(title=f"R-Loss@{self.robustness.loss_depth}")
-        swept = dict.fromkeys(sweep.parameter for sweep in self.sweeps)
-        return columns | {"parameter_value": number._replace(title=" / ".join(swept))}
+            if self.robustness.loss is not None:
+                columns["loss"] = number._replace(title=f"R-Loss@{self.robustness.loss_depth}")
+        if self.sweeps:
+            swept = dict.fromkeys(sweep.parameter for sweep in self.sweeps)
+            columns["parameter_value"] = number._replace(title=" / ".join(swept))
+        return columns
 
     def table_records(self) -> list[Record]:
         """Return the records, smallest total error of each measure first, and whether a part is the smallest."""
