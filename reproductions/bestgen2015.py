@@ -22,14 +22,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from confir.measures.random_rankings import expected_random_ap
-from confir.report.charts import (
-    COLOURS,
-    import_altair,
-    inline_records,
-    save_chart,
-    styled,
-    tooltips,
-)
+from confir.report.chart_files import save_chart
+from confir.report.charts import COLOURS, import_altair, inline_records, styled, tooltips
 from confir.report.tables import Cell, Table, to_markdown, to_text
 
 TABLE_1 = (1.00, 0.83, 0.75, 0.70, 0.58, 0.50, 0.45, 0.42, 0.37, 0.33)

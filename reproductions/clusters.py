@@ -22,7 +22,8 @@ from confir import METHODS, compare_runs
 from confir.data.files import write_whole
 from confir.data.scores import Scores
 from confir.errors import ConfirWarning
-from confir.report.charts import COLOURS, chart_bytes, styled
+from confir.report.chart_files import chart_bytes
+from confir.report.charts import COLOURS, styled
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.kinds import as_topic_sample
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from confir.data.experiment import Experiment
 from confir.errors import ConfirWarning
-from confir.report.charts import save_chart
+from confir.report.chart_files import save_chart
 from confir.report.tables import Cell, Table, to_markdown, to_text
 from confir.resampling.document_bootstrap import resample_documents
 from confir.studies.collection.chart import collection_chart

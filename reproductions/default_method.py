@@ -41,7 +41,8 @@ from confir.intervals.method_list import (
 )
 from confir.intervals.pivot import PRIOR_TOPICS
 from confir.measures.evaluation import evaluate
-from confir.report.charts import COLOURS, INK, import_altair, save_chart, styled
+from confir.report.chart_files import save_chart
+from confir.report.charts import COLOURS, INK, import_altair, styled
 from confir.report.tables import Cell, Table, to_markdown
 from confir.resampling.distribution import SamplingDistribution
 from confir.studies.coverage.miss_counts import MissCounts, count_misses

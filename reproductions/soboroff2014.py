@@ -32,7 +32,8 @@ from confir.errors import ConfirWarning
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import METHODS
-from confir.report.charts import COLOURS, import_altair, save_chart, styled
+from confir.report.chart_files import save_chart
+from confir.report.charts import COLOURS, import_altair, styled
 from confir.report.tables import Cell, Table, to_markdown
 from confir.resampling.distribution import SamplingDistribution, quantile_of_sorted
 from confir.studies.coverage.coverage import Coverage, estimate_coverage

@@ -32,9 +32,9 @@ from confir.measures.random_rankings import expected_random_score as expected_ra
 from confir.measures.score_sources import as_scores as as_scores
 from confir.measures.score_sources import summarise_scores as summarise_scores
 from confir.measures.strengths import fit_strengths as fit_strengths
-from confir.report.charts import chart as chart
-from confir.report.charts import save_chart as save_chart
+from confir.report.chart_files import save_chart as save_chart
 from confir.report.report_page import write_report as write_report
+from confir.report.result_chart import chart as chart
 from confir.resampling.document_bootstrap import bootstrap_documents as bootstrap_documents
 from confir.resampling.document_bootstrap import resample_documents as resample_documents
 from confir.resampling.topic_bootstrap import bootstrap_topics as bootstrap_topics

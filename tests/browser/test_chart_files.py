@@ -14,8 +14,9 @@ from PIL import Image
 import confir
 from browser.conftest import STUCK
 from confir.data.scores import Scores
-from confir.report.charts import chart, chart_bytes
+from confir.report.chart_files import chart_bytes
 from confir.report.notebook import notebook_html
+from confir.report.result_chart import chart
 
 RUNS = (5, 40, pytest.param(130, marks=pytest.mark.slow))
 # Pixels around the picture, in which nothing may be drawn.

@@ -13,7 +13,7 @@ from confir.cli import file_checks
 from confir.cli.commands import COMMANDS
 from confir.cli.start import warnings_at_the_end
 from confir.errors import DegenerateSampleWarning, InputWarning, TopicWarning
-from confir.report.merged_warnings import merge_warnings
+from confir.report.messages import merge_warnings
 from requirements import ON_LINUX, missing_requirement
 
 

@@ -21,7 +21,7 @@ from confir.data.run import pick
 from confir.data.tables.effect_files import read_effects
 from confir.errors import ConfirError, ConfirWarning
 from confir.measures.parsing import canonical_name, parse_measures
-from confir.report.merged_warnings import like
+from confir.report.messages import like
 from confir.report.report_page import unbroken
 
 SIZE = 12_000

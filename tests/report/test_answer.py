@@ -12,7 +12,7 @@ from confir.measures.evaluation import evaluate
 from confir.number_text import count_words, percent
 from confir.report.contents import Settings
 from confir.report.gathering import gather_contents
-from confir.report.names import isolated
+from confir.report.messages import isolated
 from confir.report.page_data import page_data
 from confir.report.result_table import result_table
 from confir.report.sections import MOST_FINDINGS, answer_sentences, conclusions

@@ -7,7 +7,8 @@ import pytest
 
 from chart_labels import names_of
 from confir.data.scores import Scores
-from confir.report.charts import chart, round_ticks
+from confir.report.charts import round_ticks
+from confir.report.result_chart import chart
 from confir.report.result_table import result_table
 from confir.studies.bias_variance.bias_variance import decompose_error
 from confir.studies.bias_variance.chart import (

@@ -9,7 +9,7 @@ import pytest
 import confir
 from chart_labels import names_of, without_numbers
 from confir.data.scores import Scores
-from confir.report.charts import chart
+from confir.report.result_chart import chart
 from confir.report.result_table import records_table, result_table
 from confir.studies.chance.chance import TOPIC_COLUMNS
 from confir.studies.chance.random_baseline import compare_with_chance, describe_chance

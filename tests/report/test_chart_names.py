@@ -14,7 +14,8 @@ import pytest
 import confir
 from confir.control_characters import has_controls, without_controls
 from confir.data.formats.runs_and_qrels import as_qrels
-from confir.report.charts import chart, chart_bytes
+from confir.report.chart_files import chart_bytes
+from confir.report.result_chart import chart
 from confir.resampling.document_bootstrap import resample_documents
 from confir.studies.bias_variance.chart import total_chart
 from confir.studies.collection.collection_differences import compare_on_collection

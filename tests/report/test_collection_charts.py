@@ -7,7 +7,7 @@ import pytest
 
 from chart_labels import names_of
 from confir.data.simulation import simulate_collection
-from confir.report.charts import chart
+from confir.report.result_chart import chart
 from confir.report.result_table import result_table
 from confir.resampling.document_bootstrap import resample_documents
 from confir.studies.collection.chart import collection_variance_chart

@@ -8,7 +8,7 @@ import pytest
 from chart_labels import names_of
 from confir import compare_runs, plan_topics
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.report.charts import chart
+from confir.report.result_chart import chart
 from confir.studies.comparison.chart import difference_chart, matrix_chart, topic_chart
 from studies.score_tables import table
 
@@ -92,6 +92,9 @@ def test_bars_of_one_pair_topic_by_topic(scores):
     assert len(chosen) == 30
     values = [record["difference"] for record in chosen]
     assert values == sorted(values, reverse=True)
+    turned = datasets(topic_chart(differences, run="c", measure="m1", baseline="d"))
+    assert {(r["run"], r["against"]) for r in turned} == {("c", "d")}
+    assert [r["difference"] for r in turned] == [-value for value in sorted(values)]
     with pytest.raises(UnknownNameError, match="unknown pair 'e'"):
         topic_chart(differences, run="e")
 

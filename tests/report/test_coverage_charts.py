@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from chart_labels import names_of, without_numbers
-from confir.report.charts import chart, save_chart
+from confir.report.chart_files import save_chart
+from confir.report.result_chart import chart
 from confir.report.result_table import result_table
 from confir.report.tables import to_text
 from confir.studies.coverage.chart import (

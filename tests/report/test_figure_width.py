@@ -10,7 +10,8 @@ from PIL import Image
 import confir
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError
-from confir.report.charts import chart, chart_bytes
+from confir.report.chart_files import chart_bytes
+from confir.report.result_chart import chart
 
 
 @pytest.fixture(scope="module")

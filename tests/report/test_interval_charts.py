@@ -5,7 +5,7 @@ import pytest
 
 import confir
 from chart_labels import names_of
-from confir.report.charts import chart
+from confir.report.result_chart import chart
 from studies.score_tables import table
 
 NOT_KNOWN = np.nan

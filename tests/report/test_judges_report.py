@@ -7,11 +7,11 @@ import pytest
 import confir
 from confir.data.experiment import Experiment
 from confir.errors import ConfirError
-from confir.report.charts import chart
 from confir.report.contents import Settings
 from confir.report.gathering import gather_contents
 from confir.report.methods_text import methods_text
 from confir.report.report_page import render_page
+from confir.report.result_chart import chart
 from confir.report.script_bundle import ScriptBundle
 from confir.report.sections import conclusions
 from judge_files import noisy_judge

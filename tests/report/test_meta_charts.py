@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from confir.data.tables.effect_files import Group
-from confir.report.charts import chart
 from confir.report.latex import to_latex
+from confir.report.result_chart import chart
 from confir.studies.meta_analysis.meta_analysis import pool_effects, pool_models
 from confir.studies.meta_analysis.table import MOST_IN_FULL, pooled_table
 

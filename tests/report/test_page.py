@@ -35,14 +35,13 @@ from confir.number_text import p_text, signed
 from confir.report import report_page as page_module
 from confir.report.contents import Settings
 from confir.report.gathering import gather_contents, number_of_steps
-from confir.report.merged_warnings import by_importance
-from confir.report.page_data import level_key, page_data, shown
+from confir.report.messages import by_importance
+from confir.report.page_data import level_key, page_data, shown, single_panel
 from confir.report.report_page import (
     Origin,
     default_title,
     find_documentation,
     render_page,
-    single_panel,
     unbroken,
     write_report,
 )
@@ -443,7 +442,7 @@ def test_lists_that_are_stored_on_disk_give_the_same_page(tmp_path, monkeypatch,
         monkeypatch.setattr(experiment_module, "_HELD_SIZE", held_size)
         given = Experiment(tmp_path / "qrels.txt", tmp_path / "runs", ["AP", "nDCG@10"], **rules)
         confir.write_report(page, given, replicates=199, judges={"other": judge})
-        assert isinstance(given.kept_lists, StoredLists) == (held_size == 0)
+        assert isinstance(given.kept["lists"], StoredLists) == (held_size == 0)
         pages.append(page.read_text())
     assert pages[0] == pages[1]
 

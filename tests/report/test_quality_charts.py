@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from chart_labels import names_of
-from confir.report.charts import chart, save_chart
+from confir.report.chart_files import save_chart
+from confir.report.result_chart import chart
 from confir.report.result_table import table_of
 from confir.studies.data_quality.data_quality import DataQuality, inspect_data
 from samples import whole_sample

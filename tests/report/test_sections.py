@@ -15,8 +15,7 @@ import confir.studies
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError
 from confir.report import contents as contents_module
-from confir.report.contents import Settings
-from confir.report.figures import report_figures
+from confir.report.contents import Settings, report_figures
 from confir.report.gathering import gather_contents, number_of_steps
 from confir.report.methods_text import methods_text
 from confir.report.page_data import page_data

@@ -9,11 +9,9 @@ import pytest
 from confir.data.formats.runs_and_qrels import as_qrels
 from confir.data.scores import Scores
 from confir.measures.evaluation import evaluate
-from confir.report.contents import Settings
-from confir.report.figures import report_figures
+from confir.report.contents import Settings, report_figures
 from confir.report.gathering import gather_contents, most_different_topics
-from confir.report.list_excerpts import LIST_DEPTH, list_excerpts
-from confir.report.report_page import _page_chart
+from confir.report.page_data import LIST_DEPTH, list_excerpts, page_chart
 from confir.report.static_figures import draw, static_figures
 from confir.report.static_scales import NotDrawable, Scale, condition
 from samples import short_sample
@@ -104,7 +102,7 @@ def test_every_chart_of_a_report_is_drawn_and_has_the_names_of_its_runs():
     scores = evaluate(sample.qrels, sample.runs[2:5], ["AP"])
     settings = Settings(replicates=199)
     contents = gather_contents(scores, qrels=sample.qrels, runs=sample.runs[2:5], settings=settings)
-    charts = [_page_chart(figure) for figure in report_figures(contents, (0.95,))]
+    charts = [page_chart(figure) for figure in report_figures(contents, (0.95,))]
     drawn = static_figures(charts)
     assert set(drawn) == {chart["part"] for chart in charts}
     for part in ("means", "ranks", "best", "pairs", "collection", "quality", "unjudged"):

@@ -7,7 +7,7 @@ import pytest
 
 from confir.data.scores import Scores
 from confir.errors import UnknownNameError
-from confir.report.charts import chart
+from confir.report.result_chart import chart
 from confir.studies.topic_difficulty.chart import topic_records, topic_score_chart
 from confir.studies.topic_difficulty.topic_difficulty import describe_topics
 

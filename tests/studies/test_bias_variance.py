@@ -18,7 +18,7 @@ from confir.errors import (
     UnknownNameError,
     UnsupportedMethodError,
 )
-from confir.resampling.topic_weights import topic_weights
+from confir.resampling.replicates import draw_topics
 from confir.studies.bias_variance.bias_variance import decompose_error
 from confir.studies.bias_variance.robustness import measure_robustness
 from samples import short_sample
@@ -108,7 +108,7 @@ def test_intervals_hold_their_estimates_and_widen_with_level(scores):
 def test_percentile_limits_are_quantiles_of_resampled_topics(scores):
     result = decompose_error(scores, target="best", method="percentile", replicates=500, rng=9)
     generator = np.random.default_rng(9)
-    drawn = topic_weights(40, 500, generator)
+    drawn = draw_topics(40, 500, generator).shares()
     x, best = scores.values[:, 3, 0], scores.values[:, :, 0].max(axis=1)
     mean, square, target = drawn @ x, drawn @ x**2, drawn @ best
     total = (target - mean) ** 2 + square - mean**2

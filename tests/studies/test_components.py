@@ -380,7 +380,7 @@ def test_the_chart_of_components_is_a_valid_picture():
     required("altair")
     from xml.etree import ElementTree as ET
 
-    from confir.report.charts import chart_bytes
+    from confir.report.chart_files import chart_bytes
 
     scores = make_scores(simulate(1)[:, 0].T, "abcdef")
     drawn = confir.chart(confir.decompose_scores(scores, topics=[10, 1000]))

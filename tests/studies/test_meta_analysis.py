@@ -14,7 +14,7 @@ from confir.errors import (
     UnknownNameError,
     UnsupportedMethodError,
 )
-from confir.report.charts import chart
+from confir.report.result_chart import chart
 from confir.report.tables import to_text
 from confir.studies.meta_analysis.meta_analysis import pool_effects, pool_models
 from confir.studies.meta_analysis.models import MODELS

@@ -10,7 +10,7 @@ from scipy import stats
 
 from confir.data.tables.effect_files import Group
 from confir.errors import DegenerateSampleWarning, InvalidValueError, UnknownNameError
-from confir.report.charts import chart
+from confir.report.result_chart import chart
 from confir.studies.meta_analysis.meta_analysis import pool_effects, pool_models
 from confir.studies.meta_analysis.models import MODELS
 from confir.studies.meta_analysis.table import (

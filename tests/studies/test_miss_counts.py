@@ -16,7 +16,7 @@ from confir.intervals.interval import Limits
 from confir.intervals.method import Method, Use
 from confir.intervals.method_list import METHODS, methods_over
 from confir.resampling.kinds import as_topic_sample
-from confir.resampling.topic_weights import topic_weights
+from confir.resampling.replicates import draw_topics
 from confir.studies.coverage.miss_counts import (
     PUBLISHED_BOOTSTRAP_T,
     as_method,
@@ -642,7 +642,7 @@ def test_any_collection_of_methods_will_do():
 def test_the_published_bootstrap_t_has_the_whole_error_in_each_tail():
     rng = np.random.default_rng(0)
     sample = as_topic_sample(population())
-    distribution = sample.distribution(slice(None), topic_weights(30, 200, rng))
+    distribution = sample.distribution(slice(None), draw_topics(30, 200, rng).shares())
     published = as_method("bootstrap-t-published")
     assert published is PUBLISHED_BOOTSTRAP_T
     narrow = METHODS["bootstrap-t"].compute(distribution, 0.9)

@@ -78,16 +78,16 @@ class Output:
                     f"--figure-{option} is for charts; expected -o FILE with {' '.join(CHART_ENDINGS)}"
                 )
             if option in sizes:
-                from confir.report.charts import check_width
+                from confir.report.chart_files import check_size
 
-                check_width(given, option)
+                check_size(option, given)
 
     def deliver(self, answer: Answer) -> None:
         """Write an answer to the file that is named, else print it."""
         if self.output is None and self.kind == "table":
             self._print_table(answer)
         elif self.ending in CHART_ENDINGS:
-            from confir.report.charts import save_chart
+            from confir.report.chart_files import save_chart
 
             size = {"width": self.figure_width, "height": self.figure_height}
             save_chart(answer.result, str(self.output), title=self.figure_title, **size)

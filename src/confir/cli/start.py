@@ -118,7 +118,7 @@ def warnings_at_the_end() -> Iterator[None]:
         warnings.showwarning = keep
         yield
     if found:
-        from confir.report.merged_warnings import merge_warnings
+        from confir.report.messages import merge_warnings
 
         for line in merge_warnings(found):
             print_message(f"confir: warning: {line}")

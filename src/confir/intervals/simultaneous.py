@@ -17,7 +17,7 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.intervals.interval import Limits
-from confir.resampling.borrowed_variance import NOTHING_BORROWED, BorrowedVariance
+from confir.resampling.pair_draws import NOTHING_BORROWED, BorrowedVariance
 
 # Adjusted p-values are products of p-values: those so near to 1 - level are equal to it.
 _ROUNDING = 1e-9

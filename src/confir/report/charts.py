@@ -1,4 +1,4 @@
-"""What all charts share: dispatch by result, colours, and how they are saved.
+"""What charts are made of: colours, data, axes, tooltips, panels.
 
 A chart is one altair specification, for the page and for files. Its data are the result's records.
 Records are passed in tuples, because altair copies lists repeatedly.
@@ -16,25 +16,14 @@ import math
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from confir.arguments import as_flag, as_path, as_real
-from confir.control_characters import clean_texts, has_controls, without_controls
-from confir.data.files import PathLike, write_whole
-from confir.data.result import Record, Result
-from confir.defaults import CHART_ENDINGS
-from confir.errors import (
-    InvalidValueError,
-    MissingDependencyError,
-    UnknownNameError,
-    UnsupportedMethodError,
-)
+from confir.control_characters import without_controls
+from confir.data.result import Record
+from confir.errors import MissingDependencyError, UnsupportedMethodError
 from confir.order import best_first
-from confir.report.records import finite_or_none
-from confir.studies import find_function
 
 # Okabe & Ito 2008, with grey instead of black: distinguishable for colour-blind readers.
 COLOURS = (
@@ -67,71 +56,6 @@ _FIVE_DIGITS = ".5~g"
 
 # Width of a column at which labels of topics do not touch, and how many columns have labels.
 _TOPIC_COLUMN, _MOST_LABELLED_TOPICS = 12, 120
-
-# What holds data, and what expressions, in a specification.
-_DATA = {"data", "datasets"}
-_EXPRESSIONS = {"expr", "labelExpr", "calculate", "filter", "test", "signal"}
-
-# In mm: the narrowest and the widest figure.
-_NARROWEST, _WIDEST = 40, 1000
-
-
-def chart(result: Any) -> Any:
-    """Return an altair chart of a result.
-
-    Parameters
-    ----------
-    result
-        A result of a study, such as `Interval` or `Ranking`.
-
-    Examples
-    --------
-    >>> confir.chart(confir.confidence_interval([0.3, 0.5, 0.4], method="t")).to_dict()["title"]
-    'Means over 3 topics'
-    """
-    from confir.report.interval_chart import draw_intervals
-
-    draw = find_function(result, "chart")
-    if draw is not None:
-        return clean_chart(draw(result))
-    declared = result.interval_chart() if isinstance(result, Result) else None
-    if declared is None:
-        raise UnsupportedMethodError(
-            f"there is no chart of a {type(result).__name__}; expected a result with a chart"
-        )
-    return clean_chart(draw_intervals(declared))
-
-
-def clean_chart(part: Any, *, keep_blanks: bool = False) -> Any:
-    """Return a chart, its specification or a part of it without control characters: Vega would die.
-
-    Line breaks stay in data and in expressions; in titles, from which Vega-Lite makes expressions,
-    they would be syntax errors. Objects of altair are changed.
-    """
-    if isinstance(part, str):
-        return without_controls(part, keep_blanks=keep_blanks)
-    if isinstance(part, list | tuple):
-        return type(part)(clean_chart(one, keep_blanks=keep_blanks) for one in part)
-    held = part if isinstance(part, dict) else getattr(part, "_kwds", None)
-    if held is None:
-        return part
-    cleaned = {
-        key: _clean_data(value)
-        if key in _DATA
-        else clean_chart(value, keep_blanks=key in _EXPRESSIONS)
-        for key, value in held.items()
-    }
-    if isinstance(part, dict):
-        return cleaned
-    held.update(cleaned)
-    return part
-
-
-def _clean_data(data: Any) -> Any:
-    """Return the data of a chart, which are many, without control characters other than blanks."""
-    if isinstance(data, dict) and has_controls(json.dumps(data, ensure_ascii=False)):
-        return clean_texts(data, keep_blanks=True)
-    return data
 
 
 def import_altair() -> Any:
@@ -186,7 +110,13 @@ def tooltips(*fields: str, numbers: str = _FIVE_DIGITS) -> list[Any]:
 def inline_records(records: Iterable[Record]) -> dict[str, tuple[Record, ...]]:
     """Return records as the data of a chart, with null for missing numbers: NaN is not valid JSON."""
     return {
-        "values": tuple({key: finite_or_none(value) for key, value in r.items()} for r in records)
+        "values": tuple(
+            {
+                key: None if isinstance(value, float) and not math.isfinite(value) else value
+                for key, value in record.items()
+            }
+            for record in records
+        )
     }
 
 
@@ -272,87 +202,3 @@ def names_best_first(records: Sequence[Record], field: str, name: str = "run") -
     """Return the names in records, highest number first; names without a number last."""
     order = best_first(np.array([record[field] for record in records], np.float64))
     return tuple(dict.fromkeys(records[place][name] for place in order))
-
-
-def save_chart(
-    result: Any,
-    path: PathLike,
-    *,
-    width: float | None = None,
-    height: float | None = None,
-    title: bool = False,
-) -> None:
-    """Write the chart of a result to a file, atomically.
-
-    Parameters
-    ----------
-    result
-        A result of a study, or an altair chart.
-    path
-        The file: .svg, .pdf or .png.
-    width, height
-        In mm, such as those of a column of a paper; by default those of the chart.
-    title
-        Whether the chart has its title; a paper has a caption instead.
-
-    Examples
-    --------
-    >>> confir.save_chart(confir.confidence_interval([0.3, 0.5, 0.4], method="t"), "means.svg")
-    """
-    target = as_path("path", path)
-    ending = Path(target).suffix.lower()
-    if ending not in CHART_ENDINGS:
-        raise UnknownNameError("ending of a chart file", target, CHART_ENDINGS)
-    check_width(width)
-    check_width(height, "height")
-    as_flag("title", title)
-    is_chart = isinstance(result, import_altair().TopLevelMixin)
-    drawing = result if is_chart else chart(result)
-    size = {"width": width, "height": height}
-    write_whole(target, chart_bytes(drawing, ending, **size, title=title))
-
-
-def check_width(width: float | None, name: str = "width") -> None:
-    """Raise where a width in mm is none that a figure can have."""
-    if width is not None and not _NARROWEST <= as_real(name, width) <= _WIDEST:
-        raise InvalidValueError(
-            f"the {name.rpartition('_')[2]} of a figure is {width:g}; expected {_NARROWEST} to "
-            f"{_WIDEST} mm"
-        )
-
-
-def chart_bytes(
-    drawing: Any,
-    ending: str,
-    width: float | None = None,
-    height: float | None = None,
-    *,
-    title: bool = False,
-) -> bytes:
-    """Return a chart as the content of a file, .svg, .pdf or .png, of a width and a height in mm."""
-    from confir.report.figure_width import fit_height, fit_width
-    from confir.report.svg_conversion import (
-        as_pdf,
-        as_png,
-        import_converter,
-        of_width,
-        vega_lite_svg,
-    )
-    from confir.report.svg_text import with_text_lengths
-
-    import_converter()
-    with import_altair().data_transformers.disable_max_rows():
-        # Not validated, which would take longer than all else here; tests validate every chart.
-        specification = clean_chart(drawing.to_dict(validate=False))
-    if not title:
-        specification.pop("title", None)
-    if width is not None:
-        specification = fit_width(specification, width)
-    if height is not None:
-        specification = fit_height(specification, height)
-    svg = vega_lite_svg(specification)
-    if ending == ".png":
-        return as_png(svg, width)
-    if ending == ".pdf":
-        return as_pdf(svg, width)
-    return of_width(with_text_lengths(svg), width).encode()

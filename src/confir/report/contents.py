@@ -1,12 +1,12 @@
-"""The contents of a report: its settings, and the results of all studies of one experiment."""
+"""The contents of a report: its settings, the results of all studies of one experiment, their charts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
-from confir.arguments import as_integer, as_level, as_list, invalid
+from confir.arguments import as_integer, as_level, as_list, check_replicates, invalid
 from confir.arrays import Floats, Integers
 from confir.data.formats.run_metadata import RunMetadata
 from confir.data.ranked_lists.held_lists import TopicLists
@@ -15,14 +15,12 @@ from confir.data.sampling_designs.topic_groups import TopicGroups
 from confir.data.scores import Scores
 from confir.data.tables.cost_files import Cost
 from confir.defaults import LEVEL, LEVELS, REPLICATES, SEED
-from confir.errors import (
-    InvalidValueError,
-)
+from confir.errors import InvalidValueError
 from confir.intervals.method_list import find_method
 from confir.measures.random_rankings import MOST_DOCUMENTS
 from confir.measures.score_summary import ScoreSummary
-from confir.report.sections import Section
-from confir.resampling.replicates import check_replicates
+from confir.parallel import Progress
+from confir.report.sections import Figure, Section
 from confir.studies import find_sections
 
 Sections = dict[str, Section[Any]]
@@ -146,6 +144,7 @@ class Contents(_Results):
         Who made the runs that have metadata, and how, by name.
     """
 
+    measure: ClassVar[None] = None  # of all
     scores: Scores | ScoreSummary
     settings: Settings
     measures: tuple[MeasureContents, ...]
@@ -180,6 +179,40 @@ def present_sections(contents: Contents | MeasureContents) -> Sections:
     """Return the sections that have a result, by study."""
     found = contents.results
     return {study: s for study, s in find_sections().items() if found.get(study) is not None}
+
+
+def report_figures(
+    contents: Contents,
+    levels: tuple[float, ...],
+    progress: Progress | None = None,
+    *,
+    paper: bool = True,
+) -> Iterator[Figure]:
+    """Yield the charts of a report, those of intervals at some levels.
+
+    Progress is called with 1 after the charts of each measure. Those for papers alone, which the
+    page shows in another way, can be left out.
+    """
+    for measured in contents.measures:
+        yield from section_figures(measured, levels, paper=paper)
+        if progress is not None:
+            progress(1)
+    yield from section_figures(contents, levels, paper=paper)
+
+
+def section_figures(
+    contents: Contents | MeasureContents,
+    levels: tuple[float, ...],
+    *,
+    page: bool = True,
+    paper: bool = True,
+) -> Iterator[Figure]:
+    """Yield the charts of all sections, of a measure or of all: for the page, and for papers alone."""
+    for study, section in present_sections(contents).items():
+        drawn = [*section.charts(study, contents, levels, paper=False)] if page else []
+        drawn += section.charts(study, contents, levels, paper=True) if paper else ()
+        for figure in drawn:
+            yield figure._replace(measure=contents.measure or figure.measure)
 
 
 def check_settings(settings: Settings) -> None:

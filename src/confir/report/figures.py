@@ -1,54 +1,18 @@
-"""The charts of a report, for the page and as files."""
+"""The charts of a report as files, for a paper."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from confir.data.files import PathLike
 from confir.data.output_folder import OutputFolder
 from confir.parallel import Progress
-from confir.report.charts import save_chart
-from confir.report.contents import Contents, MeasureContents, present_sections
-from confir.report.sections import Figure
+from confir.report.chart_files import save_chart
+from confir.report.contents import Contents, report_figures
 
 FIGURE_ENDINGS = (".svg", ".pdf")
-
-
-def report_figures(
-    contents: Contents,
-    levels: tuple[float, ...],
-    progress: Progress | None = None,
-    *,
-    paper: bool = True,
-) -> Iterator[Figure]:
-    """Yield the charts of a report, those of intervals at some levels.
-
-    Progress is called with 1 after the charts of each measure. Those for papers alone, which the
-    page shows in another way, can be left out.
-    """
-    for measured in contents.measures:
-        yield from section_figures(measured, levels, paper=paper)
-        if progress is not None:
-            progress(1)
-    yield from section_figures(contents, levels, paper=paper)
-
-
-def section_figures(
-    contents: Contents | MeasureContents,
-    levels: tuple[float, ...],
-    *,
-    page: bool = True,
-    paper: bool = True,
-) -> Iterator[Figure]:
-    """Yield the charts of all sections, of a measure or of all: for the page, and for papers alone."""
-    measure = contents.measure if isinstance(contents, MeasureContents) else None
-    for study, section in present_sections(contents).items():
-        drawn = [*section.charts(study, contents, levels, paper=False)] if page else []
-        drawn += section.charts(study, contents, levels, paper=True) if paper else ()
-        for figure in drawn:
-            yield figure if measure is None else figure._replace(measure=measure)
 
 
 def write_figures(

@@ -32,9 +32,9 @@ from confir.measures.score_summary import ScoreSummary
 from confir.order import best_first
 from confir.parallel import Progress, name_stage, run_in_threads
 from confir.report.contents import Contents, MeasureContents, Sections, Settings, check_settings
-from confir.report.merged_warnings import by_importance, collected_warnings
+from confir.report.messages import by_importance, collected_warnings
 from confir.report.sections import Scope, Section
-from confir.resampling.shared_draws import shared_draws
+from confir.resampling.replicates import shared_draws
 from confir.studies import find_sections
 
 # The page holds the scores of this many topics, those on which runs differ most.
@@ -231,7 +231,7 @@ def try_again(sections: Mapping[str, Section[Any]], scope: Scope) -> Scope:
 def _join(study: BlockStudy, parts: tuple[Any, ...]) -> Any:
     """Return the result of a study, or the first error of its parts."""
     errors = (part for part in parts if isinstance(part, ConfirError))
-    return next(errors, None) or _or_error(study.join, parts)
+    return next(errors, None) or _or_error(study.finish, np.concatenate(parts, axis=-1))
 
 
 def _or_error(compute: Callable[..., Any], *given: Any) -> Any:

@@ -1,21 +1,30 @@
-"""The results that the reader can switch between on the page, as compact JSON."""
+"""What the page's script reads, as compact JSON: results by measure and level, lists, tables, charts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from confir.arrays import Floats
+from confir.data.ranked_lists.held_lists import HeldLists, TopicLists
 from confir.number_text import number_text
 from confir.report.contents import Contents, MeasureContents, present_sections
-from confir.report.records import finite_or_none
-from confir.report.tables import Table
+from confir.report.gathering import most_different_topics
+from confir.report.result_chart import clean_chart
+from confir.report.sections import Figure
 
 # More digits than shown, so that differences computed on the page are exact in those shown.
 _SCORE_DIGITS = 9
+
+# More digits than a chart shows; fewer keep the page small.
+_CHART_DIGITS = 6
+
+# Documents of each list, and how many the page holds of all lists together.
+LIST_DEPTH, _MOST_DOCUMENTS = 10, 25_000
+_LEAST_RUNS = 8
 
 
 def page_data(contents: Contents) -> dict[str, Any]:
@@ -46,17 +55,6 @@ def level_key(level: float) -> str:
     return repr(level)
 
 
-def table_data(table: Table) -> dict[str, Any]:
-    """Return a table as data for the page."""
-    return {
-        "columns": list(table.columns),
-        "names": table.names,
-        "rows": [[cell.text for cell in row] for row in table.rows],
-        "strong": [[int(cell.strong) for cell in row] for row in table.rows],
-        "note": table.note,
-    }
-
-
 def shown(values: Floats) -> list[float | None]:
     """Return numbers rounded as tables show them; None for missing ones."""
     flat = np.asarray(values, np.float64).reshape(-1).tolist()
@@ -65,10 +63,122 @@ def shown(values: Floats) -> list[float | None]:
 
 def in_full(values: Floats) -> Any:
     """Return scores as nested lists with more digits; None for missing ones."""
-    return _without_nan(np.round(values, _SCORE_DIGITS).tolist())
+    numbers = np.round(values, _SCORE_DIGITS).astype(object)
+    numbers[~np.isfinite(values)] = None
+    return numbers.tolist()
 
 
-def _without_nan(values: Any) -> Any:
-    if isinstance(values, Iterable):
-        return [_without_nan(value) for value in values]
-    return finite_or_none(values)
+def list_excerpts(contents: Contents, lists: TopicLists | None) -> dict[str, Any] | None:
+    """Return the first documents of lists that readers are most likely to open.
+
+    They are those of the baseline and of the best runs by each measure in turn, for the topics on
+    which these runs differ most. None if only the scores are known.
+    """
+    if lists is None:
+        return None
+    orders = [part.order for part in contents.measures]
+    in_turn = [order[place] for place in range(len(orders[0])) for order in orders]
+    baseline = contents.settings.baseline
+    first = [] if baseline is None else [contents.scores.runs.index(baseline)]
+    runs = list(dict.fromkeys([*first, *in_turn]))[: max(_LEAST_RUNS, len(orders) + 2)]
+    listed = contents.scores.listed()
+    shown = [listed.topics[t] for t in contents.measures[0].topics_shown.tolist()]
+    chosen = listed.select(run=[listed.runs[run] for run in runs], topic=shown)
+    topics = most_different_topics(chosen, _MOST_DOCUMENTS // (LIST_DEPTH * len(runs)))
+    numbers = {topic: place for place, topic in enumerate(lists.qrels.topics)}
+    known = [topic for topic in topics.tolist() if shown[topic] in numbers]
+    places = [lists.runs.index(contents.scores.runs[run]) for run in runs]
+    depth = np.zeros(lists.depth.shape, np.int64)
+    chosen_topics = [numbers[shown[topic]] for topic in known]
+    depth[:, chosen_topics] = np.minimum(lists.depth[:, chosen_topics], LIST_DEPTH)
+    tops = lists.of_topics(0, len(lists.qrels.topics), depth)
+    return {
+        "depth": LIST_DEPTH,
+        "runs": runs,
+        "topics": known,
+        "by_topic": [_of_topic(tops, places, numbers[shown[topic]]) for topic in known],
+    }
+
+
+def _of_topic(lists: HeldLists, runs: list[int], topic: int) -> dict[str, Any]:
+    """Return the documents of a topic with their grades, and the list of each run by number."""
+    numbers: dict[int, int] = {}
+    grades: list[int | None] = []
+    listed = []
+    for run in runs:
+        start, stop = lists.offsets[run * len(lists.qrels.topics) + topic :][:2].tolist()
+        judged = lists.judgements[start:stop].tolist()
+        documents = lists.documents[start:stop].tolist()
+        for document, judgement in zip(documents, judged, strict=True):
+            if numbers.setdefault(document, len(numbers)) == len(grades):
+                grades.append(None if judgement < 0 else int(lists.qrels.gains[judgement]))
+        listed.append([numbers[document] for document in documents])
+    return {
+        "documents": [lists.docids[document] for document in numbers],
+        "grades": grades,
+        "lists": listed,
+    }
+
+
+def page_tables(contents: Contents) -> Iterator[dict[str, Any]]:
+    """Yield the tables that the page does not build from its data."""
+    parts: tuple[MeasureContents | Contents, ...] = (*contents.measures, contents)
+    for held in parts:
+        for study, section in present_sections(held).items():
+            for part, table in section.own_tables(study, held):
+                yield {
+                    "part": part,
+                    "measure": held.measure,
+                    "columns": list(table.columns),
+                    "names": table.names,
+                    "rows": [[cell.text for cell in row] for row in table.rows],
+                    "strong": [[int(cell.strong) for cell in row] for row in table.rows],
+                    "note": table.note,
+                }
+
+
+def page_chart(figure: Figure) -> dict[str, Any]:
+    """Return a chart for the page, with its title as the caption, and numbers in fewer digits."""
+    drawn = figure.drawing.to_dict(validate=False)
+    datasets = {
+        name: [
+            {
+                key: float(f"{value:.{_CHART_DIGITS}g}") if isinstance(value, float) else value
+                for key, value in record.items()
+            }
+            for record in records
+        ]
+        for name, records in drawn.pop("datasets").items()
+    }
+    spec = clean_chart(drawn)
+    title = spec.pop("title", "")
+    spec = single_panel(spec)
+    if "data" in spec:
+        spec["data"] = {"values": datasets[spec["data"]["name"]]}
+    else:
+        spec["datasets"] = datasets
+    if isinstance(spec.get("width"), int):
+        spec |= {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
+    return {
+        "part": figure.part,
+        "measure": figure.measure,
+        "level": None if figure.level is None else level_key(figure.level),
+        "by_run": figure.by_run,
+        "zoomable": figure.zoomable,
+        "caption": title if isinstance(title, str) else title["text"],
+        "spec": spec,
+    }
+
+
+def single_panel(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return the panel of a chart with one panel: only such a chart can fill the page's width."""
+    if "facet" in spec:
+        inner = spec["spec"]
+    elif len(spec.get("concat", ())) == 1:
+        inner = spec["concat"][0]
+    else:
+        return spec
+    kept = {key: spec[key] for key in ("data", "config", "$schema") if key in spec}
+    panel: dict[str, Any] = kept | inner
+    panel.pop("title", None)
+    return panel

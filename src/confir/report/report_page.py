@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from importlib.metadata import metadata
@@ -25,7 +25,6 @@ from confir.data.experiment import Experiment, is_default_seed, on_its_scheduler
 from confir.data.files import PathLike, check_page_name, write_whole
 from confir.data.output_folder import OutputFolder
 from confir.data.reading_rules import ReadingRules
-from confir.data.result import Record
 from confir.data.sampling_designs.design import DesignSource
 from confir.data.sampling_designs.topic_groups import TopicGroups, as_topic_groups
 from confir.data.tables.cost_files import CostSource, read_costs
@@ -36,22 +35,27 @@ from confir.measures.evaluation import evaluate_lists
 from confir.measures.score_sources import as_run_scores
 from confir.number_text import percent
 from confir.parallel import Progress, name_stage, run_in_threads
-from confir.report.charts import check_width, clean_chart
+from confir.report.chart_files import check_size
 from confir.report.contents import (
     Contents,
-    MeasureContents,
     Settings,
     check_settings,
-    present_sections,
+    report_figures,
+    section_figures,
 )
-from confir.report.figures import report_figures, section_figures, write_figures
+from confir.report.figures import write_figures
 from confir.report.gathering import gather_contents
-from confir.report.list_excerpts import list_excerpts
-from confir.report.merged_warnings import collected_warnings
+from confir.report.messages import collected_warnings
 from confir.report.methods_text import methods_text
-from confir.report.page_data import level_key, page_data, table_data
+from confir.report.page_data import (
+    level_key,
+    list_excerpts,
+    page_chart,
+    page_data,
+    page_tables,
+)
 from confir.report.script_bundle import ScriptBundle
-from confir.report.sections import Figure, answer_sentences, conclusions
+from confir.report.sections import answer_sentences, conclusions
 from confir.report.static_figures import static_figures
 from confir.resampling.kinds import require_knowledge
 from confir.resampling.replicates import Rng
@@ -65,9 +69,6 @@ SCRIPTS = (
 )
 
 _TEMPLATES = files("confir.report") / "templates"
-
-# Still more digits than a chart shows; fewer keep the page small.
-_CHART_DIGITS = 6
 
 # Of zlib: higher ones take three times as long for a page that is one hundredth smaller.
 _COMPRESSION = 7
@@ -185,7 +186,8 @@ def write_report(
         settings = replace(settings, groups=groups)
     if costs is not None:
         settings = replace(settings, costs=tuple(read_costs(costs)))
-    check_width(figure_width, "figure_width")
+    if figure_width is not None:
+        check_size("figure_width", figure_width)
     with nullcontext() if figures is None else OutputFolder(as_path("figures", figures), [target]):
         # the folder is checked first: it may hold other files
         with ScriptBundle() as bundle:  # started first: without it there is no page
@@ -219,7 +221,7 @@ def render_page(
     source = origin or Origin()
     name_stage(progress, "drawing charts")
     figures = report_figures(contents, contents.settings.levels, progress, paper=False)
-    charts = [_page_chart(figure) for figure in figures]
+    charts = [page_chart(figure) for figure in figures]
     name_stage(progress, "writing the page")
     answers = [
         {level_key(x): _answer(contents.viewed(place, x)) for x in contents.settings.levels}
@@ -234,7 +236,7 @@ def render_page(
     packed = {
         "bundle": scripts["bundle"],
         "data": _json(data),
-        "tables": _json(list(_tables(contents))),
+        "tables": _json(list(page_tables(contents))),
         "charts": _json(charts),
     }
     parts = {study: one for study, one in find_sections().items() if one.anchor}
@@ -323,7 +325,7 @@ def _first_charts(contents: Contents, charts: Sequence[dict[str, Any]]) -> list[
     ]
     return [
         *shown,
-        *(_page_chart(figure) for figure in section_figures(first, (level,), page=False)),
+        *(page_chart(figure) for figure in section_figures(first, (level,), page=False)),
     ]
 
 
@@ -355,64 +357,3 @@ def pack(text: str) -> str:
 def _json(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return _json(clean_texts(value, keep_blanks=True)) if has_controls(text) else text
-
-
-def _tables(contents: Contents) -> Iterator[dict[str, Any]]:
-    """Yield the tables that the page does not build from its data."""
-    parts: list[tuple[str | None, Contents | MeasureContents]] = [
-        *((measured.measure, measured) for measured in contents.measures),
-        (None, contents),
-    ]
-    for measure, held in parts:
-        for study, section in present_sections(held).items():
-            for part, table in section.own_tables(study, held):
-                yield {"part": part, "measure": measure, **table_data(table)}
-
-
-def _page_chart(figure: Figure) -> dict[str, Any]:
-    """Return a chart for the page, with its title as the caption."""
-    drawn = figure.drawing.to_dict(validate=False)
-    datasets = {name: _rounded(records) for name, records in drawn.pop("datasets").items()}
-    spec = clean_chart(drawn)
-    title = spec.pop("title", "")
-    spec = single_panel(spec)
-    if "data" in spec:
-        spec["data"] = {"values": datasets[spec["data"]["name"]]}
-    else:
-        spec["datasets"] = datasets
-    if isinstance(spec.get("width"), int):
-        spec |= {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
-    return {
-        "part": figure.part,
-        "measure": figure.measure,
-        "level": None if figure.level is None else level_key(figure.level),
-        "by_run": figure.by_run,
-        "zoomable": figure.zoomable,
-        "caption": title if isinstance(title, str) else title["text"],
-        "spec": spec,
-    }
-
-
-def _rounded(records: Sequence[Record]) -> list[Record]:
-    """Return records with numbers in fewer digits."""
-    return [
-        {
-            key: float(f"{value:.{_CHART_DIGITS}g}") if isinstance(value, float) else value
-            for key, value in record.items()
-        }
-        for record in records
-    ]
-
-
-def single_panel(spec: dict[str, Any]) -> dict[str, Any]:
-    """Return the panel of a chart with one panel: only such a chart can fill the page's width."""
-    if "facet" in spec:
-        inner = spec["spec"]
-    elif len(spec.get("concat", ())) == 1:
-        inner = spec["concat"][0]
-    else:
-        return spec
-    kept = {key: spec[key] for key in ("data", "config", "$schema") if key in spec}
-    panel: dict[str, Any] = kept | inner
-    panel.pop("title", None)
-    return panel

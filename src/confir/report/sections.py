@@ -25,7 +25,7 @@ from confir.measures.lists_and_scores import (
 from confir.measures.score_sources import as_scores
 from confir.measures.score_summary import ScoreSummary
 from confir.number_text import percent
-from confir.report.charts import chart
+from confir.report.result_chart import chart
 from confir.report.result_table import table_of
 from confir.report.tables import Table
 from confir.studies import find_sections

@@ -41,7 +41,7 @@ class _Layer(NamedTuple):
 
 
 def static_figures(charts: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the SVG of charts, as `_page_chart` makes them, by part; the first of each part."""
+    """Return the SVG of charts, as `page_chart` makes them, by part; the first of each part."""
     found: dict[str, str] = {}
     for chart in charts:
         if chart["part"] not in found:

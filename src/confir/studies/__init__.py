@@ -114,9 +114,7 @@ STUDIES = (
         results={
             "comparison.Comparison": Shown("comparison_table", "comparison_chart", "difference"),
             "run_groups.RunGroups": Shown("group_table", "group_chart", ""),
-            "topic_differences.TopicDifferences": Shown(
-                chart="topic_chart", records="topic-difference"
-            ),
+            "pair_results.TopicDifferences": Shown(chart="topic_chart", records="topic-difference"),
         },
         commands=("compare",),
         panel=DAILY,

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.number_text import difference_words, signed_words
-from confir.report.charts import chart
 from confir.report.contents import MeasureContents
 from confir.report.page_data import level_key, shown
+from confir.report.result_chart import chart
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.studies.best.best_runs import BestRuns, best_of_pairs
 from confir.studies.best.run_pairs import compare_all_runs

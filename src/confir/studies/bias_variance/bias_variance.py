@@ -13,7 +13,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from confir.arguments import as_choice, as_generator, as_level, as_real, as_texts
+from confir.arguments import as_choice, as_generator, as_level, as_real, as_texts, check_replicates
 from confir.arrays import Floats, Integers
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
@@ -27,9 +27,8 @@ from confir.measures.score_sources import as_scores
 from confir.number_text import percent, runs_differ_in_topics, topics_text
 from confir.order import best_first, is_best
 from confir.resampling.kinds import needs
-from confir.resampling.replicates import Rng, check_replicates
+from confir.resampling.replicates import Rng, draw_topics
 from confir.resampling.sample import Knowledge
-from confir.resampling.topic_weights import draw_topics
 from confir.resampling.variance_components import mean_over_topics
 from confir.studies.bias_variance.error_parts import (
     BEST,

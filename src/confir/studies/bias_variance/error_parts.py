@@ -19,9 +19,9 @@ from confir.intervals.interval import Limits
 from confir.intervals.method_list import find_method
 from confir.measures.parsing import bounded_measures
 from confir.parallel import run_in_threads
-from confir.resampling.statistics import UNIT, Statistic
+from confir.resampling.replicates import TopicWeights
+from confir.resampling.statistics import Statistic
 from confir.resampling.topic_sample import TopicSample
-from confir.resampling.topic_weights import TopicWeights
 from confir.resampling.variance_components import mean_over_topics
 
 Decomposed = Literal["score", "rho"]
@@ -76,7 +76,7 @@ class Errors:
 
 # The variables averaged, from rho and the deviation; a function of the means; its derivatives.
 _STATISTICS = (
-    Statistic("bias", lambda rho, _: (rho,), np.positive, lambda _: (UNIT,)),
+    Statistic("bias", lambda rho, _: (rho,), np.positive, lambda rho: (np.ones_like(rho),)),
     Statistic(
         "variance",
         lambda _, deviation: (deviation, deviation**2),

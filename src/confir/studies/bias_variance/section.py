@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from confir.report.contents import Contents, MeasureContents
-from confir.report.names import isolated
+from confir.report.messages import isolated
 from confir.report.sections import Section, Sentence, Verb
 from confir.studies.bias_variance.bias_variance import BiasVariance, decompose_error
 

@@ -153,17 +153,20 @@ class Chance(Result):
         }
         if run is None or scored is None or self.corrected is None:
             return record
-        # a topic on which every ranking scores the same is uninformative
-        informative = kept[self.sd[kept, measure] > 0]
-        tables = [table for table in (self.p, self.p_low, self.p_high) if table is not None]
-        tail = Tail(*(table[informative, run, measure] for table in tables))
+        p = (math.nan, math.nan, math.nan)
+        if self.draws:
+            # a topic on which every ranking scores the same is uninformative
+            informative = kept[self.sd[kept, measure] > 0]
+            tables = [table for table in (self.p, self.p_low, self.p_high) if table is not None]
+            tail = Tail(*(table[informative, run, measure] for table in tables))
+            p = combine_tails(tail, self.draws)
         return {
             **record,
             "run": self.runs[run],
             "topics": len(kept),
             "score": _mean_of_known(scored[kept]),
             "corrected": _mean_of_known(self.corrected.values[kept, run, measure]),
-            **dict(zip(("p", "p_low", "p_high"), combine_tails(tail, self.draws), strict=True)),
+            **dict(zip(("p", "p_low", "p_high"), p, strict=True)),
         }
 
     @property

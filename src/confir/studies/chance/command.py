@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
+from confir.cli.input_options import JUDGED
 from confir.cli.output import Output
 from confir.cli.parameters import Option, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
@@ -27,7 +29,7 @@ VIEWS = Views(
 
 def chance_command(
     *,
-    inputs: Annotated[Inputs, Without("scores", "columns", "intents", "bounded")],
+    inputs: Annotated[Inputs, Without("scores", "columns", "intents", "bounded", *JUDGED)],
     documents: Annotated[
         int | None,
         Option("Number of documents in the collection.", "N", panel=_CHANCE, least=1, short=True),
@@ -112,6 +114,6 @@ def _of_qrels(
     experiment = inputs.experiment(measures, example=example)
     # checks the request before any run is read
     compare_with_chance(experiment.qrels, documents=documents, measures=measures, **rules)
-    with Progress("reading runs", total=inputs.run_count, quiet=quiet) as progress:
+    with nullcontext() if quiet else Progress("reading runs", total=inputs.run_count) as progress:
         evaluate(experiment, progress=progress)
     return compare_with_chance(experiment, documents=documents, draws=draws, rng=seed)

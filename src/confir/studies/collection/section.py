@@ -13,7 +13,7 @@ from confir.measures.parsing import bounded_measures
 from confir.number_text import share_words
 from confir.order import best_first
 from confir.report.contents import Contents
-from confir.report.names import isolated
+from confir.report.messages import isolated
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Table
 from confir.resampling.document_bootstrap import resample_lists, resampled_measures

@@ -11,9 +11,9 @@ from confir.data.sampling_designs.judged_scores import as_judged
 from confir.errors import counted
 from confir.number_text import score_words
 from confir.order import TIE, is_best
-from confir.report.charts import chart
 from confir.report.contents import Contents
-from confir.report.names import isolated
+from confir.report.messages import isolated
+from confir.report.result_chart import chart
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.studies.corrected_means.corrected_means import CorrectedMeans, correct_scores
 

@@ -18,8 +18,8 @@ from confir.intervals.interval import ABOVE, BELOW, INSIDE, UNDEFINED, tie_dista
 from confir.intervals.method import Method
 from confir.intervals.probe import CountedProbe, Probe
 from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.replicates import topic_draws
 from confir.resampling.topic_sample import TopicSample
-from confir.resampling.topic_weights import topic_draws
 from confir.stored_results import Arrays
 
 Sampling = Literal["with", "without"]

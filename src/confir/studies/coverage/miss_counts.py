@@ -13,7 +13,15 @@ from typing import Any, cast
 
 import numpy as np
 
-from confir.arguments import as_choice, as_generator, as_integer, as_levels, as_list, invalid
+from confir.arguments import (
+    as_choice,
+    as_generator,
+    as_integer,
+    as_levels,
+    as_list,
+    check_replicates,
+    invalid,
+)
 from confir.arrays import Floats, Integers
 from confir.data.sampling_designs.design import refuse_design
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES
@@ -26,7 +34,7 @@ from confir.intervals.probe import Probe
 from confir.parallel import Progress, run_tasks, task_seeds
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.kinds import as_sample
-from confir.resampling.replicates import Rng, check_replicates
+from confir.resampling.replicates import Rng
 from confir.resampling.sample import Sample
 from confir.resampling.topic_sample import ScoresLike, TopicSample
 from confir.stored_results import Arrays, digest
@@ -140,7 +148,7 @@ def count_misses(
     as_integer("samples", samples)
     check_size(size, population.topics, sampling)
     if sampling == "without" or size != population.topics:
-        refuse_design(population.design_words or None, "a study of samples of another size")
+        refuse_design(population.scheme.words or None, "a study of samples of another size")
     chosen = chosen_methods(methods, population, claimed)
     if resume is not None and rng is None:
         raise InvalidValueError("a resumable study needs a seed; set rng to a number")

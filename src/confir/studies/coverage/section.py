@@ -9,7 +9,7 @@ from confir.defaults import LEVEL
 from confir.intervals.standard_error import two_sided_normal
 from confir.number_text import percent
 from confir.report.contents import Contents, MeasureContents
-from confir.report.names import isolated
+from confir.report.messages import isolated
 from confir.report.sections import Scope, Section, Sentence
 from confir.studies.coverage.coverage import Coverage, estimate_coverage
 

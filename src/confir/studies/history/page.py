@@ -9,7 +9,7 @@ from confir.control_characters import without_controls
 from confir.data.result import Record
 from confir.errors import counted, enumerate_names
 from confir.number_text import difference_words, level_text, score_words, signed_words
-from confir.report.names import isolated, joined_names
+from confir.report.messages import isolated, joined_names
 from confir.studies.history.chart import history_chart
 from confir.studies.history.history import SHORT_COMMIT, GateHistory
 from confir.studies.history.history_file import FAILS, PASSES
@@ -30,7 +30,7 @@ def history_page(history: GateHistory) -> str:
     """Return a self-contained page about a gate's looks, newest first."""
     import jinja2
 
-    from confir.report.charts import chart_bytes
+    from confir.report.chart_files import chart_bytes
 
     records = history.to_records()
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)

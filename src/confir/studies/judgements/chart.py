@@ -21,8 +21,8 @@ from confir.report.charts import (
     styled,
     tooltips,
 )
-from confir.report.interval_chart import draw_intervals
 from confir.report.label_places import label_fields, name_layers, name_threads
+from confir.report.result_chart import draw_intervals
 from confir.studies.comparison.verdicts import INCONCLUSIVE
 from confir.studies.judgements.grade_agreement import GradeConfusion
 from confir.studies.judgements.judge_effects import GAINS, LOSES, JudgedRuns

@@ -143,7 +143,7 @@ def mean_biases(
     values = differences.reshape(len(differences), -1)
     labels = tuple((str(place), "bias") for place in range(values.shape[1]))
     support = np.zeros(len(labels), np.bool_)
-    sample = TopicSample(labels, (len(labels),), (values,), STATISTICS["mean"], support)
+    sample = TopicSample(labels, (len(labels),), support, (values,), STATISTICS["mean"])
     found = sample.distribution(slice(None), None, ("se",))
     limits = METHODS[DEFAULT_METHOD].compute(found, level)
     own = (np.where(found.degenerate, np.nan, limit) for limit in limits)

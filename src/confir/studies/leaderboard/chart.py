@@ -26,7 +26,7 @@ from confir.report.charts import (
     styled,
     tooltips,
 )
-from confir.report.interval_chart import draw_intervals
+from confir.report.result_chart import draw_intervals
 from confir.studies.leaderboard.leaderboard import Leaderboard
 
 # Width of a column of the heat map, and the font size of its numbers.

@@ -10,7 +10,7 @@ from confir.errors import counted
 from confir.number_text import percent
 from confir.order import is_best
 from confir.report.contents import Contents, MeasureContents
-from confir.report.names import isolated
+from confir.report.messages import isolated
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Cell, Table
 from confir.studies.leaderboard.board_making import make_leaderboard

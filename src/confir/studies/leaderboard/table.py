@@ -98,13 +98,11 @@ def _next_text(board: Leaderboard, run: int) -> str:
 
 def board_part(board: Leaderboard, table: Table) -> AnswerPart:
     """Return a leaderboard in words, and its table below."""
-    sentences = board.sentence(), pairs_sentence(board), _why(board)
+    why = ""
+    if board.ruled_out:
+        why = ruled_out_sentence(board.ruled_out, board.runs[board.order[0]])
+    sentences = board.sentence(), pairs_sentence(board), why
     return AnswerPart("Leaderboard", tuple(filter(None, sentences)), table)
-
-
-def _why(board: Leaderboard) -> str:
-    """Return why runs are ruled out as the best whose pair with it is inconclusive, if any are."""
-    return ruled_out_sentence(board.ruled_out, board.runs[board.order[0]])
 
 
 def pairs_sentence(board: Leaderboard) -> str:

@@ -17,7 +17,7 @@ from confir.data.scores import Scores
 from confir.data.tables.score_objects import make_scores
 from confir.intervals.interval import Interval
 from confir.number_text import percent, topics_text
-from confir.report.interval_chart import draw_intervals
+from confir.report.result_chart import draw_intervals
 from confir.studies.topic_difficulty.chart import topic_score_chart
 from confir.studies.topic_difficulty.topic_difficulty import describe_topics
 

@@ -19,7 +19,7 @@ from confir.number_text import (
 )
 from confir.order import is_best
 from confir.report.contents import Contents, MeasureContents
-from confir.report.names import NAMES_SHOWN, isolated, joined_names
+from confir.report.messages import NAMES_SHOWN, isolated, joined_names
 from confir.report.sections import Sentence
 from confir.studies.best.best_runs import BestRuns
 from confir.studies.means.table import design_note

@@ -28,7 +28,7 @@ from confir.report.sections import Scope, Section, Sentence
 from confir.report.tables import Cell, Mark, Table, rounded, to_markdown, topics_column
 from confir.studies.best.best_runs import BestRuns
 from confir.studies.comparison.comparison import Comparison, Place
-from confir.studies.comparison.comparison_notes import how_compared
+from confir.studies.comparison.verdict_words import how_compared
 from confir.studies.comparison.verdicts import OPPOSITE
 from confir.studies.means.board import first_board
 from confir.studies.means.headline import (

@@ -14,7 +14,7 @@ from confir.errors import DegenerateSampleWarning, InvalidValueError, counted
 from confir.number_text import count_words, p_words, percent, signed_words
 from confir.order import TIE
 from confir.report.contents import Contents
-from confir.report.names import isolated
+from confir.report.messages import isolated
 from confir.report.sections import Scope, Section
 from confir.resampling.kinds import against, as_sample
 from confir.studies.comparison.comparison import Comparison, Place

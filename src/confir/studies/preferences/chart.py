@@ -18,7 +18,7 @@ from confir.report.charts import (
     styled,
     tooltips,
 )
-from confir.report.interval_chart import draw_intervals
+from confir.report.result_chart import draw_intervals
 from confir.studies.preferences.preference_pairs import PreferencePairs
 from confir.studies.preferences.preferences import Preferences
 

@@ -173,7 +173,7 @@ def preferences_command(
 def _page_warnings(out: Output) -> AbstractContextManager[list[ConfirWarning]]:
     """Return what collects warnings for the page; raise where its charts could not be drawn."""
     from confir.cli.file_checks import check_drawing
-    from confir.report.merged_warnings import collected_warnings
+    from confir.report.messages import collected_warnings
 
     check_drawing()
     return collected_warnings(shown=not out.quiet)

@@ -8,7 +8,7 @@ from operator import itemgetter
 from confir.data.table_columns import Role, TableColumn
 from confir.errors import counted
 from confir.number_text import SENTENCE_DECIMALS, NumberText, p_words, percent
-from confir.report.names import isolated
+from confir.report.messages import isolated
 from confir.report.result_table import records_table, result_table
 from confir.report.tables import Table
 from confir.studies.best.table import BORDERLINE_SET

@@ -9,7 +9,7 @@ from confir.data.chart_marks import LIMITS_LINE, IntervalChart, Mark, dot, numbe
 from confir.data.result import Record
 from confir.intervals.interval import Interval
 from confir.number_text import percent
-from confir.report.interval_chart import draw_intervals
+from confir.report.result_chart import draw_intervals
 from confir.studies.unjudged.unjudged_bounds import UnjudgedBounds
 from confir.studies.unjudged.unjudged_estimates import UnjudgedEstimate
 

@@ -1,15 +1,24 @@
-"""Warnings for readers: collected, the most important first, and those that are alike merged."""
+"""Messages to readers: names of runs in sentences; warnings, collected and merged."""
 
 from __future__ import annotations
 
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from confir.errors import ConfirWarning, DegenerateSampleWarning, counted, place_by_importance
+from confir.errors import (
+    ConfirWarning,
+    DegenerateSampleWarning,
+    counted,
+    enumerate_names,
+    place_by_importance,
+)
+
+# A sentence lists this many names, and counts the rest.
+NAMES_SHOWN = 5
 
 # This many warnings that differ only in names and numbers are shown, and the rest counted.
 _SHOWN_ALIKE = 3
@@ -17,6 +26,29 @@ _DETAIL = re.compile(r"^\S+: |'[^']*'|\([^()]*\)|\b\d[\d,.]*|(?<=[a-z])s\b")
 
 # Where a warning stops to say what was found, and starts to say what becomes of it.
 _CONSEQUENCE = ", which "
+
+
+def isolated(name: str) -> str:
+    """Return a name whose writing direction does not affect the text around it."""
+    return name if name.isascii() else f"\u2068{name}\u2069"
+
+
+def list_runs(runs: Iterable[str]) -> str:
+    """Return the names of runs for a sentence; the first few if they are many."""
+    return enumerate_names(map(isolated, runs), NAMES_SHOWN)
+
+
+def joined_names(runs: Sequence[str]) -> str:
+    """Return the names of runs as the subject of a sentence: ``a``, ``a and b``, ``a, b and 3 more``."""
+    names = [isolated(run) for run in runs]
+    if len(names) > NAMES_SHOWN:
+        return list_runs(runs)
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def sentence_case(text: str) -> str:
+    """Return text that starts a sentence; a number or a name at its start is kept as it is."""
+    return f"{text[0].upper()}{text[1:]}" if text.startswith(("none ", "the ")) else text
 
 
 @contextmanager
