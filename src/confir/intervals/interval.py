@@ -105,7 +105,7 @@ def name_methods(intervals: Sequence[Interval]) -> str:
 
 
 def tail_probabilities(level: float) -> tuple[float, float]:
-    """Return the probabilities at which the limits of a two-sided interval stand.
+    """Return the probabilities of the quantiles that are the limits of a two-sided interval.
 
     Half of the error goes into each tail: 0.025 and 0.975 for a level of 0.95.
     """
