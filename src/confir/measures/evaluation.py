@@ -126,15 +126,15 @@ def _evaluate(
     judged = experiment.qrels
     if (
         CURRENT_SCHEDULER.get() is not None
-        and experiment.kept_lists is None
+        and "lists" not in experiment.kept
         and experiment.is_in_files
     ):
         from confir.measures.worker_evaluation import evaluate_on_workers
 
         return evaluate_on_workers(experiment, wanted, progress)
-    if whole and experiment.reads_lists_at_once and experiment.kept_lists is None:
+    if whole and experiment.reads_lists_at_once and "lists" not in experiment.kept:
         experiment.lists(progress)
-    lists, rules = experiment.kept_lists, experiment.rules
+    lists, rules = experiment.kept.get("lists"), experiment.rules
     foreign = any(isinstance(measure, ForeignMeasure) for measure in wanted)
     runs: Sequence[Run | RunSource] = ()  # whole ones, at which ir_measures looks
     if lists is None or (foreign and not isinstance(lists, HeldLists)):
