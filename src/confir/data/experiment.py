@@ -43,7 +43,9 @@ def on_its_scheduler(verb: Callable[P, Part]) -> Callable[P, Part]:
     def working(*given: P.args, **keywords: P.kwargs) -> Part:
         everything = (*given, *keywords.values())
         experiments = [one for one in everything if isinstance(one, Experiment)]
-        with use_scheduler(experiments[0].scheduler if experiments else None):
+        if not experiments or experiments[0].scheduler is None:
+            return verb(*given, **keywords)
+        with use_scheduler(experiments[0].scheduler):
             return verb(*given, **keywords)
 
     return working

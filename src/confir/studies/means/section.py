@@ -14,8 +14,8 @@ from confir.intervals.method_list import METHODS
 from confir.number_text import (
     SENTENCE_DECIMALS,
     difference_text,
-    interval_text,
     limits_words,
+    number_text,
     percent,
     score_words,
     topics_text,
@@ -96,7 +96,7 @@ def board_table(contents: MeasureContents, settings: Settings) -> Table:
     interval: Interval = contents["means"][settings.level]
     gaps = _gaps(contents, settings.level, settings.baseline)
     heading, counts = topics_column(contents.scores.topic_counts())
-    means = [interval_text(*numbers) for numbers in means_with_limits(interval)]
+    means = [number_text(*numbers) for numbers in means_with_limits(interval)]
     rows = tuple(
         (
             Cell(contents.scores.runs[run], strong=gaps is not None and gaps.rows[run][2]),
@@ -116,7 +116,7 @@ def board_table(contents: MeasureContents, settings: Settings) -> Table:
 def _marked_table(contents: MeasureContents, settings: Settings, mark: Mark, how: str) -> Table:
     """Return means with intervals, all of them with the same mark."""
     interval: Interval = contents["means"][settings.level]
-    means = [interval_text(*numbers) for numbers in means_with_limits(interval)]
+    means = [number_text(*numbers) for numbers in means_with_limits(interval)]
     rows = tuple(
         (Cell(contents.scores.runs[run]), Cell(means[run], mark=mark)) for run in contents.order
     )
