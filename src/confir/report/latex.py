@@ -15,7 +15,7 @@ from confir.report.latex_text import (
     latex_cell,
     latex_row,
 )
-from confir.report.tables import Cell, Table, rounded
+from confir.report.tables import Table, rounded
 from confir.report.text_layout import group_columns
 
 # Notes are wrapped at the width of the table, but at least this width.
@@ -145,17 +145,30 @@ def _long(table: Table, paper: Paper) -> str:
 def _fitted(table: Table, paper: Paper) -> str:
     """Return a table that fits a column or a page: in groups of columns, one below the other.
 
-    Of very many rows, some are in one box and some in the next, so that columns can be broken between.
+    Very many rows are in several boxes, between which a page can end. A box is made as wide as the line
+    where it is wider.
     """
     room = _ROOM[str(paper.width)]
     style = paper.intervals or ("stacked" if paper.width == "column" else "brackets")
     if paper.intervals is None and style == "brackets" and len(_parts(table, style, room)) > 1:
         style = "stacked"
+    widths = _name_widths(table, room)
+    broken = [width is not None for width in widths]
     lines = [r"\begingroup\small\setlength{\tabcolsep}{3pt}\centering"]
     each = _MOST_STACKED_ROWS if style == "stacked" else _MOST_ROWS
     for start in range(0, max(1, len(table.rows)), each):
-        lines += [r"\par\medskip"] if start else []
-        lines += _box(replace(table, rows=table.rows[start : start + each]), table, style, room)
+        parts = _parts(replace(table, rows=table.rows[start : start + each]), style, room)
+        columns = max(len(part.columns) for part in parts)
+        layout = _name_columns(widths, room) + "r" * (columns - table.names)
+        lines += [
+            *([r"\par\medskip"] if start else []),
+            f"\\sbox0{{\\begin{{tabular}}{{@{{}}{layout}@{{}}}}",
+            r"\toprule",
+            *_body(parts, style, broken=broken, columns=columns),
+            r"\bottomrule",
+            r"\end{tabular}}%",
+            r"\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi",
+        ]
     return _with_packages([*lines, *_paragraph(table, style), r"\par\endgroup"])
 
 
@@ -164,23 +177,6 @@ def _paragraph(table: Table, style: str) -> list[str]:
     note = "; ".join(filter(None, [table.note.replace("\n", "; "), _style_note(table, style)]))
     box = r"\par\smallskip\noindent\parbox{\linewidth}{\footnotesize\raggedright "
     return [f"{box}{breakable_words(note)}}}"] if note else []
-
-
-def _box(table: Table, whole: Table, style: str, room: float) -> list[str]:
-    """Return some rows of a table in a box that is made as wide as the line where it is wider."""
-    widths = _name_widths(whole, room)
-    parts = _parts(table, style, room)
-    most = max(len(part.columns) for part in parts)
-    layout = _name_columns(widths, room) + "r" * (most - table.names)
-    body = _body(parts, style, broken=[width is not None for width in widths], columns=most)
-    return [
-        f"\\sbox0{{\\begin{{tabular}}{{@{{}}{layout}@{{}}}}",
-        r"\toprule",
-        *body,
-        r"\bottomrule",
-        r"\end{tabular}}%",
-        r"\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi",
-    ]
 
 
 def _with_packages(lines: Sequence[str]) -> str:
@@ -238,18 +234,19 @@ def _with_columns(table: Table, places: Sequence[int]) -> Table:
 
 def _text_widths(table: Table, style: str) -> list[float]:
     """Return roughly how wide the columns are, in points."""
-    columns = zip(*([Cell(name) for name in table.columns], *table.rows), strict=True)
-    return [max(_text_width(cell, style) for cell in column) for column in columns]
-
-
-def _text_width(cell: Cell, style: str) -> float:
-    text = cell.text
-    if style == "brackets" or not has_limits(text):
-        return _LETTER * len(text)
-    limits = max(text.find("["), text.find("("))  # where they begin; the lower end may be open
-    if style == "stacked":
-        return max(_LETTER * limits, _SMALL_LETTER * (len(text) - limits))
-    return _LETTER * (limits - 1) + _SMALL_LETTER * limits
+    widths = [_LETTER * len(name) for name in table.columns]
+    for row in table.rows:
+        for place, (text, *_) in enumerate(row):
+            width = _LETTER * len(text)
+            if style != "brackets" and has_limits(text):
+                # where the limits begin; the lower end may be open
+                start = max(text.find("["), text.find("("))
+                if style == "stacked":
+                    width = max(_LETTER * start, _SMALL_LETTER * (len(text) - start))
+                else:
+                    width = _LETTER * (start - 1) + _SMALL_LETTER * start
+            widths[place] = max(widths[place], width)
+    return widths
 
 
 def _body(

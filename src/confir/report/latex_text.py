@@ -27,28 +27,25 @@ def latex_row(cells: Iterable[str]) -> str:
 
 def latex_cell(cell: Cell, style: str, *, breakable: bool = False) -> str:
     """Return a cell; its mark takes no space, so numbers stay aligned."""
-    text = _breakable(cell.text) if breakable else _number(cell.text)
-    above, below = text, ""
-    if style != "brackets" and has_limits(cell.text):
-        above, below = _interval_parts(cell.text, style)
+    text = cell.text
+    above, below = _breakable(text) if breakable else _number(text), ""
+    if style != "brackets" and has_limits(text):
+        value, _, limits = ("", "", text) if math.isnan(text.value) else text.partition(" ")
+        above = _number(value)
+        if style == "stacked" or not value:
+            below = _number(limits)
+        else:  # distances of the limits from the number
+            decimals = len(value.rpartition(".")[2]) if "." in value else 0
+            down, up = (
+                f"{abs(limit - text.value):.{decimals}f}" for limit in (text.low, text.high)
+            )
+            below = rf"\,{{\scriptsize$\pm$\,{up}}}" if down == up else f"$^{{+{up}}}_{{-{down}}}$"
     shown = f"\\textbf{{{above}}}" if cell.strong and above else above
     mark = f"\\rlap{{\\textsuperscript{{{_LATEX_MARKS[cell.mark]}}}}}" if cell.mark else ""
     if above and below and style == "stacked":  # the first line beside the name of the row
         lines = rf"{shown}{mark}\\[-2pt]{{\scriptsize {below}}}"
         return rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{lines}\end{{tabular}}"
     return f"{shown}{below}{mark}"
-
-
-def _interval_parts(text: NumberText, style: str) -> tuple[str, str]:
-    """Return a number, and what stands below or after it for its limits."""
-    value, _, limits = ("", "", text) if math.isnan(text.value) else text.partition(" ")
-    if style == "stacked" or not value:
-        return _number(value), _number(limits)
-    decimals = len(value.rpartition(".")[2]) if "." in value else 0
-    down, up = (f"{abs(limit - text.value):.{decimals}f}" for limit in (text.low, text.high))
-    if down == up:
-        return _number(value), rf"\,{{\scriptsize$\pm$\,{up}}}"
-    return _number(value), f"$^{{+{up}}}_{{-{down}}}$"
 
 
 def _number(text: str) -> str:

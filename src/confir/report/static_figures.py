@@ -182,23 +182,21 @@ def _spots(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, li
         yield record, spot
 
 
-def _rules(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, str]]:
-    half = layer.mark.get("size", 0) / 2 if layer.mark["type"] == "tick" else 0.0
-    for record, (x, y, x2, y2) in _spots(layer, across, up):
-        yield record, f"M{x - half:.1f} {y:.1f}L{x2 + half:.1f} {y2:.1f}"
-
-
-def _points(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, str]]:
+def _shapes(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, str]]:
+    """Yield lines, dots and cells: one for each record."""
+    kind = layer.mark["type"]
+    half = layer.mark.get("size", 0) / 2 if kind == "tick" else 0.0
     r = math.sqrt(layer.mark.get("size", 30) / math.pi)
-    arc = f"a{r:.1f} {r:.1f} 0 1 0 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 0 {-2 * r:.1f} 0"
-    for record, (x, y, _, _) in _spots(layer, across, up):
-        yield record, f"M{x - r:.1f} {y:.1f}{arc}"
-
-
-def _rects(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, str]]:
     wide, high = across.band, up.band
-    for record, (x, y, _, _) in _spots(layer, across, up):
-        yield record, f"M{x - wide / 2:.1f} {y - high / 2:.1f}h{wide:.1f}v{high:.1f}h{-wide:.1f}z"
+    for record, (x, y, x2, y2) in _spots(layer, across, up):
+        if kind == "point":
+            arc = f"a{r:.1f} {r:.1f} 0 1 0 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 0 {-2 * r:.1f} 0"
+            yield record, f"M{x - r:.1f} {y:.1f}{arc}"
+        elif kind == "rect":
+            corner = f"M{x - wide / 2:.1f} {y - high / 2:.1f}"
+            yield record, f"{corner}h{wide:.1f}v{high:.1f}h{-wide:.1f}z"
+        else:
+            yield record, f"M{x - half:.1f} {y:.1f}L{x2 + half:.1f} {y2:.1f}"
 
 
 def _bars(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, str]]:
@@ -262,10 +260,7 @@ def _boxes(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, st
 
 
 _DRAWERS = {
-    "rule": _rules,
-    "tick": _rules,
-    "point": _points,
-    "rect": _rects,
+    **dict.fromkeys(("rule", "tick", "point", "rect"), _shapes),
     "bar": _bars,
     "line": _lines,
     "text": _texts,
