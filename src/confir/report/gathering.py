@@ -31,7 +31,7 @@ from confir.measures.lists_and_scores import BlockStudy, block_tasks
 from confir.measures.score_summary import ScoreSummary
 from confir.order import best_first
 from confir.parallel import Progress, name_stage, run_in_threads
-from confir.report.contents import Contents, MeasureContents, Sections, Settings, check_settings
+from confir.report.contents import Contents, MeasureContents, Sections, Settings
 from confir.report.messages import by_importance, collected_warnings
 from confir.report.sections import Scope, Section
 from confir.resampling.shared_draws import shared_draws
@@ -79,7 +79,6 @@ def gather_contents(
         Called with 1 after each part.
     """
     chosen = settings or Settings()
-    check_settings(chosen)
     if chosen.baseline is not None:
         as_choice("baseline", chosen.baseline, scores.runs, "run")
     scores = scores.in_id_order()

@@ -19,11 +19,18 @@ _LETTER, _LINE, _RADIUS = 6.0, 12.0, 5.0
 LONGEST_NAME = 110
 
 # Where a name may be, from its point: the nearest first, and of these the best direction.
-_OFFSETS = [
-    (distance * math.cos(angle), distance * math.sin(angle))
-    for distance in (9.0, 16.0, 26.0, 38.0, 52.0, 68.0)
-    for angle in map(math.radians, (0, 180, 90, 270, 45, 315, 135, 225))
+_OFFSETS = np.array(
+    [
+        (distance * math.cos(angle), distance * math.sin(angle))
+        for distance in (9.0, 16.0, 26.0, 38.0, 52.0, 68.0)
+        for angle in map(math.radians, (0, 180, 90, 270, 45, 315, 135, 225))
+    ]
+)
+_ALIGNED: list[Align] = [
+    "center" if abs(across) < 1.0 else "left" if across > 0 else "right" for across, _ in _OFFSETS
 ]
+# The share of its width that is left of its anchor.
+_WIDTHS_BEFORE = np.array([{"left": 0.0, "center": 0.5, "right": 1.0}[one] for one in _ALIGNED])
 
 
 class LabelPlace(NamedTuple):
@@ -32,17 +39,6 @@ class LabelPlace(NamedTuple):
     x: float
     y: float
     align: Align
-
-
-class _Box(NamedTuple):
-    left: float
-    right: float
-    low: float
-    high: float
-
-    def meets(self, other: _Box) -> bool:
-        apart = self.right <= other.left or other.right <= self.left
-        return not (apart or self.high <= other.low or other.high <= self.low)
 
 
 def place_labels(
@@ -68,28 +64,24 @@ def place_labels(
     first_always
         Whether the first name is placed even where it covers something.
     """
-    taken = [_Box(x - _RADIUS, x + _RADIUS, y - _RADIUS, y + _RADIUS) for x, y in points]
-    taken += [_box(LabelPlace(x, y, "center"), text) for (x, y), text in texts]
+    taken = [(x - _RADIUS, x + _RADIUS, y - _RADIUS, y + _RADIUS) for x, y in points]
+    for (x, y), text in texts:
+        start = x - _width(text) / 2
+        taken.append((start, start + _width(text), y - _LINE / 2, y + _LINE / 2))
     places: dict[int, LabelPlace] = {}
     for number, name in names.items():
-        inside = []
-        for across, up in _OFFSETS:
-            align: Align = "center" if abs(across) < 1.0 else "left" if across > 0 else "right"
-            place = LabelPlace(points[number][0] + across, points[number][1] + up, align)
-            box = _box(place, name)
-            wide, high = (
-                box.left >= 0 and box.right <= panel[0],
-                box.low >= 0 and box.high <= panel[1],
-            )
-            if wide and high:
-                inside.append((place, box))
-        chosen = next((one for one in inside if not any(map(one[1].meets, taken))), None)
-        if chosen is None and inside and first_always and not places:
-            # the most important name covers the least
-            chosen = min(inside, key=lambda one: sum(map(one[1].meets, taken)))
-        if chosen is not None:
-            places[number], box = chosen
-            taken.append(box)
+        x, y = (np.array(points[number]) + _OFFSETS).T
+        left = x - _width(name) * _WIDTHS_BEFORE
+        boxes = np.stack([left, left + _width(name), y - _LINE / 2, y + _LINE / 2], axis=1)
+        inside = np.all((boxes[:, ::2] >= 0) & (boxes[:, 1::2] <= panel), axis=1)
+        low, high = boxes[:, None, ::2], boxes[:, None, 1::2]
+        others = np.array(taken)
+        covered = ((low < others[:, 1::2]) & (others[:, ::2] < high)).all(axis=2).sum(axis=1)
+        chosen = int(np.argmin(np.where(inside, covered, len(taken) + 1)))
+        # the most important name may cover something
+        if inside[chosen] and (not covered[chosen] or (first_always and not places)):
+            places[number] = LabelPlace(float(x[chosen]), float(y[chosen]), _ALIGNED[chosen])
+            taken.append(tuple(boxes[chosen].tolist()))
     return places
 
 
@@ -153,8 +145,6 @@ def name_threads(base: Any, across: str, up: str) -> Any:
     )
 
 
-def _box(place: LabelPlace, name: str) -> _Box:
-    width = min(_LETTER * len(name), LONGEST_NAME)
-    before = {"left": 0.0, "right": width, "center": width / 2}[place.align]
-    left = place.x - before
-    return _Box(left, left + width, place.y - _LINE / 2, place.y + _LINE / 2)
+def _width(name: str) -> float:
+    """Return the width of a name in pixels, as much of it as is shown."""
+    return min(_LETTER * len(name), LONGEST_NAME)

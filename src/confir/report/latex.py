@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from confir.number_text import p_text
 from confir.report.latex_text import (
-    breakable_words,
     escape_latex,
     has_limits,
     latex_cell,
     latex_row,
+    with_breaks,
 )
 from confir.report.tables import Table, rounded
 from confir.report.text_layout import group_columns
@@ -31,6 +31,8 @@ _NAME_SHARE, _NAMES_SHARE = 0.3, 0.55
 _DECIMALS = 3
 # Rows that a page has room for, and where each takes two lines.
 _MOST_ROWS, _MOST_STACKED_ROWS = 45, 25
+# Longer words of notes, such as names of runs, may be broken.
+_LONG_WORD = 20
 # The columns of p-values.
 _P_VALUES = ("p", "adj. p")
 
@@ -62,15 +64,23 @@ def to_latex(table: Table, paper: Paper | None = None) -> str:
     if paper.width is not None:
         return _fitted(table, paper)
     style = paper.intervals or "brackets"
+    names, columns = table.names, len(table.columns)
     lines = [
-        f"\\begin{{tabular}}{{{'l' * table.names}{'r' * (len(table.columns) - table.names)}}}",
+        f"\\begin{{tabular}}{{{'l' * names}{'r' * (columns - names)}}}",
         r"\toprule",
         *_body([table], style),
         r"\bottomrule",
-        *_latex_note(table, _style_note(table, style)),
-        r"\end{tabular}",
     ]
-    return _with_packages(lines)
+    if table.note:  # in rows of the table, wrapped: a longer line would widen it
+        note = "; ".join(filter(None, [table.note.replace("\n", "; "), _style_note(table, style)]))
+        rows = [table.columns, *([cell.text for cell in row] for row in table.rows)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        width = max(sum(widths) + 2 * len(widths), _SHORTEST_NOTE_LINE)
+        lines.append(r"\addlinespace[2pt]")
+        for line in textwrap.wrap(note, width, break_long_words=False, break_on_hyphens=False):
+            span = f"\\multicolumn{{{columns}}}{{l}}"
+            lines.append(f"{span}{{\\footnotesize {escape_latex(line)}}} \\\\")
+    return _with_packages([*lines, r"\end{tabular}"])
 
 
 def _for_paper(table: Table) -> Table:
@@ -176,7 +186,10 @@ def _paragraph(table: Table, style: str) -> list[str]:
     """Return the note as a paragraph below a table, as wide as the line."""
     note = "; ".join(filter(None, [table.note.replace("\n", "; "), _style_note(table, style)]))
     box = r"\par\smallskip\noindent\parbox{\linewidth}{\footnotesize\raggedright "
-    return [f"{box}{breakable_words(note)}}}"] if note else []
+    words = (
+        with_breaks(one) if len(one) > _LONG_WORD else escape_latex(one) for one in note.split(" ")
+    )
+    return [f"{box}{' '.join(words)}}}"] if note else []
 
 
 def _with_packages(lines: Sequence[str]) -> str:
@@ -284,21 +297,3 @@ def _style_note(table: Table, style: str) -> str:
     if style == "plus-minus" and any(has_limits(cell.text) for cell in cells):
         parts.append("± or signed numbers: distance from the mean to the limits of the interval")
     return "; ".join(parts)
-
-
-def _latex_note(table: Table, style_note: str = "") -> list[str]:
-    """Return the note as rows below the table, wrapped: a longer line would widen it."""
-    note = "; ".join(
-        filter(None, [table.note.replace("\n", "; "), style_note if table.note else ""])
-    )
-    if not note:
-        return []
-    rows = [table.columns, *([cell.text for cell in row] for row in table.rows)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    width = max(sum(widths) + 2 * len(widths), _SHORTEST_NOTE_LINE)
-    span = f"\\multicolumn{{{len(table.columns)}}}{{l}}"
-    lines = textwrap.wrap(note, width, break_long_words=False, break_on_hyphens=False)
-    return [
-        r"\addlinespace[2pt]",
-        *(f"{span}{{\\footnotesize {escape_latex(line)}}} \\\\" for line in lines),
-    ]

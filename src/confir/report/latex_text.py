@@ -15,8 +15,8 @@ from confir.report.tables import Cell
 _MINUS = re.compile(r"(?<![\w.])-(?=\d)")
 _NUMBER = re.compile(r"[\[(]?[+-]?\d")
 
-# Names are broken after these signs, or after so many letters; in sentences, if they are longer.
-_BREAKS, _LONGEST_PART, _LONG_WORD = "-_./:", 12, 20
+# Names are broken after these signs, or after so many letters.
+_BREAKS, _LONGEST_PART = "-_./:", 12
 
 
 def latex_row(cells: Iterable[str]) -> str:
@@ -28,7 +28,7 @@ def latex_row(cells: Iterable[str]) -> str:
 def latex_cell(cell: Cell, style: str, *, breakable: bool = False) -> str:
     """Return a cell; its mark takes no space, so numbers stay aligned."""
     text = cell.text
-    above, below = _breakable(text) if breakable else _number(text), ""
+    above, below = with_breaks(text) if breakable else _number(text), ""
     if style != "brackets" and has_limits(text):
         value, _, limits = ("", "", text) if math.isnan(text.value) else text.partition(" ")
         above = _number(value)
@@ -59,7 +59,7 @@ def has_limits(text: str) -> TypeGuard[NumberText]:
     return isinstance(text, NumberText) and math.isfinite(text.low) and math.isfinite(text.high)
 
 
-def _breakable(name: str) -> str:
+def with_breaks(name: str) -> str:
     """Return a name that may be broken after hyphens and the like, or else after some letters."""
     made, whole = "", 0
     shown = without_controls(name)
@@ -69,15 +69,6 @@ def _breakable(name: str) -> str:
         if sign in _BREAKS or (whole >= _LONGEST_PART and after not in _BREAKS):
             made, whole = made + r"\allowbreak{}", 0
     return made
-
-
-def breakable_words(text: str) -> str:
-    """Return text whose long words, such as names of runs, may be broken."""
-    words = (
-        _breakable(word) if len(word) > _LONG_WORD else escape_latex(word)
-        for word in text.split(" ")
-    )
-    return " ".join(words)
 
 
 # Of pifont: amssymb has such signs, too, but cannot be loaded with the fonts of acmart.

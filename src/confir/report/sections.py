@@ -25,7 +25,6 @@ from confir.measures.lists_and_scores import (
 from confir.measures.score_sources import as_scores
 from confir.measures.score_summary import ScoreSummary
 from confir.report.result_chart import chart
-from confir.report.result_table import table_of
 from confir.report.tables import Table
 from confir.studies import find_sections
 
@@ -294,12 +293,6 @@ class Section(Generic[Gathered]):
             Figure(part, chart(one), level, by_run=self.by_run, zoomable=self.zoomable)
             for level, one in drawn.items()
         ]
-
-    def own_tables(self, study: str, contents: Gathered) -> Iterable[tuple[str, Table]]:
-        """Return the tables, with the part of each."""
-        if self.tables is not None:
-            return self.tables(contents)
-        return [(self.part, table_of(contents[study]))] if self.part else ()
 
 
 def answer_sentences(contents: Contents) -> list[str]:

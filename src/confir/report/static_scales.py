@@ -48,8 +48,8 @@ class Scale:
         names.
     upright
         Whether the texts are turned.
-    length, flipped
-        In pixels; and whether low numbers are at the far end.
+    length, band, flipped
+        In pixels, of the axis and of each name; and whether low numbers are at the far end.
     """
 
     title: str
@@ -59,6 +59,7 @@ class Scale:
     shown: list[str] = field(default_factory=list)
     upright: bool = False
     length: float = 1.0
+    band: float = 1.0
     flipped: bool = False
     labelled: list[Any] = field(init=False)
     _places: dict[Any, int] = field(init=False)
@@ -71,10 +72,15 @@ class Scale:
         else:
             self.labelled = self.names[: len(self.shown)]
 
-    @property
-    def band(self) -> float:
-        """Pixels of each name."""
-        return self.length / max(1, len(self.names or ()))
+    def stretch(self, extent: Any, default: float, rows: int = 1) -> None:
+        """Give the axis its length, or that of each of some rows: a step per name, or pixels."""
+        names = max(1, len(self.names or ()))
+        if isinstance(extent, dict):
+            length = float(extent["step"]) * names
+        else:
+            length = float(extent) if isinstance(extent, int | float) else default
+        self.length = rows * length
+        self.band = self.length / names
 
     def __call__(self, value: Any) -> float:
         """Return the position of a value; NaN for a missing one."""
