@@ -21,8 +21,8 @@ from confir.data.files import write_whole
 from confir.errors import ConfirWarning
 from confir.intervals.pivot import expand, pivot_of_moments, pivot_quantiles
 from confir.parallel import run_in_threads
+from confir.resampling.replicates import draw_topics
 from confir.resampling.statistics import logit
-from confir.resampling.topic_weights import topic_weights
 
 SIZES = (5, 10, 25, 50)
 REPLICATES = 999
@@ -52,7 +52,7 @@ def main() -> None:
 def _distances(population: Population, size: int, samples: int) -> Floats:
     """Return |error - nominal error| of each table: two-sided and tails × methods × tables."""
     rng = np.random.default_rng([SEED, size])
-    weights = topic_weights(size, REPLICATES, rng)
+    weights = draw_topics(size, REPLICATES, rng).shares()
     drawn = rng.integers(0, len(population.values), (samples, size))
     columns = population.values.shape[1]
     parts = run_in_threads(

@@ -29,8 +29,8 @@ from confir.errors import ConfirWarning
 from confir.intervals.simultaneous import ComparisonFamily, is_significant
 from confir.measures.evaluation import evaluate
 from confir.report.tables import Cell, Table, to_markdown
-from confir.resampling.borrowed_variance import BorrowedVariance, median_variance
 from confir.resampling.kinds import as_topic_sample
+from confir.resampling.pair_draws import BorrowedVariance, median_variance
 from confir.resampling.sample import self_normalised_sums
 from confir.resampling.studentised_maxima import largest_statistics
 from confir.studies.best.best_runs import find_best

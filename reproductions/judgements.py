@@ -28,8 +28,8 @@ from confir.intervals.method_list import METHODS
 from confir.report.chart_files import save_chart
 from confir.report.charts import COLOURS, INK, import_altair, styled
 from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.replicates import draw_topics
 from confir.resampling.topic_distribution import jackknife_distribution
-from confir.resampling.topic_weights import topic_weights
 from confir.studies.judgements.grade_agreement import resampled_limits
 from confir.studies.judgements.leaderboards import correlate_leaderboards
 
@@ -75,7 +75,7 @@ def leaderboard_rows(scores: dict[str, np.ndarray], topics: int, samples: int) -
     hits: dict[str, list[np.ndarray]] = {}
     for _ in range(samples):
         held = values[:, rng.integers(0, population, topics)]
-        weights = topic_weights(topics, 499, rng)
+        weights = draw_topics(topics, 499, rng).shares()
 
         def statistic(drawn: np.ndarray, held: np.ndarray = held) -> np.ndarray:
             return coefficients(drawn, held)

@@ -25,7 +25,7 @@ from confir.data.scores import Scores
 from confir.errors import ConfirWarning
 from confir.measures.evaluation import evaluate
 from confir.measures.score_sources import as_scores
-from confir.resampling.topic_weights import topic_weights
+from confir.resampling.replicates import draw_topics
 from confir.studies.best.best_runs import best_of_pairs
 from confir.studies.best.run_pairs import RunPairs, compare_all_runs
 from confir.studies.ranks.ranking import ranking_of_pairs
@@ -129,7 +129,7 @@ def study(population: Population, topics: int, samples: int) -> list[Found]:
 
 def percentile_ranks(values: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return percentile limits of the ranks over bootstrap samples of the topics."""
-    means = topic_weights(len(values), REPLICATES, np.random.default_rng(seed)) @ values
+    means = draw_topics(len(values), REPLICATES, np.random.default_rng(seed)).shares() @ values
     ranks = 1 + np.argsort(np.argsort(-means, axis=1, kind="stable"), axis=1, kind="stable")
     low, high = np.quantile(ranks, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     return np.floor(low), np.ceil(high)

@@ -25,7 +25,7 @@ from confir.errors import (
     warn_caller,
 )
 from confir.parallel import run_blocks, run_in_threads, run_tasks
-from confir.resampling.topic_weights import topic_weights
+from confir.resampling.replicates import draw_topics
 from confir.scheduler import CURRENT_SCHEDULER, use_scheduler
 from requirements import ON_LINUX, required
 
@@ -218,11 +218,11 @@ def test_verbs_work_on_the_scheduler_of_their_experiment(files, monkeypatch, nam
 
 
 def test_weights_are_drawn_again_rather_than_sent():
-    from confir.resampling.topic_weights import DrawnWeights
+    from confir.resampling.replicates import DrawnWeights
 
     rng = np.random.default_rng(1)
     cloudpickle = required("cloudpickle")
-    drawn = DrawnWeights(lambda own: topic_weights(1000, 200, own), rng)
+    drawn = DrawnWeights(lambda own: draw_topics(1000, 200, own).shares(), rng)
     content = cloudpickle.dumps(drawn)
     assert len(content) < 10_000
     again = pickle.loads(cloudpickle.dumps(pickle.loads(content)))  # noqa: S301 - our own

@@ -27,6 +27,9 @@ Name = TypeVar("Name", bound=str)
 
 HIGHEST_COUNT = 2**31 - 1
 
+# With this many replicates the Monte-Carlo error is negligible.
+MOST_REPLICATES = 10_000_000
+
 _BOOLEAN = (bool, np.bool_)
 
 # What is one number, or is meant as one, where several may be given.
@@ -168,6 +171,14 @@ def as_path(name: str, value: Any) -> str:
     if not isinstance(path, str) or not path or "\0" in path:
         raise invalid(name, value, "a path")
     return path
+
+
+def check_replicates(replicates: int) -> None:
+    """Raise if the number of replicates is invalid."""
+    if as_integer("replicates", replicates) > MOST_REPLICATES:
+        raise InvalidValueError(
+            f"replicates is {replicates:,}; expected at most {MOST_REPLICATES:,}"
+        )
 
 
 def check_rng(rng: Any) -> None:

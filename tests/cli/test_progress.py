@@ -25,16 +25,14 @@ class Terminal(io.StringIO):
 def shown(monkeypatch):
     """A function that does three steps of work and returns what reaches stderr meanwhile."""
 
-    def work(
-        stderr: io.StringIO, *, total: int | None, patience=0.0, quiet=False, stages=("", "", "")
-    ) -> str:
+    def work(stderr: io.StringIO, *, total: int | None, patience=0.0, stages=("", "", "")) -> str:
         monkeypatch.setenv("TERM", "xterm")
         monkeypatch.setenv("COLUMNS", "120")
         for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
             monkeypatch.delenv(name, raising=False)
         monkeypatch.setattr(progress_module, "_PATIENCE", patience)
         monkeypatch.setattr("sys.stderr", stderr)
-        with progress_module.Progress("reading runs", total=total, quiet=quiet) as progress:
+        with progress_module.Progress("reading runs", total=total) as progress:
             for stage in stages:
                 name_stage(progress if stage else None, stage)
                 if progress is not None:
@@ -75,24 +73,35 @@ def test_no_bar_is_shown_without_a_terminal(shown):
     assert shown(io.StringIO(), total=4) == ""
 
 
-@pytest.mark.parametrize(
-    ("quiet", "installed", "noted"),
-    [(False, None, True), (True, None, False), (False, object(), False)],
-)
-def test_slow_work_without_numba_says_how_to_make_it_fast(
-    monkeypatch, capsys, quiet, installed, noted
-):
+@pytest.mark.parametrize(("installed", "noted"), [(None, True), (object(), False)])
+def test_slow_work_without_numba_says_how_to_make_it_fast(monkeypatch, capsys, installed, noted):
     monkeypatch.setattr(progress_module, "find_spec", lambda _: installed)
     monkeypatch.setattr(progress_module, "_SLOW", 0.0)
-    progress = progress_module.Progress("drawing samples", total=None, quiet=quiet)
+    progress = progress_module.Progress("drawing samples", total=None)
     with progress:
         if progress._note is not None:
             progress._note.join()
     assert ("pip install 'confir[fast]'" in capsys.readouterr().err) == noted
 
 
-def test_no_bar_is_shown_to_the_quiet(shown):
-    assert shown(Terminal(), total=4, quiet=True) == ""
+@pytest.mark.parametrize(
+    ("command", "few"),
+    [
+        ("evaluate", ()),
+        ("chance", ("--documents", "1000")),
+        ("collection", ("--replicates", "10")),
+        ("type-one", ("--samples", "10")),
+    ],
+)
+def test_the_quiet_see_no_progress(monkeypatch, confir_command, sample_files, command, few):
+    def fail(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr(progress_module.Progress, "__enter__", fail)
+    runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "dense")]
+    given = (sample_files / "qrels.txt", *runs, "-m", "AP", *few)
+    assert confir_command(command, *given, "--quiet").err == ""
+    assert confir_command(command, *given).code == 2
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])

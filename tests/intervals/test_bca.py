@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from confir.intervals.percentile import bca_interval
+from confir.resampling.replicates import draw_topics
 from confir.resampling.topic_bootstrap import bootstrap_topics
-from confir.resampling.topic_weights import topic_weights
 
 REPLICATES = 400
 RNG = np.random.default_rng(23)
@@ -22,7 +22,7 @@ SAMPLES = {
 
 def plain_bca(sample, level, seed):
     n = len(sample)
-    weights = topic_weights(n, REPLICATES, np.random.default_rng(seed))
+    weights = draw_topics(n, REPLICATES, np.random.default_rng(seed)).shares()
     drawn = [np.repeat(sample, np.rint(row * n).astype(int)) for row in weights]
     means = np.array([np.nanmean(values) for values in drawn if not np.isnan(values).all()])
     there = sample[~np.isnan(sample)]

@@ -14,8 +14,8 @@ from confir.intervals.bootstrap_t import (
     symmetric_t_logit_interval,
 )
 from confir.intervals.confidence_intervals import confidence_interval
+from confir.resampling.replicates import draw_topics
 from confir.resampling.topic_bootstrap import bootstrap_topics
-from confir.resampling.topic_weights import topic_weights
 
 REPLICATES, LEVELS = 400, (0.5, 0.95)
 RNG = np.random.default_rng(31)
@@ -36,7 +36,7 @@ SAMPLES = {
 def plain_replicates(sample, seed):
     """Scores of topics drawn one by one; replicates without any score left out."""
     n = len(sample)
-    weights = topic_weights(n, REPLICATES, np.random.default_rng(seed))
+    weights = draw_topics(n, REPLICATES, np.random.default_rng(seed)).shares()
     for row in weights:
         values = np.repeat(sample, np.rint(row * n).astype(int))
         values = values[~np.isnan(values)]

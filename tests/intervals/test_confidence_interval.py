@@ -17,9 +17,9 @@ from confir.errors import (
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Interval, means_alone, tail_probabilities
 from confir.intervals.method_list import find_method, methods_over
+from confir.resampling.replicates import draw_topics
 from confir.resampling.statistics import STATISTICS
 from confir.resampling.topic_bootstrap import bootstrap_topics
-from confir.resampling.topic_weights import topic_weights
 
 METHODS = methods_over("topics")
 OTHERS = [name for name in METHODS if name not in ("betting", "gaffke")]
@@ -94,7 +94,7 @@ def test_each_cell_is_that_of_the_run_alone(scores):
 def test_the_replicates_of_a_seed_are_those_of_the_weights_it_draws(scores):
     """The generator gives a seed to methods that draw by themselves, then the weights."""
     rng = np.random.default_rng(6)
-    means = topic_weights(20, 1_999, rng) @ scores.values[:, 1, 0]
+    means = draw_topics(20, 1_999, rng).shares() @ scores.values[:, 1, 0]
     interval = confidence_interval(scores, method="percentile", replicates=1_999, rng=6)
     assert interval.low[1, 0] == pytest.approx(np.quantile(means, 0.025), abs=1e-12)
 

@@ -7,7 +7,7 @@ from confir.intervals import count_kernels
 from confir.intervals.count_kernels import compile_kernels
 from confir.intervals.probe import CountedProbe, Probe
 from confir.resampling.kinds import as_topic_sample
-from confir.resampling.topic_weights import topic_draws, topic_weights
+from confir.resampling.replicates import draw_topics, topic_draws
 
 COLUMNS, SAMPLES = 6, 3
 PROBABILITIES = np.linspace(0.0, 1.0, 81)
@@ -36,7 +36,7 @@ def test_shares_of_draws_are_topic_weights_bit_for_bit(kernels):
     shares = np.empty((300, 17))
     drawn = topic_draws(17, 300, np.random.default_rng(4))
     kernels.share_draws(drawn, np.arange(17), shares)
-    weights = topic_weights(17, 300, np.random.default_rng(4))
+    weights = draw_topics(17, 300, np.random.default_rng(4)).shares()
     assert shares.tobytes() == weights.tobytes()
 
 
@@ -61,7 +61,7 @@ def both_probes(kind, topics, replicates, kernels, *, studentised=True, value=No
     of_arrays = []
     for number, row in enumerate(chosen):
         columns = slice(number * COLUMNS, (number + 1) * COLUMNS)
-        weights = topic_weights(topics, replicates, rng)
+        weights = draw_topics(topics, replicates, rng).shares()
         powers = deviations[:, columns]
         if studentised:
             powers = np.concatenate([powers, np.square(powers)], axis=1)

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from confir.intervals.percentile import percentile_interval, studentised_logit_interval
+from confir.resampling.replicates import draw_topics
 from confir.resampling.topic_bootstrap import bootstrap_topics
-from confir.resampling.topic_weights import topic_weights
 
 REPLICATES = 400
 RNG = np.random.default_rng(17)
@@ -27,7 +27,7 @@ SAMPLES = {
 def plain_means(sample, seed):
     """Means of topics drawn one by one; NaN where none of them has a score."""
     n = len(sample)
-    weights = topic_weights(n, REPLICATES, np.random.default_rng(seed))
+    weights = draw_topics(n, REPLICATES, np.random.default_rng(seed)).shares()
     means = []
     for row in weights:
         values = np.repeat(sample, np.rint(row * n).astype(int))

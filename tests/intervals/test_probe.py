@@ -12,8 +12,8 @@ from confir.intervals.method_list import METHODS
 from confir.intervals.probe import Probe, TargetCounts, mirrored, side_of_quantiles
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.kinds import as_topic_sample
-from confir.resampling.topic_weights import topic_weights
-from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T
+from confir.resampling.replicates import draw_topics
+from confir.studies.coverage.miss_counts import PUBLISHED_BOOTSTRAP_T
 
 COUNTING = [m for m in (*METHODS.values(), PUBLISHED_BOOTSTRAP_T) if m.count_side is not None]
 LEVELS = (0.1, 0.5, 0.95, 0.99)
@@ -46,7 +46,7 @@ def drawn(kind, topics, replicates, seed):
     population = as_topic_sample(KINDS[kind](rng, (40, COLUMNS)))
     truth = population.distribution(slice(None), None, ()).estimate
     sample = population.drawn(rng.integers(0, 40, topics))
-    return truth, sample.distribution(slice(None), topic_weights(topics, replicates, rng))
+    return truth, sample.distribution(slice(None), draw_topics(topics, replicates, rng).shares())
 
 
 @pytest.mark.parametrize("replicates", [1, 5, 99, 1_000])

@@ -11,12 +11,12 @@ from confir.intervals.simultaneous import (
     ComparisonFamily,
     is_significant,
 )
-from confir.resampling.borrowed_variance import (
+from confir.resampling.kinds import as_topic_sample
+from confir.resampling.pair_draws import (
     NOTHING_BORROWED,
     BorrowedVariance,
     median_variance,
 )
-from confir.resampling.kinds import as_topic_sample
 from confir.resampling.sample import self_normalised, self_normalised_sums
 from confir.resampling.studentised_maxima import largest_statistics
 

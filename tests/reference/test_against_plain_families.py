@@ -7,8 +7,8 @@ import pytest
 
 from confir import compare_runs, find_best, rank_runs
 from confir.intervals.simultaneous import ComparisonFamily, symmetric_bound
-from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.clusters import Clusters, cluster_counts
+from confir.resampling.pair_draws import BorrowedVariance
 from confir.resampling.replicates import own_seed
 from reference import plain_families as plain
 from studies.drawn_topics import draws_of, draws_of_runs

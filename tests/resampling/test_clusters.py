@@ -14,10 +14,10 @@ import confir
 from confir.data.sampling_designs.design import Design
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, UnsupportedMethodError
-from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.cluster_distribution import Ratios, summed_df
 from confir.resampling.clusters import Clusters, cluster_counts
 from confir.resampling.kinds import as_topic_sample
+from confir.resampling.pair_draws import BorrowedVariance
 from confir.resampling.studentised_maxima import largest_statistics
 from requirements import required
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import confir
-from confir.resampling.borrowed_variance import NOTHING_BORROWED
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.kinds import as_sample
+from confir.resampling.pair_draws import NOTHING_BORROWED
 from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
 from confir.studies.collection.collection_differences import Variant
 

@@ -10,9 +10,9 @@ from confir.errors import UnsupportedMethodError
 from confir.intervals.method_list import find_method
 from confir.measures.strengths import fit_strengths
 from confir.resampling import kind_list
-from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.influence_sample import InfluenceSample, Wins
 from confir.resampling.kinds import as_sample
+from confir.resampling.pair_draws import BorrowedVariance
 from confir.resampling.studentised_maxima import studentised_maxima
 from vote_samples import simulate_votes
 
@@ -27,7 +27,9 @@ def of_means(values, count=None):
     none = np.zeros((columns, columns), np.int64)
     labels = tuple((name, "score") for name in "abcd"[:columns])
     influence = (values - mean) / count.sum()
-    return InfluenceSample(labels, (columns, 1), mean, influence, count, Wins(none, none))
+    return InfluenceSample(
+        labels, (columns, 1), np.zeros(columns, bool), mean, influence, count, Wins(none, none)
+    )
 
 
 def plain(values):

@@ -18,7 +18,7 @@ def sample(human, model, rest, support=False):
     arrays = [np.asarray(part, float).reshape(len(part), -1) for part in (human, model, rest)]
     labels = tuple((f"run{c}", "AP") for c in range(arrays[0].shape[1]))
     shape = (len(labels),)
-    return JudgedSample(labels, shape, Judged(*arrays), np.full(len(labels), support))
+    return JudgedSample(labels, shape, np.full(len(labels), support), Judged(*arrays))
 
 
 def scores(n, more, columns, correlation=0.7, seed=1, shift=0.1):

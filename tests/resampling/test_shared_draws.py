@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from confir.parallel import run_in_threads
-from confir.resampling import topic_weights as module
-from confir.resampling.shared_draws import shared_draws
-from confir.resampling.topic_weights import draw_topics, topic_weights
+from confir.resampling import replicates as module
+from confir.resampling.replicates import draw_topics, shared_draws
 
 
 def drawn_twice(rng):
-    return [topic_weights(7, 20, rng), topic_weights(7, 20, rng), rng.random(3)]
+    return [draw_topics(7, 20, rng).shares(), draw_topics(7, 20, rng).shares(), rng.random(3)]
 
 
 @pytest.mark.parametrize("kind", [np.random.PCG64, np.random.MT19937])
@@ -19,7 +18,7 @@ def test_shared_weights_and_all_that_is_drawn_after_them_are_equal(kind):
     with shared_draws():
         first = drawn_twice(np.random.Generator(kind(3)))
         again = drawn_twice(np.random.Generator(kind(3)))
-        other = topic_weights(7, 20, np.random.Generator(kind(4)))
+        other = draw_topics(7, 20, np.random.Generator(kind(4))).shares()
     for found in (first, again):
         for one, expected in zip(found, alone, strict=True):
             np.testing.assert_array_equal(one, expected)
@@ -41,7 +40,7 @@ def test_threads_draw_the_same_once(monkeypatch):
     draw = module._draw
     monkeypatch.setattr(module, "_draw", lambda *size: calls.append(size) or draw(*size))
     with shared_draws():
-        run_in_threads(lambda _: topic_weights(5, 9, np.random.default_rng(1)), range(6))
+        run_in_threads(lambda _: draw_topics(5, 9, np.random.default_rng(1)).shares(), range(6))
     assert len(calls) == 1
-    topic_weights(5, 9, np.random.default_rng(1))
+    draw_topics(5, 9, np.random.default_rng(1)).shares()
     assert len(calls) == 2

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import confir
-from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.kinds import as_sample
-from confir.resampling.pair_draws import PairDraws
-from confir.resampling.shared_draws import shared_draws
+from confir.resampling.pair_draws import BorrowedVariance, PairDraws
+from confir.resampling.replicates import shared_draws
 from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
 from confir.resampling.unit_draws import UnitDraws
 from confir.studies.best.run_pairs import compare_all_runs

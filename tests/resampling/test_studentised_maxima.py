@@ -10,11 +10,11 @@ import confir.parallel
 from confir.resampling import normal_draws
 from confir.resampling import studentised_maxima as sizes
 from confir.resampling import unit_draws as module
-from confir.resampling.borrowed_variance import NOTHING_BORROWED, BorrowedVariance
 from confir.resampling.kinds import as_topic_sample
 from confir.resampling.normal_draws import NORMAL_TOPICS, draw_normal_means
+from confir.resampling.pair_draws import NOTHING_BORROWED, BorrowedVariance
+from confir.resampling.replicates import draw_topics
 from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
-from confir.resampling.topic_weights import topic_weights
 from requirements import required
 
 NOTHING = NOTHING_BORROWED, NOTHING_BORROWED
@@ -63,7 +63,7 @@ def check(values, every=NOTHING_BORROWED, one=NOTHING_BORROWED, replicates=60):
     found = studentised_maxima(
         as_topic_sample(values), replicates, np.random.default_rng(3), every, one
     )
-    weights = topic_weights(len(values), replicates, np.random.default_rng(3))
+    weights = draw_topics(len(values), replicates, np.random.default_rng(3)).shares()
     above, below = looped(values, weights, one)
     np.testing.assert_allclose(found.above, above, rtol=1e-7, atol=1e-7)
     np.testing.assert_allclose(found.below, below, rtol=1e-7, atol=1e-7)

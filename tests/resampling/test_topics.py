@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+from confir.arguments import MOST_REPLICATES, check_replicates
 from confir.data.scores import Scores
 from confir.errors import FormatError, InvalidValueError, UnknownNameError
-from confir.resampling import topic_weights as weights_module
+from confir.resampling import replicates as weights_module
 from confir.resampling.kinds import as_topic_sample
-from confir.resampling.replicates import MOST_REPLICATES, check_replicates
+from confir.resampling.replicates import draw_topics, resampled_means
 from confir.resampling.statistics import STATISTICS
 from confir.resampling.topic_bootstrap import bootstrap_topics
-from confir.resampling.topic_weights import draw_topics, resampled_means, topic_weights
 
 TOPICS, REPLICATES, SEED = 12, 150, 11
 COMPARING = [name for name, statistic in STATISTICS.items() if statistic.compares]
@@ -85,7 +85,7 @@ def influence(function, w, x, y):
 
 
 def test_weights_count_the_draws_of_the_generator():
-    weights = topic_weights(7, 50, np.random.default_rng(3))
+    weights = draw_topics(7, 50, np.random.default_rng(3)).shares()
     drawn = np.random.default_rng(3).integers(0, 7, (50, 7))
     counts = [[(row == topic).sum() for topic in range(7)] for row in drawn]
     np.testing.assert_allclose(weights * 7, counts, rtol=0, atol=1e-14)
@@ -93,7 +93,7 @@ def test_weights_count_the_draws_of_the_generator():
 
 def test_weights_are_multinomial():
     n, replicates = 10, 40_000
-    counts = topic_weights(n, replicates, np.random.default_rng(8)) * n
+    counts = draw_topics(n, replicates, np.random.default_rng(8)).shares() * n
     np.testing.assert_allclose(counts.sum(axis=1), n, rtol=0, atol=1e-12)
     covariance = np.cov(counts.T)
     expected = np.eye(n) - 1 / n
@@ -145,7 +145,7 @@ def test_estimate_se_and_acceleration_agree_with_numeric_influence(statistic, ta
 def test_replicate_se_agrees_with_numeric_influence_on_each_replicate(statistic, table, request):
     scores = request.getfixturevalue(table)
     found = bootstrap_topics(scores, replicates=30, rng=SEED, **options(statistic))
-    weights = topic_weights(TOPICS, 30, np.random.default_rng(SEED))
+    weights = draw_topics(TOPICS, 30, np.random.default_rng(SEED)).shares()
     for column, (x, y, present) in enumerate(pairs(scores, statistic)):
         for replicate, row in enumerate(weights):
             drawn = np.rint(row[present].sum() * TOPICS)
@@ -194,7 +194,7 @@ def test_replicate_moments_are_those_of_the_drawn_scores(table, request):
 def test_means_of_replicates_of_scores_in_the_unit_interval_stay_in_it():
     rng = np.random.default_rng(0)
     scores = np.where(rng.random((25, 200)) < 0.06, rng.random((25, 200)), 0.0)
-    weights = topic_weights(25, 300, np.random.default_rng(1))
+    weights = draw_topics(25, 300, np.random.default_rng(1)).shares()
     for values in (scores, 1 - scores):
         found = bootstrap_topics(values, replicates=300, rng=1).replicates
         assert found.min() >= 0
@@ -228,7 +228,7 @@ def test_two_topics_have_the_standard_errors_of_two_numbers(scale):
     function = bootstrap_topics(values, statistic=lambda w, x: w @ x, replicates=20, rng=1)
     for found in (mean, function):
         assert found.se[0] == pytest.approx(half, rel=1e-9, abs=0)
-    one_each = topic_weights(2, 20, np.random.default_rng(1))[:, 0] == 0.5
+    one_each = draw_topics(2, 20, np.random.default_rng(1)).shares()[:, 0] == 0.5
     expected = np.where(one_each, half, 0.0)
     assert 0 < one_each.sum() < 20
     np.testing.assert_allclose(mean.replicate_se[:, 0], expected, rtol=1e-9)
@@ -429,24 +429,24 @@ def test_weights_that_would_fill_the_memory_are_refused():
     with pytest.raises(
         InvalidValueError, match="1,000,000 topics are 9,999,000,000 weights; expected at most"
     ):
-        topic_weights(1_000_000, 9_999, np.random.default_rng(1))
+        draw_topics(1_000_000, 9_999, np.random.default_rng(1)).shares()
 
 
 def test_weights_do_not_depend_on_how_many_are_drawn_at_once(monkeypatch):
-    whole = topic_weights(7, 50, np.random.default_rng(1))
+    whole = draw_topics(7, 50, np.random.default_rng(1)).shares()
     monkeypatch.setattr(weights_module, "_DRAWN_AT_ONCE", 20)
-    np.testing.assert_array_equal(topic_weights(7, 50, np.random.default_rng(1)), whole)
+    np.testing.assert_array_equal(draw_topics(7, 50, np.random.default_rng(1)).shares(), whole)
 
 
 def test_means_over_topics_do_not_depend_on_how_many_weights_are_taken_at_once(monkeypatch):
     values = np.random.default_rng(2).random((7, 3))
     drawn = draw_topics(7, 50, np.random.default_rng(1))
     expected = (drawn.shares() @ values).T
-    np.testing.assert_allclose(drawn.means(values), expected, rtol=1e-15)
+    np.testing.assert_allclose(resampled_means(values, drawn), expected, rtol=1e-15)
     monkeypatch.setattr(weights_module, "_WEIGHTS_KEPT", 0)
     monkeypatch.setattr(weights_module, "_WEIGHTS_AT_ONCE", 20)
     in_blocks = draw_topics(7, 50, np.random.default_rng(1))
-    np.testing.assert_allclose(in_blocks.means(values), expected, rtol=1e-15)
+    np.testing.assert_allclose(resampled_means(values, in_blocks), expected, rtol=1e-15)
     np.testing.assert_allclose(resampled_means(values, drawn.shares()), expected, rtol=1e-15)
 
 

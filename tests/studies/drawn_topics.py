@@ -2,15 +2,14 @@
 
 import numpy as np
 
-from confir.resampling.replicates import own_seed
-from confir.resampling.topic_weights import topic_weights
+from confir.resampling.replicates import draw_topics, own_seed
 from confir.studies.best.run_pairs import compare_all_runs
 
 
 def draws_of(topics, replicates, seed):
     """The topics drawn with a seed: replicates × topics."""
     rng = np.random.default_rng(own_seed(np.random.default_rng(seed)))
-    weights = topic_weights(topics, replicates, rng)
+    weights = draw_topics(topics, replicates, rng).shares()
     return np.array(
         [np.repeat(np.arange(topics), np.rint(topics * w).astype(int)) for w in weights]
     )

@@ -8,7 +8,7 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 import confir
 from confir.errors import FormatError, InvalidValueError, TopicMismatchError, UnknownNameError
-from confir.resampling.topic_weights import topic_weights
+from confir.resampling.replicates import draw_topics
 from confir.studies.judgements.grade_coefficients import cohen_kappa, ordinal_alpha
 from confir.studies.judgements.judges import gather_judges, judge_name
 
@@ -75,7 +75,7 @@ def test_limits_against_a_plain_jackknife_and_bootstrap_over_whole_topics():
         columns = [shared_grades({t: first[t]}, {t: second[t]}) for t in chosen]
         return cohen_kappa_score(*np.concatenate(columns, axis=1), weights="quadratic")
 
-    weights = topic_weights(9, 300, np.random.default_rng(4))
+    weights = draw_topics(9, 300, np.random.default_rng(4)).shares()
     counts = np.rint(weights * 9).astype(int)
     replicates = [kappa(np.repeat(topics, row)) for row in counts]
     left = np.array([kappa([t for t in topics if t != out]) for out in topics])

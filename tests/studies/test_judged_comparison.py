@@ -8,8 +8,8 @@ import confir
 from confir.data.sampling_designs.judged_scores import join_judges
 from confir.data.sampling_designs.prediction_powered import Judged
 from confir.errors import ConfirError, InvalidValueError, TopicMismatchError, UnsupportedMethodError
-from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.judged_sample import JudgedSample
+from confir.resampling.pair_draws import BorrowedVariance
 from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
 from judge_files import noisy_judge, plain_correction
 from samples import short_sample
@@ -100,7 +100,7 @@ def test_studentised_maxima_against_loops():
     parts = Judged(*simulated(9, 14, 4, seed=2))
     every, one_run = BorrowedVariance(6, 0.9), BorrowedVariance(3, 0.4)
     labels = tuple((run, "AP") for run in "abcd")
-    sample = JudgedSample(labels, (4,), parts, np.zeros(4, bool))
+    sample = JudgedSample(labels, (4,), np.zeros(4, bool), parts)
     weights = sample.draw(25, np.random.default_rng(7))
     maxima = studentised_maxima(sample, 25, np.random.default_rng(7), every, one_run)
     largest = largest_statistics(sample, 25, np.random.default_rng(7), every)
@@ -138,7 +138,7 @@ def test_a_constant_model_leaves_the_comparison_by_human_judgements_alone():
     pairs = (made(y[:, :2], f[:, :2] * 0, g[:, :2] * 0), judged.human.select(run=["run0", "run1"]))
     best, people = (confir.find_best(one, replicates=99, rng=1) for one in pairs)
     np.testing.assert_allclose(best.p, people.p, atol=1e-12)  # n - 1 degrees of freedom, both
-    from confir.studies.comparison.comparison_notes import comparison_note
+    from confir.studies.comparison.verdict_words import comparison_note
 
     assert "the model's judgements carry no information on score" in comparison_note(found)
 

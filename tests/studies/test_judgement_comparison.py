@@ -8,8 +8,7 @@ from scipy import stats
 
 import confir
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, UnknownNameError
-from confir.resampling.replicates import own_seed
-from confir.resampling.topic_weights import topic_weights
+from confir.resampling.replicates import draw_topics, own_seed
 from confir.studies.judgements.judge_effects import gain_limits
 from confir.studies.judgements.judge_variance import split_variance
 from judge_files import noisy_judge
@@ -88,7 +87,7 @@ def test_limits_of_tau_against_a_plain_jackknife_and_bootstrap(scores):
     def tau(weights):
         return stats.kendalltau(*(weights @ one for one in values)).statistic
 
-    replicates = [tau(row) for row in topic_weights(topics, 150, np.random.default_rng(8))]
+    replicates = [tau(row) for row in draw_topics(topics, 150, np.random.default_rng(8)).shares()]
     left = np.array(
         [
             tau(np.delete(np.ones(topics), t) @ np.delete(np.eye(topics), t, 0))

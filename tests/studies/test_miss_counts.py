@@ -16,12 +16,13 @@ from confir.intervals.interval import Limits
 from confir.intervals.method import Method, Use
 from confir.intervals.method_list import METHODS, methods_over
 from confir.resampling.kinds import as_topic_sample
-from confir.resampling.topic_weights import topic_weights
-from confir.studies.coverage.miss_counts import count_misses, number_of_tasks
-from confir.studies.coverage.studied_methods import (
+from confir.resampling.replicates import draw_topics
+from confir.studies.coverage.miss_counts import (
     PUBLISHED_BOOTSTRAP_T,
     as_method,
+    count_misses,
     fitting_methods,
+    number_of_tasks,
 )
 from studies.score_tables import table
 
@@ -216,7 +217,7 @@ def run_by_arrays(monkeypatch, x, **options):
     with monkeypatch.context() as patch:
         patch.setattr(Method, "counts", False)
         patch.setattr(Method, "closed_form", False)
-        for other in ("_by_counting", "_by_moments"):
+        for other in ("_by_counting",):
             patch.setattr(confir.studies.coverage.miss_counter.MissCounter, other, forbidden)
         return count_misses(x, **options)
 
@@ -641,7 +642,7 @@ def test_any_collection_of_methods_will_do():
 def test_the_published_bootstrap_t_has_the_whole_error_in_each_tail():
     rng = np.random.default_rng(0)
     sample = as_topic_sample(population())
-    distribution = sample.distribution(slice(None), topic_weights(30, 200, rng))
+    distribution = sample.distribution(slice(None), draw_topics(30, 200, rng).shares())
     published = as_method("bootstrap-t-published")
     assert published is PUBLISHED_BOOTSTRAP_T
     narrow = METHODS["bootstrap-t"].compute(distribution, 0.9)

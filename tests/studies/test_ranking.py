@@ -10,8 +10,7 @@ import confir.parallel
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
 from confir.intervals.confidence_intervals import confidence_interval
-from confir.resampling.replicates import own_seed
-from confir.resampling.topic_weights import topic_weights
+from confir.resampling.replicates import draw_topics, own_seed
 from confir.studies.best.run_pairs import compare_all_runs
 from confir.studies.ranks.ranking import Ranking, rank_runs
 from reference import plain_families
@@ -53,7 +52,7 @@ def weights_of(seed=SEED, replicates=REPLICATES, topics=TOPICS):
     rng = np.random.default_rng(seed)
     if topics < TOPICS:
         rng = np.random.default_rng([own_seed(rng), topics])
-    return topic_weights(topics, replicates, rng)
+    return draw_topics(topics, replicates, rng).shares()
 
 
 def plain_ranks(means):

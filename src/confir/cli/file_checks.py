@@ -7,9 +7,10 @@ are written into only where they are new, empty, or of confir's making.
 
 from __future__ import annotations
 
+import glob
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
@@ -19,6 +20,7 @@ import click
 from confir.cli.parameters import DeclaredArgument, DeclaredOption, PathRole
 from confir.defaults import CHART_ENDINGS, ENDINGS
 from confir.errors import (
+    ConfirError,
     InvalidValueError,
     MissingDependencyError,
     UnknownNameError,
@@ -145,6 +147,30 @@ def _is_same(output: str, path: str) -> bool:
         return os.path.samestat(os.stat(output), read)
     except (OSError, ValueError, AttributeError):  # no such file, or no standard input
         return False
+
+
+def check_name(
+    given: str, runs: Sequence[str], scores: Sequence[str], measures: Sequence[str]
+) -> None:
+    """Raise where what is no file is a pattern that fits none, or a measure, as after ``-m AP RR``."""
+    from confir.data.files import STDIN, is_address
+
+    is_run = given in runs  # whose patterns are looked up where runs are found
+    if not is_run and glob.has_magic(given) and not glob.glob(given):
+        raise UnreadableError(f"{given}: no file matches this pattern")
+    if given == STDIN or is_address(given) or "=" in given or given in scores:
+        return
+    from confir.measures.parsing import parse_measure
+
+    try:
+        parse_measure(given)
+    except ConfirError:
+        return
+    several = " ".join(f"-m {name}" for name in (*measures, given))
+    raise InvalidValueError(
+        f"{given} is a measure where a file was expected; expected each measure after its own -m: "
+        f"{several}"
+    )
 
 
 def check_output(output: str) -> None:

@@ -140,10 +140,10 @@ def _entry(parameter: Any) -> Entry:
     declared = parameter.declared
     spelt, about = " / ".join([names, *parameter.secondary_opts]), declared.help
     if not parameter.is_flag:
-        metavar = declared.metavar or "|".join(declared.choices) or parameter.type.name
-        if declared.metavar is None and len(metavar) > _LONGEST_LIST:
-            metavar, about = "WORD", f"{about} WORD: {', '.join(declared.choices)}."
-        spelt = f"{spelt} {metavar}"
+        words = "|".join(declared.choices)
+        if declared.metavar is None and len(words) > _LONGEST_LIST:
+            words, about = "WORD", f"{about} WORD: {', '.join(declared.choices)}."
+        spelt += f" {declared.metavar or words or getattr(parameter.type, 'metavar', 'TEXT')}"
     short = declared.panel is None if declared.short is None else declared.short
     return Entry(spelt, about, declared.panel or OPTIONS, _default_text(parameter), short)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
+import os
 import warnings
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from contextlib import nullcontext
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 from confir.cli import options
 from confir.cli.input_options import DESIGN, InputOptions
@@ -19,11 +20,10 @@ from confir.errors import (
     InvalidValueError,
     UnknownNameError,
     enumerate_names,
-    warn_caller,
 )
 
 if TYPE_CHECKING:
-    from confir.cli.run_choice import RunChoice
+    from confir.cli.selection import AnyScores, RunChoice
     from confir.data.experiment import Experiment
     from confir.data.formats.format import RunSource
     from confir.data.run import Run
@@ -31,16 +31,19 @@ if TYPE_CHECKING:
     from confir.data.scores import Scores
     from confir.measures.score_summary import ScoreSummary
 
-AnyScores = TypeVar("AnyScores", "Scores", "ScoreSummary")
 
-
+@dataclass(frozen=True, eq=False, repr=False)
 class Inputs(InputOptions):
     """What a command reads: scores, or an experiment to evaluate."""
 
-    # Options of `JudgedInputs`; without them, a command has neither human judgements nor repeats.
-    human: str | None = None
-    human_sample: str | None = None
-    repeats: str | None = None
+    def __post_init__(self) -> None:
+        # before any work: may what is no file be a mistake?
+        runs, scores = self.runs or [], self.scores or []
+        for given in filter(None, (self.qrels, *runs, *scores)):
+            if not os.path.lexists(given):
+                from confir.cli.file_checks import check_name
+
+                check_name(given, runs, scores, self.measure or [])
 
     @cached_property
     def sources(self) -> list[Run | RunSource]:
@@ -50,7 +53,7 @@ class Inputs(InputOptions):
     @cached_property
     def _choice(self) -> RunChoice:
         """The runs that RUN... stands for, found once."""
-        from confir.cli.run_choice import RunChoice, read_names
+        from confir.cli.selection import RunChoice, read_names
         from confir.data.formats.format import Reading
         from confir.data.formats.sources import find_runs
 
@@ -100,13 +103,16 @@ class Inputs(InputOptions):
             raise InvalidValueError(
                 f"expected QRELS and at least one RUN{instead}; for example: {example}"
             )
+
         judged: dict[str, Any] = {}
         if self.check_human():
             judged = {"human": self.human, "human_sample": self.human_sample}
             judged["rng"] = self.context.params.get("seed", SEED)
+        choice = self._choice
+        found = choice.found if baseline is None and not self.select else choice.chosen(baseline)
         return {
             "qrels": self.qrels,
-            "runs": [source for _, source in self._choice.chosen(baseline)],
+            "runs": [source for _, source in found],
             "measures": list(measures or self.measure or []) or None,
             **{name: getattr(self, name) for name in reading_options()},
             **judged,
@@ -208,7 +214,7 @@ class Inputs(InputOptions):
         found = self._summarised(given, quiet=quiet) if parted and may_summarise else None
         if found is None:
             total = None if parted else len(given["runs"])  # into how many parts, is not known yet
-            with Progress("reading runs", total=total, quiet=quiet) as progress:
+            with nullcontext() if quiet else Progress("reading runs", total=total) as progress:
                 found = evaluate(**given, progress=progress)
         if self.bounded is None and self.top is None:
             return found
@@ -227,7 +233,8 @@ class Inputs(InputOptions):
             return None
         wanted = chosen_measures(experiment)
         parted = evaluate_partitions(experiment, wanted)
-        with Progress("evaluating parts", total=parted.parts, quiet=quiet) as progress:
+        total = parted.parts
+        with nullcontext() if quiet else Progress("evaluating parts", total=total) as progress:
             return parted.hold_or_summarise(MOST_HELD_SCORES, progress)
 
     def statistics_of(
@@ -306,7 +313,7 @@ class Inputs(InputOptions):
         self, measures: Sequence[str] | None, baseline: str | None, table: AnyScores
     ) -> AnyScores:
         """Return the scores of a table that are asked for."""
-        from confir.cli.run_choice import fitting_names
+        from confir.cli.selection import fitting_names, select_measures
         from confir.data.reading_rules import ReadingRules
         from confir.measures.parsing import bounded_measures
 
@@ -324,16 +331,13 @@ class Inputs(InputOptions):
         """Return the scores of the runs that --top chooses, and of the baseline; warn of the choice."""
         if self.top is None or self.top >= len(scores.runs):
             return scores
-        means = scores.mean()[:, 0]
-        order = sorted(range(len(means)), key=lambda i: (math.isnan(means[i]), -means[i]))
-        kept = {scores.runs[i] for i in order[: self.top]}
-        kept.add(self.find_baseline(baseline, scores.runs) or "")
-        chosen = scores.select(run=[run for run in scores.runs if run in kept])
-        warn_of_choice(len(chosen.runs), len(scores.runs))
-        return chosen
+        from confir.cli.selection import highest_runs
+
+        return highest_runs(scores, self.top, self.find_baseline(baseline, scores.runs))
 
     def _best(self, given: dict[str, Any], baseline: str | None) -> dict[str, Any]:
         """Return the keywords of `Experiment` with the runs that --top chooses, read once."""
+        from confir.cli.selection import warn_of_choice
         from confir.data.experiment import Experiment
         from confir.data.formats.sources import read_source
         from confir.measures.evaluation import evaluate
@@ -348,43 +352,8 @@ class Inputs(InputOptions):
         return {**given, "qrels": judged, "runs": [run for run in runs if run.name in kept]}
 
 
-def warn_of_choice(chosen: int, runs: int, over: str = "topics") -> None:
-    """Warn where the best runs were chosen by the scores that conclusions are drawn from."""
-    if chosen < runs:
-        warn_caller(
-            f"--top chose {chosen} of {runs} runs by the same {over}: their means are likely too high, "
-            "and no verdict counts the runs left out"
-        )
-
-
 def reading_options() -> tuple[str, ...]:
     """Return the options that say how QRELS RUN... become scores."""
     from confir.data.reading_rules import ReadingRules
 
-    return tuple(field.name for field in fields(ReadingRules))
-
-
-def select_measures(scores: AnyScores, measures: Sequence[str]) -> AnyScores:
-    """Return the scores by some measures, which may go by other names in the table."""
-    from confir.measures.parsing import canonical_name
-
-    if not measures:
-        return scores
-    known = {canonical_name(name): name for name in scores.measures}
-    known |= {name: name for name in scores.measures}
-    chosen = []
-    for name in measures:
-        found = known.get(name) or known.get(canonical_name(name))
-        if found is None:
-            raise UnknownNameError("measure in the score table", name, scores.measures)
-        chosen.append(found)
-    return scores.select(measure=list(dict.fromkeys(chosen)))
-
-
-def check_single(measures: Sequence[str]) -> None:
-    """Raise where scores are by several measures, for a study of one."""
-    if len(measures) > 1:
-        raise InvalidValueError(
-            f"the scores are by {len(measures)} measures ({', '.join(measures)}); name one of them "
-            "with -m"
-        )
+    return tuple(field.name for field in fields(ReadingRules) if field.init)

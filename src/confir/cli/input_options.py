@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import glob
-import os
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -11,7 +9,6 @@ import click
 
 from confir.cli import options
 from confir.cli.parameters import Argument, Option, PathRole
-from confir.errors import ConfirError, InvalidValueError, UnreadableError
 
 # Options that say how topics were drawn, of files and of score tables alike.
 DESIGN: tuple[Any, ...] = ("design", "dataset", "stratum", "cluster", "weight", "datasets")
@@ -19,10 +16,16 @@ DESIGN: tuple[Any, ...] = ("design", "dataset", "stratum", "cluster", "weight", 
 # Options that choose runs, of files and of score tables alike.
 CHOOSING = ("select", "top")
 
+# Options of scores by several judges, or of several runs of each system.
+JUDGED = ("human", "human_sample", "repeats")
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class InputOptions:
-    """Qrels and runs, or score tables; the measures; and the rules for reading them."""
+    """Qrels and runs, or score tables; the measures; and the rules for reading them.
+
+    Qrels may be a model's, with human judgements of some topics; runs may be repeats of systems.
+    """
 
     context: click.Context
     qrels: Annotated[
@@ -192,29 +195,25 @@ class InputOptions:
         ),
     ] = None
     scheduler: options.SchedulerOption = None  # used around the whole command
+    human: Annotated[
+        str | None,
+        Option(
+            "Human judgements of some topics, if QRELS are a model's: results are what human "
+            "judgements would give, estimated from both. With --scores, a score table by human judgements.",
+            "QRELS",
+            panel=options.HUMAN_PANEL,
+            path=PathRole.READ,
+        ),
+    ] = None
+    human_sample: Annotated[
+        str | None,
+        Option(
+            "How topics or documents were selected for human judging: a random sample of topics, or of "
+            "documents with their inclusion probabilities in a fifth column, can correct the model; a "
+            "choice by hand cannot. WORD: random-topics, random-documents, all, chosen.",
+            "WORD",
+            panel=options.HUMAN_PANEL,
+        ),
+    ] = None
 
-    def __post_init__(self) -> None:
-        for given in filter(None, (self.qrels, *(self.runs or ()), *(self.scores or ()))):
-            if not os.path.lexists(given):
-                self._check_name(given)
-
-    def _check_name(self, given: str) -> None:
-        """Raise where what is no file is a pattern that fits none, or a measure, as after ``-m AP RR``."""
-        from confir.data.files import STDIN, is_address
-
-        is_run = given in (self.runs or ())  # whose patterns are looked up where runs are found
-        if not is_run and glob.has_magic(given) and not glob.glob(given):
-            raise UnreadableError(f"{given}: no file matches this pattern")
-        if given == STDIN or is_address(given) or "=" in given or given in (self.scores or ()):
-            return
-        from confir.measures.parsing import parse_measure
-
-        try:
-            parse_measure(given)
-        except ConfirError:
-            return
-        several = " ".join(f"-m {name}" for name in (*(self.measure or ()), given))
-        raise InvalidValueError(
-            f"{given} is a measure where a file was expected; expected each measure after its own -m: "
-            f"{several}"
-        )
+    repeats: options.RepeatsOption = None

@@ -204,7 +204,7 @@ class _Number(click.ParamType):  # type: ignore[type-arg]  # generic for checker
     """A number in text; what is none is named with its option."""
 
     def __init__(self, value: type, metavar: str) -> None:
-        self.name, self.value = metavar, value
+        self.name, self.value, self.metavar = value.__name__, value, metavar
 
     def convert(self, value: Any, param: click.Parameter | None, _: Any) -> Any:
         """Return the number."""

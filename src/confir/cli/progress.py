@@ -35,10 +35,9 @@ class Progress:
     A ``with`` statement gives what verbs report their steps to: None where nothing is shown.
     """
 
-    def __init__(self, label: str, *, total: int | None, quiet: bool) -> None:
+    def __init__(self, label: str, *, total: int | None) -> None:
         self._label = label
         self._total = total
-        self._quiet = quiet
         self._started = time.monotonic()
         self._done = 0
         self._counting = threading.Lock()
@@ -48,11 +47,11 @@ class Progress:
         self._note: threading.Timer | None = None
 
     def __enter__(self) -> Self | None:
-        if not self._quiet and find_spec("numba") is None:
+        if find_spec("numba") is None:
             self._note = threading.Timer(_SLOW, print_message, [_SLOW_NOTE])
             self._note.daemon = True
             self._note.start()
-        return self if not self._quiet and sys.stderr.isatty() else None
+        return self if sys.stderr.isatty() else None
 
     def __exit__(
         self,

@@ -6,11 +6,11 @@ import gc
 import shlex
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 from confir.cli import options
-from confir.cli.judged_input import JudgedInputs
+from confir.cli.input import Inputs
 from confir.cli.parameters import Option, PathRole
 from confir.errors import InvalidValueError, counted
 
@@ -24,7 +24,7 @@ _PAGE = "Page"
 
 def report_command(
     *,
-    inputs: JudgedInputs,
+    inputs: Inputs,
     output: Annotated[
         str,
         Option(
@@ -142,7 +142,7 @@ def report_command(
             tuple(collected),
         )
         steps = number_of_steps(len(scores.measures), figures=figures is not None)
-        with Progress("report", total=steps, quiet=quiet) as progress:
+        with nullcontext() if quiet else Progress("report", total=steps) as progress:
             write_report(
                 output,
                 scores,
@@ -208,7 +208,7 @@ def check_page(path: str) -> None:
 
 
 def _read(
-    inputs: JudgedInputs, baseline: str | None, *, quiet: bool
+    inputs: Inputs, baseline: str | None, *, quiet: bool
 ) -> tuple[Scores | ScoreSummary, Experiment | None]:
     """Return the scores, and the experiment where they come from one; its lists are read once."""
     example = "confir report qrels.txt bm25.run dense.run -o report.html"
@@ -219,7 +219,7 @@ def _read(
     from confir.measures.evaluation import evaluate_lists
 
     experiment = inputs.experiment(baseline=baseline, example=example, instead=", or --scores FILE")
-    with Progress("reading runs", total=inputs.run_count, quiet=quiet) as progress:
+    with nullcontext() if quiet else Progress("reading runs", total=inputs.run_count) as progress:
         scores = evaluate_lists(experiment, progress)
     return inputs.state_bound(scores), experiment
 

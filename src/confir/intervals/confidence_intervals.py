@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
-from confir.arguments import as_generator, as_levels, as_texts, check_rng
+from confir.arguments import as_generator, as_levels, as_texts, check_replicates, check_rng
 from confir.arrays import Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.run_scores import RunScores
@@ -39,9 +39,8 @@ from confir.order import TIE
 from confir.parallel import run_blocks, run_in_threads
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.kinds import as_sample, as_scores_or_array
-from confir.resampling.replicates import Rng, check_replicates, own_seed
+from confir.resampling.replicates import DrawnWeights, Rng, own_seed
 from confir.resampling.topic_sample import ScoresLike
-from confir.resampling.topic_weights import DrawnWeights
 
 if TYPE_CHECKING:
     from confir.resampling.sample import Sample
@@ -144,9 +143,9 @@ def confidence_interval(
     over_topics = source.over == "topics"
     methods: set[Method] = set().union(*choices)
     if over_topics and any("replicates" in one.needs or one.draws for one in methods):
-        check_tails(source.replicates_drawn or replicates, max(levels))
+        check_tails(source.scheme.replicates or replicates, max(levels))
     intervals = find_intervals(source, choices, levels, replicates, rng)
-    if source.uneven:
+    if source.scheme.uneven:
         _warn_uneven(source, methods)
     for interval in intervals[:: len(levels)] if over_topics else ():
         if np.isnan(interval.low).any():
@@ -158,7 +157,7 @@ def confidence_interval(
 
 
 def _choose(source: Source, names: Sequence[str] | None) -> list[Choice]:
-    """Return the method of every column: by each name, else by what the column holds."""
+    """Return the method of every column: by each name, else by the kind of scores in the column."""
     if names is not None:
         methods = [find_method(name, source.over) for name in names]
         for method in methods:
@@ -185,7 +184,7 @@ def find_intervals(
 
     Columns that are resampled here share the replicates.
     """
-    shape, drawn = source.shape, source.replicates_drawn
+    shape, drawn = source.shape, source.scheme.replicates
     if isinstance(source, SamplingDistribution):
         blocks = [_limits(source, choices, levels)]
     else:
@@ -208,7 +207,7 @@ def find_intervals(
             if always or any("replicates" in method.needs for method in choice)
             else 0,
             effective=effective,
-            design=source.design_words,
+            design=source.scheme.words,
         )
         for place, (choice, level) in enumerate((c, v) for c in choices for v in levels)
     ]
@@ -246,7 +245,7 @@ def _resample(
         return _limits(replace(block, seed=seed, draws=replicates), own, levels)
 
     size = _CLOSED_BLOCK if closed else _BLOCK
-    blocks = [slice(start, start + size) for start in range(0, source.columns, size)]
+    blocks = [slice(start, start + size) for start in range(0, len(source.labels), size)]
     return run_in_threads(task, blocks) if source.threaded else run_blocks(task, blocks)
 
 

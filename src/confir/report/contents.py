@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from confir.arguments import as_integer, as_level, as_list, invalid
+from confir.arguments import as_integer, as_level, as_list, check_replicates, invalid
 from confir.arrays import Floats, Integers
 from confir.data.formats.run_metadata import RunMetadata
 from confir.data.ranked_lists.held_lists import TopicLists
@@ -21,7 +21,6 @@ from confir.measures.random_rankings import MOST_DOCUMENTS
 from confir.measures.score_summary import ScoreSummary
 from confir.parallel import Progress
 from confir.report.sections import Figure, Section
-from confir.resampling.replicates import check_replicates
 from confir.studies import find_sections
 
 Sections = dict[str, Section[Any]]

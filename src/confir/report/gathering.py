@@ -34,7 +34,7 @@ from confir.parallel import Progress, name_stage, run_in_threads
 from confir.report.contents import Contents, MeasureContents, Sections, Settings
 from confir.report.messages import by_importance, collected_warnings
 from confir.report.sections import Scope, Section
-from confir.resampling.shared_draws import shared_draws
+from confir.resampling.replicates import shared_draws
 from confir.studies import find_sections
 
 # The page holds the scores of this many topics, those on which runs differ most.
@@ -222,7 +222,7 @@ def compute_for_all(sections: Mapping[str, Section[Any]], scope: Scope) -> dict[
     joined = {}
     for (study, one), *parts in zip(by_block.items(), *results[len(at_once) :], strict=True):
         errors = (part for part in parts if isinstance(part, ConfirError))
-        joined[study] = next(errors, None) or _or_error(one.join, parts)
+        joined[study] = next(errors, None) or _or_error(one.finish, np.concatenate(parts, axis=-1))
     return {**found, **joined, **dict(zip(at_once, results, strict=False))}
 
 

@@ -15,8 +15,8 @@ from confir.arrays import Booleans, Floats
 from confir.errors import TopicMismatchError
 from confir.resampling.clusters import Clusters
 from confir.resampling.distribution import Fields, Labels, SamplingDistribution
-from confir.resampling.statistics import UNIT, Statistic
-from confir.resampling.topic_distribution import ROUNDING, is_constant
+from confir.resampling.statistics import Statistic
+from confir.resampling.topic_distribution import ROUNDING
 
 
 class Ratios:
@@ -133,7 +133,8 @@ def designed_distribution(
     with np.errstate(divide="ignore", invalid="ignore"):
         size = sum(np.abs(slope * mean) for slope, mean in zip(slopes, ratios.means, strict=True))
         se = np.sqrt(variance)
-        se = np.where(is_constant(values) | (se <= ROUNDING * size), 0.0, se)
+        varies = [np.fmin.reduce(v, axis=0) < np.fmax.reduce(v, axis=0) for v in values]
+        se = np.where(~np.any(varies, axis=0) | (se <= ROUNDING * size), 0.0, se)
         squares = np.square(influence).sum(axis=0)
         acceleration = (influence**3).sum(axis=0) / (6.0 * squares**1.5)
         effective = _topic_variance(ratios, values, slopes) / np.square(se)
@@ -196,7 +197,7 @@ def _replicates(
     replicates = np.asarray(statistic.value(*means), np.float64).T
     if not studentised or not ratios.clusters.studentises:
         return replicates, None
-    slopes = statistic.slopes(*means)
+    slopes = None if statistic.linear else statistic.slopes(*means)
     variance = sum(one.variance(slopes) for one in drawn)
     return replicates, np.sqrt(variance).T
 
@@ -211,10 +212,13 @@ class _Stratum:
         self.total = self.mass.T @ counts
         self.moves = [(residual.T @ counts) / self.total for residual in self.residuals]
 
-    def variance(self, slopes: Sequence[Floats]) -> Floats:
-        """Return the stratum's part of each replicate's variance: CR1 with the clusters drawn."""
+    def variance(self, slopes: Sequence[Floats] | None) -> Floats:
+        """Return the stratum's part of each replicate's variance: CR1 with the clusters drawn.
+
+        Of a statistic with some slopes in its means; None for that of one mean.
+        """
         drawn = (self.mass > 0).T.astype(float) @ self.counts
-        if slopes[0] is UNIT:
+        if slopes is None:
             (residual,), (move,) = self.residuals, self.moves
             second = np.square(residual).T @ self.counts
             total = second - 2.0 * move * ((residual * self.mass).T @ self.counts)

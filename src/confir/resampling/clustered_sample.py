@@ -13,14 +13,14 @@ from confir.errors import UnsupportedMethodError
 from confir.order import TIE
 from confir.resampling.cluster_distribution import Ratios, designed_distribution
 from confir.resampling.clusters import Clusters, cluster_contributions, cluster_counts
-from confir.resampling.distribution import Fields, SamplingDistribution
+from confir.resampling.distribution import Fields, SamplingDistribution, SamplingScheme
 from confir.resampling.normal_draws import NORMAL_TOPICS
 from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws
+from confir.resampling.replicates import TopicWeights
 from confir.resampling.sample import Knowledge, self_normalised
 from confir.resampling.statistics import Statistic
 from confir.resampling.studentised_maxima import sizes_in_memory
 from confir.resampling.topic_sample import TopicSample
-from confir.resampling.topic_weights import TopicWeights
 from confir.resampling.unit_draws import UnitDraws
 
 
@@ -42,19 +42,10 @@ class ClusteredSample(TopicSample):
     independent: ClassVar = False
 
     @property
-    def design_words(self) -> str:
-        """What the topics' design is, in words."""
-        return self.clusters.words
-
-    @property
-    def clusters_drawn(self) -> int:
-        """Number of clusters."""
-        return self.clusters.count
-
-    @property
-    def uneven(self) -> bool:
-        """Whether few clusters weigh so much more than others that t is too optimistic."""
-        return self.clusters.uneven
+    def scheme(self) -> SamplingScheme:
+        """The design, by which clusters are drawn in place of topics."""
+        clusters = self.clusters
+        return SamplingScheme(clusters.words, clusters.count, uneven=clusters.uneven)
 
     @property
     def largest_df(self) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.data.sampling_designs.design import Design, Layout
 from confir.errors import InvalidValueError
-from confir.resampling.topic_weights import draw_topics
+from confir.resampling.replicates import draw_topics
 
 # In reproductions/clusters.py, 20 clusters of unequal sizes have an unevenness of 0.043, and 95% intervals
 # by t with CR1 cover 92 to 94%; 50 such clusters have 0.019, and 93 to 95%. The limit lies between.

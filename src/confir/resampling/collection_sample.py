@@ -17,13 +17,14 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.defaults import LOGIT_EPSILON
 from confir.measures.parsing import bounded_measures
 from confir.order import TIE
-from confir.resampling.distribution import Resampled, SamplingDistribution
+from confir.resampling.distribution import Resampled, SamplingDistribution, SamplingScheme
 from confir.resampling.document_replicates import (
     DocumentReplicates,
     collection_distribution,
     transform_of,
 )
 from confir.resampling.pair_draws import Moves, PairDraws
+from confir.resampling.replicates import draw_topics
 from confir.resampling.sample import (
     Knowledge,
     MeasureSample,
@@ -32,7 +33,6 @@ from confir.resampling.sample import (
     whole_extremes,
 )
 from confir.resampling.statistics import Transform
-from confir.resampling.topic_weights import draw_topics
 from confir.resampling.variance_components import (
     VarianceComponents,
     estimate_components,
@@ -51,14 +51,10 @@ class CollectionSample(Sample):
 
     Attributes
     ----------
-    labels, shape
-        As in `Sample`.
     drawn
         The scores on every topic and resampled collection.
     forward
         What is done to scores before they are averaged, such as the logit.
-    bounded
-        Whether means of measures in [0, 1] lie there, too.
     plus, minus
         Which columns of its runs × measures are averaged, and which are subtracted; None for means.
     scores
@@ -68,11 +64,8 @@ class CollectionSample(Sample):
         relevant document.
     """
 
-    labels: tuple[tuple[str, str], ...]
-    shape: tuple[int, ...]
     drawn: DocumentReplicates
     forward: Transform
-    bounded: bool
     plus: Integers
     minus: Integers | None
     scores: Floats
@@ -100,29 +93,24 @@ class CollectionSample(Sample):
         epsilon
             Distance from 0 and 1 to which scores are clipped before the logit.
         """
-        return cls._made(drawn, transform_of(summary, epsilon), bounded=summary == "mean")
+        inside = bounded_measures(drawn.scores) & (summary == "mean")
+        return cls._made(drawn, transform_of(summary, epsilon), np.tile(inside, len(drawn.runs)))
 
     @classmethod
-    def _made(cls, drawn: DocumentReplicates, forward: Transform, *, bounded: bool) -> Self:
+    def _made(cls, drawn: DocumentReplicates, forward: Transform, support: Booleans) -> Self:
+        """Return the means of transformed scores."""
         labels = tuple((run, measure) for run in drawn.runs for measure in drawn.measures)
         values = drawn.scores.values.reshape(len(drawn.topics), -1).T
         scores = forward(np.ascontiguousarray(values))
         places, none = np.arange(len(labels)), np.empty((len(labels), 0))
         shape = len(drawn.runs), len(drawn.measures)
-        found = cls(labels, shape, drawn, forward, bounded, places, None, scores, none)
+        found = cls(labels, shape, support, drawn, forward, places, None, scores, none)
         return found.averaged()
 
     @property
-    def support(self) -> Booleans:
-        """Columns whose estimate lies in [0, 1]: no differences."""
-        if self.minus is not None or not self.bounded:
-            return np.zeros(self.columns, np.bool_)
-        return bounded_measures(self.drawn.scores)[self.plus % len(self.drawn.measures)]
-
-    @property
-    def design_words(self) -> str:
-        """What is sampled, in words."""
-        return self.drawn.sampling_note()
+    def scheme(self) -> SamplingScheme:
+        """What is sampled; replicates are drawn already."""
+        return SamplingScheme(self.drawn.sampling_note(), replicates=self.drawn.replicates)
 
     @property
     def topics(self) -> int:
@@ -133,11 +121,6 @@ class CollectionSample(Sample):
     def rows(self) -> int:
         """Numbers held per column."""
         return self.topics + self.drawn.replicates
-
-    @property
-    def replicates_drawn(self) -> int:
-        """Number of replicates, which are drawn already."""
-        return self.drawn.replicates
 
     def draw(self, replicates: int, rng: np.random.Generator, needs: Collection[str] = ()) -> None:
         """Return nothing: the replicates are drawn already, whatever their number."""
@@ -220,6 +203,7 @@ class CollectionSample(Sample):
         places = np.arange(self.columns)[columns]
         return self._labelled(
             places,
+            support=self.support[places],
             plus=self.plus[places],
             minus=None if self.minus is None else self.minus[places],
             scores=self.scores[places],
@@ -230,6 +214,7 @@ class CollectionSample(Sample):
         """Return differences between means, over the topics that both runs have."""
         found = self._labelled(
             plus,
+            support=np.zeros(len(plus), np.bool_),
             plus=self.plus[plus],
             minus=self.plus[minus],
             scores=self.scores[plus] - self.scores[minus],
@@ -272,7 +257,7 @@ class CollectionSample(Sample):
             whole = self
             if not common.all():
                 drawn = self.drawn.on_topics(common)
-                whole = self._made(drawn, self.forward, bounded=self.bounded)
+                whole = self._made(drawn, self.forward, self.support)
             own = whole.of_measure(m).chosen(scored)
             found.append(MeasureSample(scored, own, int(there.any(axis=0).sum())))
         return found

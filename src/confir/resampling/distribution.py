@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,27 @@ Resampled = Literal["topics", "documents"]
 # (run, measure) of each column, and names of fields of a sampling distribution.
 Labels = tuple[tuple[str, str], ...]
 Fields = Collection[str]
+
+
+class SamplingScheme(NamedTuple):
+    """How the units of a sample are drawn, where they are not topics drawn one by one.
+
+    Attributes
+    ----------
+    words
+        The topics' design in words, or what else is sampled; nothing for a simple random sample.
+    clusters
+        Number of clusters, where these are drawn in place of topics; 0 for topics.
+    replicates
+        Number of replicates where these are drawn already, else 0.
+    uneven
+        Whether few units weigh so much more than others that t is too optimistic.
+    """
+
+    words: str = ""
+    clusters: int = 0
+    replicates: int = 0
+    uneven: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,10 +89,6 @@ class SamplingDistribution:
         By a design, how many independent topics give the same standard error (C); else None.
     """
 
-    # As of a sample; nothing is known of single units.
-    design_words: ClassVar[str] = ""
-    uneven: ClassVar[bool] = False
-
     labels: Labels
     estimate: Floats
     count: Integers
@@ -94,7 +111,7 @@ class SamplingDistribution:
 
     def __repr__(self) -> str:
         over = " and ".join(sorted(self.resampled))
-        sizes = f"{len(self.labels)} columns, {self.replicates_drawn} replicates of {over}"
+        sizes = f"{len(self.labels)} columns, {self.scheme.replicates} replicates of {over}"
         return f"SamplingDistribution({sizes})"
 
     def require(self, name: str) -> Floats:
@@ -115,9 +132,9 @@ class SamplingDistribution:
         return (len(self.labels),)
 
     @property
-    def replicates_drawn(self) -> int:
-        """Number of replicates."""
-        return 0 if self.replicates is None else len(self.replicates)
+    def scheme(self) -> SamplingScheme:
+        """How many replicates there are; nothing else is known of single units."""
+        return SamplingScheme(replicates=0 if self.replicates is None else len(self.replicates))
 
     @property
     def provided(self) -> frozenset[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, Unpack, get_args
 
-from confir.arguments import as_choice, as_flag, as_function, as_generator
+from confir.arguments import as_choice, as_flag, as_function, as_generator, check_replicates
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.ranked_lists.held_lists import TopicLists
 from confir.data.reading_rules import ReadingOptions, takes_rules
@@ -25,7 +25,7 @@ from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.kinds import against
 from confir.resampling.prepared_lists import Drawing, PreparedLists, resample_prepared
-from confir.resampling.replicates import Rng, check_replicates
+from confir.resampling.replicates import Rng
 from confir.resampling.worker_documents import resample_files
 from confir.scheduler import CURRENT_SCHEDULER
 
@@ -152,7 +152,7 @@ def resample_documents(
     )
     if (
         CURRENT_SCHEDULER.get() is not None
-        and experiment.kept_lists is None
+        and "lists" not in experiment.kept
         and experiment.is_in_files
     ):
         return resample_files(experiment, drawing, progress)

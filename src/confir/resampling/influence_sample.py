@@ -11,16 +11,16 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Floats, Integers
 from confir.measures.strengths import Strengths
 from confir.order import TIE
-from confir.resampling.distribution import Fields, Labels, SamplingDistribution
+from confir.resampling.distribution import Fields, SamplingDistribution
 from confir.resampling.normal_draws import NORMAL_TOPICS, RunCovariance, draw_normal_means
 from confir.resampling.pair_draws import PairBlocks
+from confir.resampling.replicates import draw_topics
 from confir.resampling.sample import Knowledge, Sample
 from confir.resampling.studentised_maxima import sizes_in_memory
 from confir.resampling.topic_distribution import ROUNDING
-from confir.resampling.topic_weights import topic_weights
 from confir.resampling.unit_draws import UnitDraws
 
 # Sums of so many units that count alike, or as much as these, are normal: nothing is resampled.
@@ -51,8 +51,6 @@ class InfluenceSample(Sample):
 
     Attributes
     ----------
-    labels, shape
-        As in `Sample`.
     estimate
         One per column.
     influence
@@ -64,8 +62,6 @@ class InfluenceSample(Sample):
         and losses.
     """
 
-    labels: Labels
-    shape: tuple[int, ...]
     estimate: Floats
     influence: Floats
     count: Integers
@@ -77,11 +73,6 @@ class InfluenceSample(Sample):
     kind: ClassVar = "estimates with influence values"
     reason: ClassVar = "only what each unit adds to the estimates is known, to first order"
     provided: ClassVar = frozenset({"se", "skewness", "acceleration", "replicates", "replicate_se"})
-
-    @property
-    def support(self) -> Booleans:
-        """No estimate is known to lie in [0, 1]."""
-        return np.zeros(self.columns, np.bool_)
 
     @property
     def topics(self) -> int:
@@ -98,7 +89,7 @@ class InfluenceSample(Sample):
         del needs
         units = self.topics
         if len(self.count) == units:
-            return topic_weights(units, replicates, rng)
+            return draw_topics(units, replicates, rng).shares()
         shares: Floats = rng.multinomial(units, self.count / units, replicates) / units
         return shares
 
@@ -146,6 +137,7 @@ class InfluenceSample(Sample):
             compared = np.stack([wins[plus, minus], ties[plus, minus], wins[minus, plus]])
         return self._labelled(
             plus,
+            support=np.zeros(len(plus), np.bool_),
             estimate=self.estimate[plus] - self.estimate[minus],
             influence=self.influence[:, plus] - self.influence[:, minus],
             compared=compared,
@@ -160,7 +152,13 @@ class InfluenceSample(Sample):
         else:
             compared = self.compared[:, places]
         estimate, influence = self.estimate[places], self.influence[:, places]
-        return self._labelled(places, estimate=estimate, influence=influence, compared=compared)
+        return self._labelled(
+            places,
+            support=self.support[places],
+            estimate=estimate,
+            influence=influence,
+            compared=compared,
+        )
 
     def extremes(self) -> tuple[Floats, Floats]:
         """Return the smallest and the largest pseudo-value of each column of a contrast."""
@@ -229,6 +227,7 @@ class VoteSample(InfluenceSample):
         return cls(
             labels=tuple((run, name) for run in strengths.runs for name in strengths.measures),
             shape=strengths.mean().shape,
+            support=np.zeros(strengths.mean().size, np.bool_),
             estimate=strengths.strength,
             influence=strengths.influence,
             count=strengths.count,

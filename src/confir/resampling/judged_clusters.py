@@ -17,10 +17,10 @@ from confir.data.sampling_designs.design import Design
 from confir.data.sampling_designs.judged_scores import JudgedScores
 from confir.data.sampling_designs.prediction_powered import Judged, centre
 from confir.errors import InvalidValueError, UnsupportedMethodError, counted
-from confir.resampling.distribution import Fields, SamplingDistribution
+from confir.resampling.distribution import Fields, SamplingDistribution, SamplingScheme
 from confir.resampling.judged_sample import JudgedSample
 from confir.resampling.pair_draws import PairBlocks
-from confir.resampling.topic_weights import topic_weights
+from confir.resampling.replicates import draw_topics
 
 # A mean and a weight of the model are estimated from the clusters with human-judged topics.
 _LEAST_CLUSTERS = 3
@@ -111,9 +111,9 @@ class ClusteredJudgedSample(JudgedSample):
     spends_df: ClassVar = False  # degrees of freedom are those of clusters
 
     @property
-    def design_words(self) -> str:
-        """What the topics' design is, in words."""
-        return self.clusters.words
+    def scheme(self) -> SamplingScheme:
+        """The design of the clusters."""
+        return SamplingScheme(self.clusters.words)
 
     @property
     def largest_df(self) -> float:
@@ -133,7 +133,7 @@ class ClusteredJudgedSample(JudgedSample):
     ) -> Floats:
         """Return the share of each cluster in the draws: replicates × clusters."""
         del needs
-        return topic_weights(self.clusters.size, replicates, rng)
+        return draw_topics(self.clusters.size, replicates, rng).shares()
 
     def distribution(  # type: ignore[override]  # of clusters drawn, as `draw` returns them
         self, columns: slice, weights: Floats | None, needs: Fields = ("replicate_se",)

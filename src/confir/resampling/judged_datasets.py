@@ -12,17 +12,17 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Floats, Integers
 from confir.data.sampling_designs.judged_scores import JudgedScores
 from confir.errors import InvalidValueError
 from confir.order import TIE
 from confir.resampling.cluster_distribution import summed_df
-from confir.resampling.distribution import Fields, Labels, SamplingDistribution
+from confir.resampling.distribution import Fields, SamplingDistribution, SamplingScheme
 from confir.resampling.judged_sample import JudgedSample
 from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws
+from confir.resampling.replicates import draw_topics
 from confir.resampling.sample import Sample
 from confir.resampling.studentised_maxima import sizes_in_memory
-from confir.resampling.topic_weights import topic_weights
 
 _PROVIDED = frozenset({"se", "replicates", "replicate_se"})
 
@@ -48,22 +48,17 @@ class JudgedDatasets(Sample):
 
     Attributes
     ----------
-    labels, shape, support
-        As in `Sample`.
     parts
         The sample of each dataset, with the same columns.
     random
         Whether datasets are a sample of datasets like these.
-    design_words
+    words
         The design in words.
     """
 
-    labels: Labels
-    shape: tuple[int, ...]
-    support: Booleans
     parts: tuple[JudgedSample, ...]
     random: bool
-    design_words: str
+    words: str
 
     knowledge: ClassVar = JudgedSample.knowledge
     kind: ClassVar = "scores by human and model judgements on datasets"
@@ -81,6 +76,11 @@ class JudgedDatasets(Sample):
         inside = np.all([part.support for part in parts], axis=0) & (means > 0.0) & (means < 1.0)
         shape = len(scores.runs), len(scores.measures)
         return cls(parts[0].labels, shape, inside, parts, design.random_datasets, design.describe())
+
+    @property
+    def scheme(self) -> SamplingScheme:
+        """The design of the datasets."""
+        return SamplingScheme(self.words)
 
     @property
     def topics(self) -> int:
@@ -107,7 +107,7 @@ class JudgedDatasets(Sample):
     def draw(self, replicates: int, rng: np.random.Generator, needs: Fields = ()) -> DatasetDraws:
         """Return the topics of each dataset in replicates; of random datasets, which are drawn whole."""
         if self.random:
-            return DatasetDraws((), topic_weights(len(self.parts), replicates, rng))
+            return DatasetDraws((), draw_topics(len(self.parts), replicates, rng).shares())
         return DatasetDraws(tuple(part.draw(replicates, rng, needs) for part in self.parts), None)
 
     def distribution(
@@ -201,7 +201,7 @@ class JudgedDatasets(Sample):
         units = float(self.unit_counts(np.array([self.topics]))[0])
         for size in sizes_in_memory(replicates, self.rows, self.columns):
             if self.random:
-                drawn = np.ascontiguousarray(topic_weights(len(self.parts), size, rng).T)
+                drawn = np.ascontiguousarray(draw_topics(len(self.parts), size, rng).shares().T)
                 yield DrawnDatasets(self, drawn), size
                 continue
             found = [next(part.pair_draws(size, rng), None) for part in self.parts]

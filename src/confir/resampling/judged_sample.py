@@ -22,13 +22,13 @@ from confir.data.sampling_designs.prediction_powered import (
 )
 from confir.measures.parsing import bounded_measures
 from confir.order import TIE
-from confir.resampling.distribution import Fields, Labels, SamplingDistribution
+from confir.resampling.distribution import Fields, SamplingDistribution
 from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws
+from confir.resampling.replicates import draw_topics
 from confir.resampling.sample import Knowledge, Sample
 from confir.resampling.studentised_maxima import sizes_in_memory
 from confir.resampling.topic_distribution import trimmed_fourth_powers
 from confir.resampling.topic_sample import tie_steps
-from confir.resampling.topic_weights import topic_weights
 
 
 class JudgedWeights(NamedTuple):
@@ -44,18 +44,13 @@ class JudgedSample(Sample):
 
     Attributes
     ----------
-    labels, shape, support
-        As in `Sample`.
     values
         Scores by human judgements and by the model, topics × columns.
     tie
         Of a contrast, how near two differences of a column are equal.
     """
 
-    labels: Labels
-    shape: tuple[int, ...]
     values: Judged
-    support: Booleans
     tie: Floats | float = TIE
 
     knowledge: ClassVar = frozenset(
@@ -78,7 +73,7 @@ class JudgedSample(Sample):
         # corrections may leave [0, 1]
         kept = (found.weight == 0) | (found.mean > 0.0) & (found.mean < 1.0)
         inside = np.tile(bounded_measures(scores.human), runs) & kept
-        return JudgedSample(labels, (runs, len(scores.measures)), flat, inside)
+        return JudgedSample(labels, (runs, len(scores.measures)), inside, flat)
 
     @property
     def topics(self) -> int:
@@ -93,8 +88,8 @@ class JudgedSample(Sample):
     def draw(self, replicates: int, rng: np.random.Generator, needs: Fields = ()) -> JudgedWeights:
         """Return replicate weights: each part of the topics is drawn from itself."""
         del needs
-        human, more = topic_weights(self.topics, replicates, rng), len(self.values.rest)
-        rest = topic_weights(more, replicates, rng) if more else np.empty((replicates, 0))
+        human, more = draw_topics(self.topics, replicates, rng).shares(), len(self.values.rest)
+        rest = draw_topics(more, replicates, rng).shares() if more else np.empty((replicates, 0))
         return JudgedWeights(human, rest)
 
     @property

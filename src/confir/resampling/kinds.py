@@ -73,7 +73,9 @@ def as_sample(
 
 def as_scores_or_array(source: Any) -> Any:
     """Return scores of any kind, as `as_run_scores` does; a sample, or what may be an array, as it is."""
-    if isinstance(source, RunScores | Experiment):
+    if isinstance(source, RunScores):
+        return source.filled().in_id_order()
+    if isinstance(source, Experiment):
         return as_run_scores(source)
     from confir.data.tables.score_objects import is_score_source
     from confir.data.votes import Votes
@@ -193,7 +195,7 @@ def as_topic_sample(
     other = np.broadcast_to(reference, scores.values.shape).reshape(flat.shape)
     labels = tuple((run, measure) for run in scores.runs for measure in scores.measures)
     support = np.tile(bounded_measures(scores), len(scores.runs))
-    sample = prepare_topics(chosen, labels, scores.values.shape[1:], flat, other, support)
+    sample = prepare_topics(chosen, labels, scores.values.shape[1:], support, flat, other)
     if scores.design is None:
         return sample
     from confir.resampling.clustered_sample import ClusteredSample
@@ -214,7 +216,7 @@ def _array_sample(scores: Any, statistic: Statistic | WeightedStatistic) -> Topi
     bounded = bool(lie_in_unit_interval(flat).all())
     flat = np.clip(flat, 0.0, 1.0) if bounded else flat
     support = np.full(flat.shape[1], bounded)
-    return prepare_topics(statistic, labels, array.shape[1:], flat, flat, support)
+    return prepare_topics(statistic, labels, array.shape[1:], support, flat, flat)
 
 
 # Statistics that are means of one variable, whose contrasts are differences.

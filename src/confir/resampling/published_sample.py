@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Floats, Integers
 from confir.data.tables.published_files import PublishedMeans
 from confir.errors import UnsupportedMethodError
 from confir.measures.parsing import bounded_measures
@@ -23,11 +23,8 @@ from confir.resampling.sample import Knowledge, MeasureSample, Sample
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublishedSample(Sample):
-    """Published means as a sample; attributes are as in `Sample`, and of each column."""
+    """Published means as a sample; attributes are of each column."""
 
-    labels: tuple[tuple[str, str], ...]
-    shape: tuple[int, ...]
-    support: Booleans
     estimate: Floats
     se: Floats
     counts: Integers

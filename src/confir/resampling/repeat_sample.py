@@ -12,10 +12,10 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Floats, Integers
 from confir.data.sampling_designs.repeated_scores import RepeatedJudgedScores, RepeatedScores
 from confir.errors import UnsupportedMethodError
-from confir.resampling.distribution import Fields, Labels, SamplingDistribution
+from confir.resampling.distribution import Fields, SamplingDistribution, SamplingScheme
 from confir.resampling.judged_datasets import JudgedDatasets
 from confir.resampling.judged_sample import JudgedSample
 from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws
@@ -125,7 +125,11 @@ class RepeatSample(Sample):
         spare = np.repeat(counts - 1.0, measures)
         usual = np.tile(parts.reshape(len(counts), -1).mean(axis=0), len(counts))
         shares = repeat_shares(over_topics, parts, (len(counts), measures))
-        return cls(over_topics, parts, residuals, spare, usual, shares, np.arange(len(parts)))
+        labels, shape, support = over_topics.labels, over_topics.shape, over_topics.support
+        plus = np.arange(len(parts))
+        return cls(
+            labels, shape, support, over_topics, parts, residuals, spare, usual, shares, plus
+        )
 
     def sampled_again(
         self, draw: Callable[[np.random.Generator], Integers], rng: np.random.Generator
@@ -150,34 +154,14 @@ class RepeatSample(Sample):
         return self._of_cells(over_topics, again, counts)
 
     @property
-    def labels(self) -> Labels:
-        """(system, measure) of each column."""
-        return self.over_topics.labels
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The columns' shape in results."""
-        return self.over_topics.shape
-
-    @property
-    def support(self) -> Booleans:
-        """Columns whose estimate lies in [0, 1]."""
-        return self.over_topics.support
-
-    @property
     def topics(self) -> int:
         """Number of topics."""
         return self.over_topics.topics
 
     @property
-    def design_words(self) -> str:
-        """What the topics' design is, in words."""
-        return self.over_topics.design_words
-
-    @property
-    def uneven(self) -> bool:
-        """Whether few clusters weigh so much more than others that t is too optimistic."""
-        return self.over_topics.uneven
+    def scheme(self) -> SamplingScheme:
+        """How topics are drawn; repeats are drawn in any case, so that clusters are not the only units."""
+        return self.over_topics.scheme._replace(clusters=0)
 
     @property
     def without_repeats(self) -> Sample:
@@ -285,17 +269,19 @@ class RepeatSample(Sample):
 
     def chosen(self, columns: Any) -> Self:
         """Return some columns of means, as a one-dimensional sample."""
-        return replace(self, over_topics=self.over_topics.chosen(columns), plus=self.plus[columns])
-
-    def contrast(self, plus: Integers, minus: Integers) -> Self:
-        """Return the differences between columns of means."""
-        self._check_means()
-        apart = self.over_topics.contrast(plus, minus)
-        plus, minus = (side.reshape(-1) for side in np.broadcast_arrays(plus, minus))
-        return replace(self, over_topics=apart, plus=self.plus[plus], minus=self.plus[minus])
+        return self._of_topics(self.over_topics.chosen(columns), plus=self.plus[columns])
 
     def _contrast(self, plus: Integers, minus: Integers) -> Self:
-        return self.contrast(plus, minus)
+        """Return the differences between columns of means."""
+        apart = self.over_topics.contrast(plus, minus)
+        return self._of_topics(apart, plus=self.plus[plus], minus=self.plus[minus])
+
+    def _of_topics(self, over_topics: OverTopics, **changed: Any) -> Self:
+        """Return the sample with other columns, which are those of the means over repeats."""
+        labels, shape, support = over_topics.labels, over_topics.shape, over_topics.support
+        return replace(
+            self, labels=labels, shape=shape, support=support, over_topics=over_topics, **changed
+        )
 
     def extremes(self) -> tuple[Floats, Floats]:
         """Return the smallest and the largest difference of each column of a contrast.

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -23,9 +23,15 @@ from confir.errors import (
     UnsupportedMethodError,
     enumerate_names,
 )
+from confir.resampling.distribution import (
+    Fields,
+    Labels,
+    Resampled,
+    SamplingDistribution,
+    SamplingScheme,
+)
 
 if TYPE_CHECKING:
-    from confir.resampling.distribution import Fields, Labels, Resampled, SamplingDistribution
     from confir.resampling.pair_draws import PairBlocks
 
 
@@ -60,13 +66,20 @@ class MeasureSample(NamedTuple):
     topics: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Sample(ABC):
     """Estimates over independent units, one column per run and measure, runs before measures.
 
-    A kind states its constants, and its attributes or properties where these differ from the defaults.
+    A kind states its constants, and overrides the properties whose defaults are not its own.
 
     Attributes
     ----------
+    labels
+        (run, measure) of each column.
+    shape
+        The columns' shape in results: runs × measures, or that of an array.
+    support
+        Columns whose estimate lies in [0, 1].
     knowledge
         What is known of this kind of sample.
     kind
@@ -83,7 +96,9 @@ class Sample(ABC):
         Whether an estimate takes several degrees of freedom of its topics, by parameters of its own.
     """
 
-    __slots__ = ()
+    labels: Labels
+    shape: tuple[int, ...]
+    support: Booleans
 
     knowledge: ClassVar[frozenset[Knowledge]]
     kind: ClassVar[str]
@@ -93,51 +108,25 @@ class Sample(ABC):
     reason: ClassVar[str] = ""
     spends_df: ClassVar[bool] = False
 
-    if TYPE_CHECKING:  # attributes, or properties
+    @property
+    @abstractmethod
+    def provided(self) -> frozenset[str]:
+        """The fields that its distributions have."""
 
-        @property
-        def labels(self) -> Labels:
-            """(run, measure) of each column."""
+    @property
+    def scheme(self) -> SamplingScheme:
+        """How its units are drawn: here, topics one by one."""
+        return SamplingScheme()
 
-        @property
-        def shape(self) -> tuple[int, ...]:
-            """The columns' shape in results: runs × measures, or that of an array."""
+    @property
+    def averages(self) -> bool:
+        """Whether estimates are means of topics that are drawn one by one."""
+        return False
 
-        @property
-        def support(self) -> Booleans:
-            """Columns whose estimate lies in [0, 1]."""
-
-        @property
-        def provided(self) -> frozenset[str]:
-            """The fields that its distributions have."""
-
-        @property
-        def design_words(self) -> str:
-            """What the topics' design is, in words; nothing where there is none."""
-
-        @property
-        def replicates_drawn(self) -> int:
-            """Number of replicates where these are drawn already, else 0."""
-
-        @property
-        def clusters_drawn(self) -> int:
-            """Number of clusters, where these are drawn in place of topics; 0 for topics."""
-
-        @property
-        def uneven(self) -> bool:
-            """Whether few units weigh so much more than others that t is too optimistic."""
-
-        @property
-        def averages(self) -> bool:
-            """Whether estimates are means of topics that are drawn one by one."""
-
-        @property
-        def model_weight(self) -> Floats | None:
-            """The weight of a model in each column; None where there is one judge."""
-
-    else:  # unless a kind says otherwise
-        design_words, replicates_drawn, clusters_drawn = "", 0, 0
-        uneven, averages, model_weight = False, False, None
+    @property
+    def model_weight(self) -> Floats | None:
+        """The weight of a model in each column; None where there is one judge."""
+        return None
 
     @property
     def columns(self) -> int:
@@ -183,15 +172,10 @@ class Sample(ABC):
             Numbers of the columns that are subtracted from, and of those subtracted: arrays of any
             one shape, which the sample takes.
         """
-        self._check_means()
-        plus, minus = np.broadcast_arrays(plus, minus)
-        found = self._contrast(plus.reshape(-1), minus.reshape(-1))
-        return cast("Self", replace(cast("Any", found), shape=plus.shape))
-
-    def _check_means(self) -> None:
-        """Raise where columns are differences, of which a kind knows too little to subtract them again."""
         if getattr(self, "minus", None) is not None:
             raise InvalidValueError("these are differences already; expected means")
+        plus, minus = np.broadcast_arrays(plus, minus)
+        return replace(self._contrast(plus.reshape(-1), minus.reshape(-1)), shape=plus.shape)
 
     @abstractmethod
     def _contrast(self, plus: Integers, minus: Integers) -> Self:
@@ -204,12 +188,11 @@ class Sample(ABC):
     def _labelled(self, places: Integers, /, **changed: Any) -> Self:
         """Return a one-dimensional sample with the labels of some columns, and other attributes."""
         labels = tuple(self.labels[place] for place in places.tolist())
-        found = replace(cast("Any", self), labels=labels, shape=(len(labels),), **changed)
-        return cast("Self", found)
+        return replace(self, labels=labels, shape=(len(labels),), **changed)
 
     def fields(self) -> dict[str, Any]:
         """Return the attributes by name, for a sample that has these and more."""
-        return {one.name: getattr(self, one.name) for one in fields(cast("Any", self))}
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def of_measure(self, measure: int) -> Self:
         """Return the columns of one measure, one per run."""
@@ -262,7 +245,7 @@ class Sample(ABC):
 
     def simple_columns(self) -> Booleans:
         """Return which columns are means of one simple random sample of topics."""
-        return np.full(self.columns, self.independent)
+        return np.full(len(self.labels), self.independent)
 
     @property
     def without_repeats(self) -> Sample:

@@ -103,13 +103,6 @@ class Statistic:
     linear: bool = False
 
 
-UNIT: Floats = np.ones(1)
-
-
-def _one(_: Floats) -> tuple[Floats, ...]:
-    return (UNIT,)
-
-
 def _ratio_slopes(mean: Floats, other: Floats) -> tuple[Floats, ...]:
     return 1.0 / other, -mean / other**2
 
@@ -124,7 +117,7 @@ def _summary_statistic(name: str) -> Statistic:
         name,
         variables=lambda scores, _: (summary.forward(scores),),
         value=summary.back,
-        slopes=_one if name != "geometric-mean" else lambda mean: (summary.slope(mean),),
+        slopes=lambda mean: (summary.slope(mean),),
         bounded=name != "logit-mean",
         linear=name != "geometric-mean",
     )
@@ -137,7 +130,12 @@ STATISTICS = {
         _summary_statistic("geometric-mean"),
         _summary_statistic("logit-mean"),
         Statistic(
-            "difference", lambda x, y: (x - y,), np.positive, _one, compares=True, linear=True
+            "difference",
+            lambda x, y: (x - y,),
+            np.positive,
+            lambda mean: (np.ones_like(mean),),
+            compares=True,
+            linear=True,
         ),
         Statistic("ratio", lambda x, y: (x, y), np.divide, _ratio_slopes, compares=True),
         Statistic(

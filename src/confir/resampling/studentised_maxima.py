@@ -5,6 +5,7 @@ The largest t* of many pairs is distributed as chance alone makes it, correlatio
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from functools import partial
 
@@ -12,11 +13,10 @@ import numpy as np
 
 from confir.arrays import Floats
 from confir.parallel import run_blocks
-from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.normal_draws import RunCovariance
-from confir.resampling.pair_draws import Maxima, PairDraws
+from confir.resampling.pair_draws import BorrowedVariance, Maxima, PairDraws
+from confir.resampling.replicates import SHARED
 from confir.resampling.sample import Sample
-from confir.resampling.shared_draws import KeptMaxima
 
 # Replicates taken together, so that the t* of one run against all others stay in the cache.
 REPLICATES_AT_ONCE = 512
@@ -47,11 +47,13 @@ def studentised_maxima(
     """
     empty = np.empty((sample.columns, 0))
     parts = [Maxima(empty, empty, np.empty(0))]
+    shared = SHARED.get()
     for pairs, size in sample.pair_draws(replicates, rng):
-        kept = KeptMaxima(pairs, every)
+        key = None if shared is None else _identity(pairs, every)
         compiled = pairs.kernels_pay_off(None, (every, one), size)
         blocks = run_blocks(partial(pairs.maxima, every, one, compiled), _blocks(size))
-        kept.keep(np.concatenate([block.largest for block in blocks]))
+        if shared is not None and key is not None:
+            shared.maxima[key] = np.concatenate([block.largest for block in blocks])
         parts += blocks
     return Maxima(*(np.concatenate(part, axis=-1) for part in zip(*parts, strict=True)))
 
@@ -69,16 +71,32 @@ def largest_statistics(
     the others, by default all of them.
     """
     chosen = None if runs is None else np.asarray(runs)
+    shared = SHARED.get()
     parts = [np.empty(0)]
     for pairs, size in sample.pair_draws(replicates, rng):
-
-        def compute(pairs: PairDraws = pairs, size: int = size) -> Floats:
+        kept = None
+        if shared is not None and chosen is None:
+            kept = shared.maxima.get(_identity(pairs, borrowed))
+        if kept is None:
             compiled = pairs.kernels_pay_off(chosen, (borrowed,), size)
             part = partial(pairs.largest, borrowed, chosen, compiled)
-            return np.concatenate(run_blocks(part, _blocks(size)))
-
-        parts.append(KeptMaxima(pairs, borrowed).find(compute) if chosen is None else compute())
+            kept = np.concatenate(run_blocks(part, _blocks(size)))
+        parts.append(kept)
     return np.concatenate(parts)
+
+
+def _identity(pairs: PairDraws, borrowed: BorrowedVariance) -> tuple[bytes, int, str]:
+    """Return what equal differences whose variances borrow the same have in common, and others have not.
+
+    A median that is summed in another order may round otherwise. Arrays are not copied.
+    """
+    import hashlib
+
+    buffers: list[pickle.PickleBuffer] = []
+    digest = hashlib.blake2b(pickle.dumps(pairs, protocol=5, buffer_callback=buffers.append))
+    for buffer in buffers:
+        digest.update(buffer.raw())
+    return digest.digest(), borrowed.comparisons, f"{borrowed.median:.12g}"
 
 
 def sizes_in_memory(replicates: int, units: int, runs: int) -> list[int]:

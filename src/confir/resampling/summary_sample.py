@@ -87,8 +87,6 @@ class SummarisedTopics(Sample):
 
     Attributes
     ----------
-    labels, shape
-        As in `Sample`.
     summary, found
         Where the scores come from, and the moments of the columns; None for those of all runs and
         measures, which are looked up when they are needed: a pass over pairs finds them, too.
@@ -98,8 +96,6 @@ class SummarisedTopics(Sample):
         Of differences, summary statistics of pairs of runs, and the place of each column in them.
     """
 
-    labels: Labels
-    shape: tuple[int, ...]
     summary: ScoreSummary
     found: Moments | None
     plus: Integers
@@ -121,19 +117,13 @@ class SummarisedTopics(Sample):
         """Return the means of all runs and measures."""
         labels = tuple((run, measure) for run in summary.runs for measure in summary.measures)
         shape = len(summary.runs), len(summary.measures)
-        return cls(labels, shape, summary, None, np.arange(len(labels)))
+        support = np.tile(bounded_measures(summary), len(summary.runs))
+        return cls(labels, shape, support, summary, None, np.arange(len(labels)))
 
     @property
     def moments(self) -> Moments:
         """Moments of the columns."""
         return self.summary.moments if self.found is None else self.found
-
-    @property
-    def support(self) -> Booleans:
-        """Columns whose estimate lies in [0, 1]: no differences."""
-        if self.minus is not None:
-            return np.zeros(self.columns, np.bool_)
-        return bounded_measures(self.summary)[self.plus % len(self.summary.measures)]
 
     @property
     def topics(self) -> int:
@@ -151,7 +141,7 @@ class SummarisedTopics(Sample):
         """Return some columns of means, as a one-dimensional sample."""
         places = np.arange(self.columns)[columns]
         found, plus = self.moments.select(places), self.plus[places]
-        return self._labelled(places, found=found, plus=plus)
+        return self._labelled(places, support=self.support[places], found=found, plus=plus)
 
     def _contrast(self, plus: Integers, minus: Integers) -> Self:
         """Return the differences between columns of means, by a pass over all pairs of their runs."""
@@ -165,6 +155,7 @@ class SummarisedTopics(Sample):
         places = pair.reshape(-1) * measures + over % measures
         return self._labelled(
             plus,
+            support=np.zeros(len(plus), np.bool_),
             found=totals.differences.select(places),
             plus=over,
             minus=under,

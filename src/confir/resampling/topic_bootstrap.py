@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from confir.arguments import as_generator
+from confir.arguments import as_generator, check_replicates
 from confir.defaults import REPLICATES, SEED
 from confir.parallel import run_in_threads
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.kinds import as_sample
-from confir.resampling.replicates import Rng, check_replicates, own_seed
+from confir.resampling.replicates import Rng, own_seed
 from confir.resampling.statistics import WeightedStatistic
 from confir.resampling.topic_sample import ScoresLike
 

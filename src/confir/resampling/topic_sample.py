@@ -20,14 +20,15 @@ from confir.data.scores import Scores
 from confir.errors import FormatError, InvalidValueError
 from confir.order import TIE
 from confir.resampling.distribution import DISTRIBUTION_FIELDS, Fields, Labels, SamplingDistribution
+from confir.resampling.replicates import TopicWeights, draw_topics
 from confir.resampling.sample import Knowledge, MeasureSample, Sample, check_common_topics
 from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
 from confir.resampling.topic_distribution import (
+    ROUNDING,
     function_distribution,
-    smooth_distribution,
+    replicate_fields,
     trimmed_fourth_powers,
 )
-from confir.resampling.topic_weights import TopicWeights, draw_topics, topic_weights
 
 if TYPE_CHECKING:
     from confir.resampling.pair_draws import PairBlocks
@@ -44,8 +45,6 @@ class TopicSample(Sample):
 
     Attributes
     ----------
-    labels, shape, support
-        As in `Sample`.
     values
         The variables averaged, or the scores for a function: topics × columns, NaN where missing.
     statistic
@@ -54,11 +53,8 @@ class TopicSample(Sample):
         Of a contrast, how near two differences of a column are equal.
     """
 
-    labels: Labels
-    shape: tuple[int, ...]
     values: tuple[Floats, ...]
     statistic: Statistic | WeightedStatistic
-    support: Booleans
     tie: Floats | float = TIE
 
     knowledge: ClassVar = frozenset(Knowledge) - {Knowledge.COLLECTIONS}
@@ -73,11 +69,8 @@ class TopicSample(Sample):
     @property
     def averages(self) -> bool:
         """Whether the statistic is the plain mean of one variable without missing values."""
-        return self._linear and self.independent and not bool(np.isnan(self.values[0]).any())
-
-    @property
-    def _linear(self) -> bool:
-        return isinstance(self.statistic, Statistic) and self.statistic.linear
+        linear = isinstance(self.statistic, Statistic) and self.statistic.linear
+        return linear and self.independent and not bool(np.isnan(self.values[0]).any())
 
     def chosen(self, columns: Any) -> Self:
         """Return some columns, as a one-dimensional sample."""
@@ -108,7 +101,7 @@ class TopicSample(Sample):
         values = tuple(value[topics.T].reshape(size, -1) for value in self.values)
         shape = (samples, *self.shape)
         support = np.tile(self.support, samples)
-        return TopicSample(self.labels * samples, shape, values, self.statistic, support)
+        return TopicSample(self.labels * samples, shape, support, values, self.statistic)
 
     @property
     def provided(self) -> frozenset[str]:
@@ -183,7 +176,7 @@ class TopicSample(Sample):
         by_run = np.ascontiguousarray(centred.T)
         complete = not np.isnan(values).any()
         for size in sizes_in_memory(replicates, topics, self.columns):
-            weights = np.ascontiguousarray(topic_weights(topics, size, rng).T)
+            weights = np.ascontiguousarray(draw_topics(topics, size, rng).shares().T)
             if complete:
                 yield UnitDraws(by_run, weights, float(topics)), size
             else:
@@ -210,7 +203,52 @@ class TopicSample(Sample):
         None if the statistic is no mean, or of clusters, whose spread is not that of topics.
         """
         del sd
-        return trimmed_fourth_powers(self.values[0]) if self.independent and self._linear else None
+        linear = isinstance(self.statistic, Statistic) and self.statistic.linear
+        return trimmed_fourth_powers(self.values[0]) if self.independent and linear else None
+
+
+def smooth_distribution(
+    statistic: Statistic,
+    values: tuple[Floats, ...],
+    weights: Floats | TopicWeights | None,
+    needs: Fields,
+    labels: Labels,
+    support: Booleans,
+) -> SamplingDistribution:
+    """Return the distribution of a smooth function of means, se by influence values."""
+    present = ~np.isnan(values[0])
+    complete, count = bool(present.all()), present.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        filled = values if complete else [np.where(present, value, 0.0) for value in values]
+        means = [value.sum(axis=0) / count for value in filled]
+        deviations = [value - mean for value, mean in zip(values, means, strict=True)]
+        if not complete:
+            deviations = [np.where(present, d, 0.0) for d in deviations]
+        slopes = statistic.slopes(*means)
+        influence = deviations[0]
+        if not statistic.linear:
+            influence = sum(map(np.multiply, slopes, deviations))
+        powers = np.square(influence)
+        squares = powers.sum(axis=0)
+        powers *= influence
+        se = np.sqrt(squares / (count * (count - 1.0)))
+        varies = [np.fmin.reduce(v, axis=0) < np.fmax.reduce(v, axis=0) for v in values]
+        # Constant differences and ratios may still vary by rounding.
+        size = sum(np.abs(slope * mean) for slope, mean in zip(slopes, means, strict=True))
+        drawn = {}
+        if weights is not None:
+            drawn = replicate_fields(statistic, means, deviations, present, weights, needs)
+        return SamplingDistribution(
+            labels=labels,
+            estimate=np.asarray(statistic.value(*means), np.float64),
+            count=count,
+            df=count - 1.0,
+            support=support,
+            sample=values[0] if statistic.linear else None,
+            se=np.where(~np.any(varies, axis=0) | (se <= ROUNDING * size), 0.0, se),
+            acceleration=powers.sum(axis=0) / (6.0 * squares**1.5),
+            **drawn,
+        )
 
 
 def tie_steps(scores: Floats, plus: Integers, minus: Integers) -> Floats:
@@ -227,9 +265,9 @@ def prepare_topics(
     statistic: Statistic | WeightedStatistic,
     labels: Labels,
     shape: tuple[int, ...],
+    support: Booleans,
     scores: Floats,
     reference: Floats,
-    support: Booleans,
 ) -> TopicSample:
     """Return the sample of a statistic of scores, and of those that they are compared with."""
     if np.isinf(scores).any() or np.isinf(reference).any():
@@ -237,8 +275,8 @@ def prepare_topics(
     if not isinstance(statistic, Statistic):
         if np.isnan(scores).any():
             raise InvalidValueError("a statistic given as a function takes no missing scores")
-        return TopicSample(labels, shape, (scores,), statistic, np.zeros_like(support))
+        return TopicSample(labels, shape, np.zeros_like(support), (scores,), statistic)
     variables = statistic.variables(scores, reference)
     missing = np.isnan(scores) | np.isnan(reference)
     values = tuple(np.where(missing, np.nan, variable) for variable in variables)
-    return TopicSample(labels, shape, values, statistic, support & statistic.bounded)
+    return TopicSample(labels, shape, support & statistic.bounded, values, statistic)

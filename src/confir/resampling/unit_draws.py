@@ -10,9 +10,9 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.order import TIE
-from confir.resampling.borrowed_variance import BorrowedVariance
 from confir.resampling.maxima_kernels import can_compile, compile_kernels
 from confir.resampling.pair_draws import (
+    BorrowedVariance,
     Maxima,
     Moves,
     PairDraws,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.resampling.topic_weights import TopicWeights, resampled_means
+from confir.resampling.replicates import TopicWeights, resampled_means
 
 # Size of arrays that are copied at once.
 _CELLS = 1 << 18

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
+from confir.cli.input_options import JUDGED
 from confir.cli.output import Output
 from confir.cli.parameters import Option, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
@@ -27,7 +29,7 @@ VIEWS = Views(
 
 def chance_command(
     *,
-    inputs: Annotated[Inputs, Without("scores", "columns", "intents", "bounded")],
+    inputs: Annotated[Inputs, Without("scores", "columns", "intents", "bounded", *JUDGED)],
     documents: Annotated[
         int | None,
         Option("Number of documents in the collection.", "N", panel=_CHANCE, least=1, short=True),
@@ -65,8 +67,9 @@ def chance_command(
     """
     from confir.cli.answers import Answer
     from confir.measures.measure_list import DEFAULT_MEASURES
+    from confir.report.result_table import records_table
+    from confir.studies.chance.chance import TOPIC_COLUMNS
     from confir.studies.chance.random_baseline import describe_chance
-    from confir.studies.chance.table import chance_table, chance_topic_table
 
     per_topic = VIEWS.choose(inputs.context, show, topics=topics).name == TOPICS
     if documents is None:
@@ -87,8 +90,11 @@ def chance_command(
         reason = "is for the topics of QRELS; none are given"
         refuse_options(inputs.context, ["show", "topics"], reason)
         chance = describe_chance(documents, relevant, names, depth=inputs.depth, rel=inputs.rel)
-    table = chance_topic_table(chance, seed) if per_topic else chance_table(chance, seed)
-    out.deliver(Answer(chance.to_records(per_topic=per_topic), table, chance))
+    records = chance.to_records(per_topic=per_topic)
+    rows, columns = chance.table_records(), chance.table_columns()
+    if per_topic:
+        rows, columns = records, TOPIC_COLUMNS
+    out.deliver(Answer(records, records_table(rows, columns, chance.note(seed)), chance))
 
 
 def _of_qrels(
@@ -108,6 +114,6 @@ def _of_qrels(
     experiment = inputs.experiment(measures, example=example)
     # checks the request before any run is read
     compare_with_chance(experiment.qrels, documents=documents, measures=measures, **rules)
-    with Progress("reading runs", total=inputs.run_count, quiet=quiet) as progress:
+    with nullcontext() if quiet else Progress("reading runs", total=inputs.run_count) as progress:
         evaluate(experiment, progress=progress)
     return compare_with_chance(experiment, documents=documents, draws=draws, rng=seed)

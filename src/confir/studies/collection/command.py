@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from confir.cli import options
 from confir.cli.input import Inputs
+from confir.cli.input_options import JUDGED
 from confir.cli.output import Output
 from confir.cli.parameters import Instead, Option, PathRole, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
@@ -81,7 +83,9 @@ _OF_RUNS = ("best", "pairs", "groups", "ranks")
 
 def collection_command(
     *,
-    inputs: Annotated[Inputs, Without("scores", "columns", "bounded"), Instead(measure=_MEASURES)],
+    inputs: Annotated[
+        Inputs, Without("scores", "columns", "bounded", *JUDGED), Instead(measure=_MEASURES)
+    ],
     show: Annotated[str | None, VIEWS.option()] = None,
     topics: TopicsOption = False,
     baseline: Annotated[
@@ -205,7 +209,7 @@ def resample(
             f"deviation; a stable interval needs {LEAST_REPLICATES} or more",
             SmallSampleWarning,
         )
-    with Progress("resampling the collection", total=None, quiet=quiet) as progress:
+    with nullcontext() if quiet else Progress("resampling the collection", total=None) as progress:
         return resample_documents(
             experiment,
             replicates=statistics.replicates,

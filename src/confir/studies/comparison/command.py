@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs
-from confir.cli.judged_input import JudgedInputs
 from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
@@ -74,7 +73,7 @@ VIEWS = Views(
 
 def compare_command(
     *,
-    inputs: Annotated[JudgedInputs, Without("bounded")],
+    inputs: Annotated[Inputs, Without("bounded")],
     baseline: Annotated[
         str | None,
         Option(
@@ -237,7 +236,7 @@ def _find_measures(
     scores: Scores | ScoreSummary, gates: Sequence[str], inputs: Inputs
 ) -> list[str]:
     """Return the measures of the gates by their names in the scores, each once."""
-    from confir.cli.input import select_measures
+    from confir.cli.selection import select_measures
     from confir.measures.parsing import parse_measures
 
     if not gates:

@@ -25,9 +25,9 @@ from confir.intervals.method_list import (
 )
 from confir.parallel import run_blocks, run_in_threads
 from confir.resampling.distribution import Resampled, SamplingDistribution
+from confir.resampling.replicates import DrawnWeights
 from confir.resampling.sample import Sample, names
 from confir.resampling.topic_sample import tie_steps
-from confir.resampling.topic_weights import DrawnWeights
 
 # Columns and numbers taken together, so that memory does not grow with the topics or the pairs.
 MOST_COLUMNS = 1024
@@ -231,6 +231,12 @@ class MeanDifferences(NamedTuple):
         """Whether all topics, two or more, show the same difference; identical runs included."""
         constant: Booleans = np.isnan(self.se) & (self.topics >= LEAST_TOPICS)
         return constant
+
+    @property
+    def tested(self) -> Integers:
+        """Number of pairs that are tested, by measure: identical runs are not."""
+        tested: Integers = np.sum((self.topics >= LEAST_TOPICS) & ~self.identical, axis=0)
+        return tested
 
     def columns(self) -> Iterator[MeanDifferences]:
         """Yield the mean differences by each measure."""

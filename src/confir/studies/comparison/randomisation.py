@@ -14,7 +14,7 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.errors import TopicMismatchError
 from confir.parallel import run_blocks
-from confir.resampling.topic_weights import topic_weights
+from confir.resampling.replicates import draw_topics
 from confir.studies.comparison.pairs import (
     LEAST_TOPICS,
     MOST_NUMBERS,
@@ -105,7 +105,7 @@ def _sign_moves(topics: int, size: int, rng: np.random.Generator) -> Floats:
 
 def _weight_moves(topics: int, size: int, rng: np.random.Generator) -> Floats:
     """Return bootstrap weights less those of the sample itself, size × topics."""
-    return topic_weights(topics, size, rng) - 1.0 / topics
+    return draw_topics(topics, size, rng).shares() - 1.0 / topics
 
 
 def _resampled_p(

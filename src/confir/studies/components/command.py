@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 from confir.cli import options
-from confir.cli.judged_input import JudgedInputs
+from confir.cli.input import Inputs
 from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, Without, refuse_options
 from confir.cli.views import View, Views
@@ -20,7 +20,7 @@ VIEWS = Views(
 
 def components_command(
     *,
-    inputs: Annotated[JudgedInputs, Without("bounded")],
+    inputs: Annotated[Inputs, Without("bounded")],
     judge: Annotated[
         list[str] | None,
         Option(
@@ -60,7 +60,7 @@ def components_command(
     - `confir components qrels.txt runs/ -m AP --repeats --topics 100`
     """
     from confir.cli.answers import Answer
-    from confir.cli.input import check_single
+    from confir.cli.selection import check_single
     from confir.measures.evaluation import evaluate
     from confir.report.result_table import result_table
     from confir.report.tables import to_text

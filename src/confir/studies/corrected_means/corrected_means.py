@@ -8,7 +8,7 @@ from typing import Any, Unpack, cast
 
 import numpy as np
 
-from confir.arguments import as_generator, as_level
+from confir.arguments import as_generator, as_level, check_replicates
 from confir.arrays import Floats
 from confir.data.chart_marks import LIMITS_LINE, IntervalChart, Mark, dot, numbers, texts
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
@@ -26,7 +26,7 @@ from confir.number_text import percent
 from confir.parallel import Progress
 from confir.resampling.judged_sample import clip_parts
 from confir.resampling.kinds import as_sample, as_topic_sample
-from confir.resampling.replicates import Rng, check_replicates
+from confir.resampling.replicates import Rng
 from confir.studies.corrected_means.sentences import model_notes
 
 

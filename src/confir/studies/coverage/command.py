@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
-from confir.cli.judged_input import JudgedInputs
+from confir.cli.input import Inputs
 from confir.cli.output import Output
 from confir.cli.parameters import Instead, Option
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
@@ -41,7 +42,7 @@ class Sampling:
 
 def _check_methods(names: list[str]) -> list[str]:
     """Check the names of methods as soon as they are read."""
-    from confir.studies.coverage.studied_methods import as_method
+    from confir.studies.coverage.miss_counts import as_method
 
     for name in names:
         as_method(name)
@@ -71,7 +72,7 @@ _MEASURE = options.measures_option(
 
 def coverage_command(
     *,
-    inputs: JudgedInputs,
+    inputs: Inputs,
     level: options.LevelOption = LEVEL,
     method: StudiedMethodsOption = None,
     per_tail: Annotated[
@@ -98,8 +99,11 @@ def coverage_command(
     from confir.report.result_table import result_table
     from confir.report.tables import with_design_note
     from confir.studies.coverage.coverage import estimate_coverage
-    from confir.studies.coverage.miss_counts import number_of_tasks
-    from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T, fitting_methods
+    from confir.studies.coverage.miss_counts import (
+        PUBLISHED_BOOTSTRAP_T,
+        fitting_methods,
+        number_of_tasks,
+    )
 
     scores = inputs.load_scores(
         quiet=out.quiet, example="confir coverage qrels.txt bm25.run dense.run"
@@ -107,7 +111,7 @@ def coverage_command(
     if per_tail == "published":
         method = [*(method or fitting_methods(scores)), PUBLISHED_BOOTSTRAP_T.name]
     total = number_of_tasks(sampled.samples)
-    with Progress("drawing samples", total=total, quiet=out.quiet) as progress:
+    with nullcontext() if out.quiet else Progress("drawing samples", total=total) as progress:
         coverage = estimate_coverage(
             scores, methods=method, level=level, progress=progress, **sampled.arguments()
         )
@@ -123,7 +127,7 @@ def coverage_command(
 
 def type_one_command(
     *,
-    inputs: Annotated[JudgedInputs, Instead(measure=_MEASURE)],
+    inputs: Annotated[Inputs, Instead(measure=_MEASURE)],
     topics: Annotated[
         list[int] | None,
         Option(
@@ -166,8 +170,8 @@ def type_one_command(
     - `confir type-one --scores scores.csv --topics 5 --topics 25 -o errors.csv`
     """
     from confir.cli.answers import Answer
-    from confir.cli.input import check_single
     from confir.cli.progress import Progress
+    from confir.cli.selection import check_single
     from confir.report.result_table import result_table
     from confir.studies.coverage.miss_counts import number_of_tasks
     from confir.studies.coverage.table import type_one_run_table
@@ -187,7 +191,7 @@ def type_one_command(
     check_single(scores.measures)
     sizes = tuple(dict.fromkeys(topics or PARK_TOPICS))
     total = number_of_tasks(sampled.samples) * len(sizes)
-    with Progress("drawing samples", total=total, quiet=out.quiet) as progress:
+    with nullcontext() if out.quiet else Progress("drawing samples", total=total) as progress:
         error = estimate_type_one_error(
             scores,
             methods=method,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from confir.cli import options
-from confir.cli.judged_input import JudgedInputs
+from confir.cli.input import Inputs
 from confir.cli.lists import deliver_measures
 from confir.cli.output import Output
 from confir.cli.parameters import Option, Without
@@ -14,7 +14,7 @@ from confir.errors import InvalidValueError
 
 def measures_command(
     *,
-    inputs: Annotated[JudgedInputs, Without("bounded")],
+    inputs: Annotated[Inputs, Without("bounded")],
     power: Annotated[
         bool,
         Option(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
-from confir.cli.input_options import CHOOSING
+from confir.cli.input_options import CHOOSING, JUDGED
 from confir.cli.output import Output
 from confir.cli.parameters import Argument, Option, PathRole, Without, refuse_options
 from confir.cli.views import View, Views
@@ -50,7 +51,7 @@ def judges_command(
             path=PathRole.READ,
         ),
     ] = None,
-    inputs: Annotated[Inputs, Without("qrels", "runs", "scores", "bounded")],
+    inputs: Annotated[Inputs, Without("qrels", "runs", "scores", "bounded", *JUDGED)],
     judge: Annotated[
         list[str] | None,
         Option(
@@ -102,7 +103,7 @@ def judges_command(
     named = bool(inputs.select) or inputs.top is not None
     chosen: Sequence[Any] = _choose(inputs, judges[0], runs) if named else runs
     rules: dict[str, Any] = {name: getattr(inputs, name) for name in reading_options()}
-    with Progress("reading runs", total=len(chosen), quiet=out.quiet) as progress:
+    with nullcontext() if out.quiet else Progress("reading runs", total=len(chosen)) as progress:
         comparison = compare_judgements(
             judges,
             chosen,

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from confir.arguments import as_generator, as_level
+from confir.arguments import as_generator, as_level, check_replicates
 from confir.arrays import Floats, Integers
 from confir.data.result import Record, Result, axis, constant, over, result
 from confir.data.table_columns import Role, TableColumn, TableColumns
@@ -21,9 +21,8 @@ from confir.errors import InvalidValueError, TopicMismatchError
 from confir.intervals.interval import Limits
 from confir.intervals.standard_error import T
 from confir.order import TIE
-from confir.resampling.replicates import Rng, check_replicates
+from confir.resampling.replicates import Rng, draw_topics
 from confir.resampling.topic_distribution import jackknife_distribution
-from confir.resampling.topic_weights import topic_weights
 from confir.resampling.variance_components import mean_over_topics, spread
 from confir.studies.judgements.grade_coefficients import (
     cohen_kappa,
@@ -213,7 +212,7 @@ def judge_weights(judges: Judges, replicates: int, rng: np.random.Generator) -> 
         raise InvalidValueError(
             "the judges have one topic in common; intervals over topics need at least 2"
         )
-    return topic_weights(len(judges.topics), replicates, rng)
+    return draw_topics(len(judges.topics), replicates, rng).shares()
 
 
 def agreement_of(judges: Judges, weights: Floats, level: float) -> GradeAgreement:

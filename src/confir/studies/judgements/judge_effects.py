@@ -16,7 +16,7 @@ from confir.errors import ConfirWarning, collect_warnings, counted
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import DEFAULT_METHOD, METHODS
-from confir.number_text import NumberText, percent, signed
+from confir.number_text import number_text, percent, signed
 from confir.order import best_first
 from confir.resampling.statistics import STATISTICS
 from confir.resampling.topic_sample import TopicSample
@@ -110,7 +110,7 @@ def _cell(*names: str, is_signed: bool = False) -> Callable[[Record], str]:
 
     def text(row: Record) -> str:
         return (
-            NumberText.of(*(row[name] for name in names), is_signed=is_signed)
+            number_text(*(row[name] for name in names), is_signed=is_signed)
             if row["effect"]
             else ""
         )
@@ -143,7 +143,7 @@ def mean_biases(
     values = differences.reshape(len(differences), -1)
     labels = tuple((str(place), "bias") for place in range(values.shape[1]))
     support = np.zeros(len(labels), np.bool_)
-    sample = TopicSample(labels, (len(labels),), (values,), STATISTICS["mean"], support)
+    sample = TopicSample(labels, (len(labels),), support, (values,), STATISTICS["mean"])
     found = sample.distribution(slice(None), None, ("se",))
     limits = METHODS[DEFAULT_METHOD].compute(found, level)
     own = (np.where(found.degenerate, np.nan, limit) for limit in limits)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from confir.arguments import as_generator, as_level
+from confir.arguments import as_generator, as_level, check_replicates
 from confir.arrays import Floats, Integers
 from confir.data.experiment import Experiment
 from confir.data.ranked_lists.held_lists import HeldLists
@@ -20,8 +20,7 @@ from confir.errors import TopicMismatchError, TopicWarning, counted, warn_caller
 from confir.measures.evaluation import chosen_measures, score_lists
 from confir.measures.human_evaluation import by_judge
 from confir.parallel import Progress
-from confir.resampling.replicates import Rng, check_replicates, own_seed
-from confir.resampling.topic_weights import topic_weights
+from confir.resampling.replicates import Rng, draw_topics, own_seed
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.verdicts import BETTER, WORSE, Words
 from confir.studies.judgements.grade_agreement import (
@@ -233,7 +232,7 @@ def _on_complete_topics(
         f"{len(complete)}",
         TopicWarning,
     )
-    own = topic_weights(len(names), len(weights), np.random.default_rng([seed, len(names)]))
+    own = draw_topics(len(names), len(weights), np.random.default_rng([seed, len(names)])).shares()
     return [one.select(topic=names) for one in scores], own
 
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Floats, Integers
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError
 from confir.measures.parsing import bounded_measures
@@ -53,8 +53,6 @@ class AdditiveSample(BoardSample):
 
     Attributes
     ----------
-    labels, shape, support
-        As in `Sample`.
     estimate
         Of each column.
     parts, part_df
@@ -70,9 +68,6 @@ class AdditiveSample(BoardSample):
         Numbers of the runs of each column; ``minus`` is None for macro means.
     """
 
-    labels: tuple[tuple[str, str], ...]
-    shape: tuple[int, ...]
-    support: Booleans
     estimate: Floats
     parts: Floats
     part_df: Floats

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from confir.arguments import as_choice, as_flag, as_generator, as_level, as_text
+from confir.arguments import as_choice, as_flag, as_generator, as_level, as_text, check_replicates
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.scores import Scores
@@ -23,7 +23,7 @@ from confir.intervals.simultaneous import borderline_decisions, is_significant
 from confir.measures.parsing import bounded_measures
 from confir.measures.score_summary import ScoreSummary
 from confir.order import best_first
-from confir.resampling.replicates import Rng, check_replicates
+from confir.resampling.replicates import Rng
 from confir.resampling.sample import Sample
 from confir.studies.best.best_runs import BestRuns, best_of_pairs
 from confir.studies.best.run_pairs import RunPairs, compare_all_runs, pairs_by_measure

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.completion import measure_names
-from confir.cli.input import reading_options
+from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import DESIGN
-from confir.cli.judged_input import JudgedInputs
 from confir.cli.output import Output
 from confir.cli.parameters import Argument, Instead, Option, PathRole, Without, refuse_options
 from confir.cli.views import View, Views
@@ -101,7 +100,7 @@ def leaderboard_command(
         ),
     ] = None,
     inputs: Annotated[
-        JudgedInputs,
+        Inputs,
         Without("qrels", "runs", "scores", "bounded", *DESIGN),
         Instead(measure=_MeasureOption, human=_HumanOption),
     ],
@@ -191,9 +190,8 @@ def leaderboard_command(
     - `confir leaderboard --scores scores.csv -m nDCG@10 --rows all`
     - `confir leaderboard --means means.csv -m nDCG@10 --select "bge*" -o board.csv`
     """
-    from confir.cli.input import warn_of_choice
     from confir.cli.report import check_page
-    from confir.cli.run_choice import fitting_names
+    from confir.cli.selection import fitting_names, warn_of_choice
     from confir.studies.leaderboard.board_making import make_leaderboard
     from confir.studies.leaderboard.board_sources import board_scores, datasets_of
     from confir.studies.leaderboard.dataset_scores import DatasetScores
@@ -248,7 +246,7 @@ def leaderboard_command(
         )
 
 
-def _human_judgements(inputs: JudgedInputs, seed: int) -> HumanJudgements | None:
+def _human_judgements(inputs: Inputs, seed: int) -> HumanJudgements | None:
     """Return where human judgements of some topics are, if there are any."""
     from confir.studies.leaderboard.dataset_files import HumanJudgements
 
@@ -315,7 +313,7 @@ def _read(
     means: list[str],
     measures: list[str],
     qrels: str | None,
-    inputs: JudgedInputs,
+    inputs: Inputs,
     column: str,
     human: HumanJudgements | None,
 ) -> DatasetScores:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Floats, Integers
 from confir.data.long_tables.block_statistics import PairTotals
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, UnsupportedMethodError, enumerate_names
@@ -70,8 +70,6 @@ class SummarisedBoard(BoardSample):
 
     Attributes
     ----------
-    labels, shape, support
-        As in `Sample`.
     totals
         Of each dataset, summary statistics of all pairs of runs, by their numbers in ``first`` and
         ``second``.
@@ -86,9 +84,6 @@ class SummarisedBoard(BoardSample):
         Of differences, the number of each pair, and 1, or -1 where it is turned round.
     """
 
-    labels: tuple[tuple[str, str], ...]
-    shape: tuple[int, ...]
-    support: Booleans
     totals: tuple[PairTotals, ...]
     first: Integers
     second: Integers

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
-from confir.cli.judged_input import JudgedInputs
+from confir.cli.input import Inputs
 from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
@@ -66,7 +66,7 @@ VIEWS = Views(
 
 def evaluate_command(
     *,
-    inputs: JudgedInputs,
+    inputs: Inputs,
     show: Annotated[str | None, VIEWS.option()] = None,
     topics: TopicsOption = False,
     baseline: Annotated[
@@ -204,7 +204,7 @@ def _check_chart(output: str, methods: Sequence[str], baseline: str | None) -> N
         )
 
 
-def _check_judged(inputs: JudgedInputs, view: str, methods: Sequence[str]) -> None:
+def _check_judged(inputs: Inputs, view: str, methods: Sequence[str]) -> None:
     """Raise if options do not apply to means by human and model judgements."""
     from confir.data.sampling_designs.judged_scores import RANDOM_DOCUMENTS
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
-from confir.cli.input_options import CHOOSING
+from confir.cli.input_options import CHOOSING, JUDGED
 from confir.cli.output import Output
 from confir.cli.parameters import Argument, Instead, Option, PathRole, Without, refuse_options
 from confir.defaults import ALL_PAIRS, BASELINE, NO_FAMILY
@@ -45,7 +45,7 @@ def meta_command(
     ] = None,
     inputs: Annotated[
         Inputs,
-        Without("qrels", "runs", "scores", "columns", "bounded"),
+        Without("qrels", "runs", "scores", "columns", "bounded", *JUDGED),
         Instead(measure=_MEASURES),
     ],
     effect: Annotated[

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
-from confir.cli.judged_input import JudgedInputs
+from confir.cli.input import Inputs
 from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, Without, refuse_options
 from confir.defaults import DEFAULT_POWER, FAMILIES, LEVEL, OBSERVED
@@ -98,7 +98,7 @@ class Goal:
 
 def plan_command(
     *,
-    inputs: Annotated[JudgedInputs, Without("bounded")],
+    inputs: Annotated[Inputs, Without("bounded")],
     baseline: Annotated[
         str | None,
         Option(
@@ -172,7 +172,7 @@ def plan_command(
 
 
 def _plan_votes(
-    inputs: JudgedInputs,
+    inputs: Inputs,
     votes: str,
     goal: Goal,
     baseline: str | None,

@@ -17,7 +17,7 @@ from confir.defaults import NO_FAMILY, OBSERVED
 from confir.errors import InvalidValueError
 from confir.measures.parsing import bounded_measures
 from confir.measures.score_summary import ScoreSummary
-from confir.resampling.borrowed_variance import BorrowedVariance
+from confir.resampling.pair_draws import BorrowedVariance
 
 # What topics are needed for, and what a number of topics gives.
 HALF_WIDTH, POWER = "half width", "power"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
-from confir.cli.judged_input import JudgedInputs
+from confir.cli.input import Inputs
 from confir.cli.parameters import Option, refuse_options
 from confir.defaults import SEED
 from confir.errors import InvalidValueError
@@ -54,7 +54,7 @@ class HumanGoal:
     ] = None
 
 
-def check_human_goal(inputs: JudgedInputs, goal: Goal, people: HumanGoal) -> None:
+def check_human_goal(inputs: Inputs, goal: Goal, people: HumanGoal) -> None:
     """Raise where options are for planning human judgements, or not for it."""
     judged = inputs.check_human()
     if not people.human_topics:
@@ -72,7 +72,7 @@ def check_human_goal(inputs: JudgedInputs, goal: Goal, people: HumanGoal) -> Non
 
 
 def plan_judgements(
-    inputs: JudgedInputs,
+    inputs: Inputs,
     scores: Any,
     goal: Goal,
     people: HumanGoal,

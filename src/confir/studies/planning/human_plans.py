@@ -13,7 +13,7 @@ from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.table_columns import Role, TableColumn
 from confir.defaults import BEST
 from confir.errors import InvalidValueError
-from confir.resampling.borrowed_variance import BorrowedVariance
+from confir.resampling.pair_draws import BorrowedVariance
 from confir.studies.planning.goals import whole_numbers
 from confir.studies.planning.pilot import family_level, family_size, planned_family
 

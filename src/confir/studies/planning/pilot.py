@@ -13,9 +13,9 @@ from confir.defaults import ALL_PAIRS, BASELINE, BEST, FAMILIES, NO_FAMILY, REPL
 from confir.errors import DegenerateSampleWarning, InvalidValueError, enumerate_names, warn_caller
 from confir.intervals.interval import tail_probabilities
 from confir.intervals.simultaneous import largest_bound_sum
-from confir.resampling.borrowed_variance import NOTHING_BORROWED, median_variance
 from confir.resampling.kinds import against
 from confir.resampling.normal_draws import RunCovariance
+from confir.resampling.pair_draws import NOTHING_BORROWED, median_variance
 from confir.resampling.sample import Sample, names
 from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
 from confir.studies.comparison.pairs import Pairs

@@ -16,8 +16,8 @@ from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.defaults import NO_FAMILY
 from confir.measures.parsing import bounded_measures
 from confir.measures.score_summary import ScoreSummary
-from confir.resampling.borrowed_variance import median_variance
 from confir.resampling.kinds import against, as_sample
+from confir.resampling.pair_draws import median_variance
 from confir.resampling.sample import Sample, names
 from confir.studies.planning.goals import (
     ACHIEVED_WIDTH,

@@ -22,8 +22,7 @@ from confir.measures.strengths import Strengths, fit_strengths
 from confir.number_text import percent
 from confir.order import best_first
 from confir.resampling.kinds import as_sample
-from confir.resampling.replicates import Rng
-from confir.resampling.shared_draws import shared_draws
+from confir.resampling.replicates import Rng, shared_draws
 from confir.studies.best.best_runs import BestRuns, best_of_pairs, mean_limits
 from confir.studies.best.run_pairs import compare_all_runs
 from confir.studies.comparison.compare import compare_runs

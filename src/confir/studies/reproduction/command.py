@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
-from confir.cli.input_options import DESIGN
+from confir.cli.input_options import DESIGN, JUDGED
 from confir.cli.output import Output
 from confir.cli.parameters import Argument, Instead, Option, PathRole, Without, refuse_options
 from confir.defaults import OVERLAP_DEPTH, PERSISTENCE
@@ -42,7 +43,9 @@ def reproduce_command(
         Argument(metavar="ORIGINAL", help="The run to be reproduced: a file.", path=PathRole.READ),
     ] = None,
     inputs: Annotated[
-        Inputs, Without("scores", "columns", "bounded", "select", "top"), Instead(qrels=QrelsOption)
+        Inputs,
+        Without("scores", "columns", "bounded", "select", "top", *JUDGED),
+        Instead(qrels=QrelsOption),
     ],
     baseline_runs: Annotated[
         tuple[str, str] | None,
@@ -112,7 +115,7 @@ def reproduce_command(
         refuse_options(inputs.context, _OF_SCORES, reason)
     rules: dict[str, Any] = {name: getattr(inputs, name) for name in reading_options()}
     read = len(inputs.sources) + 1 + 2 * (baseline_runs is not None)
-    with Progress("reading runs", total=read, quiet=out.quiet) as progress:
+    with nullcontext() if out.quiet else Progress("reading runs", total=read) as progress:
         found = compare_reproduction(
             original,
             inputs.sources,

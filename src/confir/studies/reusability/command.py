@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Annotated
 
 from confir.cli import options
 from confir.cli.input import Inputs
+from confir.cli.input_options import JUDGED
 from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, Without
 from confir.defaults import LEVEL, POOL_DEPTH
@@ -17,7 +19,7 @@ _EXAMPLE = "confir reusability qrels.txt runs/ --teams teams.txt"
 
 def reusability_command(
     *,
-    inputs: Annotated[Inputs, Without("scores", "columns", "bounded", "top")],
+    inputs: Annotated[Inputs, Without("scores", "columns", "bounded", "top", *JUDGED)],
     teams: Annotated[
         str | None,
         Option(
@@ -82,7 +84,8 @@ def reusability_command(
             ["pool_depth"],
             "is for the pool of these runs; --contributors names who contributed",
         )
-    with Progress("reading runs", total=inputs.run_count, quiet=out.quiet) as progress:
+    runs = inputs.run_count
+    with nullcontext() if out.quiet else Progress("reading runs", total=runs) as progress:
         found = estimate_reusability(
             experiment,
             teams=teams,

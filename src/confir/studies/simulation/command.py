@@ -127,7 +127,7 @@ def _simulate_scores(
     out: Output,
 ) -> None:
     from confir.cli.answers import Answer
-    from confir.cli.input import select_measures
+    from confir.cli.selection import select_measures
     from confir.data.tables.score_files import read_scores
     from confir.data.tables.score_writers import write_scores
     from confir.number_text import number_text

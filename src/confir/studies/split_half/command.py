@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Annotated
 
 from confir.cli import options
 from confir.cli.input import Inputs
+from confir.cli.input_options import JUDGED
 from confir.cli.output import Output
 from confir.cli.parameters import Option, Without
 from confir.defaults import SPLITS
@@ -14,7 +16,9 @@ from confir.errors import counted
 
 def split_half_command(
     *,
-    inputs: Annotated[Inputs, Without("scores", "columns", "measure", "missing", "bounded")],
+    inputs: Annotated[
+        Inputs, Without("scores", "columns", "measure", "missing", "bounded", *JUDGED)
+    ],
     measure: Annotated[
         str,
         Option(
@@ -65,7 +69,7 @@ def split_half_command(
     for name in method or ():
         find_method(name, over="documents")
     experiment = inputs.experiment([measure], example="confir split-half qrels.txt runs/")
-    with Progress("resampling both halves", total=None, quiet=out.quiet) as progress:
+    with nullcontext() if out.quiet else Progress("resampling both halves", total=None) as progress:
         result = validate_split_half(
             experiment,
             methods=method or None,

@@ -15,7 +15,14 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from confir.arguments import as_choices, as_function, as_generator, as_integer, as_level
+from confir.arguments import (
+    as_choices,
+    as_function,
+    as_generator,
+    as_integer,
+    as_level,
+    check_replicates,
+)
 from confir.arrays import Booleans, Integers
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.ranked_lists.docids import Docids
@@ -29,7 +36,7 @@ from confir.measures.evaluation import check_topics, chosen_measures
 from confir.measures.measure import Measure
 from confir.resampling.document_bootstrap import resample_lists
 from confir.resampling.document_replicates import DocumentReplicates
-from confir.resampling.replicates import Rng, check_replicates
+from confir.resampling.replicates import Rng
 from confir.studies.collection.collection_means import summarise_means
 from confir.studies.collection.collection_topics import is_average_precision, summarise_topics
 from confir.studies.split_half.splits import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from confir.cli.judged_input import JudgedInputs
+from confir.cli.input import Inputs
 from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, Without, is_given
 from confir.cli.views import TOPICS, TopicsOption, View, Views
@@ -18,7 +18,7 @@ VIEWS = Views(
 
 def topics_command(
     *,
-    inputs: Annotated[JudgedInputs, Without("bounded")],
+    inputs: Annotated[Inputs, Without("bounded")],
     run: Annotated[
         str | None,
         Option(

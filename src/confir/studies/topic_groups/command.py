@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from confir.cli import options
-from confir.cli.judged_input import JudgedInputs
+from confir.cli.input import Inputs
 from confir.cli.output import Output
 from confir.cli.parameters import refuse_options
 from confir.defaults import CHART_ENDINGS
@@ -28,7 +28,7 @@ _TESTED = ("method", "test", "correction", "margin")
 
 
 def compare_by(
-    inputs: JudgedInputs,
+    inputs: Inputs,
     by: str,
     baseline: str | None,
     statistics: options.Statistics,
@@ -54,9 +54,7 @@ def compare_by(
     out.deliver(Answer(found.to_records(), table, found))
 
 
-def evaluate_by(
-    inputs: JudgedInputs, by: str, answer: Callable[[Scores], Answer], out: Output
-) -> None:
+def evaluate_by(inputs: Inputs, by: str, answer: Callable[[Scores], Answer], out: Output) -> None:
     """Write or print the means of runs in each group of topics."""
     names = ("show", "topics", "repeats", "baseline", "human", "threshold", *DOUBT_OPTIONS)
     refuse_options(inputs.context, names, _BESIDE)
@@ -67,7 +65,7 @@ def evaluate_by(
 
 
 def plan_by(
-    inputs: JudgedInputs,
+    inputs: Inputs,
     by: str,
     baseline: str | None,
     answer: Callable[[Scores], Answer],
@@ -88,7 +86,7 @@ def plan_by(
 
 
 def _load(
-    inputs: JudgedInputs, by: str, baseline: str | None, out: Output, example: str
+    inputs: Inputs, by: str, baseline: str | None, out: Output, example: str
 ) -> tuple[Scores, TopicGroups]:
     """Return the scores, and the groups of their topics, which are read first."""
     reading, groups = inputs.grouped(by)

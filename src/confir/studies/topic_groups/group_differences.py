@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from confir.arguments import as_generator, as_level
+from confir.arguments import as_generator, as_level, check_replicates
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Variable, axis, constant, over, result
@@ -20,7 +20,7 @@ from confir.errors import collect_warnings, warn_caller
 from confir.intervals.simultaneous import borderline_decisions, is_significant, monte_carlo_error
 from confir.measures.score_sources import as_scores
 from confir.resampling.kinds import as_sample, needs
-from confir.resampling.replicates import FURTHER, Rng, can_draw_further, check_replicates, own_seed
+from confir.resampling.replicates import FURTHER, Rng, can_draw_further, own_seed
 from confir.resampling.sample import Knowledge
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.comparison import Comparison
@@ -329,7 +329,7 @@ def _objection(scores: Scores, groups: TopicGroups) -> str:
     """Return why labels of topics cannot be permuted; nothing where they can."""
     large = [part for _, part in groups.parts(scores) if len(part.topics) >= LEAST_TOPICS]
     whole = as_sample(scores)
-    torn = [whole] if whole.clusters_drawn not in (0, whole.topics) else []  # between groups, too
+    torn = [whole] if whole.scheme.clusters not in (0, whole.topics) else []  # between groups, too
     for sample in (*torn, *map(as_sample, large)):
         if Knowledge.VALUES not in sample.knowledge:
             return f"permuting topics needs {Knowledge.VALUES}, which {sample.kind} lack"

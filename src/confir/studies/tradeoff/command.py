@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from confir.cli import options
-from confir.cli.judged_input import JudgedInputs
+from confir.cli.input import Inputs
 from confir.cli.output import Output
 from confir.cli.parameters import Option, PathRole, Without
 from confir.errors import InvalidValueError
@@ -13,7 +13,7 @@ from confir.errors import InvalidValueError
 
 def tradeoff_command(
     *,
-    inputs: Annotated[JudgedInputs, Without("bounded")],
+    inputs: Annotated[Inputs, Without("bounded")],
     cost: Annotated[
         list[str] | None,
         Option(

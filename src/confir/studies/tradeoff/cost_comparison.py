@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from confir.arguments import as_generator, as_level
+from confir.arguments import as_generator, as_level, check_replicates
 from confir.arrays import Booleans, Floats
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
@@ -24,7 +24,7 @@ from confir.intervals.confidence_intervals import confidence_interval
 from confir.measures.score_sources import as_scores
 from confir.number_text import percent
 from confir.resampling.kinds import needs
-from confir.resampling.replicates import Rng, check_replicates, own_seed
+from confir.resampling.replicates import Rng, own_seed
 from confir.resampling.sample import Knowledge
 from confir.studies.comparison.pairs import check_differences
 from confir.studies.comparison.verdicts import Words

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -95,7 +96,8 @@ class Doubts(ABC):
 
         experiment = inputs.experiment(example=example)
         usable_measures(chosen_measures(experiment), experiment.rules, self.objection)
-        with Progress("reading runs", total=inputs.run_count, quiet=output.quiet) as progress:
+        runs = inputs.run_count
+        with nullcontext() if output.quiet else Progress("reading runs", total=runs) as progress:
             scores = inputs.state_bound(evaluate_lists(experiment, progress))
         scored = join_scores(experiment.lists_by_topic(), scores, experiment.rules, self.objection)
         found = self.result(scored, statistics)

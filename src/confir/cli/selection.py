@@ -1,4 +1,4 @@
-"""The runs that a command uses: those that --select names, and the baseline."""
+"""Which measures and runs a command uses: those of -m, --select and --top, and the baseline."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from confir.data.files import STDIN
 from confir.data.formats.format import Reading, RunSource
 from confir.data.formats.sources import as_runs, read_source
 from confir.data.run import Run
-from confir.errors import UnknownNameError
+from confir.errors import InvalidValueError, UnknownNameError, warn_caller
+from confir.order import best_first
+
+if TYPE_CHECKING:
+    from confir.data.scores import Scores
+    from confir.measures.score_summary import ScoreSummary
+
+AnyScores = TypeVar("AnyScores", "Scores", "ScoreSummary")
 
 # A run, and the file that it comes from.
 Found = tuple[str, Run | RunSource]
@@ -86,3 +94,46 @@ def run_name(source: Run | RunSource) -> str:
 def is_file(path: str, baseline: str) -> bool:
     """Whether a run comes from the baseline's file; standard input is no file."""
     return path != STDIN and Path(baseline).is_file() and Path(path).samefile(baseline)
+
+
+def highest_runs(scores: AnyScores, most: int, baseline: str | None) -> AnyScores:
+    """Return the scores of the runs with the highest means, and of the baseline; warn of the choice."""
+    kept = {baseline, *(scores.runs[place] for place in best_first(scores.mean()[:, 0])[:most])}
+    chosen = scores.select(run=[run for run in scores.runs if run in kept])
+    warn_of_choice(len(chosen.runs), len(scores.runs))
+    return chosen
+
+
+def warn_of_choice(chosen: int, runs: int, over: str = "topics") -> None:
+    """Warn where the best runs were chosen by the scores that conclusions are drawn from."""
+    if chosen < runs:
+        warn_caller(
+            f"--top chose {chosen} of {runs} runs by the same {over}: their means are likely too high, "
+            "and no verdict counts the runs left out"
+        )
+
+
+def select_measures(scores: AnyScores, measures: Sequence[str]) -> AnyScores:
+    """Return the scores by some measures, which may go by other names in the table."""
+    from confir.measures.parsing import canonical_name
+
+    if not measures:
+        return scores
+    known = {canonical_name(name): name for name in scores.measures}
+    known |= {name: name for name in scores.measures}
+    chosen = []
+    for name in measures:
+        found = known.get(name) or known.get(canonical_name(name))
+        if found is None:
+            raise UnknownNameError("measure in the score table", name, scores.measures)
+        chosen.append(found)
+    return scores.select(measure=list(dict.fromkeys(chosen)))
+
+
+def check_single(measures: Sequence[str]) -> None:
+    """Raise where scores are by several measures, for a study of one."""
+    if len(measures) > 1:
+        raise InvalidValueError(
+            f"the scores are by {len(measures)} measures ({', '.join(measures)}); name one of them "
+            "with -m"
+        )
