@@ -47,7 +47,7 @@ ALLOWED = {
     "cli": (*LAYERS[:4], "list", "report", "cli"),
     "command": (*LAYERS, "list", "report", "showing", "cli", "command"),
 }
-SHOWING = ("table", "chart", "section", "board", "headline", "baseline_section", "page")
+SHOWING = ("table", "chart", "section", "board", "baseline_section", "page")
 HEAVY = (
     "scipy",
     "numba",

@@ -19,7 +19,7 @@ from confir.report.sections import MOST_FINDINGS, answer_sentences, conclusions
 from confir.report.tables import Cell
 from confir.studies.best.best_runs import find_best
 from confir.studies.comparison.compare import compare_runs
-from confir.studies.means.section import board_table
+from confir.studies.means.board import board_table
 from confir.studies.planning.planning import plan_topics
 from confir.studies.ranks.ranking import rank_runs
 from samples import short_sample
