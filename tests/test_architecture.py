@@ -14,8 +14,8 @@ from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "confir"
 LAYERS = ("data", "measures", "resampling", "intervals", "statistics")
-# Every layer may import these; they import errors, arrays, arguments, cores, matrix_products, order,
-# scheduler, stored_results and whole_files at most.
+# Every layer may import these; they import errors, arrays, arguments, cores, order, scheduler,
+# stored_results and whole_files at most.
 GROUND = (
     "errors",
     "arrays",
@@ -26,7 +26,6 @@ GROUND = (
     "control_characters",
     "defaults",
     "lazy_names",
-    "matrix_products",
     "number_text",
     "parallel",
     "references",
@@ -142,7 +141,7 @@ def _check_imports(path):
         other = _part(name.removeprefix("confir."))
         if own in GROUND:
             below = {"errors", "arrays", "arguments", "cores", "order", "scheduler"}
-            below |= {"matrix_products", "stored_results", "whole_files"}
+            below |= {"stored_results", "whole_files"}
             assert other in below - {own}, f"{path} imports {name}"
         elif other not in GROUND and not (other == "report" and _in_display(around)):
             assert other in ALLOWED[own], f"{path} imports {name}"

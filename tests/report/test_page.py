@@ -442,7 +442,7 @@ def test_lists_that_are_stored_on_disk_give_the_same_page(tmp_path, monkeypatch,
         monkeypatch.setattr(experiment_module, "_HELD_SIZE", held_size)
         given = Experiment(tmp_path / "qrels.txt", tmp_path / "runs", ["AP", "nDCG@10"], **rules)
         confir.write_report(page, given, replicates=199, judges={"other": judge})
-        assert isinstance(given.kept_lists, StoredLists) == (held_size == 0)
+        assert isinstance(given.kept["lists"], StoredLists) == (held_size == 0)
         pages.append(page.read_text())
     assert pages[0] == pages[1]
 

@@ -1,4 +1,4 @@
-"""Intervals: two limits for each column, a level, and the method that found them."""
+"""Intervals: limits of columns, a level and a method; and the side of limits on which a value lies."""
 
 from __future__ import annotations
 

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from confir.errors import InvalidValueError, UnsupportedMethodError
-from confir.measures.binary import relevant_within, share
+from confir.measures.binary import relevant_within, share, share_of_best
 from confir.measures.graded import (
     by_mapped_gain,
     expected_reciprocal_rank,
     ideal_gains,
     ideal_rankings,
     mapped_gain,
-    share_of_best,
     stop_probabilities,
 )
 
@@ -49,10 +48,12 @@ def extreme_lists(
     from confir.data.ranked_lists.tied_lists import order_ties
 
     levels, place = np.unique(lists.qrels.gains, return_inverse=True)
-    mapped = np.where(levels >= 1, mapped_gain(levels, gains), 0.0)
-    worth = np.empty(len(levels), np.int64)
-    worth[np.lexsort((levels, mapped))] = np.arange(1, len(levels) + 1)
-    worth = worth[place]
+    worth = place + 1
+    if gains is not None:
+        mapped = np.where(levels >= 1, mapped_gain(levels, gains), 0.0)
+        by_level = np.empty(len(levels), np.int64)
+        by_level[np.lexsort((levels, mapped))] = np.arange(1, len(levels) + 1)
+        worth = by_level[place]
     return order_ties(lists, groups, -worth), order_ties(lists, groups, worth)
 
 

@@ -131,8 +131,9 @@ def to_text(table: Table, *, colour: bool = False, width: int | None = None) -> 
     lines = lay_out(_all_texts(table), strong if colour else None, names=table.names, width=width)
     if table.note:
         lines.append("")
-        for line in map(without_controls, table.note.split("\n")):
-            lines += [line] if width is None else wrap_words(line, width)
+        for line in table.note.split("\n"):
+            shown = line if line.isprintable() else without_controls(line)
+            lines += [shown] if width is None else wrap_words(shown, width)
     return "\n".join(lines) + "\n"
 
 
@@ -150,12 +151,15 @@ def _all_texts(table: Table) -> list[list[str]]:
     marked = {place for row in table.rows for place, cell in enumerate(row) if cell.mark}
     rows = [
         [
-            without_controls(cell.text) + (f" {cell.mark or ' '}" if place in marked else "")
+            cell.text + (f" {cell.mark or ' '}" if place in marked else "")
             for place, cell in enumerate(row)
         ]
         for row in table.rows
     ]
-    return [[without_controls(name) for name in table.columns], *rows]
+    texts = [list(table.columns), *rows]
+    if all(text.isprintable() for row in texts for text in row):
+        return texts
+    return [[without_controls(text) for text in row] for row in texts]
 
 
 def to_markdown(table: Table) -> str:

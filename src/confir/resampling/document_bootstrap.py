@@ -152,7 +152,7 @@ def resample_documents(
     )
     if (
         CURRENT_SCHEDULER.get() is not None
-        and experiment.kept_lists is None
+        and "lists" not in experiment.kept
         and experiment.is_in_files
     ):
         return resample_files(experiment, drawing, progress)

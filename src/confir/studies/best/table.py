@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from confir.errors import counted
-from confir.number_text import SENTENCE_DECIMALS, NumberText, topics_text
+from confir.number_text import SENTENCE_DECIMALS, number_text, topics_text
 from confir.report.messages import isolated, joined_names
 from confir.report.result_table import result_table
 from confir.report.tables import Table
@@ -63,7 +63,7 @@ def best_sentence(best: BestRuns, measure: int = 0) -> str:
         math.nan if array is None else float(array[first, measure])
         for array in (best.mean, best.low, best.high)
     )
-    mean = NumberText.of(*numbers, decimals=SENTENCE_DECIMALS)
+    mean = number_text(*numbers, decimals=SENTENCE_DECIMALS)
     which = "each" if members == runs else f"{members:,}"
     first_ranked = (best.rank[:, measure] == 1) & (best.topics[:, measure] > 0)
     leaders = [best.runs[run] for run in order if first_ranked[run]]
@@ -109,7 +109,7 @@ def team_sentence(teams: TeamBoard, measure: int) -> str:
     first = teams.order(measure)[0]
     name, team = teams.measures[measure], isolated(teams.teams[first])
     numbers = (float(a[first, measure]) for a in (teams.mean, teams.low, teams.high))
-    mean = NumberText.of(*numbers, decimals=SENTENCE_DECIMALS)
+    mean = number_text(*numbers, decimals=SENTENCE_DECIMALS)
     run = isolated(teams.best_runs[first][measure])
     members = int(teams.may_be_best[:, measure].sum())
     which = f"runs of {counted(members, 'team')}" if members > 1 else f"runs of {team} alone"

@@ -8,7 +8,7 @@ import numpy as np
 
 from confir.data.result import Record
 from confir.errors import counted
-from confir.number_text import interval_text, number_text, percent, topics_text
+from confir.number_text import number_text, percent, topics_text
 from confir.order import best_first, is_best
 from confir.report.tables import Cell, Table, topics_column
 from confir.studies.bias_variance.bias_variance import BiasVariance
@@ -57,7 +57,7 @@ def _extra_columns(result: BiasVariance) -> list[tuple[str, str]]:
 
 
 def _part_cell(part: str, record: Record, best: bool) -> Cell:
-    return Cell(interval_text(record[part], record[f"{part}_low"], record[f"{part}_high"]), best)
+    return Cell(number_text(record[part], record[f"{part}_low"], record[f"{part}_high"]), best)
 
 
 def _plain_text(value: float | None) -> str:

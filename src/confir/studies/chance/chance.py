@@ -147,7 +147,9 @@ class Chance(Result):
         }
 
     def _tail(self, topics: Integers, run: int, measure: int) -> tuple[float, float, float]:
-        """Return the combined probability of all topics, with its limits."""
+        """Return the combined probability of all topics, with its limits; NaN without draws."""
+        if not self.draws:
+            return math.nan, math.nan, math.nan
         tables = [table for table in (self.p, self.p_low, self.p_high) if table is not None]
         # a topic on which every ranking scores the same is uninformative
         informative = topics[self.sd[topics, measure] > 0]

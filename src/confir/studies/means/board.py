@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.intervals.interval import Interval
-from confir.number_text import SENTENCE_DECIMALS, difference_text, interval_text
+from confir.number_text import SENTENCE_DECIMALS, difference_text, number_text
 from confir.report.charts import round_ticks
 from confir.report.contents import MeasureContents, Settings
 from confir.report.latex import Paper, to_latex
@@ -233,7 +233,7 @@ def papers(contents: MeasureContents) -> dict[str, Any]:
     how = how_compared(contents["comparison"][settings.level])
     interval: Interval = contents["means"][settings.level]
     note = f"{_means_note(contents, interval)}; ▲ ▼: significantly better, worse than the baseline ({how})"
-    means = [interval_text(*numbers) for numbers in means_with_limits(interval)]
+    means = [number_text(*numbers) for numbers in means_with_limits(interval)]
     marked = []
     for mark in MARKS:
         rows = tuple(
@@ -260,7 +260,7 @@ def board_table(contents: MeasureContents, settings: Settings) -> Table:
     interval: Interval = contents["means"][settings.level]
     gaps = _gaps(contents, settings.level, settings.baseline)
     heading, counts = topics_column(contents.scores.topic_counts())
-    means = [interval_text(*numbers) for numbers in means_with_limits(interval)]
+    means = [number_text(*numbers) for numbers in means_with_limits(interval)]
     rows = tuple(
         (
             Cell(contents.scores.runs[run], strong=gaps is not None and gaps.rows[run][2]),
