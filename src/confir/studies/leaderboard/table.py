@@ -86,7 +86,7 @@ def rank_table(board: Leaderboard, seed: int | None = None) -> Table:
         *_judges(board),
     ]
     if board.borderline.any():
-        parts.append("borderline: other replicates might change a limit of the rank")
+        parts.append("borderline: another seed might change a limit of the rank")
     return Table(columns, rows, "\n".join(parts), names=2)
 
 
