@@ -64,26 +64,20 @@ def document_keys(docids: Docids, in_all: int = 0) -> Words:
     loaded = compile_kernel.cache_info().currsize > 0
     worth = max(len(docids), in_all) >= _WORTH_COMPILING
     kernel = compile_kernel() if loaded or worth else None
-    if kernel is None:
-        return _plain_keys(docids)
-    keys = np.empty(len(docids), np.uint64)
+    keys, others = np.empty(len(docids), np.uint64), np.arange(len(docids))
+    if kernel is not None:
 
-    def fill(first: int) -> None:
-        block = slice(first, first + _KEYS_AT_ONCE)
-        some, own = docids[block], keys[block]
-        kernel(some.content, some.starts, some.sizes, own)
-        long = np.flatnonzero(some.sizes > LONGEST_HASHED)
-        if len(long):
-            own[long] = _plain_keys(some.take(long))
+        def fill(first: int) -> None:
+            block = slice(first, first + _KEYS_AT_ONCE)
+            some = docids[block]
+            kernel(some.content, some.starts, some.sizes, keys[block])
 
-    run_in_threads(fill, range(0, len(docids), _KEYS_AT_ONCE))
-    return keys
-
-
-def _plain_keys(docids: Docids) -> Words:
-    encoded = map(docids.encoded, range(len(docids)))
+        run_in_threads(fill, range(0, len(docids), _KEYS_AT_ONCE))
+        others = np.flatnonzero(docids.sizes > LONGEST_HASHED)
+    encoded = map(docids.encoded, others.tolist())
     digests = b"".join(blake2b(one, digest_size=KEY_BYTES).digest() for one in encoded)
-    return np.frombuffer(digests, "<u8").astype(np.uint64)
+    keys[others] = np.frombuffer(digests, "<u8")
+    return keys
 
 
 def seeded_keys(keys: Words, seed: int) -> Words:

@@ -189,7 +189,7 @@ def pairs_by_measure(
         At which decisions must be settled.
     """
     sample = found.sample
-    runs, units = sample.columns, float(sample.unit_counts(np.array([sample.topics]))[0])
+    runs, units = len(sample.labels), float(sample.unit_counts(np.array([sample.topics]))[0])
     difference, se, sums, df = _differences(sample)
     borrowed = _borrowed_variances(difference, se, units)
     maxima = studentised_maxima(sample, replicates, np.random.default_rng(seed), *borrowed)
@@ -226,7 +226,7 @@ def _differences(sample: Sample) -> tuple[Floats, Floats, Floats, float]:
 
     All but the fewest degrees of freedom are runs × runs.
     """
-    runs, df = sample.columns, sample.largest_df
+    runs, df = len(sample.labels), sample.largest_df
     difference, errors, sums = (np.zeros((runs, runs)) for _ in range(3))
     first, second = (side.astype(np.int64) for side in np.triu_indices(runs, 1))
     width = max(1, MOST_NUMBERS // sample.rows) if sample.rows else len(first)
