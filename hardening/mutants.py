@@ -25,7 +25,7 @@ SHOWN = {
         "measure_list",
         "method_list",
     ),
-    *("verdict_words", "comparison_notes", "parts"),
+    *("verdict_words", "pair_counts", "compare_warnings", "baseline_section", "parts"),
 }
 
 ARITHMETIC = {ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.Pow: "*"}

@@ -10,12 +10,12 @@ import pytest
 import confir
 from confir.studies import STUDIES
 from confir.studies.collection.collection_means import MEAN_METHODS
-from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T
+from confir.studies.coverage.miss_counts import PUBLISHED_BOOTSTRAP_T
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "confir"
 LAYERS = ("data", "measures", "resampling", "intervals", "statistics")
-# Every layer may import these; they import errors, arrays, arguments, cores, matrix_products, order,
-# scheduler, stored_results and whole_files at most.
+# Every layer may import these; they import errors, arrays, arguments, cores, order, scheduler,
+# stored_results and whole_files at most.
 GROUND = (
     "errors",
     "arrays",
@@ -26,7 +26,6 @@ GROUND = (
     "control_characters",
     "defaults",
     "lazy_names",
-    "matrix_products",
     "number_text",
     "parallel",
     "references",
@@ -47,7 +46,7 @@ ALLOWED = {
     "cli": (*LAYERS[:4], "list", "report", "cli"),
     "command": (*LAYERS, "list", "report", "showing", "cli", "command"),
 }
-SHOWING = ("table", "chart", "section", "board", "headline", "page")
+SHOWING = ("table", "chart", "section", "board", "headline", "baseline_section", "page")
 HEAVY = (
     "scipy",
     "numba",
@@ -142,7 +141,7 @@ def _check_imports(path):
         other = _part(name.removeprefix("confir."))
         if own in GROUND:
             below = {"errors", "arrays", "arguments", "cores", "order", "scheduler"}
-            below |= {"matrix_products", "stored_results", "whole_files"}
+            below |= {"stored_results", "whole_files"}
             assert other in below - {own}, f"{path} imports {name}"
         elif other not in GROUND and not (other == "report" and _in_display(around)):
             assert other in ALLOWED[own], f"{path} imports {name}"

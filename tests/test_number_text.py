@@ -9,7 +9,6 @@ from confir.number_text import (
     count_words,
     difference_text,
     difference_words,
-    interval_text,
     level_text,
     limits_words,
     number_text,
@@ -40,7 +39,7 @@ def test_numbers_have_four_decimals_and_counts_one(value, text):
     ],
 )
 def test_the_numbers_of_an_interval_have_the_same_decimals(numbers, text):
-    assert interval_text(*numbers) == text
+    assert number_text(*numbers) == text
 
 
 def test_differences_show_what_is_known():

@@ -1,4 +1,4 @@
-"""The cores at work: threads within threads take idle cores only.
+"""The cores at work: threads within threads take idle ones only, and products of matrices one each.
 
 More threads than cores would push each other's arrays out of the processor's caches.
 """
@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
+from typing import Any
 
 
 class Products:
@@ -39,13 +41,72 @@ class Cores:
     def taking(self, cores: int) -> Iterator[None]:
         """Let this thread take one core, for a task, or none while it waits for other threads."""
         before = self._own.taken
-        self._take(cores)
+        with self._counting:
+            self._taken += cores - before
+        self._own.taken = cores
         try:
             yield
         finally:
-            self._take(before)
+            with self._counting:
+                self._taken += before - cores
+            self._own.taken = before
 
-    def _take(self, cores: int) -> None:
-        with self._counting:
-            self._taken += cores - self._own.taken
-        self._own.taken = cores
+
+class _SingleProducts:
+    """Limits matrix products to one thread each while any thread is inside.
+
+    The limit is global to the process: the first to enter sets it, and the last to leave restores it.
+    """
+
+    def __init__(self) -> None:
+        self._changing = threading.Lock()
+        self._inside = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._changing:
+            if self._inside == 0:
+                self._limit = _matrix_libraries().limit(limits=1)
+                _let_any_thread_change_limits()
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._changing:
+            self._inside -= 1
+            if self._inside == 0:
+                self._limit.restore_original_limits()
+                self._limit = None
+                _let_any_thread_change_limits()
+
+
+_limit = _SingleProducts()
+
+
+def _let_any_thread_change_limits() -> None:
+    """Let other threads change limits, which threadpoolctl 3.8 allows only the first thread."""
+    from threadpoolctl import OpenBLASController
+
+    clear = getattr(OpenBLASController, "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
+
+
+@cache
+def single_products() -> AbstractContextManager[None]:
+    """Return a context in which each matrix product has one thread.
+
+    The last bits of a product depend on the number of threads. Products of numpy have one anyway
+    where the command line has seen to it.
+    """
+    import numpy as np
+
+    blas = np.__config__.CONFIG["Build Dependencies"]["blas"]["name"]
+    return nullcontext() if Products.single and "openblas" in blas else _limit
+
+
+@cache
+def _matrix_libraries() -> Any:
+    """Return the controller of the BLAS libraries; creating it is slow."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

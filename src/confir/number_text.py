@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import Decimal
-from typing import Self
 
 import numpy as np
 
 from confir.arrays import Booleans, Integers
-from confir.errors import counted
 from confir.order import TIE
 
 # As many digits tell every two numbers apart.
@@ -48,42 +47,9 @@ class NumberText(str):
     open_end: int
     decimals: int | None
 
-    @classmethod
-    def of(
-        cls,
-        value: float,
-        low: float = math.nan,
-        high: float = math.nan,
-        *,
-        is_signed: bool = False,
-        open_end: int = 0,
-        decimals: int | None = None,
-    ) -> Self:
-        """Return the text of numbers: ``0.2175``, ``0.2175 [0.1484, 0.2866]``, ``[0.1, 0.2]``."""
-        known = [number for number in (value, low, high) if not math.isnan(number)]
-        has_limits = not (math.isnan(low) or math.isnan(high))
-        # numbers shown together have the same decimals: of large ones, one is enough
-        shown_together = known if has_limits else [value]
-        largest = max((abs(one) for one in shown_together if math.isfinite(one)), default=0.0)
-        wanted = 4 if decimals is None else decimals
-        places = wanted if largest < 10 else min(1, wanted)
-        if is_signed:
-            texts = [signed(number, wanted) for number in (value, low, high)]
-        else:
-            numbers = (value, low, high)
-            texts = ["–" if math.isnan(one) else f"{one:,.{places}f}" for one in numbers]
-        limits = bracketed(texts[1], texts[2], open_end)
-        shown = texts[0]
-        if has_limits:
-            shown = limits if math.isnan(value) else f"{shown} {limits}"
-        text = cls(shown)
-        text.value, text.low, text.high = value, low, high
-        text.is_signed, text.open_end, text.decimals = is_signed, open_end, decimals
-        return text
-
-    def rounded(self, decimals: int) -> Self:
+    def rounded(self, decimals: int) -> NumberText:
         """Return the text with other decimals, rounded from the numbers themselves."""
-        return self.of(
+        return number_text(
             self.value,
             self.low,
             self.high,
@@ -93,24 +59,49 @@ class NumberText(str):
         )
 
 
-def number_text(value: float) -> str:
-    """Return a score to four decimals, a large number to one, a dash if missing."""
-    return NumberText.of(value)
+def number_text(
+    value: float,
+    low: float = math.nan,
+    high: float = math.nan,
+    *,
+    is_signed: bool = False,
+    open_end: int = 0,
+    decimals: int | None = None,
+) -> NumberText:
+    """Return the text of numbers: ``0.2175``, ``0.2175 [0.1484, 0.2866]``, ``[0.1, 0.2]``.
 
-
-def interval_text(mean: float, low: float, high: float) -> str:
-    """Return text such as ``0.2175 [0.1484, 0.2866]``: three numbers with the same decimals."""
-    return NumberText.of(mean, low, high)
+    By default scores have four decimals and large numbers one; what is missing is a dash. Numbers that are
+    shown together have the same decimals.
+    """
+    known = [number for number in (value, low, high) if not math.isnan(number)]
+    has_limits = not (math.isnan(low) or math.isnan(high))
+    shown_together = known if has_limits else [value]
+    largest = max((abs(one) for one in shown_together if math.isfinite(one)), default=0.0)
+    wanted = 4 if decimals is None else decimals
+    places = wanted if largest < 10 else min(1, wanted)
+    numbers = (value, low, high)
+    if is_signed:
+        texts = [signed(number, wanted) for number in numbers]
+    else:
+        texts = ["–" if math.isnan(one) else f"{one:,.{places}f}" for one in numbers]
+    shown = texts[0]
+    if has_limits:
+        limits = bracketed(texts[1], texts[2], open_end)
+        shown = limits if math.isnan(value) else f"{shown} {limits}"
+    text = NumberText(shown)
+    text.value, text.low, text.high = numbers
+    text.is_signed, text.open_end, text.decimals = is_signed, open_end, decimals
+    return text
 
 
 def limits_text(low: float, high: float) -> str:
     """Return limits alone: ``[0.1484, 0.2866]``, a dash if missing."""
-    return NumberText.of(math.nan, low, high)
+    return number_text(math.nan, low, high)
 
 
 def difference_text(difference: float, low: float, high: float, open_end: int = 0) -> str:
     """Return text such as ``+0.0210 [+0.0040, +0.0390]``; missing numbers are left out."""
-    return NumberText.of(difference, low, high, is_signed=True, open_end=open_end)
+    return number_text(difference, low, high, is_signed=True, open_end=open_end)
 
 
 def signed(value: float, decimals: int = 4) -> str:
@@ -187,12 +178,12 @@ def p_text(p: float, decimals: int = 4) -> str:
 
 def score_words(value: float) -> str:
     """Return a score for a sentence, to three decimals: ``0.378``."""
-    return NumberText.of(value, decimals=SENTENCE_DECIMALS)
+    return number_text(value, decimals=SENTENCE_DECIMALS)
 
 
 def limits_words(low: float, high: float) -> str:
     """Return limits for a sentence, to three decimals: ``[0.308, 0.454]``."""
-    return NumberText.of(math.nan, low, high, decimals=SENTENCE_DECIMALS)
+    return number_text(math.nan, low, high, decimals=SENTENCE_DECIMALS)
 
 
 def signed_words(value: float) -> str:
@@ -238,11 +229,17 @@ def topics_text(counts: Integers, model_topics: int = 0) -> str:
     model_topics
         Further topics that only a model judged.
     """
+    most = int(counts.max())
+    topics = f"{most:,} topic{'' if most == 1 else 's'}"
     if model_topics:
-        return f"{counted(int(counts.max()), 'topic')} with human judgements and {model_topics:,} with a model's"
-    known = counts[counts > 0]
-    fewest, most = int(known.min(initial=counts.max())), int(counts.max())
-    return counted(most, "topic") if fewest == most else f"{fewest:,} to {counted(most, 'topic')}"
+        return f"{topics} with human judgements and {model_topics:,} with a model's"
+    fewest = int(counts[counts > 0].min(initial=most))
+    return topics if fewest == most else f"{fewest:,} to {topics}"
+
+
+def topic_counts_text(counts: Sequence[int]) -> str:
+    """Return the numbers of topics of a run's means by several measures; one where all agree."""
+    return ", ".join(f"{n:,}" for n in (counts if len(set(counts)) > 1 else counts[:1]))
 
 
 def runs_differ_in_topics(counts: Integers) -> Booleans:

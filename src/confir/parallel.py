@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from confir.arguments import as_function, as_integer, as_path
-from confir.cores import Cores
+from confir.cores import Cores, single_products
 from confir.errors import CollectedWarning, InvalidValueError, collect_warnings, warn_caller
-from confir.matrix_products import single_products
 from confir.scheduler import CURRENT_SCHEDULER
 
 if TYPE_CHECKING:
@@ -79,13 +78,11 @@ def run_in_threads(function: Callable[[Task], Result], tasks: Sequence[Task]) ->
     variables of the caller. Within such a function, only idle cores are used. Matrix products are
     limited to one thread each meanwhile, to avoid oversubscription.
     """
-    if len(tasks) > 1:
-        return list(_threaded(function, tasks))
-    return [_run_alone(function, task) for task in tasks]
+    return list(_threaded(function, tasks))
 
 
 def _run_alone(function: Callable[[Task], Result], task: Task) -> Result:
-    """Return the result of a single task, here or in a process of a cluster."""
+    """Return the result of a task in a process of a cluster."""
     reuse_memory()
     with single_products():
         return function(task)
@@ -149,7 +146,7 @@ def run_blocks(
     For functions without side effects, as their work may be done in other processes.
     """
     if progress is None and CURRENT_SCHEDULER.get() is None:
-        return run_in_threads(function, tasks)
+        return list(_threaded(function, tasks))
     return list(in_order(iterate_blocks(function, tasks, progress)))
 
 

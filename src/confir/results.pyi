@@ -20,8 +20,8 @@ from confir.studies.collection.collection_means import CollectionMeans as Collec
 from confir.studies.collection.collection_topics import CollectionTopics as CollectionTopics
 from confir.studies.collection.collection_variance import CollectionVariance as CollectionVariance
 from confir.studies.comparison.comparison import Comparison as Comparison
+from confir.studies.comparison.pair_results import TopicDifferences as TopicDifferences
 from confir.studies.comparison.run_groups import RunGroups as RunGroups
-from confir.studies.comparison.topic_differences import TopicDifferences as TopicDifferences
 from confir.studies.components.components import Components as Components
 from confir.studies.corrected_means.corrected_means import CorrectedMeans as CorrectedMeans
 from confir.studies.coverage.coverage import Coverage as Coverage

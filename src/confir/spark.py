@@ -14,6 +14,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from confir.cores import single_products
 from confir.data.formats.entries import QRELS, RUN, Kind, Shape
 from confir.data.long_tables.arrow_documents import ROW_COLUMNS, RowColumns, row_schema
 from confir.data.long_tables.id_hashes import Words
@@ -26,7 +27,6 @@ from confir.errors import (
     InvalidValueError,
     MissingDependencyError,
 )
-from confir.matrix_products import single_products
 from confir.measures.measure_list import DEFAULT_MEASURES
 from confir.measures.parsing import parse_measures
 from confir.measures.partitioned_evaluation import TopicCounts, TopicScorer, check_partitioned

@@ -22,7 +22,10 @@ def replace_file(target: str | os.PathLike[str], content: bytes) -> None:
     """
     name = os.fspath(target)
     beside = os.path.join(os.path.dirname(name), f".confir-{os.urandom(8).hex()}{UNFINISHED}")
-    kept = _mode_of(name)
+    kept = None  # the permissions of a file that is replaced; a link has none of its own
+    with suppress(FileNotFoundError):
+        found = os.lstat(name).st_mode
+        kept = stat.S_IMODE(found) if stat.S_ISREG(found) else None
     try:
         # with its permissions from the start: no moment lets others read it
         opener = partial(os.open, mode=_NEW_FILE_MODE if kept is None else kept & 0o777)
@@ -58,11 +61,3 @@ def _write_all(stream: io.FileIO, content: bytes) -> None:
     rest = memoryview(content)
     while rest:
         rest = rest[stream.write(rest) or 0 :]
-
-
-def _mode_of(name: str) -> int | None:
-    """Return the permissions of a file; None where there is none, or a link."""
-    with suppress(FileNotFoundError):
-        found = os.lstat(name).st_mode
-        return stat.S_IMODE(found) if stat.S_ISREG(found) else None
-    return None

@@ -165,7 +165,7 @@ def test_whole_lists_are_those_of_files_that_never_had_the_documents(
     lists, expected = (
         one.lists_by_topic().of_topics(0, len(one.qrels.topics)) for one in (whole, plain)
     )
-    assert isinstance(whole.kept_lists, StoredLists) == (
+    assert isinstance(whole.kept["lists"], StoredLists) == (
         held_size == 0 and load_kernels() is not None
     )
     assert lists.runs == expected.runs

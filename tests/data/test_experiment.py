@@ -186,8 +186,9 @@ def test_a_pipe_is_read_once_for_all_verbs(paths, tmp_path):
 
 
 def test_reading_options_are_stated_alike_as_rules_keywords_and_options():
-    rules = {field.name: field.default for field in fields(ReadingRules)}
-    assert get_type_hints(ReadingOptions) == get_type_hints(ReadingRules)
+    rules = {field.name: field.default for field in fields(ReadingRules) if field.init}
+    hints = get_type_hints(ReadingRules)
+    assert get_type_hints(ReadingOptions) == {name: hints[name] for name in rules}
     options = {field.name: field.default for field in fields(Inputs) if field.name in rules}
     assert options == rules
     for verb in (confir.Experiment, confir.evaluate, confir.resample_documents):

@@ -10,14 +10,16 @@ import re
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from collections import deque
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import zstandard
 
-from confir.data import compression, files
+from confir.data import compression
 from confir.data.files import open_bytes, read_bytes, write_whole
 from confir.errors import ConfirError, MissingDependencyError, UnreadableError
 from requirements import ON_LINUX, ON_UNIX
@@ -373,8 +375,13 @@ def test_standard_output_is_written_into_be_it_a_pipe_or_a_file(tmp_path, name):
     assert os.path.islink(name)
 
 
+@ON_LINUX
 def test_files_in_memory_are_replaced_like_any_other():
-    assert not files._is_special("/dev/shm/confir-test")  # noqa: S108
+    with tempfile.NamedTemporaryFile(dir="/dev/shm") as file:
+        file.write(b"longer content")
+        file.flush()
+        write_whole(file.name, b"content")
+        assert Path(file.name).read_bytes() == b"content"
 
 
 @pytest.mark.parametrize("kind", COMPRESSED)

@@ -92,6 +92,9 @@ def test_bars_of_one_pair_topic_by_topic(scores):
     assert len(chosen) == 30
     values = [record["difference"] for record in chosen]
     assert values == sorted(values, reverse=True)
+    turned = datasets(topic_chart(differences, run="c", measure="m1", baseline="d"))
+    assert {(r["run"], r["against"]) for r in turned} == {("c", "d")}
+    assert [r["difference"] for r in turned] == [-value for value in sorted(values)]
     with pytest.raises(UnknownNameError, match="unknown pair 'e'"):
         topic_chart(differences, run="e")
 

@@ -11,14 +11,14 @@ from confir.report.latex import to_latex
 from confir.report.result_table import result_table
 from confir.report.tables import Cell, to_html, to_text
 from confir.studies.comparison.chart import comparison_chart
-from confir.studies.comparison.comparison_notes import comparison_note
+from confir.studies.comparison.pair_counts import unjoined_sentence
 from confir.studies.comparison.table import (
     comparison_table,
     effect_table,
     extreme_table,
     group_table,
 )
-from confir.studies.comparison.verdict_words import unjoined_sentence
+from confir.studies.comparison.verdict_words import comparison_note
 from studies.score_tables import table
 
 

@@ -13,7 +13,7 @@ from confir.data.scores import Scores
 from confir.report.contents import Settings, report_figures
 from confir.report.figures import _file_names, write_figures
 from confir.report.gathering import gather_contents
-from confir.studies.comparison.topic_differences import TopicDifferences
+from confir.studies.comparison.pair_results import TopicDifferences
 from confir.studies.topic_difficulty.topic_difficulty import describe_topics
 from samples import short_sample
 

@@ -8,7 +8,7 @@ import pytest
 
 import confir
 from confir.data.scores import Scores
-from confir.number_text import difference_text, interval_text
+from confir.number_text import difference_text, number_text
 from confir.report.latex import Paper, to_latex
 from confir.report.tables import Cell, Table
 from confir.studies.means.table import interval_table
@@ -24,7 +24,7 @@ def table(names=("a", "b"), measures=("AP", "nDCG@10", "P@10", "RR", "R@1000")):
 
 
 def one(low=0.40, high=0.60, *, strong=False, mark=""):
-    cell = Cell(interval_text(0.5, low, high), strong, mark)
+    cell = Cell(number_text(0.5, low, high), strong, mark)
     return Table(("run", "AP"), ((Cell("x"), cell),), "note", bold="highest mean")
 
 
@@ -90,7 +90,7 @@ def test_hostile_names_are_text_in_a_fitted_table(name):
 
 def test_a_run_without_an_interval_and_an_empty_table_are_written():
     nan = float("nan")
-    lone = Table(("run", "AP"), ((Cell("x"), Cell(interval_text(0.5, nan, nan))),))
+    lone = Table(("run", "AP"), ((Cell("x"), Cell(number_text(0.5, nan, nan))),))
     assert "x & 0.500" in to_latex(lone, Paper("column"))
     assert r"\bottomrule" in to_latex(Table(("run", "AP"), ()), Paper("page", "plus-minus"))
 

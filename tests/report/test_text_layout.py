@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from confir.number_text import difference_text, interval_text, limits_text, number_text
+from confir.number_text import difference_text, limits_text, number_text
 from confir.report.tables import Cell, Table, rounded, to_text
 
 NAMES = [f"multilingual-dense-retriever-v{i:03d}-large!" for i in range(3)]
@@ -12,7 +12,7 @@ assert {len(name) for name in NAMES} == {40}
 
 
 def means(names, measures=("AP", "nDCG@10", "P@10", "RR")):
-    cell = Cell(interval_text(0.44449, 0.31111, 0.55555))
+    cell = Cell(number_text(0.44449, 0.31111, 0.55555))
     return Table(
         ("run", *measures), tuple((Cell(n), *[cell] * len(measures)) for n in names), "x " * 60
     )
@@ -28,10 +28,10 @@ def test_decimals_are_rounded_from_the_numbers_and_not_from_their_text():
     table = rounded(means(["a"]), 3)
     assert table.rows[0][1].text == "0.444 [0.311, 0.556]"  # 0.4445 would become 0.445
     # What these return is text to mypy; at run time it also knows its numbers.
-    assert number_text(0.44449).rounded(2) == "0.44"  # type: ignore[attr-defined]
+    assert number_text(0.44449).rounded(2) == "0.44"
     assert difference_text(-0.0449, -0.1, 0.2).rounded(2) == "-0.04 [-0.10, +0.20]"  # type: ignore[attr-defined]
     assert limits_text(0.31111, 0.44449).rounded(3) == "[0.311, 0.444]"  # type: ignore[attr-defined]
-    assert interval_text(1234.56, 1000.0, 2000.0).rounded(3) == "1,234.6 [1,000.0, 2,000.0]"  # type: ignore[attr-defined]
+    assert number_text(1234.56, 1000.0, 2000.0).rounded(3) == "1,234.6 [1,000.0, 2,000.0]"
 
 
 def test_fewer_decimals_come_before_parts():
@@ -72,7 +72,7 @@ def test_empty_and_very_long_cells_have_lines_that_fit(rows):
 
 def rows_of_words(**columns):
     """A table of verdicts: names that identify the rows, then words, then an interval."""
-    cell = Cell(interval_text(0.44449, 0.31111, 0.55555))
+    cell = Cell(number_text(0.44449, 0.31111, 0.55555))
     rows = zip(*columns.values(), strict=True)
     made = tuple((*map(Cell, row), cell, cell) for row in rows)
     return Table((*columns, "AP", "RR"), made, names=len(columns))
@@ -111,7 +111,7 @@ def test_a_sentence_after_short_names_is_wrapped_in_its_column():
 
 
 def test_headings_take_several_lines_where_the_table_fits_only_so():
-    cells = [Cell("hybrid"), Cell(interval_text(0.4, 0.3, 0.5)), Cell("yes")]
+    cells = [Cell("hybrid"), Cell(number_text(0.4, 0.3, 0.5)), Cell("yes")]
     table = Table(("run", "mean", "may be best"), (tuple(cells),), names=1)
     whole = "run                        mean  may be best"
     assert lines_of(table, len(whole))[0] == whole

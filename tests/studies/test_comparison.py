@@ -23,7 +23,7 @@ from confir.errors import (
 from confir.order import TIE
 from confir.studies.comparison import pairs
 from confir.studies.comparison.comparison import Place
-from confir.studies.comparison.topic_differences import TopicDifferences
+from confir.studies.comparison.pair_results import TopicDifferences
 from confir.studies.comparison.verdict_words import reason
 from studies.score_tables import table
 

@@ -11,12 +11,12 @@ from confir import compare_runs
 from confir.errors import InvalidValueError
 from confir.intervals.simultaneous import is_significant
 from confir.studies.comparison import pairs
-from confir.studies.comparison.chart import _matrix_records
+from confir.studies.comparison.chart import _matrix_cells
 from confir.studies.comparison.comparison import Place
-from confir.studies.comparison.comparison_notes import comparison_note
 from confir.studies.comparison.families import CORRECTIONS
 from confir.studies.comparison.paired_tests import TESTS
 from confir.studies.comparison.table import comparison_table, verdicts_by_run
+from confir.studies.comparison.verdict_words import comparison_note
 from confir.studies.comparison.verdicts import Estimates, judge_differences
 from confir.studies.gate.gate import judge_gate
 from strategies import at_most
@@ -71,7 +71,7 @@ def test_the_same_difference_on_all_topics_is_decided_alike_everywhere(
     every = compare_runs(scores, test=test, rng=1)
     groups = every.group_runs().by_measure[0].groups
     assert len(groups) == (1 if verdict == "inconclusive" else 2)
-    for cell in _matrix_records(every, "m0"):
+    for cell in _matrix_cells(every, 0, range(len(every.runs))):
         assert cell["significant"] == (verdict != "inconclusive")
 
 

@@ -14,9 +14,8 @@ from confir.resampling.studentised_maxima import largest_statistics
 from confir.studies.comparison import families
 from confir.studies.comparison.chart import _records
 from confir.studies.comparison.comparison import Place
-from confir.studies.comparison.comparison_notes import comparison_note
 from confir.studies.comparison.table import comparison_table
-from confir.studies.comparison.verdict_words import difference_phrase
+from confir.studies.comparison.verdict_words import comparison_note, difference_phrase
 from studies.score_tables import table
 
 pytestmark = pytest.mark.filterwarnings("ignore::confir.errors.DegenerateSampleWarning")

@@ -5,7 +5,7 @@ import numpy as np
 from confir.data.scores import Scores
 from confir.studies.comparison.compare import compare_runs
 from confir.studies.comparison.run_groups import group_letters
-from confir.studies.comparison.section import all_pairs_table
+from confir.studies.comparison.table import all_pairs_table
 from confir.studies.ranks.ranking import rank_runs
 
 

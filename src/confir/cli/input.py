@@ -103,7 +103,6 @@ class Inputs(InputOptions):
             raise InvalidValueError(
                 f"expected QRELS and at least one RUN{instead}; for example: {example}"
             )
-        from confir.data.reading_rules import ReadingRules
 
         judged: dict[str, Any] = {}
         if self.check_human():
@@ -115,7 +114,7 @@ class Inputs(InputOptions):
             "qrels": self.qrels,
             "runs": [source for _, source in found],
             "measures": list(measures or self.measure or []) or None,
-            **{rule.name: getattr(self, rule.name) for rule in fields(ReadingRules)},
+            **{name: getattr(self, name) for name in reading_options()},
             **judged,
         }
 
@@ -357,4 +356,4 @@ def reading_options() -> tuple[str, ...]:
     """Return the options that say how QRELS RUN... become scores."""
     from confir.data.reading_rules import ReadingRules
 
-    return tuple(field.name for field in fields(ReadingRules))
+    return tuple(field.name for field in fields(ReadingRules) if field.init)

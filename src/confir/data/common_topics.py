@@ -29,13 +29,6 @@ def common_topics(values: Floats) -> Booleans:
     return common
 
 
-def have_same_topics(values: Floats) -> Booleans:
-    """Return by which measures all means are over the same topics."""
-    beyond_common = ~np.isnan(values) & ~common_topics(values)[:, None, :]
-    same: Booleans = ~np.any(beyond_common, axis=(0, 1))
-    return same
-
-
 def warn_of_missing_scores(scores: Scores) -> None:
     """Warn of topics without any score, and where runs lack topics that other runs have."""
     present = ~np.isnan(scores.values)

@@ -12,7 +12,6 @@ import numpy as np
 
 from confir.arguments import as_function, check_rng
 from confir.data.exclusions import NOTHING_EXCLUDED
-from confir.data.files import STDIN
 from confir.data.formats.format import RunSource
 from confir.data.formats.sources import as_runs, find_run_datasets, qrels_called
 from confir.data.qrels import Qrels
@@ -44,7 +43,9 @@ def on_its_scheduler(verb: Callable[P, Part]) -> Callable[P, Part]:
     def working(*given: P.args, **keywords: P.kwargs) -> Part:
         everything = (*given, *keywords.values())
         experiments = [one for one in everything if isinstance(one, Experiment)]
-        with use_scheduler(experiments[0].scheduler if experiments else None):
+        if not experiments or experiments[0].scheduler is None:
+            return verb(*given, **keywords)
+        with use_scheduler(experiments[0].scheduler):
             return verb(*given, **keywords)
 
     return working
@@ -85,7 +86,8 @@ class Experiment:
     rng, scheduler
         As given; no scheduler for work in this process.
     kept
-        What has been read and computed; `evaluate` keeps the scores here.
+        What has been read and computed: "qrels"; "lists", held in memory or stored on disk, once whole
+        lists were read; the "scores" that `evaluate` keeps here.
     """
 
     rules: ReadingRules
@@ -150,7 +152,7 @@ class Experiment:
     @property
     def run_metadata(self) -> dict[str, RunMetadata]:
         """Who made the runs that have metadata beside them, and how, by name."""
-        files = self._files
+        files = [one for one in self.sources if isinstance(one, RunSource)]
         return {file.label(): file.metadata for file in files if file.metadata is not None}
 
     @property
@@ -174,21 +176,18 @@ class Experiment:
         is_folder = isinstance(given, str | os.PathLike) and os.path.isdir(given)
         return os.fspath(given) if is_folder and "qrels" not in self.kept else None
 
-    @property
-    def kept_lists(self) -> TopicLists | None:
-        """The whole lists if they have been read, held in memory or stored on disk; else None."""
-        return cast("TopicLists | None", self.kept.get("lists") or self.kept.get("stored_lists"))
-
     def lists(self, progress: Callable[[int], None] | None = None) -> HeldLists:
         """Return the whole lists of all runs; ``progress`` is called with 1 after each run."""
+        from confir.data.ranked_lists.held_lists import HeldLists
         from confir.data.scanning.list_reader import scan_sources
 
         as_function("progress", progress)
-        if "lists" not in self.kept:
+        held = self.kept.get("lists")
+        if not isinstance(held, HeldLists):  # but stored on disk, or not read
             rules = self.rules
             how = rules.name_by, rules.tie_precision, progress, rules.reading.exclusions
-            self.kept["lists"] = scan_sources(self.qrels, self.sources, *how)
-        return cast("HeldLists", self.kept["lists"])
+            held = self.kept["lists"] = scan_sources(self.qrels, self.sources, *how)
+        return held
 
     def lists_by_topic(self, progress: Callable[[int], None] | None = None) -> TopicLists:
         """Return the whole lists for work on some topics at a time: from disk where they are long.
@@ -196,16 +195,20 @@ class Experiment:
         ``progress`` is called with 1 after each run.
         """
         as_function("progress", progress)
-        if "lists" in self.kept or not self.is_in_files or self._size_of_files <= _HELD_SIZE:
+        if "lists" in self.kept:
+            return cast("TopicLists", self.kept["lists"])
+        files = [one for one in self.sources if isinstance(one, RunSource)]
+        if not self.is_in_files or sum(one.content_size() for one in files) <= _HELD_SIZE:
             return self.lists(progress)
         from confir.data.scanning.stored_lists import store_lists
 
-        shown = _ShownOnce(progress)
-        if "stored_lists" not in self.kept:
-            rules = self.rules
-            how = rules.name_by, rules.tie_precision, shown.first, rules.reading.exclusions
-            self.kept["stored_lists"] = store_lists(self.qrels, self._files, *how)
-        return self.kept["stored_lists"] or self.lists(shown.again)
+        rules, shown = self.rules, _ShownOnce(progress)
+        how = rules.name_by, rules.tie_precision, shown.first, rules.reading.exclusions
+        stored = store_lists(self.qrels, files, *how)
+        if stored is None:
+            return self.lists(shown.again)
+        self.kept["lists"] = stored
+        return stored
 
     @property
     def reads_lists_at_once(self) -> bool:
@@ -214,22 +217,13 @@ class Experiment:
         They are, unless they may take too much memory: other verbs may need them. Standard input
         and pipes cannot be read again.
         """
-        return not all(map(_is_file, self._files)) or self._size_of_files <= _KEPT_SIZE
-
-    @property
-    def _files(self) -> list[RunSource]:
-        """The runs that are in files."""
-        return [source for source in self.sources if isinstance(source, RunSource)]
-
-    @property
-    def _size_of_files(self) -> int:
-        """How many bytes the runs in files have, decompressed, about."""
-        return sum(file.content_size() for file in self._files)
+        sizes = [one.content_size() for one in self.sources if isinstance(one, RunSource)]
+        return not all(sizes) or sum(sizes) <= _KEPT_SIZE
 
     @property
     def is_in_files(self) -> bool:
         """Whether all runs are files that others can read: neither objects nor standard input."""
-        return all(isinstance(source, RunSource) and _is_file(source) for source in self.sources)
+        return all(isinstance(one, RunSource) and one.content_size() for one in self.sources)
 
     def __repr__(self) -> str:
         named = {"measures": self.measures} if self.measures is not None else {}
@@ -259,10 +253,6 @@ class _ShownOnce:
         self._shown -= before
         if runs > before:
             self._progress(runs - before)
-
-
-def _is_file(source: RunSource) -> bool:
-    return source.path != STDIN and os.path.isfile(source.path)
 
 
 def _checked_human(human: Any, human_sample: str | None) -> tuple[Any, str]:
@@ -308,7 +298,7 @@ def as_experiment(
     if not isinstance(qrels, Experiment):
         own: dict[str, Any] = {"human": judged, "human_sample": sample, "rng": rng}
         return Experiment(qrels, runs, **own, **rules)
-    changed = ReadingRules(**rules).changed()
+    changed = ReadingRules(**rules).changed() if rules else {}
     if judged is not None and qrels.human is None and runs is None:
         return qrels.with_human(judged, sample, qrels.rng if is_default_seed(rng) else rng)
     beside = {"runs": runs, "human": judged, "rng": None if is_default_seed(rng) else rng}

@@ -42,15 +42,32 @@ def open_bytes(path: PathLike, *, download: bool = False) -> Iterator[IO[bytes]]
     An address such as ``https://…`` is opened only where ``download`` allows it.
     """
     name = os.fspath(path)
-    with _readable(name), _open_raw(name, download) as raw:
-        start = raw.read(LONGEST_START)
-        if raw.seekable():
-            raw.seek(-len(start), os.SEEK_CUR)
-            stream = raw
-        else:  # a pipe
-            stream = _buffered(_Prepended(start, raw))
-        found = COMPRESSED.match(start)
-        yield stream if found is None else _buffered(Decompressed(stream, str(found.lastgroup)))
+    try:
+        with _open_raw(name, download) as raw:
+            start = raw.read(LONGEST_START)
+            if raw.seekable():
+                raw.seek(-len(start), os.SEEK_CUR)
+                stream = raw
+            else:  # a pipe
+                stream = _buffered(_Prepended(start, raw))
+            found = COMPRESSED.match(start)
+            yield stream if found is None else _buffered(Decompressed(stream, str(found.lastgroup)))
+    except RefusedError as error:
+        raise UnreadableError(f"{name}: {error}") from None
+    except UnreadableError:
+        raise
+    except FileNotFoundError:
+        raise UnreadableError(f"{name}: no such file") from None
+    except IsADirectoryError:
+        raise UnreadableError(f"{name}: is a directory; expected a file") from None
+    except EOFError:
+        raise UnreadableError(
+            f"{name}: the compressed data end too early; expected a complete file"
+        ) from None
+    except DamagedError as error:
+        raise UnreadableError(f"{name}: the compressed data are damaged ({error})") from None
+    except OSError as error:
+        raise UnreadableError(f"{name}: cannot be read ({error.strerror or error})") from None
 
 
 def read_bytes(path: PathLike, *, download: bool = False) -> bytes:
@@ -112,12 +129,18 @@ def write_whole(path: PathLike, content: bytes) -> None:
     check_no_input(name)
     ending = os.path.splitext(name)[1].lower()
     content = compress(content, ending) if ending in COMPRESSION_ENDINGS else content
-    with _writable(name):
-        if _is_special(name):
+    # The links in /dev and /proc stand for open files: to replace what they lead to would cut it off.
+    is_link = os.path.islink(name) and os.path.abspath(name).startswith(("/dev/", "/proc/"))
+    try:
+        if is_link or (os.path.exists(name) and not os.path.isfile(name)):  # a device or a pipe
             with open(name, "ab") as stream:
                 stream.write(content)
         else:
             replace_file(os.path.realpath(name), content)
+    except OSError as error:
+        raise UnreadableError(f"{name}: cannot be written ({error.strerror or error})") from None
+    except ValueError as error:
+        raise UnreadableError(f"{name!r}: cannot be written ({error})") from None
 
 
 def check_no_input(name: str) -> None:
@@ -130,16 +153,6 @@ def check_no_input(name: str) -> None:
         raise InvalidValueError(
             f"{name}: the command reads this file; expected another one to write"
         )
-
-
-def _is_special(name: str) -> bool:
-    """Return whether a path is a device, a pipe or a link to one, such as /dev/stdout.
-
-    The links there stand for open files: to replace what they lead to would cut it off.
-    """
-    if os.path.islink(name) and os.path.abspath(name).startswith(("/dev/", "/proc/")):
-        return True
-    return os.path.exists(name) and not os.path.isfile(name)
 
 
 # The files that were opened for reading, by device and inode, for each that keeps them.
@@ -195,36 +208,3 @@ class _Prepended(io.RawIOBase):
         self._start = self._start[len(chunk) :]
         buffer[: len(chunk)] = chunk
         return len(chunk)
-
-
-@contextmanager
-def _readable(name: str) -> Iterator[None]:
-    """Turn the errors of the system and of decompression into one sentence with the path."""
-    try:
-        yield
-    except RefusedError as error:
-        raise UnreadableError(f"{name}: {error}") from None
-    except UnreadableError:
-        raise
-    except FileNotFoundError:
-        raise UnreadableError(f"{name}: no such file") from None
-    except IsADirectoryError:
-        raise UnreadableError(f"{name}: is a directory; expected a file") from None
-    except EOFError:
-        raise UnreadableError(
-            f"{name}: the compressed data end too early; expected a complete file"
-        ) from None
-    except DamagedError as error:
-        raise UnreadableError(f"{name}: the compressed data are damaged ({error})") from None
-    except OSError as error:
-        raise UnreadableError(f"{name}: cannot be read ({error.strerror or error})") from None
-
-
-@contextmanager
-def _writable(name: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise UnreadableError(f"{name}: cannot be written ({error.strerror or error})") from None
-    except ValueError as error:
-        raise UnreadableError(f"{name!r}: cannot be written ({error})") from None

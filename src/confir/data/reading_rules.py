@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, TypedDict, TypeVar, cast, get_args
 
 from confir.arguments import as_choice, as_flag, as_integer, as_text
@@ -59,6 +59,8 @@ class ReadingRules:
         Names of the design's columns where they have others.
     datasets
         "fixed" for conclusions about these datasets, "random" for datasets like these.
+    reading
+        What follows for files: what is read of them, and which documents do not count.
     """
 
     rel: int = 1
@@ -78,6 +80,7 @@ class ReadingRules:
     cluster: str | None = None
     weight: str | None = None
     datasets: Datasets = "fixed"
+    reading: Reading = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         as_integer("rel", self.rel)
@@ -92,8 +95,15 @@ class ReadingRules:
         as_flag("download", self.download)
         if self.exclude_identical is not None:
             as_flag("exclude_identical", self.exclude_identical)
-        if self.exclude is not None:  # read once, for all that the rules are handed on to
-            object.__setattr__(self, "exclude", as_exclusions(self.exclude))
+        reading = Reading(self.subset, self.split, self.download)
+        if self.exclude is not None or self.exclude_identical is not None:
+            excluded = NOTHING_EXCLUDED
+            if self.exclude is not None:  # read once, for all that the rules are handed on to
+                excluded = as_exclusions(self.exclude)
+                object.__setattr__(self, "exclude", excluded)
+            excluded = replace(excluded, identical=self.exclude_identical)
+            reading = reading._replace(exclusions=excluded)
+        object.__setattr__(self, "reading", reading)
         as_choice("datasets", self.datasets, get_args(Datasets))
         if self.design is None:
             named = [role for role in ROLES if getattr(self, role) is not None]
@@ -102,15 +112,6 @@ class ReadingRules:
                 raise InvalidValueError(
                     f"{named[0]} is about a design; expected a design beside it"
                 )
-
-    @property
-    def reading(self) -> Reading:
-        """What is read of files, whether they may be fetched, and which documents do not count."""
-        reading = Reading(self.subset, self.split, self.download)
-        if self.exclude is None and self.exclude_identical is None:
-            return reading
-        named = NOTHING_EXCLUDED if self.exclude is None else as_exclusions(self.exclude)
-        return reading._replace(exclusions=replace(named, identical=self.exclude_identical))
 
     def with_design(self, scores: Designed) -> Designed:
         """Return scores with the design of their topics, where there is one."""
@@ -122,7 +123,8 @@ class ReadingRules:
 
     def keywords(self) -> ReadingOptions:
         """Return the rules as keywords of verbs."""
-        return cast("ReadingOptions", {one.name: getattr(self, one.name) for one in fields(self)})
+        given = {one.name: getattr(self, one.name) for one in fields(self) if one.init}
+        return cast("ReadingOptions", given)
 
     def changed(self) -> dict[str, Any]:
         """Return the rules that are not the default ones, by name."""

@@ -116,13 +116,13 @@ class Result:
     bold_means: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        sizes = self._sizes()
+        labels = self.axes()
         for one in fields(self):
             axes, values = one.metadata.get("over"), getattr(self, one.name)
             if not axes or values is None:
                 continue
             found = _shape(values, len(axes))
-            expected = tuple(sizes[a] if a else n for a, n in zip_longest(axes, found))
+            expected = tuple(len(labels[a]) if a else n for a, n in zip_longest(axes, found))
             flat = one.metadata["flat"] and np.size(values) == math.prod(expected)
             if found != expected and not flat:
                 raise FormatError(
@@ -189,15 +189,20 @@ class Result:
 
     def to_dict(self) -> Columns:
         """Return the records as columns: name → values."""
-        sizes, rows = self._sizes(), self.rows()
-        order = [name for name in self.row_order or sizes if name in sizes]
-        shape = tuple(sizes[name] for name in order)
+        axes, rows = self.axes(), self.rows()
+        order = [name for name in self.row_order or axes if name in axes]
+        shape = tuple(len(axes[name]) for name in order)
         columns = {}
         for column, along, values in self.variables():
-            array = _as_array(values, len(along))
+            array = values
+            if not isinstance(values, np.ndarray) and len(along) == 1:  # labels may be tuples
+                array = np.empty(len(values), object)
+                array[:] = values
+            elif not isinstance(values, np.ndarray):
+                array = np.array(values, object)
             places = sorted(range(len(along)), key=lambda place: order.index(along[place]))
             array = array.transpose(places) if places else array
-            full = array.reshape([sizes[name] if name in along else 1 for name in order])
+            full = array.reshape([len(axes[name]) if name in along else 1 for name in order])
             columns[column] = np.broadcast_to(full, shape).reshape(-1)[rows].tolist()
         return columns
 
@@ -282,13 +287,21 @@ class Result:
                 value = _take(self._along(value, one.metadata), along, chosen)
             held = value if isinstance(value, tuple) else (value,)
             if held and all(isinstance(part, Result) for part in held):
-                parts = tuple(self._select_along(part, labels) for part in held)
-                value = parts if isinstance(value, tuple) else parts[0]
+                own, parts = self._choices(), []
+                for part in held:
+                    theirs = part._choices()  # noqa: SLF001 - it is a result, too
+                    shared = {
+                        name: wanted
+                        for name, wanted in labels.items()
+                        if name in theirs and tuple(own[name].values) == tuple(theirs[name].values)
+                    }
+                    parts.append(part.select(**shared))
+                value = tuple(parts) if isinstance(value, tuple) else parts[0]
             changes[one.name] = value
         return replace(self, **changes)
 
     def __repr__(self) -> str:
-        sizes = [f"{name}: {size}" for name, size in self._sizes().items()]
+        sizes = [f"{name}: {len(labels)}" for name, labels in self.axes().items()]
         constants = [
             f"{one.name}={getattr(self, one.name)!r}"
             for one in fields(self)
@@ -312,16 +325,12 @@ class Result:
         except UnsupportedMethodError:  # no table shows it: the short text does
             return None
 
-    def _sizes(self) -> dict[str, int]:
-        """Return the number of labels along each axis."""
-        return {name: len(labels) for name, labels in self.axes().items()}
-
     def _along(self, values: Any, metadata: Mapping[str, Any]) -> Any:
         """Return the values of a field in the shape of its axes."""
         if not metadata.get("flat"):
             return values
-        sizes = self._sizes()
-        return np.reshape(values, [sizes[name] for name in metadata["over"]])
+        labels = self.axes()
+        return np.reshape(values, [len(labels[name]) for name in metadata["over"]])
 
     def _choices(self) -> dict[str, Variable]:
         """Return what labels may be chosen by: axes, and the parts of their labels."""
@@ -336,22 +345,22 @@ class Result:
             if name not in choices:
                 raise UnknownNameError("axis", str(name), tuple(choices))
             ((along,), known) = choices[name][1:]
-            in_order = along == name and name != "topic"  # results depend on the order of topics
-            found = _find(name, known, wanted, in_order=in_order)
+            single = isinstance(wanted, Hashable) and wanted in known
+            several = isinstance(wanted, Iterable) and not isinstance(wanted, str) and not single
+            places: dict[Any, list[int]] = {}
+            for place, label in enumerate(known):
+                places.setdefault(label, []).append(place)
+            found = []
+            for label in wanted if several else [wanted]:
+                if not isinstance(label, Hashable) or label not in places:
+                    raise UnknownNameError(name, str(label), [str(one) for one in places])
+                found += places[label]
+            # Topics, sets and parts of labels stay in their own order: results depend on that of topics.
+            if along != name or name == "topic" or isinstance(wanted, AbstractSet):
+                found.sort()
             both = set(found)
             chosen[along] = [place for place in chosen.get(along, found) if place in both]
         return chosen
-
-    def _select_along(self, other: Result, labels: Mapping[str, Any]) -> Result:
-        """Return a result held by this one, selected where it has the same labels."""
-        own, theirs = self._choices(), other._choices()
-        return other.select(
-            **{
-                name: wanted
-                for name, wanted in labels.items()
-                if name in theirs and tuple(own[name].values) == tuple(theirs[name].values)
-            }
-        )
 
 
 def records_of(columns: Mapping[str, Sequence[Any]]) -> list[Record]:
@@ -366,17 +375,6 @@ def columns_of(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Columns:
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
-def _as_array(values: Any, dimensions: int) -> Any:
-    """Return values as an array of a number of dimensions; labels may be tuples themselves."""
-    if isinstance(values, np.ndarray):
-        return values
-    if dimensions == 1:
-        array = np.empty(len(values), object)
-        array[:] = values
-        return array
-    return np.array(values, object)
-
-
 def _shape(values: Any, dimensions: int) -> tuple[int, ...]:
     """Return the first dimensions of an array, of arrays in a named tuple, or of tuples."""
     if isinstance(values, np.ndarray):
@@ -386,21 +384,6 @@ def _shape(values: Any, dimensions: int) -> tuple[int, ...]:
     if dimensions == 0:
         return ()
     return (len(values), *(_shape(values[0], dimensions - 1) if len(values) else ()))
-
-
-def _find(name: str, known: Sequence[Any], wanted: Any, *, in_order: bool) -> list[int]:
-    """Return the places of a label, or of several: in the order given, or in their own."""
-    single = wanted in known if isinstance(wanted, Hashable) else False
-    several = isinstance(wanted, Iterable) and not isinstance(wanted, str)
-    listed = list(wanted) if several and not single else [wanted]
-    places: dict[Any, list[int]] = {}
-    for place, label in enumerate(known):
-        places.setdefault(label, []).append(place)
-    for label in listed:
-        if not isinstance(label, Hashable) or label not in places:
-            raise UnknownNameError(name, str(label), [str(one) for one in places])
-    found = [place for label in listed for place in places[label]]
-    return found if in_order and not isinstance(wanted, AbstractSet) else sorted(found)
 
 
 def _take(values: Any, along: Sequence[str], chosen: Mapping[str, list[int]]) -> Any:

@@ -13,7 +13,6 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.common_topics import (
     LEAST_COMMON_TOPICS,
     common_topics,
-    have_same_topics,
     warn_of_missing_scores,
 )
 from confir.data.result import Result, axis, over, result
@@ -64,7 +63,12 @@ class Scores(RunScores, Result):
 
     def __post_init__(self) -> None:
         for kind in ("topics", "runs", "measures"):
-            object.__setattr__(self, kind, _as_names(kind, getattr(self, kind)))
+            given = getattr(self, kind)
+            single = isinstance(given, str | bytes) or not isinstance(given, Iterable)
+            names = () if single else tuple(given)
+            if single or not all(isinstance(name, str) for name in names):
+                raise invalid(kind, given, "a list of names")
+            object.__setattr__(self, kind, names)
         if type(self.values) is not np.ndarray or self.values.dtype != np.float64:
             object.__setattr__(self, "values", as_reals("values", self.values))
         expected = (len(self.topics), len(self.runs), len(self.measures))
@@ -115,8 +119,9 @@ class Scores(RunScores, Result):
 
     def common_topic_count(self) -> tuple[int, bool]:
         """Return how many topics all runs have, and whether no run has others."""
-        same = bool(have_same_topics(self.values).all())
-        return int(common_topics(self.values).sum()), same
+        common = common_topics(self.values)
+        others = ~np.isnan(self.values) & ~common[:, None, :]
+        return int(common.sum()), not others.any()
 
     def pair_means(self, first: int, second: int) -> Floats | None:
         """Return the means of two runs over the topics that both have: 2 × measures.
@@ -332,12 +337,3 @@ def lie_in_unit_interval(values: Floats) -> Booleans:
     low, high = -RANGE_TOLERANCE, 1.0 + RANGE_TOLERANCE
     inside = np.isnan(values) | ((values >= low) & (values <= high))
     return np.asarray(inside.all(axis=tuple(range(values.ndim - 1))))
-
-
-def _as_names(kind: str, names: Any) -> tuple[str, ...]:
-    """Return the names of topics, runs or measures."""
-    single = isinstance(names, str | bytes) or not isinstance(names, Iterable)
-    listed = () if single else tuple(names)
-    if single or not all(isinstance(name, str) for name in listed):
-        raise invalid(kind, names, "a list of names")
-    return listed

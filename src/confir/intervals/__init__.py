@@ -1,1 +1,1 @@
-"""From a sampling distribution to an interval."""
+"""Confidence intervals: from a sampling distribution to limits."""

@@ -174,7 +174,7 @@ def share_above(ordered: Floats, value: Floats) -> Floats:
     above = int((apart > 0).sum(axis=0).max(initial=0))
     first_below = int((apart >= 0).sum(axis=0).min(initial=0))
     up = np.concatenate([1.0 - value[None], np.maximum(apart[:above], 0.0)])
-    # Terms of 0 change nothing: beside any other they are as good as never there.
+    # Terms of 0 change nothing, nor do terms that are negligible next to any other.
     down = np.maximum(-apart[first_below:], _NOTHING)[::-1]
     share: Floats = np.concatenate([np.zeros_like(value)[None], np.ones_like(up)])
     lasts, ends = np.empty_like(up), np.empty_like(up)
@@ -199,8 +199,8 @@ def dirichlet_limit(
     """Return the upper limits of `gaffke`, or others where these are nearer.
 
     Near 1 the probability to exceed h is a power of 1-h, so that their logarithms are nearly linear
-    in each other: the secant method finds the limit in a few steps. A step that leaves what is known
-    is replaced by halving it.
+    in each other: the secant method finds the limit in a few steps. A step out of the bracket is replaced
+    by halving the bracket.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""From rankings to scores."""
+"""Measures: from rankings to scores."""

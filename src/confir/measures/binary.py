@@ -18,8 +18,13 @@ _NEVER = np.iinfo(np.int64).max
 def average_precision(rankings: Rankings, *, cutoff: int | None = None, rel: int = 1) -> Floats:
     """Mean over relevant documents of the precision at their rank, 0 if not retrieved."""
     relevant = relevant_within(rankings, cutoff, rel)
-    kept = relevant.copies_within(cutoff)
-    precisions = _precisions(relevant.before, relevant.copies_above(), kept)
+    before, above, copies = relevant.before, relevant.copies_above(), relevant.copies_within(cutoff)
+    if copies.max(initial=0) <= 1:
+        precisions = copies * (above + 1) / (before + 1)
+    else:  # Σ_{j=1..k} (c+j)/(r+j) = k - (r-c)(H_{r+k} - H_r) for k copies
+        last = before + copies
+        harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, last.max() + 1))))
+        precisions = copies - (before - above) * (harmonic[last] - harmonic[before])
     return share(relevant.total(precisions), rankings.count_at_least(rel))
 
 
@@ -108,6 +113,11 @@ def share(part: Floats, whole: Floats | Integers) -> Floats:
     return shares
 
 
+def share_of_best(part: Floats, best: Floats | Integers) -> Floats:
+    """Return part / best, at most 1 despite rounding."""
+    return np.minimum(share(part, best), 1.0)
+
+
 def _retrieved(rankings: Rankings, cutoff: int | None, rel: int) -> Floats:
     relevant = relevant_within(rankings, cutoff, rel)
     return relevant.total(relevant.copies_within(cutoff))
@@ -119,16 +129,3 @@ def _by_document(rankings: Rankings, values: Integers) -> Integers:
     Those of a single topic are broadcast.
     """
     return values if len(values) == 1 else values[rankings.topic]
-
-
-def _precisions(before: Integers, above: Integers, copies: Integers) -> Floats:
-    """Return the sum of the precisions at the ranks of a document's copies.
-
-    ``Σ_{j=1..k} (c+j)/(r+j) = k - (r-c)(H_{r+k} - H_r)``; a single copy needs no sum.
-    """
-    if copies.max(initial=0) <= 1:
-        return copies * (above + 1) / (before + 1)
-    last = before + copies
-    harmonic = np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, last.max() + 1))))
-    between: Floats = harmonic[last] - harmonic[before]
-    return copies - (before - above) * between

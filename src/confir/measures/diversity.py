@@ -19,8 +19,8 @@ from confir.arrays import Floats, Integers
 from confir.data.qrels import subtopic_judgements
 from confir.data.ranked_lists.rankings import Rankings, sum_by_index
 from confir.errors import InvalidValueError
-from confir.measures.binary import relevant_within, share
-from confir.measures.graded import discounted, mapped_gain, over_copies, share_of_best
+from confir.measures.binary import relevant_within, share, share_of_best
+from confir.measures.graded import discounted, mapped_gain, over_copies
 
 Discount = Callable[[Integers], Any]
 

@@ -1,7 +1,7 @@
 """Estimated human judgements of all documents, from those of a random sample, and its replicates.
 
-For each grade, whether a document has it by human judgement is estimated by ``λf + drawn·(y - λf)/π``, with f
-and y whether it has it by the model and by human judgement, and π the probability of being drawn: without bias
+Whether a document has a grade by human judgement is estimated by ``λf + drawn·(y - λf)/π``, with f and y
+whether it has it by the model and by human judgement, and π the probability of being drawn: without bias
 for any λ that does not depend on the document's own draw. λ is that which the other topics suggest.
 """
 

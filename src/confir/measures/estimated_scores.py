@@ -44,7 +44,7 @@ class Listed(NamedTuple):
 
     @staticmethod
     def of(lists: HeldLists) -> Listed:
-        """Return where the documents that the model judged stand."""
+        """Return the ranks of the documents that the model judged."""
         sizes = np.diff(lists.offsets)
         number = np.repeat(np.arange(len(sizes)), sizes)
         rank = np.arange(len(number)) - lists.offsets[:-1][number]
@@ -53,7 +53,7 @@ class Listed(NamedTuple):
         return Listed(number[kept], topics, rank[kept], lists.judgements[kept].astype(np.int64))
 
     def within(self, cutoff: int | None) -> Listed:
-        """Return what stands above a cutoff."""
+        """Return what is ranked above a cutoff."""
         kept = self.rank < (np.inf if cutoff is None else cutoff)
         return Listed(self.lists[kept], self.topics, self.rank[kept], self.document[kept])
 

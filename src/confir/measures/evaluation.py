@@ -15,7 +15,7 @@ from confir.data.files import PathLike
 from confir.data.formats.format import RunSource
 from confir.data.formats.sources import read_source
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists.held_lists import HeldLists, TopicLists
+from confir.data.ranked_lists.held_lists import HeldLists
 from confir.data.ranked_lists.rankings import Rankings, stack_rankings
 from confir.data.reading_rules import Missing, ReadingOptions, ReadingRules, takes_rules
 from confir.data.run import Run
@@ -126,17 +126,23 @@ def _evaluate(
     judged = experiment.qrels
     if (
         CURRENT_SCHEDULER.get() is not None
-        and experiment.kept_lists is None
+        and "lists" not in experiment.kept
         and experiment.is_in_files
     ):
         from confir.measures.worker_evaluation import evaluate_on_workers
 
         return evaluate_on_workers(experiment, wanted, progress)
-    if whole and experiment.reads_lists_at_once and experiment.kept_lists is None:
+    if whole and experiment.reads_lists_at_once and "lists" not in experiment.kept:
         experiment.lists(progress)
-    lists, rules = experiment.kept_lists, experiment.rules
-    held = None if lists is None else _held_rankings(lists, wanted)
-    ranked, runs = held or rank_sources(judged, experiment.sources, wanted, rules, progress)
+    lists, rules = experiment.kept.get("lists"), experiment.rules
+    foreign = any(isinstance(measure, ForeignMeasure) for measure in wanted)
+    runs: Sequence[Run | RunSource] = ()  # whole ones, at which ir_measures looks
+    if lists is None or (foreign and not isinstance(lists, HeldLists)):
+        ranked, runs = rank_sources(judged, experiment.sources, wanted, rules, progress)
+    else:
+        ranked = list(zip(lists.rankings(), lists.unknown, strict=True))
+        if foreign and isinstance(lists, HeldLists):
+            runs = [lists.run(place) for place in range(len(lists.runs))]
     return score_rankings(
         judged, ranked, wanted, depth=rules.depth, missing=rules.missing, runs=runs
     )
@@ -210,9 +216,10 @@ def measure_rankings(
     missing: Missing,
     runs: Sequence[Run | RunSource] = (),
 ) -> Floats:
-    """Return the scores of rankings: measures × runs × topics; the parameters are those of `score_rankings`."""
+    """Return the scores of rankings, measures × runs × topics; parameters as in `score_rankings`."""
     parts = [part if depth is None else part.cut(depth) for part in parts]
-    batches = [stack_rankings(batch) for batch in _batches(parts)]
+    few = sum(len(part.documents) for part in parts) < _JUDGED_PER_BATCH
+    batches = [stack_rankings(batch) for batch in ([parts] if few else _batches(parts))]
     relevant = [batch.at_least(1) for batch in batches]
 
     def scored(measure: AnyMeasure) -> Floats:
@@ -226,28 +233,12 @@ def measure_rankings(
         return np.concatenate([measure(batch)[:, :, 0] for batch in seen])
 
     foreign = any(isinstance(measure, ForeignMeasure) for measure in measures)
-    few = sum(len(part.documents) for part in parts) < _JUDGED_PER_BATCH
     in_turn = foreign or few
     values = np.stack(list(map(scored, measures)) if in_turn else run_in_threads(scored, measures))
     present = np.concatenate([part.present for part in parts])
     if missing == "drop":
         values[:, ~present] = np.nan
     return values
-
-
-def _held_rankings(
-    lists: TopicLists, measures: Sequence[AnyMeasure]
-) -> tuple[list[Ranked], Sequence[Run]] | None:
-    """Return what `rank_sources` does, from lists that have been read.
-
-    None where ir_measures looks at whole runs, and the lists are stored by topic.
-    """
-    runs: list[Run] = []
-    if any(isinstance(measure, ForeignMeasure) for measure in measures):
-        if not isinstance(lists, HeldLists):
-            return None
-        runs = [lists.run(place) for place in range(len(lists.runs))]
-    return list(zip(lists.rankings(), lists.unknown, strict=True)), runs
 
 
 def rank_sources(

@@ -19,7 +19,7 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.ranked_lists.rankings import Rankings, Values
 from confir.data.text_numbers import parse_number
 from confir.errors import InvalidValueError
-from confir.measures.binary import relevant_within, share
+from confir.measures.binary import relevant_within, share_of_best
 from confir.measures.ratio_sums import accumulate, sums_of_ratios, sums_over_copies
 
 GainMap = dict[int, float]
@@ -176,11 +176,6 @@ def over_copies(kept: Integers) -> Iterator[tuple[int, Integers]]:
         yield copy, cells
         cells = cells[kept.ravel()[cells] > copy]
         copy += 1
-
-
-def share_of_best(part: Floats, best: Floats | Integers) -> Floats:
-    """Return part / best, at most 1 despite rounding."""
-    return np.minimum(share(part, best), 1.0)
 
 
 def dcg_gain(

@@ -149,8 +149,7 @@ def draw_of(model: Qrels, sampled: SampledJudgements) -> DocumentSample:
         )
     kept, inside = found[found >= 0], found >= 0
     human = np.zeros(len(model.documents), np.int64)
-    probability = np.ones(len(human))
-    drawn = np.zeros(len(human), np.bool_)
+    probability, drawn = np.ones(len(human)), np.zeros(len(human), np.bool_)
     human[kept], drawn[kept] = sampled.qrels.gains[inside], True
     probability[kept] = sampled.probabilities[inside]
     sample = DocumentSample(model.document_topics, model.gains, human, drawn, probability)

@@ -1,4 +1,4 @@
-"""Whole lists and the scores that they have: what studies of unjudged and tied documents start from."""
+"""Whole lists with their scores, from which studies of unjudged and of tied documents start."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ListsAndScores:
         """Return some of the lists, cut at the depth of the rules."""
         return lists if self.rules.depth is None else lists.cut(self.rules.depth)
 
-    @property
+    @cached_property
     def longest(self) -> int:
         """Length of the longest list, as the depth of the rules leaves it."""
         longest = int(self.lists.depth.max(initial=1))
@@ -88,9 +88,8 @@ class ListsAndScores:
 
         To the depth given, else to the measure's cutoff; None where that is all of the lists.
         """
-        longest = self.longest
         wanted = [depth or measure.cutoff for measure in self.measures]
-        return tuple(one if one is not None and one < longest else None for one in wanted)
+        return tuple(one if one is not None and one < self.longest else None for one in wanted)
 
     def judged(self) -> Floats:
         """Return the share judged of the first k documents, the mean over lists: runs × measures.
@@ -112,7 +111,7 @@ class BlockStudy(NamedTuple):
     compute
         Returns numbers about the lists of some topics, which are their last axis.
     finish
-        Returns the result from the numbers about all topics.
+        Returns the result from the numbers about all topics, joined along that axis.
     """
 
     lists: TopicLists
@@ -121,13 +120,8 @@ class BlockStudy(NamedTuple):
 
     def result(self) -> Any:
         """Return the result, computed in threads."""
-        return self.join(
-            [part for (part,) in run_in_threads(lambda task: task(), block_tasks([self]))]
-        )
-
-    def join(self, parts: Sequence[Floats]) -> Any:
-        """Return the result from what was computed of all blocks of topics."""
-        return self.finish(np.concatenate(parts, axis=-1))
+        blocks = run_in_threads(lambda task: task(), block_tasks([self]))
+        return self.finish(np.concatenate([part for (part,) in blocks], axis=-1))
 
 
 def block_tasks(studies: Sequence[BlockStudy]) -> list[Callable[[], list[Any]]]:

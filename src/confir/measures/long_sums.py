@@ -6,7 +6,9 @@ to 10¹² ranks. All functions take and return arrays.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -14,10 +16,24 @@ from confir.arrays import Floats
 
 # From here on, three or four terms of an asymptotic series are exact up to rounding.
 _SERIES_FROM = 64
+# The sums of r^-1 and of r^-2 for fewer ranks: none, one, …
+_SHORT_SUMS = {
+    power: np.concatenate(([0.0], np.cumsum(np.arange(1.0, _SERIES_FROM) ** -power)))
+    for power in (1, 2)
+}
 # From here on, the third derivative of 1/log2(rank + 1) is negligible.
 _DISCOUNT_FROM = 4096
 # Stirling's series starts this far above its argument.
 _SHIFT = 16
+# Sums over the rank of the first relevant document: number of terms added one by one; the rest is
+# integrated by Gauss-Legendre quadrature: number of panels, and of nodes in each.
+_HEAD = 256
+_PANELS, _NODES = 32, 16
+_AT_ONCE = 100_000
+# e^-60: a negligible probability.
+_LOG_NEGLIGIBLE = 60.0
+
+RankFunction = Callable[[Any, Any], Any]
 
 
 def harmonic(count: Floats) -> Floats:
@@ -26,7 +42,7 @@ def harmonic(count: Floats) -> Floats:
     square = 1.0 / (large * large)
     series = np.log(large) + np.euler_gamma + 0.5 / large
     series -= square * (1.0 / 12.0 - square * (1.0 / 120.0 - square / 252.0))
-    return _small_or(count, _table(1), series)
+    return _small_or(count, _SHORT_SUMS[1], series)
 
 
 def harmonic_between(low: Floats, high: Floats) -> Floats:
@@ -49,7 +65,7 @@ def harmonic_squares(count: Floats) -> Floats:
     square = 1.0 / (large * large)
     tail = 1.0 / large - 0.5 * square
     tail += square / large * (1.0 / 6.0 - square * (1.0 / 30.0 - square / 42.0))
-    return _small_or(count, _table(2), np.pi**2 / 6.0 - tail)
+    return _small_or(count, _SHORT_SUMS[2], np.pi**2 / 6.0 - tail)
 
 
 def discount_sum(count: Floats, power: int = 1) -> Floats:
@@ -89,17 +105,71 @@ def log_miss_probability(documents: Floats, relevant: Floats, drawn: Floats) -> 
     return np.where(possible, logs - np.log1p(below), -np.inf)
 
 
+def first_rank_sum(
+    n: Floats, r: Floats, k: Floats, weight: RankFunction, slope: RankFunction
+) -> Floats:
+    """Return E(``weight(rank)``) over the rank of the first relevant document.
+
+    ``weight`` and its derivative are functions of ranks and of the entries that they belong to.
+    """
+    last = np.minimum(k, n - r + 1.0)
+    total, missed = np.zeros(n.shape), np.ones(n.shape)
+    for rank in range(1, int(min(last.max(initial=0.0), _HEAD)) + 1):
+        left = np.maximum(n - rank + 1.0, 1.0)
+        total += np.where(rank <= last, weight(rank, ...) * missed * r / left, 0.0)
+        missed *= np.maximum(left - r, 0.0) / left
+    far = last > _HEAD
+    if far.any():
+        total[far] += _first_rank_tail(n[far], r[far], last[far], far, weight, slope)
+    return total
+
+
+def _first_rank_tail(
+    n: Floats, r: Floats, last: Floats, where: Any, weight: RankFunction, slope: RankFunction
+) -> Floats:
+    """Return the part of the sum beyond the first ranks, by the Euler-Maclaurin formula."""
+    first = np.full(n.shape, _HEAD + 1.0)
+    # P(no relevant in x ranks) <= e^(-xR/N)
+    end = np.minimum(last, np.floor(first + _LOG_NEGLIGIBLE * n / r))
+
+    def term(rank: Floats) -> Floats:
+        value: Floats = weight(rank, where) * _first_rank_probability(n, r, rank)
+        return value
+
+    def derivative(rank: Floats) -> Floats:
+        decay = 1.0 / (n - rank + 1.0) - harmonic_between(n - r - rank + 1.0, n - rank + 1.0)
+        change = slope(rank, where) + weight(rank, where) * decay
+        value: Floats = change * _first_rank_probability(n, r, rank)
+        return value
+
+    span = np.log(end / first)
+    area = np.zeros(n.shape)
+    for places, shares in _quadrature(max(1, _AT_ONCE // len(n))):
+        rank = first * np.exp(places[:, None] * span)
+        area += (shares[:, None] * rank * term(rank)).sum(axis=0)
+    ends = (term(first) + term(end)) / 2.0 + (derivative(end) - derivative(first)) / 12.0
+    tail: Floats = area * span + ends
+    return tail
+
+
+def _first_rank_probability(n: Floats, r: Floats, rank: Floats) -> Floats:
+    probability: Floats = np.exp(log_miss_probability(n, r, rank - 1.0)) * r / (n - rank + 1.0)
+    return probability
+
+
+def _quadrature(group: int) -> Iterator[tuple[Floats, Floats]]:
+    """Yield nodes in (0, 1) and their weights, in groups: Gauss-Legendre in equal panels."""
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    places = ((np.arange(_PANELS)[:, None] + (nodes + 1.0) / 2.0) / _PANELS).reshape(-1)
+    shares = np.tile(weights / (2.0 * _PANELS), _PANELS)
+    for start in range(0, len(places), group):
+        yield places[start : start + group], shares[start : start + group]
+
+
 def _small_or(count: Floats, table: Floats, series: Floats) -> Floats:
     """Return the table's entry where a count is within the table, else the series."""
     place = np.minimum(count, len(table) - 1).astype(np.int64)
     return np.where(count < len(table), table[place], series)
-
-
-@cache
-def _table(power: int) -> Floats:
-    """Return the sums of r^-power for 0 … _SERIES_FROM - 1 ranks."""
-    terms = np.arange(1.0, _SERIES_FROM) ** -power
-    return np.concatenate(([0.0], np.cumsum(terms)))
 
 
 @cache

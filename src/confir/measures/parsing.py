@@ -1,4 +1,4 @@
-"""Names of measures: those of confir, functions of a list, or of ir_measures; what lies in [0, 1]."""
+"""Measures by name: those of confir, functions of a list, and of ir_measures; and their range."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _DIGITS = "0123456789"
 # Of a cutoff that is worth reading; int() refuses some thousands.
 _MOST_DIGITS = 20
 
-# Nothing is given back, so that a long text is looked at once.
+# Possessive quantifiers, so that a long text is scanned once.
 _SETTING = re.compile(
     r"\s*+(\w++)\s*+=\s*+('[^']*+'|\"[^\"]*+\"|\{[^{}]*+\}|[^,'\"(){}]++)\s*+(?:,|\Z)"
 )
@@ -60,31 +60,30 @@ _PYTHON_NUMBER = re.compile("[0-9]_[0-9]")
 
 
 def parse_measures(measures: Any, rel: int = 1) -> list[AnyMeasure]:
-    """Return the measures that names stand for, each once."""
+    """Return the measures of names, each once."""
     if isinstance(measures, str | bytes) or not isinstance(measures, Sequence):
         measures = [measures]
     if not measures:
         raise InvalidValueError("no measure is named; expected at least one, such as 'AP'")
     rel = as_integer("rel", rel)
-    parsed = {str(measure): measure for measure in (_parse(entry, rel) for entry in measures)}
+    parsed: dict[str, AnyMeasure] = {}
+    for entry in measures:
+        measure: AnyMeasure | None = None
+        if isinstance(entry, AnyMeasure):
+            measure = entry
+        elif callable(entry) and not is_from_ir_measures(entry) and not isinstance(entry, type):
+            measure = ListMeasure(entry)
+        else:
+            try:
+                measure = parse_measure(entry, rel=rel)
+            except UnknownNameError:
+                measure = _foreign_measure(measure_name(entry))
+                if measure is None:
+                    raise
+            if isinstance(measure, Measure) and measure.gain_map is not None:
+                measure = _with_gains(measure, measure.gain_map, measure_name(entry))
+        parsed[str(measure)] = measure
     return list(parsed.values())
-
-
-def _parse(entry: Any, rel: int) -> AnyMeasure:
-    if isinstance(entry, AnyMeasure):
-        return entry
-    if callable(entry) and not is_from_ir_measures(entry) and not isinstance(entry, type):
-        return ListMeasure(entry)
-    try:
-        measure = parse_measure(entry, rel=rel)
-    except UnknownNameError:
-        foreign = _foreign_measure(measure_name(entry))
-        if foreign is None:
-            raise
-        return foreign
-    if measure.gain_map is None:
-        return measure
-    return _with_gains(measure, measure.gain_map, measure_name(entry))
 
 
 def _with_gains(measure: Measure, gains: str, name: str) -> AnyMeasure:
@@ -123,7 +122,8 @@ def parse_measure(name: Any, *, rel: int = 1) -> Measure:
     as_integer("rel", rel)
     if isinstance(name, Measure):
         return name
-    name = measure_name(name)
+    if not isinstance(name, str):
+        name = measure_name(name)
     match = _NAME.fullmatch(name.strip())
     spelt, parameters, digits = match.groups() if match else ("", None, None)
     definition = find_definition(spelt)

@@ -231,7 +231,7 @@ def try_again(sections: Mapping[str, Section[Any]], scope: Scope) -> Scope:
 def _join(study: BlockStudy, parts: tuple[Any, ...]) -> Any:
     """Return the result of a study, or the first error of its parts."""
     errors = (part for part in parts if isinstance(part, ConfirError))
-    return next(errors, None) or _or_error(study.join, parts)
+    return next(errors, None) or _or_error(study.finish, np.concatenate(parts, axis=-1))
 
 
 def _or_error(compute: Callable[..., Any], *given: Any) -> Any:

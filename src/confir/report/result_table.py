@@ -9,13 +9,7 @@ from typing import Any
 from confir.data.result import Record, Result
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.errors import UnsupportedMethodError
-from confir.number_text import (
-    NumberText,
-    difference_text,
-    frequency_text,
-    p_text,
-    share_text,
-)
+from confir.number_text import difference_text, frequency_text, number_text, p_text, share_text
 from confir.report.tables import Cell, Table
 from confir.studies import find_function
 
@@ -107,7 +101,7 @@ def _flag(column: TableColumn, value: object, borderline: object = None) -> str:
 _TEXTS: dict[Role, Callable[..., str]] = {
     Role.NAME: _word,
     Role.VERDICT: _word,
-    Role.SCORE: lambda _column, *numbers: NumberText.of(*numbers),
+    Role.SCORE: lambda _column, *numbers: number_text(*numbers),
     Role.DIFFERENCE: lambda _column, value, low=math.nan, high=math.nan, end=None: difference_text(
         value, low, high, _OPEN_ENDS[end]
     ),

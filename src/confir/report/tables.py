@@ -10,7 +10,7 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.control_characters import CONTROL, without_controls
-from confir.number_text import NumberText, runs_differ_in_topics
+from confir.number_text import NumberText, runs_differ_in_topics, topic_counts_text
 from confir.order import is_best
 from confir.report.text_layout import fits, lay_out, part_columns, wrap_words
 
@@ -99,11 +99,7 @@ def topics_column(topics: Integers) -> tuple[tuple[str, ...], list[tuple[Cell, .
     """
     if not runs_differ_in_topics(topics).any():
         return (), [() for _ in topics]
-    texts = [
-        ", ".join(f"{n:,}" for n in (row if len(set(row)) > 1 else row[:1]))
-        for row in topics.tolist()
-    ]
-    return ("topics",), [(Cell(text),) for text in texts]
+    return ("topics",), [(Cell(topic_counts_text(row)),) for row in topics.tolist()]
 
 
 def rounded(table: Table, decimals: int) -> Table:
@@ -131,8 +127,9 @@ def to_text(table: Table, *, colour: bool = False, width: int | None = None) -> 
     lines = lay_out(_all_texts(table), strong if colour else None, names=table.names, width=width)
     if table.note:
         lines.append("")
-        for line in map(without_controls, table.note.split("\n")):
-            lines += [line] if width is None else wrap_words(line, width)
+        for line in table.note.split("\n"):
+            shown = line if line.isprintable() else without_controls(line)
+            lines += [shown] if width is None else wrap_words(shown, width)
     return "\n".join(lines) + "\n"
 
 
@@ -150,12 +147,15 @@ def _all_texts(table: Table) -> list[list[str]]:
     marked = {place for row in table.rows for place, cell in enumerate(row) if cell.mark}
     rows = [
         [
-            without_controls(cell.text) + (f" {cell.mark or ' '}" if place in marked else "")
+            cell.text + (f" {cell.mark or ' '}" if place in marked else "")
             for place, cell in enumerate(row)
         ]
         for row in table.rows
     ]
-    return [[without_controls(name) for name in table.columns], *rows]
+    texts = [list(table.columns), *rows]
+    if all(text.isprintable() for row in texts for text in row):
+        return texts
+    return [[without_controls(text) for text in row] for row in texts]
 
 
 def to_markdown(table: Table) -> str:

@@ -155,7 +155,7 @@ def resample_documents(
     rule = experiment.rules
     if (
         CURRENT_SCHEDULER.get() is not None
-        and experiment.kept_lists is None
+        and "lists" not in experiment.kept
         and experiment.is_in_files
     ):
         seed = int(generator.integers(2**63))

@@ -73,7 +73,9 @@ def as_sample(
 
 def as_scores_or_array(source: Any) -> Any:
     """Return scores of any kind, as `as_run_scores` does; a sample, or what may be an array, as it is."""
-    if isinstance(source, RunScores | Experiment):
+    if isinstance(source, RunScores):
+        return source.filled().in_id_order()
+    if isinstance(source, Experiment):
         return as_run_scores(source)
     from confir.data.tables.score_objects import is_score_source
     from confir.data.votes import Votes

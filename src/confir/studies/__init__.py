@@ -114,9 +114,7 @@ STUDIES = (
         results={
             "comparison.Comparison": Shown("comparison_table", "comparison_chart", "difference"),
             "run_groups.RunGroups": Shown("group_table", "group_chart", ""),
-            "topic_differences.TopicDifferences": Shown(
-                chart="topic_chart", records="topic-difference"
-            ),
+            "pair_results.TopicDifferences": Shown(chart="topic_chart", records="topic-difference"),
         },
         commands=("compare",),
         panel=DAILY,
@@ -277,7 +275,7 @@ STUDIES = (
         "Effectiveness and stability: is a run good on average, or on every topic?",
         ("Zhang et al. 2013", "bias-variance.md"),
         verbs=("decompose_error",),
-        results={"bias_variance.BiasVariance": Shown("bias_variance_table", "bias_variance_chart")},
+        results={"bias_variance.BiasVariance": Shown(chart="bias_variance_chart")},
         commands=("bias-variance",),
         section=True,
     ),
@@ -291,7 +289,7 @@ STUDIES = (
             "expected_random_ap",
             "expected_random_score",
         ),
-        results={"chance.Chance": Shown("chance_table", "chance_chart")},
+        results={"chance.Chance": Shown(chart="chance_chart")},
         commands=("chance",),
         section=True,
     ),

@@ -105,7 +105,8 @@ def name_from_path(path: PathLike) -> str:
             if name.lower().endswith(ending) and len(name) > len(ending):
                 name = name[: -len(ending)]
                 break
-    return as_unicode(name.removeprefix("input.") or name)  # a file's name need not be valid text
+    named = name.removeprefix("input.") or name
+    return named if named.isprintable() else as_unicode(named)  # it need not be valid text
 
 
 def _not_written(_: Run | Qrels, path: str) -> None:

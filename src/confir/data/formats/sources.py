@@ -300,7 +300,11 @@ def find_run_datasets(source: Any) -> list[RunSource]:
     if not all(isinstance(one, str | os.PathLike | RunSource) for one in listed):
         return []
     try:
-        found = [file for one in listed for file in _files_of(one) or ()]
+        found = [
+            file
+            for one in listed
+            for file in ([one] if isinstance(one, RunSource) else find_runs([as_path("runs", one)]))
+        ]
     except UnreadableError:  # raised again where runs are read, after the qrels
         return []
     paths = [file.path for file in found]
@@ -357,10 +361,11 @@ def _runs_and_files(source: Any) -> list[Run | RunSource]:
             given = [(items[0], None, "run")]
     runs: list[Run | RunSource] = []
     for one, name, default in given:
-        files = _files_of(one)
-        if files is None:
+        if not isinstance(one, str | os.PathLike | RunSource):
             runs += runs_from(one, name, default)
-        elif name is None:
+            continue
+        files = [one] if isinstance(one, RunSource) else find_runs([as_path("runs", one)])
+        if name is None:
             runs += files
         elif len(files) == 1:
             runs.append(files[0]._replace(name=name))
@@ -369,10 +374,3 @@ def _runs_and_files(source: Any) -> list[Run | RunSource]:
                 f"{one} stands for {len(files)} files; expected one for the run named {name!r}"
             )
     return runs
-
-
-def _files_of(source: Any) -> list[RunSource] | None:
-    """Return the files that a path stands for, or None where it is no path."""
-    if isinstance(source, RunSource):
-        return [source]
-    return find_runs([as_path("runs", source)]) if isinstance(source, str | os.PathLike) else None

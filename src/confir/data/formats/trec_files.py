@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -145,7 +145,14 @@ def _read_regular_run(content: bytes, source: str, name: str | None, name_by: Na
     for own_topics, own_documents, columns in _regular_blocks(content, 6):
         topics += own_topics
         documents += own_documents
-        scores.append(_parse_scores(columns[4]))
+        if b"_" in b" ".join(columns[4]):  # which Python reads in numbers, and C does not
+            raise _IrregularError
+        try:
+            scores.append(np.fromiter(map(float, columns[4]), np.float64, len(columns[4])))
+        except ValueError:
+            raise _IrregularError from None
+        if not np.isfinite(scores[-1]).all():
+            raise _IrregularError
         tag = tag or columns[5][0]
     run_name = name or (tag.decode() if name_by == "tag" else name_from_path(source))
     return build_run(run_name, topics, documents, np.concatenate(scores), path=source)
@@ -156,13 +163,18 @@ def _regular_judgements(content: bytes) -> Judgements:
     subtopics: list[str] = []
     documents: list[str] = []
     gains: list[Integers] = []
-    text, parsed = _DecodedFields(), _ParsedGains()
     for own_topics, own_documents, columns in _regular_blocks(content, 4):
         topics += own_topics
+        text = {field: field.decode() for field in set(columns[1])}
         subtopics += map(text.__getitem__, columns[1])
         documents += own_documents
-        found = map(parsed.__getitem__, columns[3])
-        gains.append(np.fromiter(found, np.int64, len(columns[3])))
+        try:
+            gain = {field: int(field) for field in set(columns[3])}
+        except ValueError:
+            raise _IrregularError from None
+        if b"_" in b" ".join(gain) or max(map(abs, gain.values())) > HIGHEST_GAIN:
+            raise _IrregularError
+        gains.append(np.fromiter(map(gain.__getitem__, columns[3]), np.int64, len(columns[3])))
     return topics, subtopics, documents, np.concatenate(gains)
 
 
@@ -178,7 +190,6 @@ def _regular_blocks(
     number of fields alone would not show it, since a short and a long line can cancel out.
     """
     content = content.rstrip() + b"\n"
-    text = _DecodedFields()
     start = 0
     while start < len(content):
         stop = content.find(b"\n", start + SPLIT_SIZE) + 1 or len(content)
@@ -188,47 +199,13 @@ def _regular_blocks(
         if len(fields) != lines * (width + 1) or fields[width :: width + 1].count(b"\0") != lines:
             raise _IrregularError
         columns = [fields[i :: width + 1] for i in range(width)]
+        topics = {field: field.decode() for field in set(columns[0])}  # few distinct ones
         for sign in (b"#", BYTE_ORDER_MARK):
-            if sign in block and any(field.startswith(sign) for field in set(columns[0])):
+            if sign in block and any(field.startswith(sign) for field in topics):
                 raise _IrregularError
         documents = b" ".join(columns[2]).decode().split(" ")  # at once, as fields hold no blank
-        yield map(text.__getitem__, columns[0]), documents, columns
+        yield map(topics.__getitem__, columns[0]), documents, columns
         start = stop
-
-
-class _DecodedFields(dict[bytes, str]):
-    """The text of each field that was looked up: for columns that repeat few distinct fields."""
-
-    def __missing__(self, field: bytes) -> str:
-        text = self[field] = field.decode()
-        return text
-
-
-class _ParsedGains(dict[bytes, int]):
-    """The gain in each field that was looked up, a plain whole number: few distinct ones repeat."""
-
-    def __missing__(self, field: bytes) -> int:
-        try:
-            gain = int(field)
-        except ValueError:
-            raise _IrregularError from None
-        if b"_" in field or abs(gain) > HIGHEST_GAIN:
-            raise _IrregularError
-        self[field] = gain
-        return gain
-
-
-def _parse_scores(column: Sequence[bytes]) -> Floats:
-    """Return the scores of a column of finite numbers."""
-    if b"_" in b" ".join(column):
-        raise _IrregularError
-    try:
-        scores = np.fromiter(map(float, column), np.float64, len(column))
-    except ValueError:
-        raise _IrregularError from None
-    if not np.isfinite(scores).all():
-        raise _IrregularError
-    return scores
 
 
 TREC = Format(

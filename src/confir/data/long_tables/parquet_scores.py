@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from confir.cores import single_products
 from confir.data.formats.format import name_from_path
 from confir.data.long_tables.id_hashes import Words
 from confir.data.long_tables.score_blocks import (
@@ -55,7 +56,6 @@ from confir.data.tables.score_columns import (
 )
 from confir.data.tables.table_kind import TOPIC_NAMES, fold
 from confir.errors import FormatError, warn_caller
-from confir.matrix_products import single_products
 from confir.parallel import return_memory, run_blocks
 
 _REPEATED = {*COLUMN_NAMES["run"], *COLUMN_NAMES["measure"]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from numbers import Real
 from operator import itemgetter
 from typing import Any, overload
@@ -32,7 +33,7 @@ from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import ConfirWarning
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Limits
-from confir.intervals.simultaneous import ComparisonFamily, is_significant
+from confir.intervals.simultaneous import ComparisonFamily, borderline_decisions, is_significant
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.number_text import p_text, percent, topics_text
@@ -44,7 +45,6 @@ from confir.resampling.sample import Knowledge
 from confir.studies.best.run_pairs import (
     RunPairs,
     best_p_values,
-    borderline_best,
     compare_all_runs,
     over_all_runs,
 )
@@ -67,11 +67,11 @@ class BestRuns(Result):
     in_set
         Whether the run may be the best: no other run is significantly better.
     lower, upper
-        Limits of how far the run's mean is above the best of the others; those of all runs hold at
-        once. The upper one is 0 for the runs left out, and at least 0 for the others; the lower one
+        Limits of how far the run's mean is above the best of the others, simultaneous for all runs.
+        The upper one is 0 for the runs left out, and at least 0 for the others; the lower one
         is at most 0, and 0 for a run that is alone in the set. NaN where no pair of the run varies.
     borderline
-        Whether other replicates might change if the run is in the set.
+        Whether another seed might change if the run is in the set.
     p
         Of the hypothesis that no run is better, adjusted for all other runs: at most 1 - level for
         the runs left out. 1 for the highest mean, NaN for a run without scores.
@@ -229,6 +229,7 @@ def best_of_pairs(
 
     def at(level: float) -> BestRuns:
         limits = [_limits(one, own, level) for one, own in zip(pairs, p_values, strict=True)]
+        borderline = [borderline_decisions(partial(best_p_values, one), level) for one in pairs]
         return BestRuns(
             runs=scores.runs,
             measures=scores.measures,
@@ -240,8 +241,7 @@ def best_of_pairs(
             lower=over_all_runs(pairs, [one.low for one in limits]),
             upper=over_all_runs(pairs, [one.high for one in limits]),
             p=p,
-            borderline=over_all_runs(pairs, [borderline_best(one, level) for one in pairs], 0.0)
-            > 0,
+            borderline=over_all_runs(pairs, borderline, 0.0) > 0,
             share_first=share_first,
             level=level,
             model_topics=scores.model_topics,

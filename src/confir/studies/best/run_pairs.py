@@ -63,6 +63,11 @@ class RunPairs:
         errors, the fewest of all pairs.
     borrowed, borrowed_by_one
         What variances borrow in the family of all pairs, and in that of one run's pairs.
+    best_errors, t
+        Standard errors in the families of one run's pairs, 0 where there is none; and the differences
+        over them, 0 there.
+    exact
+        Pairs that differ by the same on all units, and have neither t nor a sum to judge by.
     constant_p
         The p-value of the one-sided sign-flip test where all units show the same difference.
     maxima
@@ -82,6 +87,9 @@ class RunPairs:
     df: float
     borrowed: BorrowedVariance
     borrowed_by_one: BorrowedVariance
+    best_errors: Floats
+    t: Floats
+    exact: Booleans
     constant_p: float
     maxima: Maxima
     share_first: Floats
@@ -96,28 +104,6 @@ class RunPairs:
         """The family of all pairs, as in a comparison of all pairs."""
         size = self.borrowed.comparisons
         return ComparisonFamily.of(size, self.maxima.largest, borrowed=self.borrowed)
-
-    @cached_property
-    def best_errors(self) -> Floats:
-        """Standard errors in the families of one run's pairs: runs × runs; 0 where there is none."""
-        family = ComparisonFamily(self.runs - 1, np.empty(0), borrowed=self.borrowed_by_one)
-        errors = family.standard_errors(self.difference, self.se, self.units, self.df)
-        return np.nan_to_num(errors)
-
-    @cached_property
-    def t(self) -> Floats:
-        """Differences over their standard errors in the families of one run's pairs; 0 without."""
-        varies = self.best_errors > 0
-        return np.divide(
-            self.difference, self.best_errors, out=np.zeros_like(self.difference), where=varies
-        )
-
-    @cached_property
-    def exact(self) -> Booleans:
-        """Pairs that differ by the same on all units, and have neither t nor a sum to judge by."""
-        constant = (self.best_errors == 0) & (self.difference != 0)
-        exact: Booleans = constant & ((self.runs == 2) | (self.self_normalised == 0))
-        return exact
 
     def pair_p(self, errors: float = 0.0) -> Floats:
         """Return p-values adjusted for all pairs as in a comparison, moved by some Monte-Carlo errors."""
@@ -189,12 +175,40 @@ def pairs_by_measure(
         At which decisions must be settled.
     """
     sample = found.sample
-    runs, units = len(sample.labels), float(sample.unit_counts(np.array([sample.topics]))[0])
-    difference, se, sums, df = _differences(sample)
-    borrowed = _borrowed_variances(difference, se, units)
+    observed = _observed_pairs(found)
+    borrowed, runs = (observed.borrowed, observed.borrowed_by_one), observed.runs
     maxima = studentised_maxima(sample, replicates, np.random.default_rng(seed), *borrowed)
-    first = share_first(sample.replicate_means(replicates, rng)) if runs > 1 else np.ones(runs)
-    pairs = RunPairs(
+    shares = np.ones(1)
+    if runs > 1:
+        means = sample.replicate_means(replicates, rng)
+        first = means >= means.max(axis=1, keepdims=True, initial=-np.inf) - TIE
+        shares = (first / first.sum(axis=1, keepdims=True)).mean(axis=0)
+    pairs = replace(observed, maxima=maxima, share_first=shares)
+    if not can_draw_further(borrowed[0].comparisons, pairs.units, replicates):
+        return pairs
+    of_pairs, of_runs = _borderline(pairs, level)
+    if not of_pairs and not of_runs:
+        return pairs
+    more = FURTHER * replicates
+    further = studentised_maxima(sample, more, np.random.default_rng(seed), *borrowed)
+    # those of all pairs are drawn again for the sake of pairs alone, as in a comparison
+    return replace(pairs, maxima=further if of_pairs else further._replace(largest=maxima.largest))
+
+
+def _observed_pairs(found: MeasureSample) -> RunPairs:
+    """Return all pairs of runs by one measure as observed, without replicates."""
+    sample, runs = found.sample, len(found.sample.labels)
+    units = float(sample.unit_counts(np.array([sample.topics]))[0])
+    difference, se, sums, df = _differences(sample)
+    above = np.triu_indices(runs, 1)
+    differ = (difference[above] != 0) | (se[above] > 0)  # identical runs are not in the family
+    # documents, of which there is no number, borrow nothing
+    median = 0.0 if np.isinf(units) else median_variance(units * np.square(se[above]))
+    of_one = BorrowedVariance(runs - 1, median)
+    family = ComparisonFamily(runs - 1, np.empty(0), borrowed=of_one)
+    errors = np.nan_to_num(family.standard_errors(difference, se, units, df))
+    constant, nothing = (errors == 0) & (difference != 0), np.empty((runs, 0))
+    return RunPairs(
         scored=found.scored,
         runs=runs,
         mean=sample.distribution(slice(None), None, ("se",)).estimate,
@@ -204,21 +218,15 @@ def pairs_by_measure(
         topics=sample.topics,
         units=units,
         df=df,
-        borrowed=borrowed[0],
-        borrowed_by_one=borrowed[1],
+        borrowed=BorrowedVariance(int(differ.sum()), median),
+        borrowed_by_one=of_one,
+        best_errors=errors,
+        t=np.divide(difference, errors, out=np.zeros_like(difference), where=errors > 0),
+        exact=constant & ((runs == 2) | (sums == 0)),
         constant_p=float(same_sign_p(np.array(units)) / 2.0),
-        maxima=maxima,
-        share_first=first,
+        maxima=Maxima(nothing, nothing, nothing.reshape(-1)),
+        share_first=np.ones(runs),
     )
-    if not can_draw_further(borrowed[0].comparisons, units, replicates):
-        return pairs
-    of_pairs, of_runs = _borderline(pairs, level)
-    if not of_pairs and not of_runs:
-        return pairs
-    more = FURTHER * replicates
-    further = studentised_maxima(sample, more, np.random.default_rng(seed), *borrowed)
-    # those of all pairs are drawn again for the sake of pairs alone, as in a comparison
-    return replace(pairs, maxima=further if of_pairs else further._replace(largest=maxima.largest))
 
 
 def _differences(sample: Sample) -> tuple[Floats, Floats, Floats, float]:
@@ -246,19 +254,6 @@ def _differences(sample: Sample) -> tuple[Floats, Floats, Floats, float]:
     return difference, errors, sums, df
 
 
-def _borrowed_variances(
-    difference: Floats, se: Floats, units: float
-) -> tuple[BorrowedVariance, BorrowedVariance]:
-    """Return what variances borrow in the family of all pairs, and in that of one run's pairs.
-
-    Identical runs are not in the family of all pairs; documents borrow nothing.
-    """
-    above = np.triu_indices(len(se), 1)
-    differ = (difference[above] != 0) | (se[above] > 0)
-    median = 0.0 if np.isinf(units) else median_variance(units * np.square(se[above]))
-    return BorrowedVariance(int(differ.sum()), median), BorrowedVariance(len(se) - 1, median)
-
-
 def _borderline(pairs: RunPairs, level: float) -> tuple[bool, bool]:
     """Return whether a decision on a pair is borderline; and, if not, whether one on a run is."""
     levels = levels_to_settle(level)
@@ -266,7 +261,8 @@ def _borderline(pairs: RunPairs, level: float) -> tuple[bool, bool]:
         return True, True
     rank_p, draws = marginal_rank_p(pairs), pairs.maxima.above.shape[1]
     return False, any(
-        borderline_best(pairs, one).any() or borderline_ranks(rank_p, one, draws).any()
+        borderline_decisions(partial(best_p_values, pairs), one).any()
+        or borderline_ranks(rank_p, one, draws).any()
         for one in levels
     )
 
@@ -292,11 +288,6 @@ def best_p_values(pairs: RunPairs, errors: float = 0.0) -> Floats:
     return least
 
 
-def borderline_best(pairs: RunPairs, level: float) -> Booleans:
-    """Return for which runs other replicates might change whether they may be the best."""
-    return borderline_decisions(partial(best_p_values, pairs), level)
-
-
 def _warn_of_gaps(runs: Sequence[str], measure: str, found: MeasureSample, topics: int) -> None:
     """Warn of runs without scores by a measure, and of topics that some runs lack."""
     for run in np.flatnonzero(~found.scored).tolist():
@@ -310,13 +301,6 @@ def _warn_of_gaps(runs: Sequence[str], measure: str, found: MeasureSample, topic
             f"of {topics}",
             TopicWarning,
         )
-
-
-def share_first(means: Floats) -> Floats:
-    """Return the share of replicates in which each run is first: from replicates × runs."""
-    first = means >= means.max(axis=1, keepdims=True, initial=-np.inf) - TIE
-    share: Floats = (first / first.sum(axis=1, keepdims=True)).mean(axis=0)
-    return share
 
 
 def over_all_runs(

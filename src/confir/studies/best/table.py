@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from confir.errors import counted
-from confir.number_text import SENTENCE_DECIMALS, NumberText, topics_text
+from confir.number_text import SENTENCE_DECIMALS, number_text, topics_text
 from confir.report.messages import isolated, joined_names
 from confir.report.result_table import result_table
 from confir.report.tables import Table
@@ -37,13 +37,6 @@ def best_table(best: BestRuns, seed: int | None = None) -> Table:
     return result_table(best, "\n".join([*said, board_note(best, seed)]))
 
 
-def _mean_and_limits(best: BestRuns, run: int, measure: int) -> tuple[float, float, float]:
-    low, high = (
-        math.nan if limit is None else float(limit[run, measure]) for limit in (best.low, best.high)
-    )
-    return float(best.mean[run, measure]), low, high
-
-
 def set_text(in_set: bool | np.bool_, borderline: bool | np.bool_) -> str:
     """Return whether a run may be the best, and whether other replicates might change that."""
     said = "yes" if in_set else "no"
@@ -66,7 +59,11 @@ def best_sentence(best: BestRuns, measure: int = 0) -> str:
     members = int(best.in_set[:, measure].sum())
     if members == 1:
         return f"{top} is the best of the {counted(runs, 'run')} by {name} ({level})"
-    mean = NumberText.of(*_mean_and_limits(best, first, measure), decimals=SENTENCE_DECIMALS)
+    numbers = (
+        math.nan if array is None else float(array[first, measure])
+        for array in (best.mean, best.low, best.high)
+    )
+    mean = number_text(*numbers, decimals=SENTENCE_DECIMALS)
     which = "each" if members == runs else f"{members:,}"
     first_ranked = (best.rank[:, measure] == 1) & (best.topics[:, measure] > 0)
     leaders = [best.runs[run] for run in order if first_ranked[run]]
@@ -88,13 +85,11 @@ def excluded_sentence(
         if word not in OPPOSITE and not best.in_set[run, measure]
     }
     left = [best.runs[run] for run in best.order(measure) if run in inconclusive]
-    return ruled_out_sentence(left, best.runs[top], what)
+    return ruled_out_sentence(left, best.runs[top], what) if left else ""
 
 
 def ruled_out_sentence(left: Sequence[str], best: str, what: str = "run") -> str:
-    """Return why runs are ruled out as the best, though not significantly worse than it; nothing of none."""
-    if not left:
-        return ""
+    """Return why runs are ruled out as the best, though not significantly worse than it."""
     names = joined_names(left) if len(left) <= _MOST_NAMED else counted(len(left), what)
     return (
         f"{names} {'is' if len(left) == 1 else 'are'} ruled out as the best by fewer, one-sided comparisons, "
@@ -114,7 +109,7 @@ def team_sentence(teams: TeamBoard, measure: int) -> str:
     first = teams.order(measure)[0]
     name, team = teams.measures[measure], isolated(teams.teams[first])
     numbers = (float(a[first, measure]) for a in (teams.mean, teams.low, teams.high))
-    mean = NumberText.of(*numbers, decimals=SENTENCE_DECIMALS)
+    mean = number_text(*numbers, decimals=SENTENCE_DECIMALS)
     run = isolated(teams.best_runs[first][measure])
     members = int(teams.may_be_best[:, measure].sum())
     which = f"runs of {counted(members, 'team')}" if members > 1 else f"runs of {team} alone"

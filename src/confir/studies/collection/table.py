@@ -9,7 +9,7 @@ import numpy as np
 
 from confir.data.table_columns import MEASURE_AND_RUN, Role, TableColumn
 from confir.errors import counted
-from confir.number_text import interval_text, runs_differ_in_topics
+from confir.number_text import number_text, runs_differ_in_topics
 from confir.order import best_first, is_best
 from confir.report.result_table import records_table
 from confir.report.tables import Cell, Table, topics_column
@@ -39,7 +39,7 @@ def collection_table(means: CollectionMeans) -> Table:
                 values = []
                 for s, summary in enumerate(means.summaries):
                     record = cells[means.runs[r], measure, method, summary]
-                    text = interval_text(record["mean"], record["low"], record["high"])
+                    text = number_text(record["mean"], record["low"], record["high"])
                     values.append(Cell(text, bool(best[r, m, s])))
                 names = [Cell(means.runs[r]), *([Cell(measure)] if several else []), Cell(method)]
                 rows.append((*names, *counts[r], *values))

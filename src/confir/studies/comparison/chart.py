@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
+from confir.arrays import Booleans
 from confir.data.result import Record
 from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.number_text import p_text, topics_text
+from confir.order import best_first
 from confir.report.charts import (
     COLOURS,
     INK,
@@ -26,11 +30,10 @@ from confir.report.charts import (
     topic_axis,
 )
 from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.comparison_notes import interval_name
-from confir.studies.comparison.pair_results import turn_record
-from confir.studies.comparison.run_groups import RunGroups, group_letters
-from confir.studies.comparison.topic_differences import TopicDifferences
-from confir.studies.comparison.verdict_words import unjoined_sentence
+from confir.studies.comparison.pair_counts import unjoined_sentence
+from confir.studies.comparison.pair_results import TopicDifferences, order_pairs, turn_record
+from confir.studies.comparison.run_groups import GroupedRuns, RunGroups, group_letters
+from confir.studies.comparison.verdict_words import interval_name
 from confir.studies.comparison.verdicts import (
     BETTER,
     EQUIVALENT,
@@ -79,7 +82,8 @@ def difference_chart(comparison: Comparison) -> Any:
         records, {"name": order, "measure": measures}, axis, tooltip, legend="verdict"
     )
     against = comparison.baseline or "each other"
-    return styled(panels, _title(f"Differences from {against}", comparison))
+    topics = topics_text(comparison.topics, comparison.scores.model_topics)
+    return styled(panels, f"Differences from {against}, over {topics}")
 
 
 def verdict_panels(
@@ -147,13 +151,14 @@ def matrix_chart(comparison: Comparison, most: int | None = None) -> Any:
         raise InvalidValueError("the matrix shows all pairs: compare without a baseline")
     alt = import_altair()
     panels = []
-    for grouped in comparison.group_runs().by_measure:
-        order = grouped.runs[:most]
-        among = comparison.select(pair=[p for p in comparison.pairs if {*p} <= {*order}])
-        cells = _matrix_records(among, grouped.measure)
-        panels.append(_matrix(alt, cells, order).properties(title=[grouped.measure]))
+    for m, measure in enumerate(comparison.measures):
+        best = best_first(comparison.scores.mean()[:, m])[:most]
+        order = tuple(comparison.runs[place] for place in best)
+        cells = _matrix_cells(comparison, m, best)
+        panels.append(_matrix(alt, cells, order).properties(title=[measure]))
     drawing = alt.concat(*panels, columns=2).resolve_scale(color="independent")
-    return styled(drawing, _title("All pairs, a dot where a difference is significant", comparison))
+    topics = topics_text(comparison.topics, comparison.scores.model_topics)
+    return styled(drawing, f"All pairs, a dot where a difference is significant, over {topics}")
 
 
 def _matrix(alt: Any, cells: list[Record], order: tuple[str, ...]) -> Any:
@@ -200,18 +205,17 @@ def topic_chart(
         Which pair by which measure; by default the first that fits.
     """
     alt = import_altair()
-    wanted = {"run": run, "measure": measure, "against": baseline}
-    every = differences.to_records()
-    records = _fitting(every, wanted) or _fitting(map(turn_record, every), wanted)
-    if not records:
-        known = [f"{r['run']} {r['against']} {r['measure']}" for r in every]
-        raise UnknownNameError(
-            "pair", " ".join(filter(None, wanted.values())), dict.fromkeys(known)
-        )
-    chosen = {key: records[0][key] for key in wanted}
+    pair, m, turned = _find_pair(differences, run, measure, baseline)
+    chosen, against = differences.pairs[pair][:: 1 if turned else -1]
+    name = differences.scores.measures[m]
+    gain = differences.difference[:, pair, m]
+    gain = 0.0 - gain if turned else gain
     records = [
-        record | {"sign": "for the run" if record["difference"] > 0 else "against it"}
-        for record in _fitting(records, chosen)
+        {"measure": name, "run": chosen, "against": against}
+        | {"topic": differences.scores.topics[topic], "difference": float(gain[topic])}
+        | {"sign": "for the run" if gain[topic] > 0 else "against it"}
+        for topic in np.argsort(-gain, kind="stable").tolist()
+        if not np.isnan(gain[topic])
     ]
     topics = differences.scores.topics
     axis, width = topic_axis(alt, topics, len(records))
@@ -221,58 +225,22 @@ def topic_chart(
         .mark_bar()
         .encode(
             x=alt.X("topic_number:N", sort=None, title=differences.scores.unit_name, axis=axis),
-            y=alt.Y("difference:Q", title=f"difference in {chosen['measure']}"),
+            y=alt.Y("difference:Q", title=f"difference in {name}"),
             color=alt.Color("sign:N", scale=sides, title=None),
             tooltip=[alt.Tooltip("topic:N"), alt.Tooltip("difference:Q", format="+.4f")],
         )
         .properties(width=width, height=240)
     )
-    return styled(bars, f"{chosen['run']} minus {chosen['against']}, topic by topic")
+    return styled(bars, f"{chosen} minus {against}, topic by topic")
 
 
 def group_chart(groups: RunGroups) -> Any:
     """Return a chart of means with bars that join runs without a significant difference."""
     alt = import_altair()
-    panels = []
-    for grouped in groups.by_measure:
-        order = grouped.runs
-        letters = [group_letters(number, number) for number in range(1, len(grouped.groups) + 1)]
-        axis, step = run_rows(alt, order)
-        dots = [
-            {"run": run, "run_number": place, "mean": mean}
-            for place, (run, mean) in enumerate(zip(order, grouped.means, strict=True))
-        ]
-        means = (
-            alt.Chart(inline_records(dots))
-            .mark_point(filled=True, color=COLOURS[0], size=50, opacity=1)
-            .encode(
-                x=alt.X("mean:Q", title="mean", scale=alt.Scale(zero=False, padding=8)),
-                y=alt.Y("run_number:N", title=None, axis=axis),
-                tooltip=[alt.Tooltip("run:N"), alt.Tooltip("mean:Q", format=".4f")],
-            )
-            .properties(width=260, height=step, title=[grouped.measure])
-        )
-        lines = [
-            {"group": letter, "group_number": number, "first": order[start], "last": order[stop]}
-            | {"first_number": start, "last_number": stop}
-            for number, (letter, (start, stop)) in enumerate(
-                zip(letters, grouped.groups, strict=True)
-            )
-        ]
-        named = alt.Axis(labelAngle=0, labelExpr=label_names(letters))
-        places = alt.Scale(domain=list(range(len(order))))
-        bars = (
-            alt.Chart(inline_records(lines))
-            .mark_rule(strokeWidth=5, strokeCap="round", color=COLOURS[7])
-            .encode(
-                x=alt.X("group_number:O", title="groups", axis=named),
-                y=alt.Y("first_number:N", title=None, axis=None, scale=places),
-                y2=alt.Y2("last_number:N"),
-                tooltip=tooltips("group:O", "first:N", "last:N"),
-            )
-            .properties(width=alt.Step(_GROUP), height=step)
-        )
-        panels.append(alt.hconcat(means, bars, spacing=8))
+    panels = [
+        alt.hconcat(_group_means(alt, grouped), _group_bars(alt, grouped), spacing=8)
+        for grouped in groups.by_measure
+    ]
     drawing = alt.concat(*panels, columns=1)
     unjoined = sum(grouped.unjoined for grouped in groups.by_measure)
     title = alt.TitleParams(
@@ -282,13 +250,74 @@ def group_chart(groups: RunGroups) -> Any:
     return styled(drawing, title)
 
 
-def _fitting(records: Iterable[Record], wanted: Mapping[str, str | None]) -> list[Record]:
-    """Return the records that have the names that are wanted; None fits all."""
-    return [
-        record
-        for record in records
-        if all(name is None or record[key] == name for key, name in wanted.items())
+def _group_means(alt: Any, grouped: GroupedRuns) -> Any:
+    """Return the means by one measure as dots, one row per run."""
+    axis, step = run_rows(alt, grouped.runs)
+    dots = [
+        {"run": run, "run_number": place, "mean": mean}
+        for place, (run, mean) in enumerate(zip(grouped.runs, grouped.means, strict=True))
     ]
+    return (
+        alt.Chart(inline_records(dots))
+        .mark_point(filled=True, color=COLOURS[0], size=50, opacity=1)
+        .encode(
+            x=alt.X("mean:Q", title="mean", scale=alt.Scale(zero=False, padding=8)),
+            y=alt.Y("run_number:N", title=None, axis=axis),
+            tooltip=[alt.Tooltip("run:N"), alt.Tooltip("mean:Q", format=".4f")],
+        )
+        .properties(width=260, height=step, title=[grouped.measure])
+    )
+
+
+def _group_bars(alt: Any, grouped: GroupedRuns) -> Any:
+    """Return the groups by one measure as bars from the first to the last run, one column per group."""
+    letters = [group_letters(number, number) for number in range(1, len(grouped.groups) + 1)]
+    lines = [
+        {"group": letter, "group_number": number}
+        | {"first": grouped.runs[start], "last": grouped.runs[stop]}
+        | {"first_number": start, "last_number": stop}
+        for number, (letter, (start, stop)) in enumerate(zip(letters, grouped.groups, strict=True))
+    ]
+    named = alt.Axis(labelAngle=0, labelExpr=label_names(letters))
+    places = alt.Scale(domain=list(range(len(grouped.runs))))
+    _, step = run_rows(alt, grouped.runs)
+    return (
+        alt.Chart(inline_records(lines))
+        .mark_rule(strokeWidth=5, strokeCap="round", color=COLOURS[7])
+        .encode(
+            x=alt.X("group_number:O", title="groups", axis=named),
+            y=alt.Y("first_number:N", title=None, axis=None, scale=places),
+            y2=alt.Y2("last_number:N"),
+            tooltip=tooltips("group:O", "first:N", "last:N"),
+        )
+        .properties(width=alt.Step(_GROUP), height=step)
+    )
+
+
+def _find_pair(
+    differences: TopicDifferences, run: str | None, measure: str | None, baseline: str | None
+) -> tuple[int, int, bool]:
+    """Return the first pair and measure with the names given, and whether the pair is turned.
+
+    A pair is named as it is shown, the better run first, or else the other way round.
+    """
+    missing: Booleans = np.all(np.isnan(differences.difference), axis=0)
+    pairs, measures = differences.pairs, differences.scores.measures
+    wanted = (run, baseline, measure)
+    shown = [
+        (pair, m, bool(differences.turned[pair, m]))
+        for m, position in enumerate(differences.position.T)
+        for pair in np.argsort(position, kind="stable").tolist()
+        if not missing[pair, m]
+    ]
+    known = []
+    for pair, m, turned in [*shown, *((pair, m, not turned) for pair, m, turned in shown)]:
+        names = (*pairs[pair][:: 1 if turned else -1], measures[m])
+        if all(one in (None, name) for one, name in zip(wanted, names, strict=True)):
+            return pair, m, turned
+        known.append(" ".join(names))
+    given = " ".join(filter(None, (measure, run, baseline)))
+    raise UnknownNameError("pair", given, dict.fromkeys(known[: len(shown)]))
 
 
 def _records(comparison: Comparison) -> list[Record]:
@@ -322,25 +351,27 @@ def _records(comparison: Comparison) -> list[Record]:
     ]
 
 
-def _matrix_records(comparison: Comparison, measure: str) -> list[Record]:
-    """Return each pair twice: once as row and column, once the other way round."""
-    pairs = [record for record in _records(comparison) if record["measure"] == measure]
-    return [
-        {
-            "measure": measure,
-            "p_adjusted": side["p_adjusted"],
-            "p_text": p_text(side["p_adjusted"]),
-            "significant": side["verdict"] in OPPOSITE,
-            "row": side["run"],
-            "column": side["against"],
-            "difference": side["difference"],
-            "verdict": side["verdict"],
-        }
-        for record in pairs
-        for side in (record, turn_record(record))
-    ]
-
-
-def _title(text: str, comparison: Comparison) -> str:
-    topics = topics_text(comparison.topics, comparison.scores.model_topics)
-    return f"{text}, over {topics}"
+def _matrix_cells(comparison: Comparison, measure: int, among: Sequence[int]) -> list[Record]:
+    """Return each pair of some runs twice: once as row and column, once the other way round."""
+    both = np.stack([comparison.first, comparison.second])
+    kept = np.flatnonzero(np.isin(both, among).all(axis=0))
+    shown = order_pairs(comparison.difference[kept], *both[:, kept], has_baseline=False)
+    pairs, cells = comparison.pairs, []
+    for place in shown.places[measure].tolist():
+        pair = int(kept[place])
+        against, run = pairs[pair]
+        difference = float(comparison.difference[pair, measure])
+        verdict = str(comparison.verdict[0, pair, measure])
+        p = float(comparison.p_adjusted[0, pair, measure])
+        said = {"p_adjusted": p, "p_text": p_text(p), "significant": verdict in OPPOSITE}
+        sides = [
+            {"row": run, "column": against, "difference": difference, "verdict": verdict},
+            {"row": against, "column": run, "difference": 0.0 - difference}  # no -0.0
+            | {"verdict": OPPOSITE.get(verdict, verdict)},
+        ]
+        turned = shown.turned[place, 0]  # as by the first measure, in all panels
+        cells += [
+            {"measure": comparison.measures[measure], **said, **side}
+            for side in (sides[::-1] if turned else sides)
+        ]
+    return cells

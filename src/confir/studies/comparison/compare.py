@@ -9,19 +9,13 @@ import numpy as np
 
 from confir.arguments import as_generator, as_level, as_real, as_texts, check_replicates
 from confir.data.experiment import on_its_scheduler
+from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import ALL_PAIRS, LEVEL, NO_FAMILY, REPLICATES, SEED
-from confir.errors import (
-    DegenerateSampleWarning,
-    InvalidValueError,
-    SmallSampleWarning,
-    TopicMismatchError,
-    TopicWarning,
-    counted,
-    enumerate_names,
-    warn_caller,
-)
+from confir.errors import InvalidValueError
+from confir.intervals.interval import Limits
 from confir.intervals.method import Method
+from confir.measures.score_summary import ScoreSummary
 from confir.resampling.distribution import Resampled
 from confir.resampling.kinds import as_sample, needs
 from confir.resampling.replicates import (
@@ -31,7 +25,16 @@ from confir.resampling.replicates import (
     levels_to_settle,
     own_seed,
 )
-from confir.resampling.sample import Knowledge, Sample, names, refuse
+from confir.resampling.sample import Knowledge, Sample, refuse
+from confir.studies.comparison.compare_warnings import (
+    CLUSTER_TEST,
+    FEW_CLUSTERS,
+    check_topics,
+    warn_of_few_clusters,
+    warn_of_incomplete_topics,
+    warn_of_replicates,
+    warn_of_samples,
+)
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.families import (
     Adjustment,
@@ -52,28 +55,15 @@ from confir.studies.comparison.paired_tests import (
     find_test,
 )
 from confir.studies.comparison.pairs import (
-    LEAST_TOPICS,
     MeanDifferences,
     Pairs,
     check_differences,
-    complete_topics,
     find_difference_method,
     mean_differences,
     model_weights,
     pair_runs,
 )
-from confir.studies.comparison.randomisation import MOST_EXACT_TOPICS
-from confir.studies.comparison.verdicts import (
-    INCONCLUSIVE,
-    Estimates,
-    count_tested,
-    decide,
-    find_borderline,
-)
-
-# With fewer clusters, tests flip whole clusters instead of relying on t.
-FEW_CLUSTERS = 10
-CLUSTER_TEST = "randomisation"
+from confir.studies.comparison.verdicts import INCONCLUSIVE, Estimates, decide, find_borderline
 
 
 @on_its_scheduler
@@ -143,91 +133,25 @@ def compare_runs(
         method=method,
         over=sample.over,
     )
-    tests, level = asked.tests, asked.level
-    fitting = [one.name for one in TESTS.values() if one.needs in sample.knowledge]
-    for one in tests:
-        refuse(f"the {one.title}", one.needs, sample, fitting, "tests")
-    if baseline is None:
-        check_differences(len(scores.runs), len(scores.measures), len(tests))
-    if replicates is None:
-        replicates = scores.default_replicates if "replicates" in asked.method.needs else REPLICATES
-    replicates = sample.scheme.replicates or replicates
-    check_replicates(replicates)
-    if sample.scheme.replicates:
-        check_collections(sample, level)
+    replicates = _check_sample(scores, sample, asked, replicates)
     pairs = pair_runs(sample, baseline)
     generator = as_generator(rng)
     seed = own_seed(generator)
-    means, own = mean_differences(pairs, asked.method, level, replicates, generator)
-    if (means.topics < sample.topics).any():
-        check_topics(pairs, means)
-    tested = count_tested(means)
-    if means.constant.any():
-        _warn_of_samples(pairs, means)
-    if sample.scheme.clusters:
-        _warn_of_few_clusters(sample, tests, level)
-    resampling = [one for one in tests if one.resamples]
-    if resampling:
-        _warn_of_replicates(asked, means, int(tested.max()), replicates)
-    if any(one.corrected for one in tests):
-        _warn_of_incomplete_topics(pairs)
-    outcomes = [(one, one.compute(pairs, means, replicates, seed)) for one in tests]
-    adjustment: Adjustment = Correction(asked.correction)
-    if asked.family != NO_FAMILY:
-        adjustment = form_families(pairs, means, tested, replicates, seed, level)
-    if (
-        resampling
-        and can_draw_further(max(pairs.shape[0], 2), len(scores.topics), replicates)
-        and _is_borderline(outcomes, means, adjustment, level)
-    ):
-        outcomes = [
-            (one, one.compute(pairs, means, FURTHER * replicates, seed) if one.resamples else found)
-            for one, found in outcomes
-        ]
-    # a test of all runs at once has intervals of its own, where it is alone and no score is missing
-    ranges = outcomes[0][1].ranges if len(outcomes) == 1 else None
-    adjustment = adjustment if ranges is None else PermutedRanges(ranges)
-    simultaneous = adjustment.limits(means, level)
-    deciding = own if isinstance(adjustment, Correction) else simultaneous.limits
-    estimates = Estimates(means.difference, *deciding, means.constant, simultaneous.open)
-    decisions = decide(outcomes, means, estimates, adjustment, margin=margin, level=level)
-    wins, ties, losses = count_wins(pairs)
-    return Comparison(
-        scores=scores,
-        baseline=baseline,
-        first=pairs.first,
-        second=pairs.second,
-        **means._asdict(),
-        low=own.low,
-        high=own.high,
-        family=asked.family if ranges is None else ALL_PAIRS,
-        families=adjustment.by_measure if isinstance(adjustment, Families) else None,
-        simultaneous_low=simultaneous.low,
-        simultaneous_high=simultaneous.high,
-        open_end=simultaneous.open,
-        ranges=ranges,
-        wins=wins,
-        ties=ties,
-        losses=losses,
-        tests=tuple(one.name for one in tests),
-        correction=asked.correction,
-        tested=tested,
-        margin=margin,
-        level=level,
-        method=asked.method.name,
-        replicates=replicates,
-        weight=model_weights(pairs) if scores.corrected else None,
-        **decisions._asdict(),
-    )
+    means, own = mean_differences(pairs, asked.method, asked.level, replicates, generator)
+    _check_means(pairs, means, asked, replicates)
+    outcomes, adjustment = _test_pairs(scores, pairs, means, asked, replicates, seed)
+    return _decide(scores, asked, pairs, means, own, outcomes, adjustment, replicates)
 
 
 class Asked(NamedTuple):
-    """What a comparison is asked for, checked: tests, method, family or correction, and level."""
+    """What a comparison is asked for, checked; as in `compare_runs`."""
 
+    baseline: str | None
     tests: list[PairedTest]
     method: Method
     family: str
     correction: str | None
+    margin: float | None
     level: float
 
 
@@ -259,7 +183,117 @@ def check_options(
     if margin is not None:
         as_real("margin", margin, above=0.0)
     chosen, correction = choose_family(family, correction, baseline, tests, interval_method)
-    return Asked(tests, interval_method, chosen, correction, as_level(level))
+    checked = as_level(level)
+    return Asked(baseline, tests, interval_method, chosen, correction, margin, checked)
+
+
+def _check_sample(
+    scores: Scores | ScoreSummary, sample: Sample, asked: Asked, replicates: int | None
+) -> int:
+    """Return the number of replicates; raise where the sample does not allow the tests or intervals."""
+    fitting = [one.name for one in TESTS.values() if one.needs in sample.knowledge]
+    for one in asked.tests:
+        refuse(f"the {one.title}", one.needs, sample, fitting, "tests")
+    if asked.baseline is None:
+        check_differences(len(scores.runs), len(scores.measures), len(asked.tests))
+    if replicates is None:
+        replicates = scores.default_replicates if "replicates" in asked.method.needs else REPLICATES
+    replicates = sample.scheme.replicates or replicates
+    check_replicates(replicates)
+    if sample.scheme.replicates:
+        check_collections(sample, asked.level)
+    return replicates
+
+
+def _check_means(pairs: Pairs, means: MeanDifferences, asked: Asked, replicates: int) -> None:
+    """Raise or warn where there are too few topics, clusters or replicates for what is asked."""
+    if (means.topics < pairs.sample.topics).any():
+        check_topics(pairs, means)
+    if means.constant.any():
+        warn_of_samples(pairs, means)
+    if pairs.sample.scheme.clusters:
+        warn_of_few_clusters(pairs.sample, asked.tests, asked.level)
+    if any(one.resamples for one in asked.tests):
+        warn_of_replicates(asked.tests, means, asked.correction, asked.level, replicates)
+    if any(one.corrected for one in asked.tests):
+        warn_of_incomplete_topics(pairs)
+
+
+def _test_pairs(
+    scores: Scores | ScoreSummary,
+    pairs: Pairs,
+    means: MeanDifferences,
+    asked: Asked,
+    replicates: int,
+    seed: int,
+) -> tuple[list[tuple[PairedTest, Outcome]], Adjustment]:
+    """Return the outcome of each test, and what adjusts p-values and limits for all pairs.
+
+    Where a decision by a resampling test is borderline, ten times as many replicates are drawn.
+    """
+    outcomes = [(one, one.compute(pairs, means, replicates, seed)) for one in asked.tests]
+    adjustment: Adjustment = Correction(asked.correction)
+    if asked.family != NO_FAMILY:
+        adjustment = form_families(pairs, means, replicates, seed, asked.level)
+    if (
+        any(one.resamples for one in asked.tests)
+        and can_draw_further(max(pairs.shape[0], 2), len(scores.topics), replicates)
+        and _is_borderline(outcomes, means, adjustment, asked.level)
+    ):
+        outcomes = [
+            (one, one.compute(pairs, means, FURTHER * replicates, seed) if one.resamples else found)
+            for one, found in outcomes
+        ]
+    # a test of all runs at once has intervals of its own, where it is alone and no score is missing
+    ranges = outcomes[0][1].ranges if len(outcomes) == 1 else None
+    return outcomes, adjustment if ranges is None else PermutedRanges(ranges)
+
+
+def _decide(
+    scores: Scores | ScoreSummary,
+    asked: Asked,
+    pairs: Pairs,
+    means: MeanDifferences,
+    own: Limits,
+    outcomes: list[tuple[PairedTest, Outcome]],
+    adjustment: Adjustment,
+    replicates: int,
+) -> Comparison:
+    """Return the result: limits that verdicts rest on, and the decisions of each test."""
+    simultaneous = adjustment.limits(means, asked.level)
+    deciding = own if isinstance(adjustment, Correction) else simultaneous.limits
+    estimates = Estimates(means.difference, *deciding, means.constant, simultaneous.open)
+    margin, level = asked.margin, asked.level
+    decisions = decide(outcomes, means, estimates, adjustment, margin=margin, level=level)
+    wins, ties, losses = count_wins(pairs)
+    ranges = adjustment.by_measure if isinstance(adjustment, PermutedRanges) else None
+    return Comparison(
+        scores=scores,
+        baseline=asked.baseline,
+        first=pairs.first,
+        second=pairs.second,
+        **means._asdict(),
+        low=own.low,
+        high=own.high,
+        family=asked.family if ranges is None else ALL_PAIRS,
+        families=adjustment.by_measure if isinstance(adjustment, Families) else None,
+        simultaneous_low=simultaneous.low,
+        simultaneous_high=simultaneous.high,
+        open_end=simultaneous.open,
+        ranges=ranges,
+        wins=wins,
+        ties=ties,
+        losses=losses,
+        tests=tuple(one.name for one in asked.tests),
+        correction=asked.correction,
+        tested=means.tested,
+        margin=margin,
+        level=level,
+        method=asked.method.name,
+        replicates=replicates,
+        weight=model_weights(pairs) if scores.corrected else None,
+        **decisions._asdict(),
+    )
 
 
 def _is_borderline(
@@ -268,99 +302,10 @@ def _is_borderline(
     adjustment: Adjustment,
     level: float,
 ) -> bool:
-    """Whether other replicates of a test might change a decision at the level, or a usual one."""
+    """Whether another seed of a test might change a decision at the level, or a usual one."""
     resampled = [(one, found.p, found.p_error) for one, found in outcomes if one.resamples]
     undecided = np.full((len(resampled), *means.difference.shape), INCONCLUSIVE)
     return any(
         find_borderline(resampled, means, adjustment, undecided, one).any()
         for one in levels_to_settle(level)
     )
-
-
-def _warn_of_few_clusters(sample: Sample, tests: Sequence[PairedTest], level: float) -> None:
-    """Warn where a design has few clusters: t is then no reliable test, and flips reach no small p.
-
-    So it is where a few of them have much of the weight.
-    """
-    clusters = sample.scheme.clusters
-    flips = any(test.name == CLUSTER_TEST for test in tests)
-    if clusters >= FEW_CLUSTERS and (flips or not sample.scheme.uneven):
-        return
-    text = f"the design has {clusters} clusters"
-    if clusters >= FEW_CLUSTERS:
-        text += ", a few of which have much of the weight: t tests may be too optimistic"
-    elif flips:
-        least = 2.0 ** (1 - clusters)
-        text += f": the {CLUSTER_TEST} test flips the signs of whole clusters"
-        if least > 1.0 - level:
-            text += f", whose p-values are {least:g} or more: no difference can be significant"
-    else:
-        text += ", too few for t tests"
-    if not flips:
-        text += f"; expected the test {CLUSTER_TEST}, or more clusters"
-    warn_caller(text, SmallSampleWarning)
-
-
-def check_topics(pairs: Pairs, means: MeanDifferences) -> None:
-    """Raise where no pair can be compared; warn where some are compared on fewer topics."""
-    if (means.topics < LEAST_TOPICS).all():
-        raise TopicMismatchError(
-            "no two runs have 2 topics in common; expected runs that share them"
-        )
-    fewer = np.flatnonzero((means.topics < pairs.sample.topics).any(axis=1)).tolist()
-    if fewer:
-        named = [_pair_text(pairs, pair) for pair in fewer]
-        warn_caller(
-            f"{enumerate_names(named, 3)} do not both have all {pairs.sample.topics} topics; a pair "
-            "is compared on the topics that it shares",
-            TopicWarning,
-        )
-
-
-def _pair_text(pairs: Pairs, pair: int) -> str:
-    runs = names(pairs.sample)[0]
-    return f"{runs[pairs.first[pair]]} and {runs[pairs.second[pair]]}"
-
-
-def _warn_of_samples(pairs: Pairs, means: MeanDifferences) -> None:
-    """Warn of pairs with the same difference on every topic, which have no interval."""
-    measures = names(pairs.sample)[1]
-    unit = "topic" if pairs.sample.over == "topics" else "resampled collection"
-    for places, reason in (
-        (means.constant & means.identical, "identical scores"),
-        (means.constant & ~means.identical, f"the same difference on every {unit}"),
-    ):
-        named = [
-            f"{_pair_text(pairs, pair)} by {measures[measure]}"
-            for pair, measure in np.argwhere(places).tolist()
-        ]
-        if named:
-            warn_caller(
-                f"no interval for {enumerate_names(named, 3)}: {reason}",
-                DegenerateSampleWarning,
-            )
-
-
-def _warn_of_replicates(asked: Asked, means: MeanDifferences, tested: int, replicates: int) -> None:
-    """Warn where a corrected p-value cannot get small enough to be significant."""
-    family = tested if asked.correction in ("holm", "bonferroni") else 1
-    needed = int(np.ceil(family / (1.0 - asked.level))) - 1
-    for test in asked.tests:
-        exact = test.name == CLUSTER_TEST and (means.units <= MOST_EXACT_TOPICS).all()
-        if test.resamples and not test.corrected and not exact and replicates < needed:
-            warn_caller(
-                f"with {counted(replicates, 'replicate')} no difference can be significant by the "
-                f"{test.title} among {counted(family, 'pair')}; use {needed} or more, or the test "
-                "t or tukey-hsd",
-                SmallSampleWarning,
-            )
-
-
-def _warn_of_incomplete_topics(pairs: Pairs) -> None:
-    """Warn where a test of all runs together leaves topics out."""
-    complete = complete_topics(pairs.unit_scores().values).sum(axis=0).min()
-    if complete < pairs.sample.topics:
-        warn_caller(
-            f"tukey-hsd uses the {complete} topics that all runs have, of {pairs.sample.topics}",
-            TopicWarning,
-        )

@@ -1,4 +1,4 @@
-"""The result of a comparison: paired differences with intervals, tests and decisions."""
+"""The result of a comparison: paired differences with intervals, tests and decisions, at any level."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from confir.data.result import (
     axis,
     constant,
     over,
-    records_of,
     result,
 )
 from confir.data.scores import Scores
@@ -27,20 +26,13 @@ from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError
 from confir.intervals.interval import Limits
 from confir.intervals.simultaneous import ComparisonFamily
-from confir.measures.score_sources import as_scores
 from confir.measures.score_summary import ScoreSummary
 from confir.studies.comparison.families import Adjustment, Correction, Families, PermutedRanges
-from confir.studies.comparison.pair_results import (
-    PairOrder,
-    PairResult,
-    open_words,
-    order_pairs,
-    turn_columns,
-)
+from confir.studies.comparison.pair_differences import PairDifferences
+from confir.studies.comparison.pair_results import open_words, turn_columns
 from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.pairs import LEAST_TOPICS, MeanDifferences, limits_at
 from confir.studies.comparison.run_groups import RunGroups, group_runs
-from confir.studies.comparison.topic_differences import TopicDifferences
 from confir.studies.comparison.verdict_words import decision_sentence, explain
 from confir.studies.comparison.verdicts import (
     NOT_COMPARED,
@@ -72,7 +64,7 @@ def _is_significant(record: Record) -> bool:
 
 
 @result
-class Comparison(PairResult):
+class Comparison(PairDifferences):
     """Differences between runs, each run minus its baseline.
 
     Arrays are pairs × measures; those of p-values and verdicts tests × pairs × measures.
@@ -232,52 +224,6 @@ class Comparison(PairResult):
         together = self.families is not None or self.ranges is not None
         return together and bool(self.tested.max() > 1)
 
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """Names of the runs."""
-        return self.scores.runs
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """Names of the measures."""
-        return self.scores.measures
-
-    @property
-    def effect_size(self) -> Floats:
-        """Cohen's d_z: mean over standard deviation of the differences (by human judgements); NaN without any."""
-        spread = self.scores.difference_spread(
-            self.first, self.second, self.difference, self.se, self.topics
-        )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            d_z: Floats = self.difference / spread
-        return d_z
-
-    @property
-    def hedges_g(self) -> Floats:
-        """The effect size d_z without its bias for few topics: times ``1 - 3/(4(n-1) - 1)``."""
-        g: Floats = self.effect_size * (1.0 - 3.0 / (4.0 * (self.topics - 1.0) - 1.0))
-        return g
-
-    @property
-    def share_won(self) -> Floats:
-        """Share of topics won; a tie counts half."""
-        with np.errstate(invalid="ignore"):
-            share: Floats = (self.wins + self.ties / 2.0) / (self.wins + self.ties + self.losses)
-        return share
-
-    @property
-    def robustness_index(self) -> Floats:
-        """Topics, or votes between both, won less those lost, as a share of all: RI."""
-        with np.errstate(invalid="ignore"):
-            index: Floats = (self.wins - self.losses) / (self.wins + self.ties + self.losses)
-        return index
-
-    @property
-    def order(self) -> PairOrder:
-        """The order of the pairs in records and tables: best first, the better run named first."""
-        has_baseline = self.baseline is not None
-        return order_pairs(self.difference, self.first, self.second, has_baseline=has_baseline)
-
     def rows(self) -> Integers:
         """Return the rows of the records, by measure, best pair first."""
         return self.order.rows(len(self.tests))
@@ -286,7 +232,7 @@ class Comparison(PairResult):
         """Return the records as columns; without a baseline, the better run of a pair comes first."""
         order = self.order
         turned = np.repeat(order.turned.T.reshape(-1), len(self.tests))[self.rows()]
-        return turn_columns(PairResult.to_dict(self), turned)
+        return turn_columns(Result.to_dict(self), turned)
 
     def places(self) -> Iterator[Place]:
         """Yield the differences by measure, then pair in the order of the records, then test."""
@@ -294,18 +240,6 @@ class Comparison(PairResult):
             for pair in pairs:
                 for test in range(len(self.tests)):
                     yield Place(test, pair, measure)
-
-    def names(self, pair: int) -> tuple[str, str]:
-        """Return baseline and run of a pair."""
-        return self.runs[self.first[pair]], self.runs[self.second[pair]]
-
-    def pair_means(self, pair: int) -> Floats | None:
-        """Return the means of baseline and run over the topics that both have: 2 × measures.
-
-        None where the difference is not that of two such means: by human and model judgements, or
-        where a summary of topics does not say which topics both have.
-        """
-        return self.scores.pair_means(int(self.first[pair]), int(self.second[pair]))
 
     @property
     def means(self) -> MeanDifferences:
@@ -427,24 +361,6 @@ class Comparison(PairResult):
             for first, second, word in sides
             if run in (first, second)
         }
-
-    def effect_records(self) -> list[Record]:
-        """Return a record of effect sizes per measure and pair."""
-        names = ("topics", "effect_size", "hedges_g", "share_won", "robustness_index")
-        labels = [(name, *pair) for name in self.measures for pair in self.pairs]
-        measure, against, run = (list(part) for part in zip(*labels, strict=True))
-        columns: Columns = {"measure": measure, "run": run, "against": against}
-        columns |= {name: getattr(self, name).T.reshape(-1).tolist() for name in names}
-        order = self.order
-        rows = order.rows()
-        ordered = {name: [column[row] for row in rows] for name, column in columns.items()}
-        return records_of(turn_columns(ordered, order.turned.T.reshape(-1)[rows]))
-
-    def topic_differences(self) -> TopicDifferences:
-        """Return the difference on every topic, for each pair and measure."""
-        scores, order = as_scores(self.scores, human=True), self.order
-        position = np.argsort(order.places, axis=1, kind="stable").T
-        return TopicDifferences(scores, self.first, self.second, position, order.turned)
 
     def group_runs(self, test: str | None = None) -> RunGroups:
         """Return the groups of runs without a significant difference within; needs all pairs.

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arguments import as_choice
-from confir.arrays import Floats, Integers
+from confir.arrays import Floats
 from confir.defaults import ALL_PAIRS, BASELINE, BEST, FAMILIES, NO_FAMILY
 from confir.errors import InvalidValueError, counted
 from confir.intervals.method import Method
@@ -77,24 +77,19 @@ class Families(NamedTuple):
         sides, errors, p_error
             Of the test; by how many of the Monte-Carlo errors p-values are moved; and these.
         """
-        columns = zip(self.by_measure, p.T, means.columns(), strict=True)
-        return np.stack([_adjust_in_family(*column, sides, errors) for column in columns], axis=1)
-
-
-def _adjust_in_family(
-    family: ComparisonFamily, p: Floats, means: MeanDifferences, sides: int, errors: float
-) -> Floats:
-    """Return the adjusted p-values of one measure."""
-    count = int(np.sum(~np.isnan(p)))
-    together = replace(family, size=family.size if sides == 2 else count, sides=sides)
-    t = means.difference / family.standard_errors(means.difference, means.se, means.units, means.df)
-    found = together.p_values(t, means.df, means.self_normalised, errors)
-    exact = means.constant & (np.isnan(t) | (sides == 1))
-    if together.size > 1 and sides == 2:  # the self-normalised sum decides in a family
-        exact &= means.self_normalised == 0
-    found = np.where(exact, np.minimum(1.0, max(count, 1) * p), found)
-    adjusted: Floats = positive(np.where(np.isnan(p), np.nan, found))
-    return adjusted
+        columns = []
+        for family, own_p, own in zip(self.by_measure, p.T, means.columns(), strict=True):
+            count = int(np.sum(~np.isnan(own_p)))
+            size = family.size if sides == 2 else count
+            together = replace(family, size=size, sides=sides)
+            t = own.difference / family.standard_errors(own.difference, own.se, own.units, own.df)
+            found = together.p_values(t, own.df, own.self_normalised, errors)
+            exact = own.constant & (np.isnan(t) | (sides == 1))
+            if size > 1 and sides == 2:  # the self-normalised sum decides in a family
+                exact &= own.self_normalised == 0
+            found = np.where(exact, np.minimum(1.0, max(count, 1) * own_p), found)
+            columns.append(positive(np.where(np.isnan(own_p), np.nan, found)))
+        return np.stack(columns, axis=1)
 
 
 class Correction(NamedTuple):
@@ -196,7 +191,6 @@ def choose_family(
 def form_families(
     pairs: Pairs,
     means: MeanDifferences,
-    tested: Integers,
     replicates: int,
     seed: int,
     level: float,
@@ -204,11 +198,6 @@ def form_families(
     """Return the families of all measures: of all pairs, or of all runs against one.
 
     Where a decision at the level, or at a usual one, is borderline, ten times as many replicates are drawn.
-
-    Parameters
-    ----------
-    tested
-        Number of pairs that are tested, by measure.
     """
     alone = [int(pairs.first[0])] if len(np.unique(pairs.first)) == 1 else None
 
@@ -218,7 +207,7 @@ def form_families(
 
     found = []
     for m, own in enumerate(means.columns()):
-        size = int(tested[m])
+        size = int(means.tested[m])
         borrowed = BorrowedVariance(size, median_variance(np.square(own.se) * own.units))
         family = ComparisonFamily.of(
             size, draw(m, borrowed, replicates) if size > 1 else np.empty(0), borrowed=borrowed
@@ -233,7 +222,7 @@ def form_families(
 
 
 def _is_borderline(family: ComparisonFamily, own: MeanDifferences, level: float) -> bool:
-    """Whether a decision of one measure might change with other replicates."""
+    """Whether another seed might change a decision of one measure."""
     t = own.difference / family.standard_errors(own.difference, own.se, own.units, own.df)
     return bool(family.borderline(t, own.df, level, own.self_normalised).any())
 

@@ -232,6 +232,12 @@ class MeanDifferences(NamedTuple):
         constant: Booleans = np.isnan(self.se) & (self.topics >= LEAST_TOPICS)
         return constant
 
+    @property
+    def tested(self) -> Integers:
+        """Number of pairs that are tested, by measure: identical runs are not."""
+        tested: Integers = np.sum((self.topics >= LEAST_TOPICS) & ~self.identical, axis=0)
+        return tested
+
     def columns(self) -> Iterator[MeanDifferences]:
         """Yield the mean differences by each measure."""
         return (MeanDifferences(*part) for part in zip(*(one.T for one in self), strict=True))

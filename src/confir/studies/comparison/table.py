@@ -16,19 +16,25 @@ from confir.studies.best.best_runs import BestRuns
 from confir.studies.best.table import best_sentence, board_note, excluded_sentence, team_sentence
 from confir.studies.best.teams import TeamBoard
 from confir.studies.comparison.comparison import Comparison, Place
-from confir.studies.comparison.comparison_notes import comparison_note, mark_note, sampling_notes
-from confir.studies.comparison.run_groups import RunGroups, group_letters
-from confir.studies.comparison.verdict_words import (
+from confir.studies.comparison.pair_counts import (
     baseline_sentence,
-    decision_sentence,
-    means_sentence,
     pairs_sentence,
     team_pairs_sentence,
     unjoined_sentence,
 )
+from confir.studies.comparison.run_groups import RunGroups, group_letters
+from confir.studies.comparison.verdict_words import (
+    comparison_note,
+    decision_sentence,
+    how_compared,
+    mark_note,
+    means_sentence,
+    sampling_notes,
+)
 from confir.studies.comparison.verdicts import BETTER, WORSE
 from confir.studies.gate.gate import Gate
 from confir.studies.gate.table import gate_table
+from confir.studies.ranks.ranking import Ranking
 
 _MARKS: dict[str, Mark] = {BETTER: "▲", WORSE: "▼"}
 
@@ -138,6 +144,34 @@ def group_table(
     if unjoined:
         parts.append(unjoined_sentence(unjoined, "group"))
     return Table((what, *measures), rows, "; ".join([*parts, note] if note else parts))
+
+
+def all_pairs_table(comparison: Comparison, ranking: Ranking | None) -> Table:
+    """Return groups by compact letters, and simultaneous ranks: one row per run, best first."""
+    (grouped,) = comparison.group_runs().by_measure
+    ranks: dict[str, str] = {}
+    if ranking is not None:
+        ends = zip(ranking.simultaneous_low[:, 0], ranking.simultaneous_high[:, 0], strict=True)
+        texts = (f"{low} to {high}" for low, high in ends)
+        ranks = dict(zip(ranking.runs, texts, strict=True))
+    rows = tuple(
+        tuple(
+            map(
+                Cell,
+                (run, score_words(mean), group_letters(*grouped.groups_of(place)))
+                + ((ranks[run],) if ranks else ()),
+            )
+        )
+        for place, (run, mean) in enumerate(zip(grouped.runs, grouped.means, strict=True))
+    )
+    columns = ("run", comparison.measures[0], "group", *(["rank"] if ranks else []))
+    note = (
+        f"Runs with a letter in common do not differ significantly ({how_compared(comparison)}); a rank is "
+        "shown by its interval, and all of these are simultaneous"
+    )
+    if grouped.unjoined:
+        note += f"; {unjoined_sentence(grouped.unjoined, 'letter')}"
+    return Table(columns, rows, f"{note}.")
 
 
 # Of more differences, no sentences are written.

@@ -1,13 +1,12 @@
-"""How a verdict reads: in a sentence, with its evidence and its reason, and counted over many pairs.
+"""How verdicts read: in a sentence, with evidence and reason; and by which intervals and tests they are given.
 
-Terminal, page, gate and records take their words from here. `verdicts` decides; `comparison_notes` says
-by which intervals and tests.
+Terminal, page, gate and records take their words from here; `verdicts` decides.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,15 +14,18 @@ import numpy as np
 from confir.arrays import Floats
 from confir.defaults import NO_FAMILY
 from confir.errors import counted
+from confir.intervals.method_list import METHODS
 from confir.intervals.simultaneous import is_significant
 from confir.number_text import (
     SENTENCE_DECIMALS,
     bracketed,
     level_text,
     p_words,
+    percent,
     score_words,
     signed,
     signed_words,
+    topics_text,
 )
 from confir.studies.comparison.families import CORRECTION_NAMES
 from confir.studies.comparison.paired_tests import find_test
@@ -39,9 +41,9 @@ from confir.studies.comparison.verdicts import (
     Decision,
     significant_directions,
 )
+from confir.studies.corrected_means.sentences import model_notes
 
 if TYPE_CHECKING:
-    from confir.studies.best.teams import TeamBoard
     from confir.studies.comparison.comparison import Comparison
 
 # What is said of a run against another.
@@ -54,30 +56,14 @@ _SAID = {
     NOT_COMPARED: "{run} and {other} are not compared in {measure}, with fewer than 2 topics in common",
 }
 
-# What is said of a number of runs against the baseline, which the first names.
-_AGAINST_BASELINE = {
-    BETTER: "significantly better than {}",
-    WORSE: "significantly worse",
-    INCONCLUSIVE: "inconclusive",
-    EQUIVALENT: "equivalent to it",
-    IDENTICAL: "identical to it",
-    NOT_COMPARED: "not compared with it, for lack of common topics",
-}
+# The sentence of each verdict with gaps for names, which the page fills in for the pair that its reader
+# chooses.
+SENTENCE_FORMS = {word: said.replace("{within}", "") for word, said in _SAID.items()}
 
-# What is said where it is true of all runs.
-_ALL_AGAINST_BASELINE = {
-    BETTER: "All {} are significantly better than {}",
-    WORSE: "All {} are significantly worse than {}",
-    INCONCLUSIVE: "All {} are inconclusive against {}",
-}
+# What an end that is 0 and excluded means, and a verdict that is called borderline.
+OPEN_END = "only the sign of the difference is significant, by the bound for symmetric differences"
 
-
-def sentence_forms() -> dict[str, str]:
-    """Return the sentence of each verdict with gaps for names: ``{run}``, ``{other}``, ``{measure}``.
-
-    The page fills them in for the pair that its reader chooses.
-    """
-    return {word: said.replace("{within}", "") for word, said in _SAID.items()}
+BORDERLINE = "other replicates might change the verdict"
 
 
 def decision_sentence(one: Decision, measure: str, *, brief: bool = False) -> str:
@@ -236,82 +222,102 @@ def _correction_reason(one: Decision) -> str:
     return f"not significant after {name} for {counted(one.pairs, 'pair')}"
 
 
-def pairs_sentence(comparison: Comparison, measure: int, what: str = "run") -> str:
-    """Return how many pairs differ significantly by a measure, and the smallest such difference."""
-    verdicts = comparison.verdict[0, :, measure]
-    significant = np.isin(verdicts, list(OPPOSITE))
-    pairs, found = len(verdicts), int(significant.sum())
-    if not found:
-        which = (
-            f"the two {what}s do not differ" if pairs == 1 else f"none of {pairs:,} pairs differs"
+def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
+    """Return one line that says what the numbers are, and how to get them again."""
+    topics = topics_text(comparison.topics, comparison.scores.model_topics)
+    between = "between runs" if comparison.baseline is None else f"from {comparison.baseline}"
+    titles = [find_test(test).title for test in comparison.tests]
+    if comparison.scores.resampled == "documents":  # t with infinite degrees of freedom
+        titles = ["normal test"]
+    tests = f"p by {', '.join(titles)}"
+    by = _adjusted_by(comparison)
+    if comparison.is_adjusted:
+        tests += f", adjusted by {by}"
+        tests += "" if comparison.is_simultaneous else f" for {_family_text(comparison)}"
+    interval = interval_name(comparison).replace("interval", "confidence interval (CI)", 1)
+    parts = [f"mean difference {between} with {interval}, over {topics}", tests]
+    parts += sampling_notes(comparison, seed)
+    if comparison.margin is not None:
+        adjusted = f", adjusted by {by}" if comparison.is_equivalence_adjusted else ""
+        parts.append(
+            f"equivalence within ±{comparison.margin:g} by two one-sided t tests{adjusted}"
         )
-        return f"{which} significantly"
-    smallest = float(np.abs(comparison.difference[significant, measure]).min())
-    said = score_words(smallest)
-    if pairs == 1:
-        return f"the two {what}s differ significantly, by {said}"
-    verb = "differs" if found == 1 else "differ"
-    share = round(100 * found / pairs)
-    return (
-        f"{found:,} of {pairs:,} pairs {verb} significantly ({share}%); the smallest observed difference "
-        f"that is significant is {said}"
+    resamples = "replicates" in METHODS[comparison.method].needs or any(
+        find_test(test).resamples for test in comparison.tests
     )
+    if resamples or comparison.is_simultaneous:
+        parts.append(
+            counted(comparison.replicates, "replicate") + ("" if seed is None else f", seed {seed}")
+        )
+    if comparison.open_end.any():
+        parts.append(f"(0 or 0): {OPEN_END}")
+    if comparison.borderline.any():
+        parts.append(f"borderline: {BORDERLINE}")
+    return "; ".join(parts)
 
 
-def team_pairs_sentence(teams: TeamBoard, comparison: Comparison, measure: int) -> str:
-    """Return how many pairs of teams differ significantly by their best runs."""
-    best = {runs[measure] for runs in teams.best_runs}
-    words = zip(comparison.pairs, comparison.pair_verdicts(measure), strict=True)
-    verdicts = [word for pair, word in words if best.issuperset(pair)]
-    found = sum(word in OPPOSITE for word in verdicts)
-    verb = "differs" if found == 1 else "differ"
-    return (
-        f"{found:,} of {counted(len(verdicts), 'pair')} of teams {verb} significantly by their best runs, "
-        f"adjusted for all {counted(len(comparison.pairs), 'pair')} of runs"
-    )
+def sampling_notes(comparison: Comparison, seed: int | None) -> list[str]:
+    """Return how topics were sampled and judged, where that is not a simple random sample."""
+    notes = []
+    scores = comparison.scores
+    if scores.design_words:
+        notes.append(f"standard errors by the design, {scores.design_words}")
+    notes += filter(None, [scores.sampling_note(seed)])
+    if comparison.weight is not None:
+        notes.append("by human judgements, estimated from these and the model's (PPI++)")
+        more = comparison.scores.model_topics
+        notes += model_notes(comparison.measures, comparison.weight == 0, more, "differences")
+    return notes
 
 
-def baseline_sentence(
-    comparison: Comparison, measure: int, baseline: str, what: str = "run"
-) -> str:
-    """Return how many runs differ significantly from the baseline, which is named, by a measure."""
-    verdicts = comparison.verdict[0, :, measure].tolist()
-    better, worse = verdicts.count(BETTER), verdicts.count(WORSE)
-    rest = len(verdicts) - better - worse
-    others = "" if not rest else f", and {rest:,} do not differ significantly"
-    return (
-        f"{better:,} of {counted(len(verdicts), what)} {'is' if better == 1 else 'are'} significantly "
-        f"better than {baseline} in {comparison.measures[measure]}, {worse:,} significantly "
-        f"worse{others}"
-    )
+def interval_name(comparison: Comparison) -> str:
+    """Return the name of the interval shown with a verdict: ``simultaneous 95% interval, all 10 pairs``."""
+    if comparison.is_simultaneous:
+        return f"simultaneous {percent(comparison.level)} interval, {_family_text(comparison)}"
+    name = f"{percent(comparison.level)} interval by {comparison.method}"
+    if comparison.is_adjusted:
+        return f"{name} (of each pair alone)"
+    return name if comparison.tested.max() < 2 else f"{name}{_not_adjusted(comparison)}"
 
 
-def baseline_headline(comparison: Comparison, baseline: str) -> str:
-    """Return what is said of all runs against the baseline, which is named, by the first measure."""
-    words = comparison.pair_verdicts()
-    counts = {word: words.count(word) for word in _AGAINST_BASELINE}
-    said = [
-        f"{counts[word] or 'none'} {'is' if counts[word] == 1 else 'are'} {text.format(baseline)}"
-        for word, text in _AGAINST_BASELINE.items()
-        if counts[word] or word == BETTER
-    ]
-    others = counted(len(words), "other run")
-    (alike, *more) = (word for word, count in counts.items() if count)
-    if not more and alike in _ALL_AGAINST_BASELINE:
-        all_of_them = _ALL_AGAINST_BASELINE[alike].format(others, baseline)
-        return f"{all_of_them} by {comparison.measures[0]}"
-    listed = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
-    return f"Of {others}, {listed} by {comparison.measures[0]}"
+def how_compared(comparison: Comparison) -> str:
+    """Return by what verdicts are given, in a few words for a report."""
+    if comparison.is_simultaneous:
+        return f"simultaneous {percent(comparison.level)} intervals, {_family_text(comparison)}"
+    alone = f"paired {find_test(comparison.tests[0]).title}, α = {1 - comparison.level:.4g}"
+    return alone if comparison.tested.max() < 2 else f"{alone}{_not_adjusted(comparison)}"
 
 
-def short_counts(words: Sequence[str]) -> str:
-    """Return how many runs are better and worse than the baseline: ``2 runs better and 1 worse``."""
-    return f"{counted(words.count(BETTER), 'run')} better and {words.count(WORSE):,} worse"
+def _not_adjusted(comparison: Comparison) -> str:
+    """Return that verdicts on several pairs are not adjusted for them, where that is so."""
+    if comparison.is_adjusted or all(find_test(test).corrected for test in comparison.tests):
+        return ""
+    return f", not adjusted for {counted(int(comparison.tested.max()), 'pair')}"
 
 
-def unjoined_sentence(pairs: int, what: str) -> str:
-    """Return how many pairs lack a common group or bar without a significant difference."""
-    does = "does" if pairs == 1 else "do"
-    return (
-        f"{counted(pairs, 'pair')} without a common {what} {does} not differ significantly, either"
-    )
+def _adjusted_by(comparison: Comparison) -> str:
+    """Return what adjusts p-values: the correction, or the largest t of the family."""
+    if comparison.ranges is not None:
+        return "the permuted ranges"
+    if comparison.correction is None:
+        return "the studentised maximum"
+    return CORRECTION_NAMES.get(comparison.correction, "")
+
+
+def mark_note(comparison: Comparison) -> str:
+    """Return what the marks mean, and by which test."""
+    parts = [find_test(comparison.tests[0]).title, interval_name(comparison)]
+    if comparison.is_adjusted and not comparison.is_simultaneous:
+        parts.insert(1, _adjusted_by(comparison))
+    return f"▲ ▼ significantly better, worse than {comparison.baseline}: {', '.join(parts)}"
+
+
+def _family_text(comparison: Comparison) -> str:
+    """Return for how many pairs decisions are adjusted; measures may have tested fewer."""
+    most = int(comparison.tested.max())
+    at_most = "" if (comparison.tested == most).all() else "at most "
+    if not comparison.is_simultaneous:
+        return f"{at_most}{counted(most, 'pair')} within each measure"
+    every = "all " if comparison.baseline is None and not at_most else at_most
+    against = "" if comparison.baseline is None else f" with {comparison.baseline}"
+    return f"{every}{counted(most, 'pair')}{against}"

@@ -22,7 +22,7 @@ from confir.studies.comparison.paired_tests import (
     equivalence_p_values,
     same_sign_p,
 )
-from confir.studies.comparison.pairs import LEAST_TOPICS, MeanDifferences
+from confir.studies.comparison.pairs import MeanDifferences
 
 BETTER, WORSE, EQUIVALENT = "better", "worse", "equivalent"
 IDENTICAL, INCONCLUSIVE = "identical", "inconclusive"
@@ -298,9 +298,3 @@ def significant_directions(
     found = np.where(estimates.constant & unlimited, direction, by_limits)
     agrees = (found == direction) & (np.sign(estimates.difference) == direction)
     return np.where(agrees & is_significant(p_adjusted, level), found, 0).astype(np.int64)
-
-
-def count_tested(means: MeanDifferences) -> Integers:
-    """Return the number of pairs that are tested, by measure: identical runs are not."""
-    tested: Integers = np.sum((means.topics >= LEAST_TOPICS) & ~means.identical, axis=0)
-    return tested

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from confir.number_text import interval_text, number_text, percent
+from confir.number_text import number_text, percent
 from confir.report.tables import Cell, Table
 from confir.studies.components.components import Components
 
@@ -17,9 +17,7 @@ def reliability_table(components: Components) -> Table:
         cells = [f"{number:,}" for number in numbers]
         for kind in ("relative", "absolute"):
             limits = (record[kind], record[f"{kind}_low"], record[f"{kind}_high"])
-            cells.append(
-                interval_text(*limits) if limits[0] == limits[0] else number_text(limits[0])
-            )
+            cells.append(number_text(*limits) if limits[0] == limits[0] else number_text(limits[0]))
         rows.append(tuple(Cell(text, strong=mine) for text in cells))
     note = (
         f"with {percent(components.level)} intervals, under normal effects; Eρ²: reliability of differences "

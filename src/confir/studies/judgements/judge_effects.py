@@ -16,7 +16,7 @@ from confir.errors import ConfirWarning, collect_warnings, counted
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import DEFAULT_METHOD, METHODS
-from confir.number_text import NumberText, percent, signed
+from confir.number_text import number_text, percent, signed
 from confir.order import best_first
 from confir.resampling.statistics import STATISTICS
 from confir.resampling.topic_sample import TopicSample
@@ -110,7 +110,7 @@ def _cell(*names: str, is_signed: bool = False) -> Callable[[Record], str]:
 
     def text(row: Record) -> str:
         return (
-            NumberText.of(*(row[name] for name in names), is_signed=is_signed)
+            number_text(*(row[name] for name in names), is_signed=is_signed)
             if row["effect"]
             else ""
         )

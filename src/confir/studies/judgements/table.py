@@ -9,7 +9,7 @@ import numpy as np
 
 from confir.data.result import Record
 from confir.errors import counted, enumerate_names
-from confir.number_text import difference_text, interval_text, percent, share_text, signed
+from confir.number_text import difference_text, number_text, percent, share_text, signed
 from confir.order import TIE
 from confir.report.tables import Cell, Table
 from confir.studies.judgements.grade_agreement import GradeAgreement, pair_note
@@ -55,7 +55,7 @@ def _agreement_rows(record: Record) -> list[Row]:
     return [
         ("documents of both", f"{record['documents']:,}"),
         ("same grade", share_text(record["same_grade"])),
-        *((name, interval_text(*_limits(record, field))) for name, field in _AGREEMENT),
+        *((name, number_text(*_limits(record, field))) for name, field in _AGREEMENT),
     ]
 
 
@@ -63,7 +63,7 @@ def _board_rows(record: Record) -> list[Row]:
     found = [("bias of the means", difference_text(*_limits(record, "bias")))]
     if not record["run_pairs"]:
         return found
-    found += [(name, interval_text(*_limits(record, field))) for name, field in _CORRELATIONS]
+    found += [(name, number_text(*_limits(record, field))) for name, field in _CORRELATIONS]
     significant, rest = record["significant"], record["run_pairs"] - record["significant"]
     found += [
         (f"verdicts {name}", f"{record[name]:,} of {significant:,}")
@@ -94,7 +94,7 @@ def judgement_note(comparison: JudgementComparison) -> str:
 
 def _joint_note(agreement: GradeAgreement, judges: int) -> str:
     limits = agreement.joint_alpha, agreement.joint_low, agreement.joint_high
-    return f"α of all {judges} judges {interval_text(*limits)}"
+    return f"α of all {judges} judges {number_text(*limits)}"
 
 
 def agreement_table(agreement: GradeAgreement) -> Table:

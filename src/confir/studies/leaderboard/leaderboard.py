@@ -9,7 +9,7 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.errors import counted, enumerate_names
-from confir.number_text import NumberText
+from confir.number_text import number_text
 from confir.order import best_first
 
 # Decimals of numbers in sentences.
@@ -144,7 +144,7 @@ class Leaderboard(Result):
         if members == 1:
             return f"{self.runs[first]} is the best of the {runs} by mean {self.measure} {about}"
         three = self.macro[first], self.macro_low[first], self.macro_high[first]
-        mean = NumberText.of(*map(float, three), decimals=_SAID_DECIMALS)
+        mean = number_text(*map(float, three), decimals=_SAID_DECIMALS)
         which = "each" if members == len(self.runs) else f"{members:,}"
         leaders = [self.runs[run] for run in self.order if self.rank[run] == 1]
         named = " and ".join(leaders) if len(leaders) < 3 else enumerate_names(leaders, 3)

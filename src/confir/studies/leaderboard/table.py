@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from confir.errors import counted
-from confir.number_text import NumberText, difference_text, interval_text, number_text, p_text
+from confir.number_text import difference_text, number_text, p_text
 from confir.order import is_best
 from confir.report.answer_parts import AnswerPart
 from confir.report.tables import Cell, Table
@@ -49,13 +49,13 @@ def mean_cells(board: Leaderboard) -> Iterator[tuple[Cell, ...]]:
     for run in board.order:
         limits = [float(a[run]) for a in (board.macro, board.macro_low, board.macro_high)]
         cells = [
-            Cell(interval_text(*limits), bool(top[run])),
+            Cell(number_text(*limits), bool(top[run])),
             Cell(f"{board.borda[run]:,.10g}", bool(borda[run])),
         ]
         for place, best in enumerate(tops):
             numbers = [float(a[place, run]) for a in (board.mean, board.low, board.high)]
             known = not math.isnan(numbers[1])
-            text = interval_text(*numbers) if known else number_text(numbers[0])
+            text = number_text(*numbers) if known else number_text(numbers[0])
             cells.append(Cell(text, bool(best[run])))
         yield tuple(cells)
 
@@ -98,13 +98,11 @@ def _next_text(board: Leaderboard, run: int) -> str:
 
 def board_part(board: Leaderboard, table: Table) -> AnswerPart:
     """Return a leaderboard in words, and its table below."""
-    sentences = board.sentence(), pairs_sentence(board), _why(board)
+    why = ""
+    if board.ruled_out:
+        why = ruled_out_sentence(board.ruled_out, board.runs[board.order[0]])
+    sentences = board.sentence(), pairs_sentence(board), why
     return AnswerPart("Leaderboard", tuple(filter(None, sentences)), table)
-
-
-def _why(board: Leaderboard) -> str:
-    """Return why runs are ruled out as the best whose pair with it is inconclusive, if any are."""
-    return ruled_out_sentence(board.ruled_out, board.runs[board.order[0]])
 
 
 def pairs_sentence(board: Leaderboard) -> str:
@@ -117,7 +115,7 @@ def pairs_sentence(board: Leaderboard) -> str:
         return f"none of {counted(board.pairs, 'pair')} differs significantly on {board.about}"
     verb = "differs" if board.significant == 1 else "differ"
     share = round(100 * board.significant / board.pairs)
-    smallest = NumberText.of(board.smallest, decimals=_SAID_DECIMALS)
+    smallest = number_text(board.smallest, decimals=_SAID_DECIMALS)
     return (
         f"{board.significant:,} of {counted(board.pairs, 'pair')} {verb} significantly ({share}%); the "
         f"smallest observed difference that is significant is {smallest}"

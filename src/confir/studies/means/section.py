@@ -14,8 +14,8 @@ from confir.intervals.method_list import METHODS
 from confir.number_text import (
     SENTENCE_DECIMALS,
     difference_text,
-    interval_text,
     limits_words,
+    number_text,
     percent,
     score_words,
     topics_text,
@@ -28,7 +28,7 @@ from confir.report.sections import Scope, Section, Sentence
 from confir.report.tables import Cell, Mark, Table, rounded, to_markdown, topics_column
 from confir.studies.best.best_runs import BestRuns
 from confir.studies.comparison.comparison import Comparison, Place
-from confir.studies.comparison.comparison_notes import how_compared
+from confir.studies.comparison.verdict_words import how_compared
 from confir.studies.comparison.verdicts import OPPOSITE
 from confir.studies.means.board import first_board
 from confir.studies.means.headline import (
@@ -96,7 +96,7 @@ def board_table(contents: MeasureContents, settings: Settings) -> Table:
     interval: Interval = contents["means"][settings.level]
     gaps = _gaps(contents, settings.level, settings.baseline)
     heading, counts = topics_column(contents.scores.topic_counts())
-    means = [interval_text(*numbers) for numbers in means_with_limits(interval)]
+    means = [number_text(*numbers) for numbers in means_with_limits(interval)]
     rows = tuple(
         (
             Cell(contents.scores.runs[run], strong=gaps is not None and gaps.rows[run][2]),
@@ -116,7 +116,7 @@ def board_table(contents: MeasureContents, settings: Settings) -> Table:
 def _marked_table(contents: MeasureContents, settings: Settings, mark: Mark, how: str) -> Table:
     """Return means with intervals, all of them with the same mark."""
     interval: Interval = contents["means"][settings.level]
-    means = [interval_text(*numbers) for numbers in means_with_limits(interval)]
+    means = [number_text(*numbers) for numbers in means_with_limits(interval)]
     rows = tuple(
         (Cell(contents.scores.runs[run]), Cell(means[run], mark=mark)) for run in contents.order
     )

@@ -10,7 +10,7 @@ from confir.arrays import Integers
 from confir.data.scores import Scores
 from confir.errors import enumerate_names
 from confir.intervals.interval import Interval, name_methods
-from confir.number_text import interval_text, number_text, percent, topics_text
+from confir.number_text import number_text, percent, topics_text
 from confir.order import TIE, best_first
 from confir.report.tables import Cell, RowBeside, Table, best_runs, topics_column
 
@@ -47,7 +47,7 @@ def interval_table(
     for r in best_first(mean[:, 0]):
         for (low, high), label in zip(limits, labels, strict=True):
             cells = [
-                Cell(interval_text(mean[r, m], low[r, m], high[r, m]), bool(best[r, m]))
+                Cell(number_text(mean[r, m], low[r, m], high[r, m]), bool(best[r, m]))
                 for m in range(len(measures))
             ]
             rows.append((Cell(runs[r]), *([Cell(label)] if several else []), *counts[r], *cells))

@@ -20,9 +20,9 @@ from confir.report.result_table import result_table
 from confir.report.tables import to_html
 from confir.studies.best.section import best_gaps
 from confir.studies.best.table import excluded_sentence
-from confir.studies.comparison.section import baseline_gaps
+from confir.studies.comparison.baseline_section import baseline_gaps
+from confir.studies.comparison.pair_counts import baseline_sentence, pairs_sentence
 from confir.studies.comparison.table import group_table
-from confir.studies.comparison.verdict_words import baseline_sentence, pairs_sentence
 from confir.studies.gate.gate import Gate
 from confir.studies.means.board import Board, first_board
 from confir.studies.preferences.preferences import Preferences

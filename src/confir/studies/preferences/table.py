@@ -7,7 +7,7 @@ from operator import itemgetter
 
 from confir.data.table_columns import Role, TableColumn
 from confir.errors import counted
-from confir.number_text import SENTENCE_DECIMALS, NumberText, p_words, percent
+from confir.number_text import SENTENCE_DECIMALS, number_text, p_words, percent
 from confir.report.messages import isolated
 from confir.report.result_table import records_table, result_table
 from confir.report.tables import Table
@@ -32,7 +32,7 @@ def best_sentence(found: Preferences) -> str:
     if members == 1:
         return f"{top} is the best of the {systems} {sure}"
     numbers = (float(part[first]) for part in (found.strength, found.low, found.high))
-    strength = NumberText.of(*numbers, decimals=SENTENCE_DECIMALS)
+    strength = number_text(*numbers, decimals=SENTENCE_DECIMALS)
     which = "each" if members == len(found.runs) else f"{members:,}"
     return f"{top} has the highest strength, {strength}; {which} of the {systems} may be the best {sure}"
 

@@ -47,13 +47,8 @@ def rank_tests(pairs: RunPairs) -> tuple[Floats, Floats]:
     return marginal_rank_p(pairs), np.minimum(better, worse[:, ::-1])
 
 
-def marginal_rank_p(pairs: RunPairs) -> Floats:
-    """Return the p-values of each run's ranks, adjusted for the comparisons of the one run."""
-    return np.stack([_marginal_p(pairs, run) for run in range(pairs.runs)])
-
-
 def borderline_ranks(p: Floats, level: float, draws: int) -> Booleans:
-    """Return for which runs other replicates might change a limit of the rank: from runs × ranks."""
+    """Return for which runs another seed might change a limit of the rank: from runs × ranks."""
     error = MONTE_CARLO_ERRORS * monte_carlo_error(p, draws) if draws else np.zeros_like(p)
     narrow, wide = (
         rank_limits(np.clip(moved, 0.0, 1.0), level) for moved in (p - error, p + error)
@@ -70,25 +65,29 @@ def rank_limits(p: Floats, level: float) -> tuple[Integers, Integers]:
     return low, high
 
 
-def _marginal_p(pairs: RunPairs, run: int) -> Floats:
-    """Return the p-values of one run's ranks: rejected where too many are better, or worse."""
+def marginal_rank_p(pairs: RunPairs) -> Floats:
+    """Return the p-values of each run's ranks, adjusted for the comparisons of the one run.
+
+    A rank is rejected where too many of the others are better, or too many worse.
+    """
     runs = pairs.runs
     if runs == 1:
-        return np.ones(1)
-    above, below = pairs.maxima.above[run], pairs.maxima.below[run]
-    maxima = (pairs.above_in_order[run], np.sort(below), np.sort(np.maximum(above, below)))
-    tests = _RankTests(runs, pairs.df, maxima if runs > 2 else ())
-    sides = []
-    for sign in (1, -1):
-        t = np.delete(sign * pairs.t[run], run)
-        sums = np.delete(sign * pairs.self_normalised[run], run)
-        exact = np.delete(pairs.exact[run] & (sign * pairs.difference[run] > 0), run)
-        certain = symmetric_bound(sums, runs - 1, 1) if runs > 2 else np.ones(1)
-        certain = np.where(exact, min(1.0, (runs - 1) * pairs.constant_p), certain)
-        better = np.arange(1, runs + 1)
-        needed = better if sign > 0 else better[::-1]
-        sides.append(tests.rejecting(t, certain, needed))
-    return np.minimum(*sides)
+        return np.ones((1, 1))
+    better = np.arange(1, runs + 1)
+    found = np.empty((2, runs, runs))
+    for run in range(runs):
+        above, below = pairs.maxima.above[run], pairs.maxima.below[run]
+        maxima = (pairs.above_in_order[run], np.sort(below), np.sort(np.maximum(above, below)))
+        tests = _RankTests(runs, pairs.df, maxima if runs > 2 else ())
+        for side, sign, needed in zip(found, (1, -1), (better, better[::-1]), strict=True):
+            t = np.delete(sign * pairs.t[run], run)
+            sums = np.delete(sign * pairs.self_normalised[run], run)
+            exact = np.delete(pairs.exact[run] & (sign * pairs.difference[run] > 0), run)
+            certain = symmetric_bound(sums, runs - 1, 1) if runs > 2 else np.ones(1)
+            certain = np.where(exact, min(1.0, (runs - 1) * pairs.constant_p), certain)
+            side[run] = tests.rejecting(t, certain, needed)
+    least: Floats = found.min(axis=0)
+    return least
 
 
 class _RankTests(NamedTuple):
@@ -122,22 +121,24 @@ class _RankTests(NamedTuple):
         from scipy.special import stdtr
 
         either = _share(self.maxima[2], t) if self.maxima else np.ones_like(t)
-        by_t = np.minimum(
-            either, (self.runs - 1) * stdtr(self.df, -t)
-        )  # signs above it add nothing
+        by_t = np.minimum(either, (self.runs - 1) * stdtr(self.df, -t))  # signs above add nothing
         order = np.argsort(certain, kind="stable")
         helpful = order[certain[order] < np.minimum(_LARGEST_P, by_t[order])]
-        p = self.p_values(_kth_largest(t, needed))
+        p = self.p_values(t, needed)
         for count, place in enumerate(helpful.tolist(), start=1):
-            rest = np.delete(t, helpful[:count])
-            beside = self.p_values(_kth_largest(rest, needed - count))
+            beside = self.p_values(np.delete(t, helpful[:count]), needed - count)
             p = np.minimum(p, np.maximum(beside, certain[place]))
         return p
 
-    def p_values(self, t: Floats) -> Floats:
-        """Return the p-values of all ranks from what must be significant to reject each of them."""
+    def p_values(self, statistics: Floats, needed: Integers) -> Floats:
+        """Return the p-values of all ranks, each by the statistic that must be significant.
+
+        That is the 1st, 2nd, … largest: ∞ where none is needed, -∞ where there are too few.
+        """
         from scipy.special import stdtr
 
+        ordered = np.concatenate([[np.inf], -np.sort(-statistics), [-np.inf]])
+        t = ordered[np.clip(needed, 0, len(statistics) + 1)]
         others = self.runs - 1
         tail = stdtr(self.df, -t)
         better = np.arange(others + 1)  # runs that are better than one of rank 1, 2, …
@@ -149,12 +150,6 @@ class _RankTests(NamedTuple):
         p = np.maximum(adjusted, tail)  # never less than that of a single comparison
         p = np.where(t > 0, np.minimum(p, 1.0), 1.0)
         return np.where(np.isposinf(t), 0.0, p)
-
-
-def _kth_largest(values: Floats, places: Integers) -> Floats:
-    """Return the 1st, 2nd, … largest value; ∞ for a place before the first, -∞ after the last."""
-    ordered = np.concatenate([[np.inf], -np.sort(-values), [-np.inf]])
-    return ordered[np.clip(places, 0, len(values) + 1)]
 
 
 def _share(maxima: Floats, t: Floats) -> Floats:

@@ -15,7 +15,7 @@ from confir.report.messages import isolated
 from confir.report.page_data import in_full
 from confir.report.sections import Figure, Scope, Section
 from confir.studies.comparison.chart import topic_chart
-from confir.studies.comparison.topic_differences import TopicDifferences
+from confir.studies.comparison.pair_results import TopicDifferences
 from confir.studies.topic_difficulty.chart import topic_score_chart
 from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty, describe_topics
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from confir.errors import counted, enumerate_names
-from confir.number_text import SENTENCE_DECIMALS, NumberText, p_words, signed
+from confir.number_text import SENTENCE_DECIMALS, number_text, p_words, signed
 from confir.studies.comparison.verdicts import BETTER, NOT_COMPARED, OPPOSITE, WORSE
 from confir.studies.topic_groups.group_differences import GroupComparison
 
@@ -111,7 +111,7 @@ def _named(comparison: GroupComparison, places: Sequence[int], pair: int, measur
 
 def _with_interval(comparison: GroupComparison, place: int, pair: int, measure: int) -> str:
     arrays = comparison.difference, comparison.low, comparison.high
-    text = NumberText.of(
+    text = number_text(
         *(float(array[place, pair, measure]) for array in arrays),
         is_signed=True,
         open_end=int(comparison.open_end[place, pair, measure]),

@@ -21,7 +21,7 @@ from confir.resampling.pair_draws import BorrowedVariance, median_variance
 from confir.resampling.replicates import FURTHER, can_draw_further
 from confir.resampling.sample import Sample
 from confir.resampling.studentised_maxima import largest_statistics
-from confir.studies.comparison.compare import check_topics
+from confir.studies.comparison.compare_warnings import check_topics
 from confir.studies.comparison.families import Families
 from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.pairs import (
@@ -30,7 +30,7 @@ from confir.studies.comparison.pairs import (
     mean_differences,
     pair_runs,
 )
-from confir.studies.comparison.verdicts import BETTER, WORSE, Estimates, Words, count_tested, decide
+from confir.studies.comparison.verdicts import BETTER, WORSE, Estimates, Words, decide
 
 DOMINATED, FRONTIER, UNDECIDED = STATUSES = ("dominated", "frontier", "undecided")
 
@@ -169,7 +169,7 @@ def _directions(
     the largest t* is taken over both, on the same topics. Where a decision is borderline, ten times as
     many replicates are drawn.
     """
-    m = int(sum(count_tested(one.means)[0] for one in quantities))
+    m = int(sum(one.means.tested[0] for one in quantities))
     found = _drawn_directions(quantities, m, level, replicates, seed)
     unclear = any((one.least != one.most).any() for one in found)
     if unclear and can_draw_further(m, int(quantities[0].means.topics.max()), replicates):

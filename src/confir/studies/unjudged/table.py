@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from confir.number_text import interval_text, limits_text, number_text, share_text
+from confir.number_text import limits_text, number_text, share_text
 from confir.report.tables import RowBeside
 
 # How as many numbers are written: a mean, its bounds, or an estimate with its limits.
-_WRITTEN: dict[int, Callable[..., str]] = {1: number_text, 2: limits_text, 3: interval_text}
+_WRITTEN: dict[int, Callable[..., str]] = {1: number_text, 2: limits_text, 3: number_text}
 
 
 def rows_beside(label: str, result: Any, names: Collection[str]) -> list[RowBeside]:
