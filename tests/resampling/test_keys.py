@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from confir.data.ranked_lists.docids import Docids
+from confir.data.ids import Docids
 from confir.resampling import document_kernels
 from confir.resampling.document_kernels import document_keys
 from confir.resampling.key_kernels import compile_kernel

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from confir.arrays import Booleans, Bytes, Floats, Integers
 from confir.compilation import Compile, compile_with_numba
-from confir.data.long_tables.id_hashes import (
+from confir.data.ids import (
     FIRST_FACTOR,
     S27,
     S30,
@@ -26,10 +26,10 @@ from confir.data.long_tables.id_hashes import (
     S32,
     SECOND_FACTOR,
     STEP,
+    Docids,
     Words,
     mix_words,
 )
-from confir.data.ranked_lists.docids import Docids
 from confir.parallel import run_in_threads
 from confir.resampling.key_kernels import KEY_BYTES, LONGEST_HASHED, compile_kernel
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from confir.arrays import Bytes, Integers, Numbers
 from confir.compilation import Compile, compile_with_numba, inline_parts
-from confir.data.long_tables.id_hashes import Words
+from confir.data.ids import Words
 
 KeyKernel: TypeAlias = Callable[[Bytes, Integers, Numbers, Words], None]
 

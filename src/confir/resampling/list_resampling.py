@@ -10,7 +10,7 @@ import numpy as np
 
 from confir.arguments import as_generator, check_replicates
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.long_tables.id_hashes import Words
+from confir.data.ids import Words
 from confir.data.ranked_lists.held_lists import HeldLists, TopicLists, split_by_size, topic_blocks
 from confir.data.ranked_lists.rankings import Rankings, restrict_rankings, stack_rankings
 from confir.data.reading_rules import Missing
@@ -143,7 +143,9 @@ class PreparedLists:
     def __init__(self, lists: TopicLists, drawing: Drawing) -> None:
         self._lists, self.drawing = lists, drawing
         self._kept, left_out = _with_relevant(lists)
-        parts = restrict_rankings(lists.rankings(), self._kept)
+        parts = lists.rankings()
+        if not self._kept.all():
+            parts = restrict_rankings(parts, self._kept)
         with_unknown = list(zip(parts, lists.unknown, strict=True))
         scores = score_rankings(
             parts[0].qrels,
@@ -185,7 +187,7 @@ class PreparedLists:
         most_keys = min(needed, self._lists.mentioned * len(self.blocks))
         keys = np.zeros(len(used), np.uint64)
         keys[places] = seeded_keys(
-            document_keys(lists.docids.take(places), most_keys), self.drawing.seed
+            document_keys(lists.docids[places], most_keys), self.drawing.seed
         )
         loaded = compile_kernels.cache_info().currsize > 0
         worth = needed * self.drawing.replicates >= _WORTH_COMPILING
