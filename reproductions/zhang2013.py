@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
+from confir.studies.bias_variance.table import bias_variance_table
 
 from confir.data.formats.runs_and_qrels import read_qrels, read_run
 from confir.data.qrels import Qrels
@@ -29,7 +30,6 @@ from confir.report.chart_files import save_chart
 from confir.report.tables import Cell, Table, to_markdown, to_text
 from confir.studies.bias_variance.bias_variance import BiasVariance, decompose_error
 from confir.studies.bias_variance.chart import bias_variance_chart, total_chart
-from confir.studies.bias_variance.table import bias_variance_table
 
 SEED = 2013
 FEEDBACK_DEPTH = 30

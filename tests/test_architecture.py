@@ -10,7 +10,7 @@ import pytest
 import confir
 from confir.studies import STUDIES
 from confir.studies.collection.collection_means import MEAN_METHODS
-from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T
+from confir.studies.coverage.miss_counts import PUBLISHED_BOOTSTRAP_T
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "confir"
 LAYERS = ("data", "measures", "resampling", "intervals", "statistics")

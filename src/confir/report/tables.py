@@ -10,7 +10,7 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.control_characters import CONTROL, without_controls
-from confir.number_text import NumberText, runs_differ_in_topics
+from confir.number_text import NumberText, runs_differ_in_topics, topic_counts_text
 from confir.order import is_best
 from confir.report.text_layout import fits, lay_out, part_columns, wrap_words
 
@@ -99,11 +99,7 @@ def topics_column(topics: Integers) -> tuple[tuple[str, ...], list[tuple[Cell, .
     """
     if not runs_differ_in_topics(topics).any():
         return (), [() for _ in topics]
-    texts = [
-        ", ".join(f"{n:,}" for n in (row if len(set(row)) > 1 else row[:1]))
-        for row in topics.tolist()
-    ]
-    return ("topics",), [(Cell(text),) for text in texts]
+    return ("topics",), [(Cell(topic_counts_text(row)),) for row in topics.tolist()]
 
 
 def rounded(table: Table, decimals: int) -> Table:
