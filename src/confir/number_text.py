@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import Decimal
 
 import numpy as np
@@ -234,6 +235,11 @@ def topics_text(counts: Integers, model_topics: int = 0) -> str:
         return f"{topics} with human judgements and {model_topics:,} with a model's"
     fewest = int(counts[counts > 0].min(initial=most))
     return topics if fewest == most else f"{fewest:,} to {topics}"
+
+
+def topic_counts_text(counts: Sequence[int]) -> str:
+    """Return the numbers of topics of a run's means by several measures; one where all agree."""
+    return ", ".join(f"{n:,}" for n in (counts if len(set(counts)) > 1 else counts[:1]))
 
 
 def runs_differ_in_topics(counts: Integers) -> Booleans:

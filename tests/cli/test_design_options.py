@@ -6,6 +6,7 @@ import re
 import pytest
 
 import confir
+from confir.cli.schema import schema_text
 from requirements import required
 from samples import short_sample
 
@@ -68,6 +69,7 @@ def test_records_have_the_effective_topics_by_a_design_alone(confir_command, fil
         files[0], files[1:], "AP", design=topics, cluster="conversation", weight="traffic"
     )
     assert records == confir.confidence_interval(scores).to_records()
+    assert records[0].keys() <= json.loads(schema_text())["$defs"]["mean"]["properties"].keys()
 
 
 @pytest.mark.parametrize(

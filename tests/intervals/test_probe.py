@@ -13,7 +13,7 @@ from confir.intervals.probe import Probe, TargetCounts, mirrored, side_of_quanti
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.kinds import as_topic_sample
 from confir.resampling.replicates import draw_topics
-from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T
+from confir.studies.coverage.miss_counts import PUBLISHED_BOOTSTRAP_T
 
 COUNTING = [m for m in (*METHODS.values(), PUBLISHED_BOOTSTRAP_T) if m.count_side is not None]
 LEVELS = (0.1, 0.5, 0.95, 0.99)

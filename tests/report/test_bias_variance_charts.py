@@ -9,13 +9,13 @@ from chart_labels import names_of
 from confir.data.scores import Scores
 from confir.report.charts import round_ticks
 from confir.report.result_chart import chart
+from confir.report.result_table import result_table
 from confir.studies.bias_variance.bias_variance import decompose_error
 from confir.studies.bias_variance.chart import (
     _equal_totals,
-    _worth_naming,
+    _labels,
     total_chart,
 )
-from confir.studies.bias_variance.table import bias_variance_table
 
 
 def decompose(runs: int, **options):
@@ -84,7 +84,7 @@ def test_steps_are_round():
 def test_many_runs_are_named_sparingly():
     result = decompose(30)
     records = [r for r in result.to_records() if r["measure"] == "AP"]
-    named = _worth_naming(records)
+    named = _labels(records).values()
     assert 1 <= len(named) <= 5
     assert min(records, key=lambda r: r["total"])["run"] in named
 
@@ -98,7 +98,7 @@ def test_the_second_figure_shows_the_total(swept):
 
 
 def test_the_table_has_the_smallest_total_first_and_marks_the_best(swept):
-    table = bias_variance_table(swept)
+    table = result_table(swept)
     assert table.columns[:2] == ("measure", "run")
     assert table.columns[-3:] == ("RI", "<Init", "k")
     totals = [float(row[5].text.split()[0]) for row in table.rows[:5]]
@@ -114,7 +114,7 @@ def test_runs_that_tie_both_stand_out_and_one_without_scores_is_last():
     values[:, 2] = values[::-1, 1] + [[1e-16], [0.0], [-1e-16], [0.0], [5e-17]]
     values[:, 1:3] += 0.4
     scores = Scores(tuple("12345"), ("none", "a", "b", "low"), ("AP",), values)
-    rows = bias_variance_table(decompose_error(scores, target=1.0, replicates=99, rng=1)).rows
+    rows = result_table(decompose_error(scores, target=1.0, replicates=99, rng=1)).rows
     assert [row[0].text for row in rows][2:] == ["low", "none"]
     bias, total = ([row[column].strong for row in rows] for column in (2, 4))
     assert bias == total == [True, True, False, False]

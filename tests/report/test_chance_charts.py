@@ -10,8 +10,9 @@ import confir
 from chart_labels import names_of, without_numbers
 from confir.data.scores import Scores
 from confir.report.result_chart import chart
+from confir.report.result_table import records_table, result_table
+from confir.studies.chance.chance import TOPIC_COLUMNS
 from confir.studies.chance.random_baseline import compare_with_chance, describe_chance
-from confir.studies.chance.table import chance_note, chance_table, chance_topic_table
 
 QRELS = {"1": {"a": 1, "b": 1}, "2": {"a": 1}}
 
@@ -22,6 +23,10 @@ def with_runs():
     scores = Scores(("1", "2"), ("good", "bad"), ("AP", "P@10"), values)
     qrels = confir.as_qrels(QRELS)
     return compare_with_chance(qrels, scores, documents=20, rng=1)
+
+
+def topic_table(chance):
+    return records_table(chance.to_records(per_topic=True), TOPIC_COLUMNS)
 
 
 def datasets(drawing):
@@ -51,7 +56,7 @@ def test_without_runs_the_chart_shows_topics():
 
 
 def test_the_table_puts_runs_above_chance_and_marks_the_best(with_runs):
-    table = chance_table(with_runs)
+    table = result_table(with_runs)
     assert table.columns == ("run", "AP", "P@10", "p of AP")
     assert [row[0].text for row in table.rows] == ["good", "bad", "chance"]
     assert [cell.strong for cell in table.rows[0]] == [False, True, False, False]
@@ -72,7 +77,7 @@ def with_missing():
 
 
 def test_runs_with_topics_of_their_own_have_a_chance_of_their_own(with_missing):
-    table = chance_table(with_missing)
+    table = result_table(with_missing)
     assert table.columns == ("run", "topics", "AP", "chance, AP")
     first, second = with_missing.expected[:, 0]
     shown = {row[0].text: row[3].text.split(" ± ")[0] for row in table.rows}
@@ -87,7 +92,7 @@ def test_runs_with_topics_of_their_own_have_a_chance_of_their_own(with_missing):
     assert not any(row[2].strong for row in table.rows)
     assert table.rows[-1][2].text == "–"
     assert [record["topics"] for record in with_missing.to_records()] == [0, 2, 1, 1]
-    assert "means over 1 to 2 topics" in chance_note(with_missing)
+    assert "means over 1 to 2 topics" in with_missing.note()
 
 
 def test_the_chart_shows_a_chance_of_each_run_where_the_table_does(with_missing):
@@ -103,7 +108,7 @@ def test_a_run_without_scores_leaves_the_chance_of_the_others_shared(with_runs):
     values[:, 0] = np.nan
     scores = Scores(("1", "2"), ("none", "bad"), ("AP", "P@10"), values)
     qrels = confir.as_qrels(QRELS)
-    table = chance_table(compare_with_chance(qrels, scores, documents=20, draws=0))
+    table = result_table(compare_with_chance(qrels, scores, documents=20, draws=0))
     assert [row[0].text for row in table.rows] == ["bad", "none", "chance"]
     assert table.rows[2][1].text.startswith(f"{with_runs.expected[:, 0].mean():.4g} ± ")
 
@@ -112,19 +117,19 @@ def test_probabilities_that_underflow_are_shown_as_bounds(with_runs):
     from dataclasses import replace
 
     tiny = replace(with_runs, p=np.full_like(with_runs.p, 1e-300))
-    assert chance_table(tiny).rows[0][3].text == "<1e-300"
+    assert result_table(tiny).rows[0][3].text == "<1e-300"
 
 
 def test_unknown_probabilities_have_no_column_and_show_as_dashes(with_runs):
     from dataclasses import replace
 
     untested = replace(with_runs, p=np.full_like(with_runs.p, math.nan))
-    assert chance_table(untested).columns == ("run", "AP", "P@10")
-    assert chance_topic_table(untested).rows[0][-1].text == "–"
+    assert result_table(untested).columns == ("run", "AP", "P@10")
+    assert topic_table(untested).rows[0][-1].text == "–"
 
 
 def test_the_topic_table_has_a_row_for_each_topic(with_runs):
-    table = chance_topic_table(with_runs)
+    table = topic_table(with_runs)
     assert table.columns[:3] == ("measure", "run", "topic")
     assert len(table.rows) == 8
-    assert len(chance_topic_table(describe_chance(5, 2, ["AP"])).rows) == 1
+    assert len(topic_table(describe_chance(5, 2, ["AP"])).rows) == 1

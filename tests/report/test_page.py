@@ -9,6 +9,7 @@ import zlib
 from dataclasses import replace
 from email.message import Message
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -46,7 +47,6 @@ from confir.report.report_page import (
 )
 from confir.report.script_bundle import ScriptBundle
 from confir.studies.coverage import section as coverage_section
-from confir.studies.coverage.section import coverage_error
 from confir.studies.leaderboard.board_sources import board_scores
 from confir.studies.means.board import first_board
 from samples import short_sample
@@ -560,7 +560,8 @@ def test_runs_under_other_names_than_the_scores_are_refused(tagged):
 def test_the_error_of_a_coverage_is_half_its_95_percent_interval(level):
     se = (level * (1 - level) / coverage_section.COVERAGE_SAMPLES) ** 0.5
     points = 100 * stats.norm.ppf(0.975) * se
-    assert coverage_error(level) == f"{points:.2g}"
+    contents = SimpleNamespace(settings=SimpleNamespace(level=level))
+    assert coverage_section.SECTION.context(contents)["error"] == f"{points:.2g}"
 
 
 def test_the_page_says_how_exact_a_coverage_is(monkeypatch):

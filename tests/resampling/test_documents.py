@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from scipy import stats
 
+from confir.data.ids import Docids
 from confir.data.qrels import build_qrels
-from confir.data.ranked_lists.docids import Docids
 from confir.data.run import build_run
 from confir.data.scanning.list_reader import read_lists
 from confir.errors import (

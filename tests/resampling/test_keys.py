@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from confir.data.ranked_lists.docids import Docids
+from confir.data.ids import Docids
 from confir.resampling import key_kernels
 from confir.resampling.key_kernels import compile_kernel, document_keys
 from requirements import required

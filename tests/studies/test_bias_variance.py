@@ -21,7 +21,6 @@ from confir.errors import (
 from confir.resampling.replicates import draw_topics
 from confir.studies.bias_variance.bias_variance import decompose_error
 from confir.studies.bias_variance.robustness import measure_robustness
-from confir.studies.bias_variance.table import bias_variance_note
 from samples import short_sample
 
 FEW = {"replicates": 999, "rng": 1}
@@ -332,7 +331,7 @@ def test_limits_stay_within_what_is_possible(target, variable):
 def test_only_limits_beyond_what_is_possible_are_cut(scores):
     whole = decompose_error(scores, **FEW)
     assert whole.cut.sum() == 0
-    assert "cut" not in bias_variance_note(whole)
+    assert "cut" not in whole.note()
     few = table([[0.1, 0.9], [0.8, 0.2], [0.3, 0.5]])
     result = decompose_error(few, **FEW)
     sure = decompose_error(table(few.values, ("mine",)), target=1.0, **FEW)
@@ -340,9 +339,7 @@ def test_only_limits_beyond_what_is_possible_are_cut(scores):
         dataclasses.replace(table(few.values, ("mine",)), bounded=False), target=1.0, **FEW
     )
     assert sure.cut.sum() == result.cut.sum() > 0
-    assert f"{result.cut.sum()} intervals clipped to the possible range" in bias_variance_note(
-        result
-    )
+    assert f"{result.cut.sum()} intervals clipped to the possible range" in result.note()
     assert free.variance.high[0, 0] > result.variance.high[0, 0] == 0.25
     assert free.cut.sum() < result.cut.sum()
     uneven = decompose_error(table(np.random.default_rng(3).beta(0.5, 2, (6, 3))), **FEW)

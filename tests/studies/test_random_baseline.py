@@ -21,8 +21,8 @@ from confir.measures.random_rankings import (
     expected_random_score,
     random_score_moments,
 )
+from confir.studies.chance.chance import p_or_bound
 from confir.studies.chance.random_baseline import compare_with_chance, describe_chance
-from confir.studies.chance.table import p_or_bound
 from samples import short_sample
 
 QRELS = {

@@ -93,7 +93,7 @@ class Output:
             save_chart(answer.result, str(self.output), title=self.figure_title, **size)
         elif self.in_parts and answer.parts:
             from confir.data.files import write_whole
-            from confir.report.answer_parts import parts_to_markdown
+            from confir.report.tables import parts_to_markdown
 
             text = parts_to_markdown(answer.parts, self.decimals)
             if self.output is None:
@@ -113,7 +113,7 @@ class Output:
 
     def _print_table(self, answer: Answer) -> None:
         """Print the tables of an answer, cut to the rows that are asked for."""
-        from confir.report.answer_parts import AnswerPart, parts_to_text
+        from confir.report.tables import AnswerPart, parts_to_text
 
         parts = answer.parts or [AnswerPart("", (), answer.table)]
         terminal: dict[str, Any] = {}

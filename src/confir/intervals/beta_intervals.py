@@ -38,8 +38,8 @@ from confir.resampling.statistics import inverse_logit, logit
 # are: reproductions/nearly_equal_scores.py.
 NEARLY_EQUAL = 0.001
 
-# Scores are nearly equal, too, if the standard deviation of their sum is below this, or below as much
-# less as there are more than twenty topics: near 0 or 1, a move of 1e-6 would change U too much.
+# Scores are also nearly equal if the standard deviation of their sum is below this; of more than twenty
+# topics, below 20/n of this. Near 0 or 1, a change of 1e-6 in a score would change U too much.
 NEARLY_EQUAL_SUM, _TWENTY_TOPICS = 0.006, 20.0
 
 
@@ -89,7 +89,7 @@ def calibrated_beta_interval(distribution: SamplingDistribution, level: float) -
         return limits
     other = beta_logit_interval(distribution, level)
     low, high = np.minimum(limits.low, other.low), np.maximum(limits.high, other.high)
-    return within_gaffke(Limits(low, high), sample, level)
+    return _within_gaffke(Limits(low, high), sample, level)
 
 
 def inverted_limits(
@@ -109,7 +109,7 @@ def inverted_limits(
     tail
         Probability beyond each limit.
     """
-    # Behind the columns of the scores stand, in the same order, those of the scores 1-x.
+    # The columns of the scores, then in the same order those of the scores 1-x.
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # by equal scores
         pivot = Pivot.before_mirrored(sample)
         # The lower limit of `gaffke` is 1 less the upper one of the mirrored scores.
@@ -123,7 +123,7 @@ def inverted_limits(
             doubtful = np.flatnonzero(np.tile(sample.require("se") > 0, 2) & ~sure)
         if len(doubtful):
             scores = sample.require("sample")
-            bound = _bounds(scores, mirrored, doubtful, tail, np.where(steep, lowest, 0.0))
+            bound = _gaffke_bounds(scores, mirrored, doubtful, tail, np.where(steep, lowest, 0.0))
             lowest[doubtful] = np.maximum(lowest[doubtful], bound)
             flat = np.flatnonzero(~steep[doubtful])
             if len(flat):
@@ -136,7 +136,7 @@ def inverted_limits(
     return Limits(low, 1.0 - above)
 
 
-def _bounds(
+def _gaffke_bounds(
     scores: Floats, mirrored: ScoreMoments, columns: Integers, tail: float, lowest: Floats
 ) -> Floats:
     """Return the lower limits of `gaffke` of some columns, or others where these are nearer.
@@ -144,7 +144,7 @@ def _bounds(
     Parameters
     ----------
     scores
-        Topics × columns; columns counted on behind these are those of the scores 1-x.
+        Topics × columns; higher column numbers are those of the scores 1-x.
     mirrored
         The moments of all columns, mirrored.
     columns
@@ -166,8 +166,8 @@ def _bounds(
     return 1.0 - dirichlet_limit(chosen, count, tail, least, outer)
 
 
-def within_gaffke(limits: Limits, sample: SamplingDistribution, level: float) -> Limits:
-    """Return limits of which none is farther out than that of `gaffke`, as far as scores are known."""
+def _within_gaffke(limits: Limits, sample: SamplingDistribution, level: float) -> Limits:
+    """Return limits, none farther out than that of `gaffke`; unchanged where scores are not kept."""
     if sample.sample is None:
         return limits
     tail, _ = tail_probabilities(level)
@@ -175,7 +175,7 @@ def within_gaffke(limits: Limits, sample: SamplingDistribution, level: float) ->
     mirrored = ScoreMoments.after_mirrored(sample)
     both = np.concatenate([limits.low, 1.0 - limits.high])
     columns = np.concatenate([varied, varied + len(sample.estimate)])
-    both[columns] = _bounds(sample.sample, mirrored, columns, tail, both)
+    both[columns] = _gaffke_bounds(sample.sample, mirrored, columns, tail, both)
     low, above = np.split(both, 2)
     return Limits(low, 1.0 - above)
 
@@ -183,16 +183,16 @@ def within_gaffke(limits: Limits, sample: SamplingDistribution, level: float) ->
 def pass_into_equal_scores(
     limits: Limits, distribution: SamplingDistribution, level: float, share: Floats
 ) -> Limits:
-    """Return limits that those of nearly equal scores leave for the limits of equal ones.
+    """Return limits that become those of equal scores as scores become equal.
 
     Parameters
     ----------
     limits
-        Those of scores that are not nearly equal.
+        Limits by the formula or the test.
     distribution, level
-        What they are limits of.
+        The means that they are limits of, and the level.
     share
-        How much they count: 1 unless scores are nearly equal, 0 where they are all equal.
+        Weight of these limits: 1 unless scores are nearly equal, 0 where they are all equal.
     """
     rest, found = 1.0 - share, []
     for spread, equal in zip(limits, equal_scores_limits(distribution, level), strict=True):

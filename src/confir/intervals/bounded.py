@@ -1,8 +1,8 @@
 """Intervals that need only that scores lie in [0, 1]: `betting` and `gaffke`.
 
-And a sequence of intervals that hold at every look, however often topics arrive and somebody looks.
-They answer for any sample, one of equal scores included, and err seldom even for runs that score 0
-on nearly all topics ([Soboroff2014] §6).
+And a confidence sequence: intervals that are valid at every look while topics arrive. All have limits for
+any sample, also of equal scores, and rarely miss the mean even for runs that score 0 on nearly all topics
+([Soboroff2014] §6).
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ def confidence_interval(
 
 
 def _choose(source: Source, names: Sequence[str] | None) -> list[Choice]:
-    """Return the method of every column: by each name, else by what the column holds."""
+    """Return the method of every column: by each name, else by the kind of scores in the column."""
     if names is not None:
         methods = [find_method(name, source.over) for name in names]
         for method in methods:

@@ -9,7 +9,7 @@ import numpy as np
 
 from confir.arguments import as_level
 from confir.arrays import Floats, Integers
-from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.result import Result, axis, constant, over, result
 from confir.errors import InvalidValueError
 from confir.order import TIE
 
@@ -68,7 +68,10 @@ class Interval(Result):
     design: str = ""
 
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {"entry": ("run", "measure")}
-    record_columns = ("run", "measure", "topics", "mean", "low", "high", "level", "method")
+    record_columns = (
+        *("run", "measure", "topics", "mean", "low", "high", "level", "method"),
+        "effective_topics",
+    )
 
     def __repr__(self) -> str:
         size = f"{len(self.labels)} columns"
@@ -78,13 +81,6 @@ class Interval(Result):
             )
             size = f"{mean:.4f} [{low:.4f}, {high:.4f}]"
         return f"Interval({size}, level={self.level:g}, method={self.method!r})"
-
-    def variables(self) -> list[Variable]:
-        """Return the columns of the records, with the effective topics where there is a design."""
-        found = Result.variables(self)
-        if self.effective is not None:
-            found.append(Variable("effective_topics", ("entry",), self.effective.reshape(-1)))
-        return found
 
     @property
     def method(self) -> str:
@@ -105,7 +101,7 @@ def name_methods(intervals: Sequence[Interval]) -> str:
 
 
 def tail_probabilities(level: float) -> tuple[float, float]:
-    """Return the probabilities at which the limits of a two-sided interval stand.
+    """Return the probabilities of the quantiles that are the limits of a two-sided interval.
 
     Half of the error goes into each tail: 0.025 and 0.975 for a level of 0.95.
     """

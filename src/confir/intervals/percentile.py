@@ -81,7 +81,7 @@ def bca_side(probe: Probe, level: float) -> Integers:
 def corrected_probabilities(
     share_below: Floats, acceleration: Floats, level: float
 ) -> tuple[Floats, Floats]:
-    """Return the probabilities at which the limits stand, NaN where the bias is undefined."""
+    """Return the probabilities of the limits, NaN where the bias is undefined."""
     from scipy.special import ndtr, ndtri
 
     lower, upper = tail_probabilities(level)

@@ -64,8 +64,8 @@ class Pivot:
         """Return the pivot of some columns."""
         return Pivot(self.centre[columns], self.scale[columns], self.a[columns], self.b[columns])
 
-    def with_slope(self, candidate: Floats) -> tuple[Floats, Floats]:
-        """Return U at the logit of a candidate mean; at several, logits × columns.
+    def at(self, candidate: Floats) -> tuple[Floats, Floats]:
+        """Return U at logits of candidate means, columns or logits × columns.
 
         And the root of its derivative by T, ``1 + aT``: U is flat where that is 0.
         """
@@ -132,7 +132,7 @@ def pivot_of_moments(
         skewness, se = third / (variance * (n - 1) / n) ** 1.5, np.sqrt(variance / n)
         a, b = skewness_terms(n, mean, se, skewness, prior_topics)
         of_samples = Pivot(logit(mean), mean * (1.0 - mean) / se, a, b)
-        u, _ = of_samples.with_slope(logit(np.array(truth)))
+        u, _ = of_samples.at(logit(np.array(truth)))
     return np.where(np.isnan(u), np.copysign(np.inf, mean - truth), u)
 
 

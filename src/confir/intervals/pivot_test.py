@@ -21,8 +21,8 @@ from confir.intervals.pivot import (
 )
 
 # Where U - q, relative to q, rises by less than `flat_slope` per unit of logit μ, a small change of a
-# score would move the first mean rejected far: up to 30 topics by less than 0.09, and of very few, or
-# of more topics, whose U has larger quantiles or is hardly ever flat, by these over n³ and n².
+# score could move the first rejected mean far. The slope is about 0.09 up to 30 topics: higher for very
+# few, whose U has larger quantiles, by 12/n³; and 81/n² for more, whose U is hardly ever flat.
 _FLAT, _FLAT_OF_FEW, _FLAT_OF_MANY = 0.09, 12.0, 81.0
 
 # A limit that lies farther out than this from the sample's mean, as a logit, is 0 up to rounding.
@@ -110,7 +110,7 @@ def _look_outwards(
     means = np.concatenate([pivot.centre[None], logits[places]])
     at_centre = interpolate_rows(logits, rows, row, pivot.centre)
     quantiles = np.concatenate([at_centre[None], rows[row, places]])
-    u, root = pivot.with_slope(means)
+    u, root = pivot.at(means)
     excess = compress(u) - quantiles
     exceeds = excess > 0
     exceeds[1:] &= inside
@@ -118,8 +118,10 @@ def _look_outwards(
     farther, crossed = np.flatnonzero(~rejected), np.flatnonzero(rejected & (first > 0))
     if len(farther):
         found[farther] = pivot.of_columns(farther).solve(expand(rows[row[farther], 0]))
-    at = np.stack([first[crossed], first[crossed] - 1]), crossed
-    found[crossed] = _crossing(pivot.of_columns(crossed), means[at], quantiles[at], excess[at])
+    ends = np.stack([first[crossed], first[crossed] - 1]), crossed
+    found[crossed] = _crossing(
+        pivot.of_columns(crossed), means[ends], quantiles[ends], excess[ends]
+    )
     slope = pivot.scale * np.square(root)
     least = np.where(root[:-1] * root[1:] > 0, np.minimum(slope[:-1], slope[1:]), 0.0)
     most = np.maximum(np.abs(u[:-1]), np.abs(u[1:]))
@@ -152,7 +154,7 @@ def _crossing(pivot: Pivot, logits: Floats, quantiles: Floats, excess: Floats) -
     exceeds, holds = np.zeros_like(width), np.ones_like(width)
     share = excess[0] / (excess[0] - excess[1])
     for _ in range(_STEPS):
-        u, root = pivot.with_slope(left + share * width)
+        u, root = pivot.at(left + share * width)
         beyond = compress(u) - (at_left + share * rise)
         exceeds = np.where(beyond > 0, share, exceeds)
         holds = np.where(beyond > 0, holds, share)
@@ -187,7 +189,7 @@ def softly_rejected(
     distance = np.linspace(0.0, 1.0, _PLACES)[:, None] * (pivot.centre - farthest)
     candidate = pivot.centre - distance
     quantile = interpolate_rows(logits, rows, np.arange(len(rows)), candidate)
-    u, _ = pivot.with_slope(candidate)
+    u, _ = pivot.at(candidate)
     excess = relative_excess(u, quantile)
     exceeded = np.maximum.accumulate(np.maximum(excess, 0.0), axis=0)
     softly = (distance - exceeded / flat_slope(count)).max(axis=0)

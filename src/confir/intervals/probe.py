@@ -175,7 +175,7 @@ class CountedProbe(Probe):
     Parameters
     ----------
     distribution
-        Means of complete columns, without replicates; several samples may stand side by side.
+        Means of complete columns, without replicates; several samples may be side by side.
     value
         As in `Probe`.
     replicates

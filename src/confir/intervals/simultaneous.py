@@ -1,9 +1,9 @@
-"""Intervals and p-values for a family of comparisons that are to hold simultaneously.
+"""Simultaneous intervals and adjusted p-values for a family of comparisons.
 
 A difference d with standard error se lies in d ± c·se. The critical value c is the level quantile of
 the family's largest |t*| over replicates, at least the t quantile of a single comparison and at most
-Bonferroni's. Beside it stands a bound that needs no variance, for differences that are symmetric about
-0, so that overwhelming evidence of one pair is not overruled by the company that it is in.
+Bonferroni's. A second bound needs no variance, for differences that are symmetric about 0: overwhelming
+evidence for one pair is not weakened by the variance of the others.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class ComparisonFamily:
         Number of comparisons, m.
     maxima
         The largest t* of the family in each replicate, ascending; empty where a single comparison
-        needs none. For critical values alone, families of one size may stand side by side:
+        needs none. For critical values alone, families of one size may be side by side:
         replicates × families.
     sides
         2 where |t*| counts, 1 where t* does.
@@ -179,7 +179,7 @@ class ComparisonFamily:
     def borderline(
         self, t: Floats, df: Any, level: float, self_normalised: Floats | None = None
     ) -> Booleans:
-        """Return where a decision might change with other replicates.
+        """Return where a decision might change with another seed.
 
         There the p-value of the maxima lies within `MONTE_CARLO_ERRORS` of what decides.
         """

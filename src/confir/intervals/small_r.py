@@ -46,7 +46,7 @@ def silver_bullet_limit(relevant: Integers, depth: Integers, level: float) -> Fl
 
 
 def lead_balloon_limit(relevant: Integers, level: float) -> Floats:
-    """Return the lower limit of AP where all R relevant documents stand on top: ``α^{1/R}``."""
+    """Return the lower limit of AP where all R relevant documents are ranked on top: ``α^{1/R}``."""
     as_level(level)
     with np.errstate(divide="ignore"):
         limit: Floats = (1.0 - level) ** (1.0 / np.asarray(relevant, np.float64))
@@ -59,7 +59,7 @@ def correct_small_r(
     """Return the smallest intervals that contain the given ones and those of the correction.
 
     An AP at most the silver bullets' limit is near 0, one at least the lead balloons' is near 1; a
-    short list's AP may be both. Where the given interval has no limits, the correction stands alone.
+    short list's AP may be both. Where the given interval has no limits, those of the correction are taken.
 
     Parameters
     ----------

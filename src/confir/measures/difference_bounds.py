@@ -42,7 +42,7 @@ def bounds_of_difference(
 
 
 def outer_differences(runs: RunPair, measure: Measure) -> ScoreBounds:
-    """Return bounds that hold all differences, from the bounds of the two scores."""
+    """Return bounds that contain all differences, from the bounds of the two scores."""
     rule = cast("Rule", measure.definition.bounds)
     one, other = (rule(run, measure) for run in runs)
     return ScoreBounds(one.lowest - other.highest, one.highest - other.lowest)

@@ -1,4 +1,4 @@
-"""Whole lists and the scores that they have: what studies of unjudged and tied documents start from."""
+"""Whole lists with their scores, from which studies of unjudged and of tied documents start."""
 
 from __future__ import annotations
 

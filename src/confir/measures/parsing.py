@@ -1,4 +1,4 @@
-"""Names of measures: those of confir, functions of a list, or of ir_measures; what lies in [0, 1]."""
+"""Measures by name: those of confir, functions of a list, and of ir_measures; and their range."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _DIGITS = "0123456789"
 # Of a cutoff that is worth reading; int() refuses some thousands.
 _MOST_DIGITS = 20
 
-# Nothing is given back, so that a long text is looked at once.
+# Possessive quantifiers, so that a long text is scanned once.
 _SETTING = re.compile(
     r"\s*+(\w++)\s*+=\s*+('[^']*+'|\"[^\"]*+\"|\{[^{}]*+\}|[^,'\"(){}]++)\s*+(?:,|\Z)"
 )
@@ -60,7 +60,7 @@ _PYTHON_NUMBER = re.compile("[0-9]_[0-9]")
 
 
 def parse_measures(measures: Any, rel: int = 1) -> list[AnyMeasure]:
-    """Return the measures that names stand for, each once."""
+    """Return the measures of names, each once."""
     if isinstance(measures, str | bytes) or not isinstance(measures, Sequence):
         measures = [measures]
     if not measures:

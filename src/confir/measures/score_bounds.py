@@ -1,7 +1,7 @@
 """The lowest and the highest score over all judgements of unjudged documents.
 
 Each rule gives the exact bounds over all completions of the judgements for the lists of one run,
-as topics. The lists are cut at the measure's cutoff: what stands below it is as good as not
+as topics. The lists are cut at the measure's cutoff: documents below it count as not
 retrieved. Where a score is a ratio, both of its parts grow with the relevant documents, and neither
 "nothing relevant" nor "all relevant" need be the extreme.
 """
@@ -104,7 +104,7 @@ def average_precision_bounds(unjudged: UnjudgedDocuments, measure: Measure) -> S
     if unjudged.pool.grades[-1] < rel:
         return _unmoved(score)
     topic, own = unjudged.topics, 1.0 / (unjudged.before + 1)
-    # how many relevant documents stand above each one, and the sum of 1/rank of those below
+    # the number of relevant documents above each one, and the sum of 1/rank of those below
     at, starts = relevant.before[:, 0], np.searchsorted(relevant.topic, np.arange(len(total) + 1))
     width = int(max(at.max(initial=0), unjudged.before.max(initial=0))) + 1
     passed = np.searchsorted(relevant.topic * width + at, topic * width + unjudged.before)
@@ -284,7 +284,7 @@ def _unmoved(score: Floats) -> ScoreBounds:
 
 
 def _around(score: Floats, lowest: Floats, highest: Floats) -> ScoreBounds:
-    """Return bounds that hold the score itself, which is that of a completion, despite rounding."""
+    """Return bounds that contain the score itself, which is that of a completion, despite rounding."""
     return ScoreBounds(
         np.where(lowest < score - TIE, lowest, score),
         np.where(highest > score + TIE, np.minimum(highest, 1.0), score),

@@ -1,4 +1,4 @@
-"""The scores that verbs take: what a source holds, or what it is evaluated or fitted to."""
+"""Scores from any source that verbs take: objects, files, experiments and votes."""
 
 from __future__ import annotations
 

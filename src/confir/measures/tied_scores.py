@@ -1,7 +1,7 @@
 """Expected scores of lists whose ties are broken at random (McSherry & Najork 2008).
 
 Scores that are sums over ranks need nothing here: `TiedRankings` gives each document its
-probability at each rank. The other expectations are exact, too. ``t`` documents stand above a group
+probability at each rank. The other expectations are exact, too. ``t`` documents are above a group
 of ``n`` tied ones, ``m`` of which are relevant; orders of different groups are independent.
 """
 
@@ -96,8 +96,8 @@ def _expected_ratios(
 ) -> Floats:
     """Return the expected sum, over relevant documents, of the values down to each by a denominator.
 
-    A document of a group stands at its j-th rank with probability 1/n, and each other relevant one
-    of the group then stands above it with probability (j-1)/(n-1).
+    A document of a group is at its j-th rank with probability 1/n, and each other relevant one of the
+    group is then above it with probability (j-1)/(n-1).
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def expected_normalised_err(
 def expected_preference(tied: TiedRankings, *, rel: int = 1) -> Floats:
     """Return the expected Bpref.
 
-    Of ``d`` judged non-relevant documents of its group, 0, 1, … or d stand above a relevant one,
+    Of ``d`` judged non-relevant documents of its group, 0, 1, … or d are above a relevant one,
     all with the same probability.
     """
     if tied.limit is not None and (tied.copies_within(None) < tied.copies).any():

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from confir.arrays import Booleans, Bytes, Floats, Integers
 from confir.compilation import Compile, compile_with_numba
-from confir.data.long_tables.id_hashes import (
+from confir.data.ids import (
     FIRST_FACTOR,
     S27,
     S30,

@@ -16,8 +16,7 @@ import numpy as np
 
 from confir.arrays import Bytes, Integers, Numbers
 from confir.compilation import Compile, compile_with_numba, inline_parts
-from confir.data.long_tables.id_hashes import Words
-from confir.data.ranked_lists.docids import Docids
+from confir.data.ids import Docids, Words
 from confir.parallel import run_in_threads
 
 KeyKernel: TypeAlias = Callable[[Bytes, Integers, Numbers, Words], None]
@@ -94,7 +93,7 @@ def _fill_keys(kernel: KeyKernel, docids: Docids, keys: Words) -> None:
     kernel(docids.content, docids.starts, docids.sizes, keys)
     long = np.flatnonzero(docids.sizes > _LONGEST)
     if len(long):
-        keys[long] = _plain_keys(docids.take(long))
+        keys[long] = _plain_keys(docids[long])
 
 
 # For numba. Docids are the inner loop, which vectorises.

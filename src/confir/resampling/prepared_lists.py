@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.long_tables.id_hashes import Words
+from confir.data.ids import Words
 from confir.data.ranked_lists.held_lists import HeldLists, TopicLists, split_by_size, topic_blocks
 from confir.data.ranked_lists.rankings import Rankings, restrict_rankings, stack_rankings
 from confir.data.reading_rules import Missing
@@ -139,7 +139,9 @@ class PreparedLists:
         self._lists = lists
         self.drawing = drawing
         self._kept, left_out = _with_relevant(lists)
-        parts = restrict_rankings(lists.rankings(), self._kept)
+        parts = lists.rankings()
+        if not self._kept.all():
+            parts = restrict_rankings(parts, self._kept)
         scores = score_rankings(
             parts[0].qrels,
             list(zip(parts, lists.unknown, strict=True)),
@@ -288,7 +290,7 @@ def _keys_of_listed(lists: HeldLists, seed: int, in_all: int) -> Words:
     used[lists.judged] = used[lists.documents] = True
     places = np.flatnonzero(used)
     keys = np.zeros(len(used), np.uint64)
-    keys[places] = seeded_keys(document_keys(lists.docids.take(places), in_all), seed)
+    keys[places] = seeded_keys(document_keys(lists.docids[places], in_all), seed)
     return keys
 
 

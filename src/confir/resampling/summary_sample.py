@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.ids import Words
 from confir.data.long_tables.block_statistics import Moments, PairTotals
-from confir.data.long_tables.id_hashes import Words
 from confir.data.long_tables.score_blocks import TopicBlock
 from confir.errors import InvalidValueError
 from confir.measures.parsing import bounded_measures

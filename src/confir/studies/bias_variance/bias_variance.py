@@ -9,19 +9,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 import numpy as np
 
 from confir.arguments import as_choice, as_generator, as_level, as_real, as_texts, check_replicates
 from confir.arrays import Floats, Integers
-from confir.data.result import Result, Variable, axis, constant, over, result
+from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
+from confir.data.table_columns import MEASURE_AND_RUN, Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource, make_scores
 from confir.defaults import LEVEL, REPLICATES, SEED
-from confir.errors import InvalidValueError, UnknownNameError
+from confir.errors import InvalidValueError, UnknownNameError, counted
 from confir.intervals.method_list import find_method
 from confir.measures.parsing import bounded_measures
 from confir.measures.score_sources import as_scores
+from confir.number_text import percent, runs_differ_in_topics, topics_text
+from confir.order import best_first, is_best
 from confir.resampling.kinds import needs
 from confir.resampling.replicates import Rng, draw_topics
 from confir.resampling.sample import Knowledge
@@ -42,6 +46,8 @@ from confir.studies.bias_variance.robustness import Robustness, measure_robustne
 
 # Of the methods that fit, the one whose coverage of the variance is best on TREC 2004 Robust.
 DEFAULT_VARIANCE_METHOD = "bootstrap-t"
+
+_PARTS = ("bias", "variance", "total")
 
 
 @result
@@ -113,7 +119,7 @@ class BiasVariance(Result):
 
     def derived(self) -> Iterator[Variable]:
         """Yield the parts of the error with their limits, robustness, and parameters."""
-        for name in ("bias", "variance", "total"):
+        for name in _PARTS:
             for suffix, values in zip(("", "_low", "_high"), getattr(self, name), strict=True):
                 yield Variable(name + suffix, ("run", "measure"), values)
         yield Variable("bias_squared", ("run", "measure"), self.bias.value * self.bias.value)
@@ -126,6 +132,55 @@ class BiasVariance(Result):
             found = [values.get(run, (None, None)) for run in self.runs]
             yield Variable("parameter", ("run",), [parameter for parameter, _ in found])
             yield Variable("parameter_value", ("run",), [value for _, value in found])
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read: the parts with their limits, the smallest of a measure bold."""
+        number = TableColumn(Role.NUMBER)
+        columns = dict(MEASURE_AND_RUN)
+        if runs_differ_in_topics(self.topics).any():
+            columns["topics"] = TableColumn(Role.COUNT)
+        columns["mean"] = TableColumn(Role.SCORE)
+        for part in _PARTS:
+            columns[part] = TableColumn(
+                Role.SCORE,
+                others=(f"{part}_low", f"{part}_high"),
+                bold=itemgetter(f"smallest_{part}"),
+            )
+        if self.robustness is not None:
+            columns["robustness_index"] = number._replace(title="RI")
+            columns["hurt"] = number._replace(title="<Init")
+            if self.robustness.loss is not None:
+                columns["loss"] = number._replace(title=f"R-Loss@{self.robustness.loss_depth}")
+        if self.sweeps:
+            swept = dict.fromkeys(sweep.parameter for sweep in self.sweeps)
+            columns["parameter_value"] = number._replace(title=" / ".join(swept))
+        return columns
+
+    def table_records(self) -> list[Record]:
+        """Return the records, smallest total error of each measure first, and whether a part is the smallest."""
+        found = []
+        for measure in self.measures:
+            records = [record for record in self.to_records() if record["measure"] == measure]
+            sizes = {part: np.abs([record[part] for record in records]) for part in _PARTS}
+            smallest = {f"smallest_{part}": is_best(-size) for part, size in sizes.items()}
+            found += [
+                records[place] | {name: bool(of[place]) for name, of in smallest.items()}
+                for place in best_first(-sizes["total"])
+            ]
+        return found
+
+    def note(self) -> str:
+        """Return what was decomposed, and how."""
+        what = "score" if self.variable == "score" else "rho = target - score"
+        note = (
+            f"error of the {what} against target {self.target}: bias² + variance = total, over "
+            f"{topics_text(self.topics)}, with {percent(self.level)} interval by {self.method}"
+        )
+        cut = int(self.cut.sum())
+        if not cut:
+            return note
+        intervals = counted(cut, "interval")
+        return f"{note}; {intervals} clipped to the possible range (a variance is at least 0)"
 
 
 @needs(Knowledge.VALUES, "the study of bias and variance")

@@ -31,6 +31,7 @@ _LINES_WANTED = 6
 _TOTAL_BELOW = 8  # from the end of a line of equal total error to its label, in pixels
 # Share of the axis left free beyond the outermost points, for their labels.
 _MARGIN = 0.06
+_VARIABLES = {"score": "score", "rho": "difference ρ from the target"}
 # The group of runs that belong to no sweep.
 _OTHERS = "runs"
 
@@ -57,7 +58,7 @@ def bias_variance_chart(result: BiasVariance) -> Any:
         )
         layers = [lines, totals, *_point_layers(records, "variance")]
         panels.append(alt.layer(*layers, width=380, height=300, title=[measure]))
-    title = f"Bias and variance of the {_variable(result)}, target {result.target}"
+    title = f"Bias and variance of the {_VARIABLES[result.variable]}, target {result.target}"
     return styled(alt.concat(*panels, columns=2), f"{title}; dotted: equal total error")
 
 
@@ -75,12 +76,8 @@ def total_chart(result: BiasVariance) -> Any:
         )
         for measure in result.measures
     ]
-    title = f"Bias and total error of the {_variable(result)}, target {result.target}"
+    title = f"Bias and total error of the {_VARIABLES[result.variable]}, target {result.target}"
     return styled(alt.concat(*panels, columns=2), title)
-
-
-def _variable(result: BiasVariance) -> str:
-    return "score" if result.variable == "score" else "difference ρ from the target"
 
 
 def _labelled(records: list[Record], height: str, written: Sequence[Record] = ()) -> list[Record]:
@@ -111,28 +108,25 @@ def _groups(records: Sequence[Record]) -> list[str | None]:
 
 
 def _labels(records: Sequence[Record]) -> dict[int, str]:
-    """Return the labels of records, the most important first."""
-    places = {record["run"]: n for n, record in enumerate(records)}
-    named = {places[run]: run for run in _worth_naming(records)}
+    """Return the labels of records, the most important first.
+
+    The best runs and other extremes come first, then all others if they are few; runs of a sweep are
+    labelled with its parameter value.
+    """
     swept = {
         n: f"{record['parameter_value']:g}"
         for n, record in enumerate(records)
         if record.get("parameter") is not None
     }
-    return named | swept
-
-
-def _worth_naming(records: Sequence[Record]) -> list[str]:
-    """Return the runs to label, most important first: the best, other extremes, all if they are few."""
-    records = [record for record in records if record.get("parameter") is None]
-    known = [record for record in records if not math.isnan(record["total"])]
+    others = {n: record for n, record in enumerate(records) if n not in swept}
+    known = [n for n, record in others.items() if not math.isnan(record["total"])]
     if not known:
-        return []
-    extremes = [min(known, key=lambda r: r[part])["run"] for part in ("bias_squared", "total")]
-    extremes += [pick(known, key=lambda r: r["variance"])["run"] for pick in (min, max)]
-    extremes.append(max(known, key=lambda r: r["total"])["run"])
-    others = [record["run"] for record in known] if len(records) <= _NAMES_SHOWN else []
-    return list(dict.fromkeys([*extremes, *others]))
+        return swept
+    extremes = [min(known, key=lambda n: records[n][part]) for part in ("bias_squared", "total")]
+    extremes += [pick(known, key=lambda n: records[n]["variance"]) for pick in (min, max)]
+    extremes.append(max(known, key=lambda n: records[n]["total"]))
+    named = [*extremes, *(known if len(others) <= _NAMES_SHOWN else ())]
+    return {n: records[n]["run"] for n in named} | swept
 
 
 def _point_layers(records: Sequence[Record], height: str) -> list[Any]:

@@ -86,8 +86,8 @@ def bias_variance_command(
     from confir.intervals.method_list import find_method
     from confir.measures.measure_list import DEFAULT_MEASURES
     from confir.measures.parsing import canonical_name
+    from confir.report.result_table import result_table
     from confir.studies.bias_variance.bias_variance import decompose_error
-    from confir.studies.bias_variance.table import bias_variance_note, bias_variance_table
 
     find_method(method)
     if loss_depth is not None and baseline is None:
@@ -120,10 +120,10 @@ def bias_variance_command(
         **statistics.arguments,
     )
     drawn = f"{counted(statistics.replicates, 'replicate')}, seed {statistics.seed}"
-    note = f"{bias_variance_note(result)}; {drawn}"
+    note = f"{result.note()}; {drawn}"
     if result.robustness is not None:
         note += f"; RI, <Init and R-Loss against {result.robustness.baseline}"
-    out.deliver(Answer(result.to_records(), bias_variance_table(result, note), result))
+    out.deliver(Answer(result.to_records(), result_table(result, note), result))
 
 
 def _precision(scores: Scores, depth: int) -> Scores:

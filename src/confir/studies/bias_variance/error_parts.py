@@ -111,12 +111,18 @@ def estimate_parts(
     weights, level, method
         Weights of the resampled topics, confidence level and method of the intervals.
     """
-    found = [_without_limits(errors, statistic) for statistic in _STATISTICS]
-    tasks = [
-        (statistic, runs, estimate)
-        for statistic, estimate in zip(_STATISTICS, found, strict=True)
-        for runs in _varying_runs(errors, statistic, target)
-    ]
+    found: list[Estimate] = []
+    tasks = []
+    for statistic in _STATISTICS:
+        variables = statistic.variables(errors.rho, errors.deviation)
+        means = [mean_over_topics(variable, errors.present) for variable in variables]
+        value = np.asarray(statistic.value(*means), np.float64)
+        found.append(Estimate(value, *(np.full(value.shape, np.nan) for _ in range(2))))
+        # the target's own bias, or rho, does not vary: it has no limits
+        own = statistic.name == "bias" or errors.variable == "rho"
+        runs = [n for n, run in enumerate(errors.scores.runs) if run != target or not own]
+        parts = [runs[i : i + _RUNS_AT_ONCE] for i in range(0, len(runs), _RUNS_AT_ONCE)]
+        tasks += [(statistic, part, found[-1]) for part in parts]
     limit = partial(_fill_limits, errors, weights, level, method)
     run_in_threads(lambda task: limit(*task), tasks[::-1])  # the longest work first
     kept = [
@@ -128,21 +134,6 @@ def estimate_parts(
         for one, own in zip(found, kept, strict=True)
     ]
     return kept, np.sum(cut, axis=0)
-
-
-def _without_limits(errors: Errors, statistic: Statistic) -> Estimate:
-    """Return a part of the error; its limits are to be filled in."""
-    variables = statistic.variables(errors.rho, errors.deviation)
-    means = [mean_over_topics(variable, errors.present) for variable in variables]
-    value = np.asarray(statistic.value(*means), np.float64)
-    return Estimate(value, np.full(value.shape, np.nan), np.full(value.shape, np.nan))
-
-
-def _varying_runs(errors: Errors, statistic: Statistic, target: str) -> list[list[int]]:
-    """Return the runs with limits, some at a time: where the run is the target, it has none."""
-    own = statistic.name == "bias" or errors.variable == "rho"
-    runs = [place for place, run in enumerate(errors.scores.runs) if run != target or not own]
-    return [runs[i : i + _RUNS_AT_ONCE] for i in range(0, len(runs), _RUNS_AT_ONCE)]
 
 
 def _fill_limits(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +24,22 @@ from confir.data.result import (
     result,
 )
 from confir.data.scores import Scores
-from confir.measures.chance_tail import Tail, combine_tails
+from confir.data.table_columns import Role, TableColumn, TableColumns
+from confir.measures.chance_tail import ERROR_LEVEL, Tail, combine_tails
+from confir.number_text import (
+    number_text,
+    percent,
+    runs_differ_in_topics,
+    topic_counts_text,
+    topics_text,
+)
+from confir.order import best_first, is_best
+
+# The name of a chance-corrected measure.
+CORRECTED = "{} (corrected)"
+
+# Smaller p-values are near the end of double precision.
+_SMALLEST_P = 1e-300
 
 # The topic id in records of means.
 ALL_TOPICS = "all"
@@ -118,7 +134,7 @@ class Chance(Result):
         chosen = Result.select(self, **labels)
         if chosen.corrected is None:
             return chosen
-        corrected = chosen.corrected.select(measure=list(map(corrected_name, chosen.measures)))
+        corrected = chosen.corrected.select(measure=list(map(CORRECTED.format, chosen.measures)))
         return replace(chosen, corrected=corrected)
 
     def _mean(self, measure: int, run: int | None) -> Record:
@@ -137,33 +153,138 @@ class Chance(Result):
         }
         if run is None or scored is None or self.corrected is None:
             return record
+        p = (math.nan, math.nan, math.nan)
+        if self.draws:
+            # a topic on which every ranking scores the same is uninformative
+            informative = kept[self.sd[kept, measure] > 0]
+            tables = [table for table in (self.p, self.p_low, self.p_high) if table is not None]
+            tail = Tail(*(table[informative, run, measure] for table in tables))
+            p = combine_tails(tail, self.draws)
         return {
             **record,
             "run": self.runs[run],
             "topics": len(kept),
             "score": _mean_of_known(scored[kept]),
             "corrected": _mean_of_known(self.corrected.values[kept, run, measure]),
-            **dict(zip(("p", "p_low", "p_high"), self._tail(kept, run, measure), strict=True)),
+            **dict(zip(("p", "p_low", "p_high"), p, strict=True)),
         }
 
-    def _tail(self, topics: Integers, run: int, measure: int) -> tuple[float, float, float]:
-        """Return the combined probability of all topics, with its limits; NaN without draws."""
-        if not self.draws:
-            return math.nan, math.nan, math.nan
-        tables = [table for table in (self.p, self.p_low, self.p_high) if table is not None]
-        # a topic on which every ranking scores the same is uninformative
-        informative = topics[self.sd[topics, measure] > 0]
-        return combine_tails(
-            Tail(*(table[informative, run, measure] for table in tables)), self.draws
+    @property
+    def is_shared(self) -> bool:
+        """Whether all runs share one baseline: they have scores on the same topics."""
+        known = {
+            (record["measure"], record["expected"], record["sd"])
+            for record in self.to_records()
+            if not math.isnan(record["expected"])
+        }
+        return len(known) <= len(self.measures)
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read: of runs, a column per measure; without runs, of measures."""
+        if self.scores is None:
+            numbers = dict.fromkeys(("expected", "sd", "prevalence"), TableColumn(Role.NUMBER))
+            columns = {name: column._replace(format=".6g") for name, column in numbers.items()}
+            return {"measure": TableColumn(Role.NAME), **columns}
+        columns, shown = {"run": TableColumn(Role.NAME)}, self.table_records()[0]
+        own, p = ([f"{what} {m}" for m in self.measures] for what in ("chance,", "p of"))
+        for name in ("topics", *self.measures, *own, *p):
+            if name in shown:
+                bold = itemgetter(f"best {name}") if name in self.measures else None
+                text = itemgetter(name)
+                columns[name] = TableColumn(Role.NUMBER, name, bold=bold, text=text)
+        return columns
+
+    def table_records(self) -> list[Record]:
+        """Return the rows: a run each, best first, then chance where all share it; or measures.
+
+        If runs lack different topics, each has its own baseline, in further columns.
+        """
+        records = self.to_records()
+        if self.scores is None:
+            return records
+        topics, shared = self.scores.topic_counts(), self.is_shared
+        differ = runs_differ_in_topics(topics)
+        rows: list[Record] = [{"run": run} for run in self.runs]
+        chance: Record = {"run": "chance"}
+        if differ.any():
+            rows = [
+                row | {"topics": topic_counts_text(counts)}
+                for row, counts in zip(rows, topics.tolist(), strict=True)
+            ]
+        for m, measure in enumerate(self.measures):
+            own = [record for record in records if record["measure"] == measure]
+            best = is_best(np.array([record["score"] for record in own])) & ~differ[m]
+            tested = any(not math.isnan(record["p"]) for record in own)
+            for row, record, is_bold in zip(rows, own, best.tolist(), strict=True):
+                row.update({measure: _score_text(record), f"best {measure}": is_bold})
+                if not shared:
+                    row[f"chance, {measure}"] = _chance_text(record)
+                if tested:
+                    row[f"p of {measure}"] = p_or_bound(record)
+            scored = [record for record in own if not math.isnan(record["score"])]
+            chance.update({measure: _chance_text([*scored, own[0]][0]), f"best {measure}": False})
+        first = [record["score"] for record in records if record["measure"] == self.measures[0]]
+        ordered = [rows[place] for place in best_first(np.array(first))]
+        return [*ordered, dict.fromkeys(ordered[0], "") | chance] if shared else ordered
+
+    def note(self, seed: int | None = None) -> str:
+        """Return how the baseline is defined, and what the columns are.
+
+        With the seed of the draws, also how p was simulated.
+        """
+        lists = "" if self.depth == self.documents else f", the first {self.depth:,} kept"
+        note = f"chance: random rankings of {self.documents:,} documents{lists}"
+        every = np.array([len(self.topics)])
+        if len(self.topics) > 1:
+            counts = every if self.scores is None else self.scores.topic_counts()
+            note += f"; means over {topics_text(counts)}"
+        if self.scores is None:
+            return f"{note}; expected score, its standard deviation, and R/N"
+        note += "; score (corrected for chance); chance with its standard deviation"
+        if seed is None or not self.draws:
+            return note
+        return (
+            f"{note}; p: probability that random rankings reach the AP, {self.draws:,} draws per "
+            f"topic, seed {seed}; < is a bound that holds with {percent(ERROR_LEVEL)} confidence"
         )
-
-
-def corrected_name(measure: str) -> str:
-    """Return the name of a chance-corrected measure."""
-    return f"{measure} (corrected)"
 
 
 def _mean_of_known(values: Floats | Integers) -> float:
     """Return the mean of the values, missing ones left out."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else math.nan
+
+
+def p_or_bound(record: Record) -> str:
+    """Return p, or an upper bound if on some topic no draw reached the run's AP."""
+    value = record["p_high"] if record["p_low"] == 0 else record["p"]
+    if math.isnan(record["p"]):
+        return "–"
+    if value < _SMALLEST_P:
+        return f"<{_SMALLEST_P:g}"
+    return f"{'<' if record['p_low'] == 0 else ''}{value:.2g}"
+
+
+def _score_text(record: Record) -> str:
+    if math.isnan(record["score"]):
+        return "–"
+    return f"{number_text(record['score'])} ({number_text(record['corrected'])})"
+
+
+def _chance_text(record: Record) -> str:
+    """Return the baseline with enough digits: expected scores may be very small."""
+    if math.isnan(record["expected"]):
+        return "–"
+    return f"{record['expected']:.4g} ± {record['sd']:.4g}"
+
+
+# The columns of a table with a row per topic, measure and run.
+TOPIC_COLUMNS = {
+    **{name: TableColumn(Role.NAME) for name in ("measure", "run", "topic")},
+    "relevant": TableColumn(Role.COUNT),
+    "expected": TableColumn(Role.NUMBER),
+    "sd": TableColumn(Role.NUMBER),
+    "score": TableColumn(Role.SCORE),
+    "corrected": TableColumn(Role.SCORE),
+    "p": TableColumn(Role.P, text=p_or_bound),
+}

@@ -19,25 +19,22 @@ from confir.report.charts import (
     tooltips,
 )
 from confir.studies.chance.chance import Chance
-from confir.studies.chance.table import chance_is_shared, topic_counts
 
 _CHANCE_COLOUR = COLOURS[1]
 _CHANCE_TICK = 11  # the height of the lowest row
 
 
 def chance_chart(chance: Chance) -> Any:
-    """Return a chart of the runs' means and the baseline; without runs, of the baseline by topic."""
-    return _run_chart(chance) if chance.runs else _baseline_chart(chance)
+    """Return the runs' means, a dashed line for chance: one panel per measure.
 
-
-def _run_chart(chance: Chance) -> Any:
-    """Return a chart of the runs' means, a dashed line for chance: one panel per measure.
-
-    If runs lack topics, so that chance differs between them, each row has its own tick.
+    If runs lack topics, so that chance differs between them, each row has its own tick. Without
+    runs, the baseline by topic.
     """
+    if chance.scores is None:
+        return _baseline_chart(chance)
     alt = import_altair()
     records = chance.to_records()
-    shared = chance_is_shared(chance)
+    shared = chance.is_shared
     order = names_best_first([r for r in records if r["measure"] == chance.measures[0]], "score")
     axis, step = run_rows(alt, order)
     base = alt.Chart(inline_records(numbered(records, run=order, measure=chance.measures)))
@@ -62,7 +59,7 @@ def _run_chart(chance: Chance) -> Any:
     return styled(
         in_panels(layers, "measure", chance.measures),
         f"Runs and chance: random rankings of {counted(chance.documents, 'document')}, "
-        f"{topics_text(topic_counts(chance))}",
+        f"{topics_text(chance.scores.topic_counts())}",
     )
 
 

@@ -67,8 +67,9 @@ def chance_command(
     """
     from confir.cli.answers import Answer
     from confir.measures.measure_list import DEFAULT_MEASURES
+    from confir.report.result_table import records_table
+    from confir.studies.chance.chance import TOPIC_COLUMNS
     from confir.studies.chance.random_baseline import describe_chance
-    from confir.studies.chance.table import chance_table, chance_topic_table
 
     per_topic = VIEWS.choose(inputs.context, show, topics=topics).name == TOPICS
     if documents is None:
@@ -89,8 +90,11 @@ def chance_command(
         reason = "is for the topics of QRELS; none are given"
         refuse_options(inputs.context, ["show", "topics"], reason)
         chance = describe_chance(documents, relevant, names, depth=inputs.depth, rel=inputs.rel)
-    table = chance_topic_table(chance, seed) if per_topic else chance_table(chance, seed)
-    out.deliver(Answer(chance.to_records(per_topic=per_topic), table, chance))
+    records = chance.to_records(per_topic=per_topic)
+    rows, columns = chance.table_records(), chance.table_columns()
+    if per_topic:
+        rows, columns = records, TOPIC_COLUMNS
+    out.deliver(Answer(records, records_table(rows, columns, chance.note(seed)), chance))
 
 
 def _of_qrels(

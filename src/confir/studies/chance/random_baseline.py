@@ -39,7 +39,7 @@ from confir.measures.random_rankings import (
 from confir.measures.score_sources import as_scores
 from confir.parallel import run_in_threads
 from confir.resampling.replicates import Rng
-from confir.studies.chance.chance import ALL_TOPICS, Chance, corrected_name
+from confir.studies.chance.chance import ALL_TOPICS, CORRECTED, Chance
 
 
 def describe_chance(
@@ -133,10 +133,12 @@ def compare_with_chance(
         rel, depth = experiment.rules.rel, experiment.rules.depth
         scores = evaluate(experiment, measures=measures) if scores is None else scores
         qrels = experiment.qrels
-    qrels = as_qrels(qrels)
+    elif not isinstance(qrels, Qrels):
+        qrels = as_qrels(qrels)
     scores = None if scores is None else as_scores(scores)
     refuse_design(None if scores is None else scores.design, "the comparison with chance")
-    wanted = _measures(DEFAULT_MEASURES if measures is None else measures, rel)
+    if scores is None or measures is not None:
+        wanted = _measures(DEFAULT_MEASURES if measures is None else measures, rel)
     if scores is not None:
         if measures is not None:
             scores = scores.select(measure=_own_names(scores, measures))
@@ -149,7 +151,7 @@ def compare_with_chance(
     values = chance_corrected(scores.values, baseline.expected[:, None])
     p, low, high = _tails(baseline, wanted, scores, draws, generator)
     # negative for scores below chance, so not bounded by [0, 1]
-    names = tuple(map(corrected_name, scores.measures))
+    names = tuple(map(CORRECTED.format, scores.measures))
     return replace(
         baseline,
         measures=scores.measures,

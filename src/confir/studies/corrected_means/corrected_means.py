@@ -222,12 +222,12 @@ def correct_scores(
         apart, [(METHODS[DEFAULT_METHOD],) * whole.columns], [level], 1, generator
     )[0]
     n, more = len(values.human), len(values.rest)
-    by_people, by_both = (
+    by_human, by_both = (
         np.square(each.distribution(slice(None), None, ("se",)).require("se"))
         for each in (people, whole)
     )
     with np.errstate(divide="ignore", invalid="ignore"):
-        worth = np.minimum(n * by_people / by_both - n, more)
+        worth = np.minimum(n * by_human / by_both - n, more)
     return CorrectedMeans(
         runs=scores.runs,
         measures=scores.measures,

@@ -35,50 +35,47 @@ _GREY = "#888"
 def coverage_chart(coverage: Coverage) -> Any:
     """Return coverage by method, one panel per measure: box plots over runs, or few runs by name."""
     alt = import_altair()
+    runs = coverage.runs
     known = [record for record in coverage.to_records() if not np.isnan(record["coverage"])]
-    records = numbered(known, run=coverage.runs, measure=coverage.measures)
-    many = len(coverage.runs) >= _FEWEST_IN_BOX
+    many = len(runs) >= _FEWEST_IN_BOX
     told = tooltips("run:N", "measure:N", "method:N", "coverage:Q")
     base = alt.Chart().encode(y=alt.Y("method:N", sort=list(coverage.methods), title=None))
-    drawn = _boxes(base, told) if many else _named_runs(base, told, coverage.runs)
+    axis = {
+        "scale": alt.Scale(zero=False, padding=12),
+        "axis": alt.Axis(tickCount=6),
+        "title": "share of intervals that contain the mean",
+    }
+    if many:
+        drawn = [_boxes(base).encode(x=alt.X("coverage:Q", **axis), tooltip=told)]
+    else:
+        colours = alt.Scale(domain=list(range(len(runs))), range=list(COLOURS[: len(runs)]))
+        legend = alt.Legend(labelExpr=label_names(runs))
+        own = base.encode(
+            yOffset=alt.YOffset("run_number:N"),
+            color=alt.Color("run_number:N", scale=colours, title=None, legend=legend),
+            tooltip=[*told, *tooltips("low:Q", "high:Q")],
+        )
+        limits = own.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", **axis), x2=alt.X2("high:Q"))
+        dots = own.mark_point(filled=True, size=40, opacity=1).encode(x=alt.X("coverage:Q"))
+        drawn = [limits, dots]
     claimed = alt.Chart().mark_rule(color=INK, strokeDash=[5, 3]).encode(x=alt.X("level:Q"))
     height = alt.Step(22) if many else {"step": 12, "for": "offset"}
-    layers = layered(*drawn, claimed, data=inline_records(records), width=280, height=height)
+    data = inline_records(numbered(known, run=runs, measure=coverage.measures))
+    layers = layered(*drawn, claimed, data=data, width=280, height=height)
     panels = layers.facet(facet=panel_facet(alt, "measure", coverage.measures), columns=2)
-    how = f"box plots over {len(coverage.runs)} runs" if many else "each with its Monte-Carlo error"
+    how = f"box plots over {len(runs)} runs" if many else "each with its Monte-Carlo error"
     title = f"Coverage of {percent(coverage.level)} intervals (dashed: nominal), {how}"
     return styled(panels, title)
 
 
-def _boxes(base: Any, told: list[Any]) -> list[Any]:
-    boxes = base.mark_boxplot(
+def _boxes(base: Any) -> Any:
+    return base.mark_boxplot(
         size=13,
         box={"stroke": COLOURS[0], "fill": COLOURS[5]},
         median={"color": "black", "thickness": 2},
         rule={"stroke": COLOURS[0]},
         outliers={"size": 14, "color": COLOURS[0], "filled": False},
     )
-    return [boxes.encode(x=_share_axis("coverage:Q"), tooltip=told)]
-
-
-def _named_runs(base: Any, told: list[Any], runs: Sequence[str]) -> list[Any]:
-    alt = import_altair()
-    legend = alt.Legend(labelExpr=label_names(runs))
-    own = base.encode(
-        yOffset=alt.YOffset("run_number:N"),
-        color=alt.Color(
-            "run_number:N", scale=_colours(range(len(runs))), title=None, legend=legend
-        ),
-        tooltip=[*told, *tooltips("low:Q", "high:Q")],
-    )
-    limits = own.mark_rule(strokeWidth=2).encode(x=_share_axis("low:Q"), x2=alt.X2("high:Q"))
-    return [limits, own.mark_point(filled=True, size=40, opacity=1).encode(x=alt.X("coverage:Q"))]
-
-
-def _share_axis(field: str) -> Any:
-    alt = import_altair()
-    scale, axis = alt.Scale(zero=False, padding=12), alt.Axis(tickCount=6)
-    return alt.X(field, scale=scale, axis=axis, title="share of intervals that contain the mean")
 
 
 def type_one_chart(error: TypeOneError) -> Any:
@@ -91,13 +88,15 @@ def type_one_chart(error: TypeOneError) -> Any:
     highest = max(max(record["nominal"], record["error"]) for record in records)
     whole = alt.Scale(domain=[0.0, min(1.0, 1.05 * highest)], nice=False)
     methods = list(error.methods)
+    colours = [COLOURS[place % len(COLOURS)] for place in range(len(methods))]
+    scale = alt.Scale(domain=methods, range=colours)
     made = (
         alt.Chart()
         .mark_line(point={"size": 22})
         .encode(
             x=alt.X("nominal:Q", title="nominal error", scale=whole),
             y=alt.Y("error:Q", title="actual error", scale=whole),
-            color=alt.Color("method:N", sort=methods, scale=_colours(methods), title=None),
+            color=alt.Color("method:N", sort=methods, scale=scale, title=None),
             strokeDash=alt.StrokeDash(
                 "method:N",
                 sort=methods,
@@ -186,12 +185,6 @@ def _histograms(records: Sequence[Record], groups: list[str], title: str, counte
     if len(groups) == 1:
         return bars
     return bars.facet(facet=panel_facet(alt, "group", groups), columns=3)
-
-
-def _colours(domain: Sequence[str | int]) -> Any:
-    alt = import_altair()
-    colours = [COLOURS[place % len(COLOURS)] for place in range(len(domain))]
-    return alt.Scale(domain=list(domain), range=colours)
 
 
 def _dashes(number: int) -> list[list[int]]:

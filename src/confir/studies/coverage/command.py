@@ -42,7 +42,7 @@ class Sampling:
 
 def _check_methods(names: list[str]) -> list[str]:
     """Check the names of methods as soon as they are read."""
-    from confir.studies.coverage.studied_methods import as_method
+    from confir.studies.coverage.miss_counts import as_method
 
     for name in names:
         as_method(name)
@@ -99,8 +99,11 @@ def coverage_command(
     from confir.report.result_table import result_table
     from confir.report.tables import with_design_note
     from confir.studies.coverage.coverage import estimate_coverage
-    from confir.studies.coverage.miss_counts import number_of_tasks
-    from confir.studies.coverage.studied_methods import PUBLISHED_BOOTSTRAP_T, fitting_methods
+    from confir.studies.coverage.miss_counts import (
+        PUBLISHED_BOOTSTRAP_T,
+        fitting_methods,
+        number_of_tasks,
+    )
 
     scores = inputs.load_scores(
         quiet=out.quiet, example="confir coverage qrels.txt bm25.run dense.run"

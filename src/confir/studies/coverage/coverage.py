@@ -26,8 +26,7 @@ from confir.parallel import Progress
 from confir.resampling.kinds import needs
 from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
-from confir.studies.coverage.miss_counts import count_misses
-from confir.studies.coverage.studied_methods import MethodLike
+from confir.studies.coverage.miss_counts import MethodLike, count_misses
 
 # The coverage of an outlier is more than this many standard errors too low.
 _OUTLYING = 4.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -20,8 +20,7 @@ from confir.intervals.probe import CountedProbe, Probe
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.replicates import topic_draws
 from confir.resampling.topic_sample import TopicSample
-from confir.stored_results import Arrays, digest
-from confir.studies.coverage.studied_methods import method_identity
+from confir.stored_results import Arrays
 
 Sampling = Literal["with", "without"]
 
@@ -52,21 +51,6 @@ class MissCounter:
     counted: bool
     closed: bool
 
-    def describe(self) -> dict[str, Any]:
-        """Return what identifies this work, for a folder that stores its results."""
-        from importlib.metadata import version
-
-        return {
-            "confir": version("confir"),
-            "scores": digest(*self.population.values),
-            "methods": [method_identity(method) for method in self.methods],
-            "levels": self.levels,
-            "topics": self.size,
-            "replicates": self.replicates,
-            "sampling": self.sampling,
-            "widths": self.widths,
-        }
-
     def run(self, task: tuple[int, np.random.SeedSequence, np.random.SeedSequence]) -> Arrays:
         """Return the number of misses of some samples."""
         samples, of_samples, of_replicates = task
@@ -86,7 +70,10 @@ class MissCounter:
         for start in range(0, samples, together):
             number = min(together, samples - start)
             if self.closed:
-                missed = self._by_moments(number, outer, result)
+                topics = np.array([self._draw(outer) for _ in range(number)])
+                means = self.population.drawn_often(topics).distribution(slice(None), None, ("se",))
+                probe = Probe(means, np.tile(self.truth, number))
+                missed = self._count(probe, slice(0, self.population.columns), result)
             elif kernels is not None:
                 missed = self._by_counting(number, outer, inner, kernels, result)
             else:
@@ -111,13 +98,6 @@ class MissCounter:
             probe = Probe(distribution, self.truth[block])
             missed += self._count(probe, block, result)
         return missed
-
-    def _by_moments(self, samples: int, outer: np.random.Generator, result: Arrays) -> Integers:
-        """Add the misses of samples side by side; return the columns: methods × levels × samples."""
-        drawn = self.population.drawn_often(np.array([self._draw(outer) for _ in range(samples)]))
-        distribution = drawn.distribution(slice(None), None, ("se",))
-        probe = Probe(distribution, np.tile(self.truth, samples))
-        return self._count(probe, slice(0, self.population.columns), result)
 
     def _by_counting(
         self,

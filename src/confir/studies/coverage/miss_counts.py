@@ -1,4 +1,4 @@
-"""The simulation behind coverage and Type I error: how often intervals miss the mean.
+"""The simulation behind coverage and Type I error: how often intervals miss, by which methods.
 
 Samples are drawn from a population of topics with a known mean; an interval is computed from each
 by each method, and the intervals that miss the mean are counted, on each side.
@@ -7,26 +7,47 @@ by each method, and the intervals that miss the mean are counted, on each side.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import cast
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 
-from confir.arguments import as_choice, as_generator, as_integer, as_levels, check_replicates
+from confir.arguments import (
+    as_choice,
+    as_generator,
+    as_integer,
+    as_levels,
+    as_list,
+    check_replicates,
+    invalid,
+)
 from confir.arrays import Floats, Integers
 from confir.data.sampling_designs.design import refuse_design
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES
 from confir.errors import InvalidValueError, counted
+from confir.intervals.bootstrap_t import BOOTSTRAP_T
+from confir.intervals.interval import Limits
+from confir.intervals.method import Method, Use
+from confir.intervals.method_list import check_fit, find_method, fits, methods_over
+from confir.intervals.probe import Probe
 from confir.parallel import Progress, run_tasks, task_seeds
+from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.kinds import as_sample
 from confir.resampling.replicates import Rng
+from confir.resampling.sample import Sample
 from confir.resampling.topic_sample import ScoresLike, TopicSample
+from confir.stored_results import Arrays, digest
 from confir.studies.coverage.miss_counter import MissCounter, Sampling, can_count
-from confir.studies.coverage.studied_methods import MethodLike, chosen_methods
 
 # Samples per task: fixed, so results do not depend on the number of workers.
 _SAMPLES_PER_TASK = 20
+
+
+MethodLike = str | Method | Callable[[SamplingDistribution, float], Limits]
+
+# The fields that a user-defined method may read.
+_ALL_FIELDS = ("se", "acceleration", "replicates", "replicate_se")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,10 +152,7 @@ def count_misses(
     chosen = chosen_methods(methods, population, claimed)
     if resume is not None and rng is None:
         raise InvalidValueError("a resumable study needs a seed; set rng to a number")
-    counts = [
-        min(_SAMPLES_PER_TASK, samples - start) for start in range(0, samples, _SAMPLES_PER_TASK)
-    ]
-    seeds = task_seeds(as_generator(rng), 2 * len(counts))
+    generator = as_generator(rng)
     truth = population.population_means()
     if np.isnan(truth).all():
         raise InvalidValueError("there are no scores; expected at least two topics with a score")
@@ -151,29 +169,60 @@ def count_misses(
         counted=not widths and population.averages and can_count(chosen, cells),
         closed=population.independent and all(method.closed_form for method in chosen),
     )
+    sizes = [
+        min(_SAMPLES_PER_TASK, samples - start) for start in range(0, samples, _SAMPLES_PER_TASK)
+    ]
+    seeds = task_seeds(generator, 2 * len(sizes))
     options = {"statistic": statistic, "baseline": baseline, "seed": str(seeds[0].entropy)}
     parts = run_tasks(
         counter.run,
-        list(zip(counts, seeds[::2], seeds[1::2], strict=True)),
+        list(zip(sizes, seeds[::2], seeds[1::2], strict=True)),
         jobs=jobs,
         progress=progress,
         resume=resume,
-        study=None if resume is None else counter.describe() | options | {"samples": samples},
+        study=None if resume is None else _describe(counter) | options | {"samples": samples},
     )
+    return _add_up(counter, samples, parts)
+
+
+def _describe(counter: MissCounter) -> dict[str, Any]:
+    """Return what identifies a simulation, for a folder that stores its results."""
+    from importlib.metadata import version
+
+    return {
+        "confir": version("confir"),
+        "scores": digest(*counter.population.values),
+        "methods": [method_identity(method) for method in counter.methods],
+        "levels": counter.levels,
+        "topics": counter.size,
+        "replicates": counter.replicates,
+        "sampling": counter.sampling,
+        "widths": counter.widths,
+    }
+
+
+def _add_up(counter: MissCounter, samples: int, parts: Sequence[Arrays]) -> MissCounts:
+    """Return the counts of all tasks, and what follows from their sums."""
     total = {name: np.sum([part[name] for part in parts], axis=0) for name in parts[0]}
+    error_se = np.full(total["missed"].shape, np.nan)
+    if samples > 1:
+        deviation = total["missed_squared"] - total["missed"] * (total["missed"] / samples)
+        error_se = np.sqrt(np.maximum(deviation / (samples - 1), 0.0) / samples)
+    with np.errstate(invalid="ignore"):  # without an estimate or interval, 0 / 0
+        bias = total["deviation"] / total["estimates"]
+        width = total["width"] / (samples - total["undefined"]) if counter.widths else None
     return MissCounts(
-        labels=population.labels,
-        methods=tuple(method.name for method in chosen),
-        levels=claimed,
+        labels=counter.population.labels,
+        methods=tuple(method.name for method in counter.methods),
+        levels=counter.levels,
         samples=samples,
-        truth=truth,
+        truth=counter.truth,
         below=total["below"],
         above=total["above"],
         undefined=total["undefined"],
-        mean_error_se=_standard_error(total["missed"], total["missed_squared"], samples)
-        / (~np.isnan(truth)).sum(),
-        bias=_mean(total["deviation"], total["estimates"]),
-        width=_mean(total["width"], samples - total["undefined"]) if widths else None,
+        mean_error_se=error_se / (~np.isnan(counter.truth)).sum(),
+        bias=bias,
+        width=width,
     )
 
 
@@ -193,15 +242,96 @@ def check_size(size: int, topics: int, sampling: Sampling) -> None:
         raise InvalidValueError(f"{size} topics cannot be drawn without replacement from {topics}")
 
 
-def _mean(total: Floats, count: Integers) -> Floats:
-    """Return totals divided by counts, NaN where the count is 0."""
-    mean: Floats = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
-    return mean
+def as_method(method: MethodLike) -> Method:
+    """Return the method of a name or of a function.
+
+    "bootstrap-t-published" is that of [Soboroff2014] as printed. A function is named after itself,
+    and must also handle samples of equal scores: it returns NaN if it has no interval.
+    """
+    if isinstance(method, Method):
+        return method
+    if isinstance(method, str):
+        return _FOR_STUDIES.get(method) or find_method(method)
+    if not callable(method) or isinstance(method, type):
+        raise invalid("method", method, "a name, a Method or a function")
+    name = getattr(method, "__name__", type(method).__name__)
+    return Method(name, _OwnMethod(method), _ALL_FIELDS, topics=Use(), any_sample=True)
 
 
-def _standard_error(total: Integers, squares: Integers, count: int) -> Floats:
-    """Return the standard error of a mean of integers, from their sum and sum of squares."""
-    if count < 2:
-        return np.full(total.shape, np.nan)
-    variance = (squares - total * (total / count)) / (count - 1)
-    return np.sqrt(np.maximum(variance, 0.0) / count)
+@dataclass(frozen=True, slots=True)
+class _OwnMethod:
+    """A user-defined function, whose limits are checked."""
+
+    function: Callable[[SamplingDistribution, float], Limits]
+
+    def __call__(self, distribution: SamplingDistribution, level: float) -> Limits:
+        """Return the limits of every column."""
+        limits = self.function(distribution, level)
+        try:
+            low, high = limits
+        except (TypeError, ValueError):
+            raise invalid("the result of a function in methods", limits, "two arrays") from None
+        return Limits(np.asarray(low), np.asarray(high))
+
+
+def fitting_methods(scores: ScoresLike) -> list[str]:
+    """Return the names of the methods that apply to the mean of scores."""
+    population = as_sample(scores)
+    return [method.name for method in _fitting(population)]
+
+
+def _fitting(population: Sample) -> list[Method]:
+    return [method for method in methods_over("topics").values() if fits(method, population)]
+
+
+def _published_limits(distribution: SamplingDistribution, level: float) -> Limits:
+    """The bootstrap-t of [Soboroff2014], with α instead of α/2 in each tail."""
+    return BOOTSTRAP_T.compute(distribution, 2.0 * level - 1.0)
+
+
+def _published_side(probe: Probe, level: float) -> Integers:
+    return BOOTSTRAP_T.side(probe, 2.0 * level - 1.0)
+
+
+PUBLISHED_BOOTSTRAP_T = replace(
+    BOOTSTRAP_T,
+    name="bootstrap-t-published",
+    compute=_published_limits,
+    count_side=_published_side,
+    level_above=0.5,  # below, the two tails overlap
+)
+
+# Methods that can be studied by name, but are not offered for intervals.
+_FOR_STUDIES = {method.name: method for method in (PUBLISHED_BOOTSTRAP_T,)}
+
+
+def chosen_methods(
+    methods: MethodLike | Iterable[MethodLike] | None,
+    population: Sample,
+    levels: Sequence[float],
+) -> list[Method]:
+    """Return the methods requested, checked against scores and levels."""
+    if methods is None:
+        return _fitting(population)
+    if isinstance(methods, str | Method) or callable(methods):
+        methods = [methods]
+    chosen = list(dict.fromkeys(as_method(method) for method in as_list("methods", methods)))
+    if not chosen:
+        raise InvalidValueError("no method is named; expected at least one")
+    for method in chosen:
+        check_fit(method, population)
+        if [other.name for other in chosen].count(method.name) > 1:
+            raise InvalidValueError(f"two methods have the name {method.name!r}")
+        if min(levels) <= method.level_above:
+            raise InvalidValueError(
+                f"the tails of {method.name} overlap at level "
+                f"{min(levels):g}; expected a level above {method.level_above:g}"
+            )
+    return chosen
+
+
+def method_identity(method: Method) -> str:
+    """Return a string that distinguishes methods of the same name."""
+    function = method.compute.function if isinstance(method.compute, _OwnMethod) else method.compute
+    home, name = (getattr(function, key, "") for key in ("__module__", "__qualname__"))
+    return f"{method.name} ({home}.{name})"

@@ -33,15 +33,10 @@ def _gather(scope: Scope) -> Coverage:
 
 
 def _context(contents: Contents) -> dict[str, Any]:
+    """Return the numbers in section.html; the error is half the 95% interval, in points."""
     level = contents.settings.level
-    of_100, error = f"{100 * level:.10g}", coverage_error(level)
-    return {"of_100": of_100, "samples": COVERAGE_SAMPLES, "error": error}
-
-
-def coverage_error(level: float) -> str:
-    """Return half the 95% interval of a coverage estimated from the samples, in points."""
-    se = math.sqrt(level * (1 - level) / COVERAGE_SAMPLES)
-    return f"{100 * two_sided_normal(LEVEL) * se:.2g}"
+    error = 100 * two_sided_normal(LEVEL) * math.sqrt(level * (1 - level) / COVERAGE_SAMPLES)
+    return {"of_100": f"{100 * level:.10g}", "samples": COVERAGE_SAMPLES, "error": f"{error:.2g}"}
 
 
 def _conclusion(contents: Contents) -> str:

@@ -28,8 +28,7 @@ from confir.resampling.kinds import needs
 from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
 from confir.studies.coverage.miss_counter import Sampling
-from confir.studies.coverage.miss_counts import check_size, count_misses
-from confir.studies.coverage.studied_methods import MethodLike
+from confir.studies.coverage.miss_counts import MethodLike, check_size, count_misses
 
 # [Park2011] §2: nominal errors 0.05 to 0.50 in steps of 0.05, as levels.
 PARK_LEVELS = tuple(round(1.0 - 0.05 * step, 2) for step in range(1, 11))

@@ -25,7 +25,7 @@ from confir.arguments import (
 )
 from confir.arrays import Booleans, Integers
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
-from confir.data.ranked_lists.docids import Docids
+from confir.data.ids import Docids
 from confir.data.ranked_lists.held_lists import HeldLists
 from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.defaults import DOCUMENT_REPLICATES, LEVEL, LOGIT_EPSILON, SEED, SPLITS
