@@ -44,36 +44,26 @@ def formats_text() -> str:
     return f"{', '.join(OUTPUT_FORMATS[:-1])} or {OUTPUT_FORMATS[-1]}"
 
 
-MeasuresOption = Annotated[
-    list[str] | None,
-    Option(
-        "Measures such as AP,nDCG@10 (repeatable; confir measures lists them); by default AP, nDCG@10, "
-        "P@10, RR and R@1000, and for a score table all in it.",
+def measures_option(about: str) -> Option:
+    """Return -m with its help."""
+    return Option(
+        about,
         "NAME",
         panel=INPUT_PANEL,
         names=("-m", "--measure"),
         measures=True,
         complete=measure_names,
         short=True,
+    )
+
+
+MeasuresOption = Annotated[
+    list[str] | None,
+    measures_option(
+        "Measures such as AP,nDCG@10 (repeatable; confir measures lists them); by default AP, nDCG@10, "
+        "P@10, RR and R@1000, and for a score table all in it."
     ),
 ]
-
-
-def measures_option(about: str) -> Any:
-    """Return -m with another help, for a command that takes other measures (`Instead`)."""
-    names, complete = ("-m", "--measure"), measure_names
-    option = Option(
-        about,
-        "NAME",
-        panel=INPUT_PANEL,
-        names=names,
-        measures=True,
-        complete=complete,
-        short=True,
-    )
-    return Annotated[list[str] | None, option]
-
-
 SelectOption = Annotated[
     list[str] | None,
     Option(
@@ -130,24 +120,17 @@ LevelOption = Annotated[
     float,
     Option("Confidence level.", panel=STATISTICS_PANEL, convert=_checked_level, short=True),
 ]
+_METHOD = Option(
+    "Interval method (confir methods lists them).",
+    "NAME",
+    panel=STATISTICS_PANEL,
+    complete=method_names,
+)
+MethodOption = Annotated[str | None, _METHOD]
 MethodsOption = Annotated[
     list[str] | None,
-    Option(
-        "Interval method (repeatable, to see several side by side; confir methods lists them).",
-        "NAME",
-        panel=STATISTICS_PANEL,
-        names=("--method",),
-        complete=method_names,
-    ),
-]
-MethodOption = Annotated[
-    str | None,
-    Option(
-        "Interval method (confir methods lists them).",
-        "NAME",
-        panel=STATISTICS_PANEL,
-        names=("--method",),
-        complete=method_names,
+    _METHOD._replace(
+        help="Interval method (repeatable, to see several side by side; confir methods lists them)."
     ),
 ]
 ReplicatesOption = Annotated[
@@ -306,10 +289,7 @@ class DocumentStatistics:
     replicates: ReplicatesOption = DOCUMENT_REPLICATES
     seed: SeedOption = SEED
 
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The arguments of verbs that these options are, but for epsilon."""
-        return {"level": self.level, "replicates": self.replicates, "rng": self.seed}
+    arguments = Statistics.arguments  # all but epsilon
 
 
 def with_patterns(arguments: Sequence[str]) -> list[str]:
