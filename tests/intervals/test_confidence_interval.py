@@ -15,7 +15,7 @@ from confir.errors import (
     UnsupportedMethodError,
 )
 from confir.intervals.confidence_intervals import confidence_interval
-from confir.intervals.interval import Interval, means_alone, tail_probabilities
+from confir.intervals.interval import means_alone, tail_probabilities
 from confir.intervals.method_list import find_method, methods_over
 from confir.resampling.replicates import draw_topics
 from confir.resampling.statistics import STATISTICS
