@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
-from confir.studies.bias_variance.table import bias_variance_table
 
 from confir.data.formats.runs_and_qrels import read_qrels, read_run
 from confir.data.qrels import Qrels
@@ -27,6 +26,7 @@ from confir.data.scores import Scores
 from confir.errors import ConfirWarning
 from confir.measures.evaluation import evaluate
 from confir.report.chart_files import save_chart
+from confir.report.result_table import result_table
 from confir.report.tables import Cell, Table, to_markdown, to_text
 from confir.studies.bias_variance.bias_variance import BiasVariance, decompose_error
 from confir.studies.bias_variance.chart import bias_variance_chart, total_chart
@@ -289,7 +289,7 @@ def main() -> None:
         models, runs = query_models(options.data, pair), all_runs(options.data, pair)
         parts[f"{pair.title}: what the figures show"] = trends(models)
         note = "95% intervals by bootstrap-t, 9999 replicates"
-        parts[f"{pair.title}: original, expanded, mixed and purified lists"] = bias_variance_table(
+        parts[f"{pair.title}: original, expanded, mixed and purified lists"] = result_table(
             models, note
         )
         figures += draw(pair, models, runs, options.output)

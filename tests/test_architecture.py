@@ -46,7 +46,7 @@ ALLOWED = {
     "cli": (*LAYERS[:4], "list", "report", "cli"),
     "command": (*LAYERS, "list", "report", "showing", "cli", "command"),
 }
-SHOWING = ("table", "chart", "section", "board", "headline", "baseline_section", "page")
+SHOWING = ("table", "chart", "section", "board", "baseline_section", "page")
 HEAVY = (
     "scipy",
     "numba",

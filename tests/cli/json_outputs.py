@@ -26,7 +26,7 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ("demo",),
     ],
     "mean-with-verdict": [("evaluate", *PAIR)],
-    "mean-by-people": [
+    "corrected-mean": [
         *[("evaluate", *RUNS, "-m", "AP", "--human", "{people}", "--human-sample", "random-topics")]
     ],
     "mean-and-unjudged": [

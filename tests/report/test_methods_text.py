@@ -13,7 +13,7 @@ from confir.references import REFERENCES
 from confir.report.contents import Settings
 from confir.report.gathering import gather_contents
 from confir.report.methods_text import methods_text
-from confir.studies.means.section import board_table
+from confir.studies.means.board import board_table
 from samples import short_sample
 
 

@@ -288,8 +288,8 @@ def test_a_run_ruled_out_by_one_sided_comparisons_alone_is_named_with_the_reason
     assert board.ruled_out == ("b",)
     said = board_part(board, leaderboard_table(board)).sentences
     assert said[-1] == (
-        "b is ruled out as the best by fewer, one-sided comparisons, though inconclusive against a "
-        "among all pairs"
+        "b is ruled out as the best, though inconclusive against a among all pairs: "
+        "the best set makes fewer comparisons"
     )
     clear = confir.as_scores({"a": (base + 0.1).tolist(), "b": base.tolist()})
     other = confir.make_leaderboard({"x": clear, "y": clear}, replicates=999)

@@ -179,7 +179,7 @@ class ComparisonFamily:
     def borderline(
         self, t: Floats, df: Any, level: float, self_normalised: Floats | None = None
     ) -> Booleans:
-        """Return where a decision might change with other replicates.
+        """Return where a decision might change with another seed.
 
         There the p-value of the maxima lies within `MONTE_CARLO_ERRORS` of what decides.
         """

@@ -343,7 +343,7 @@ STUDIES = (
         "What scores would human judgements give, if a model judged most topics?",
         ("human judgements", "human.md"),
         verbs=("correct_judgements",),
-        results={"corrected_means.CorrectedMeans": Shown(records="mean-by-people")},
+        results={"corrected_means.CorrectedMeans": Shown(records="corrected-mean")},
         section=True,
     ),
     Study(

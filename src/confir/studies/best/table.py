@@ -17,7 +17,7 @@ from confir.studies.best.teams import TeamBoard
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.verdicts import OPPOSITE
 
-BORDERLINE_SET = "borderline: other replicates might change the set"
+BORDERLINE_SET = "borderline: another seed might change the set"
 
 # More runs than this are counted in a sentence.
 _MOST_NAMED = 3
@@ -38,7 +38,7 @@ def best_table(best: BestRuns, seed: int | None = None) -> Table:
 
 
 def set_text(in_set: bool | np.bool_, borderline: bool | np.bool_) -> str:
-    """Return whether a run may be the best, and whether other replicates might change that."""
+    """Return whether a run may be the best, and whether another seed might change that."""
     said = "yes" if in_set else "no"
     return f"{said}, borderline" if borderline else said
 
@@ -92,8 +92,8 @@ def ruled_out_sentence(left: Sequence[str], best: str, what: str = "run") -> str
     """Return why runs are ruled out as the best, though not significantly worse than it."""
     names = joined_names(left) if len(left) <= _MOST_NAMED else counted(len(left), what)
     return (
-        f"{names} {'is' if len(left) == 1 else 'are'} ruled out as the best by fewer, one-sided comparisons, "
-        f"though inconclusive against {isolated(best)} among all pairs"
+        f"{names} {'is' if len(left) == 1 else 'are'} ruled out as the best, though inconclusive against "
+        f"{isolated(best)} among all pairs: the best set makes fewer comparisons"
     )
 
 

@@ -100,7 +100,7 @@ class Comparison(PairDifferences):
     ranges
         By measure, the permuted ranges of tukey-hsd where it is the only test; else None.
     borderline
-        Whether other replicates might change the verdict, though ten times as many were drawn if
+        Whether another seed might change the verdict, though ten times as many were drawn if
         that takes seconds: tests × pairs × measures.
     tests, p, p_error, p_adjusted, correction, tested
         Paired tests, their p-values with the Monte-Carlo errors of these, those adjusted for the pairs tested by a measure, the

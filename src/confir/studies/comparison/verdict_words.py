@@ -63,7 +63,7 @@ SENTENCE_FORMS = {word: said.replace("{within}", "") for word, said in _SAID.ite
 # What an end that is 0 and excluded means, and a verdict that is called borderline.
 OPEN_END = "only the sign of the difference is significant, by the bound for symmetric differences"
 
-BORDERLINE = "other replicates might change the verdict"
+BORDERLINE = "another seed might change the verdict"
 
 
 def decision_sentence(one: Decision, measure: str, *, brief: bool = False) -> str:

@@ -78,7 +78,7 @@ class Decision(NamedTuple):
     open
         1 where the lower limit is 0 and excluded, -1 where the upper one is, else 0.
     borderline
-        Whether other replicates might change the verdict.
+        Whether another seed might change the verdict.
     resampled
         What replicates draw.
     """
@@ -152,7 +152,7 @@ class Decisions(NamedTuple):
     p_equivalence, p_equivalence_adjusted
         Of two one-sided tests against the margin, pairs × measures; None without a margin.
     borderline
-        Whether other replicates might change the verdict.
+        Whether another seed might change the verdict.
     """
 
     p: Floats
@@ -229,7 +229,7 @@ def find_borderline(
     verdict: Words,
     level: float,
 ) -> Booleans:
-    """Return which verdicts might change with other replicates: tests × pairs × measures.
+    """Return which verdicts another seed might change: tests × pairs × measures.
 
     Parameters
     ----------

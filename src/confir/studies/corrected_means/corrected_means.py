@@ -219,15 +219,15 @@ def correct_scores(
     shape = len(scores.runs), len(scores.measures)
     apart = replace(people, values=(values.model - values.human,), support=weight < 0)
     bias = find_intervals(
-        apart, [(METHODS[DEFAULT_METHOD],) * whole.columns], [level], 1, generator
+        apart, [(METHODS[DEFAULT_METHOD],) * len(whole.labels)], [level], 1, generator
     )[0]
     n, more = len(values.human), len(values.rest)
-    by_people, by_both = (
+    by_human, by_both = (
         np.square(each.distribution(slice(None), None, ("se",)).require("se"))
         for each in (people, whole)
     )
     with np.errstate(divide="ignore", invalid="ignore"):
-        worth = np.minimum(n * by_people / by_both - n, more)
+        worth = np.minimum(n * by_human / by_both - n, more)
     return CorrectedMeans(
         runs=scores.runs,
         measures=scores.measures,

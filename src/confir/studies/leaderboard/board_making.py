@@ -312,7 +312,7 @@ def _ruled_out(pair_p: Floats, best: BestRuns, level: float) -> tuple[str, ...]:
 def _neighbours(pairs: RunPairs, pair_p: Floats, level: float) -> tuple[Floats, Booleans, Booleans]:
     """Return p-values of each run against the next one in the ranking, adjusted for all pairs.
 
-    Also which are significant, and which of these decisions other replicates might change. Neighbours
+    Also which are significant, and which of these decisions another seed might change. Neighbours
     are chosen by the same scores: the family of all pairs allows for that choice.
     """
     runs = pairs.runs

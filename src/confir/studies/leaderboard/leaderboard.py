@@ -36,14 +36,14 @@ class Leaderboard(Result):
     macro, macro_low, macro_high
         Mean over datasets that count alike, with its interval.
     rank, rank_low, rank_high
-        By the macro mean, with simultaneous limits, of all ranks at once.
+        By the macro mean, with simultaneous limits.
     borderline
-        Whether other replicates might change a limit of the rank, or whether the next run is
+        Whether another seed might change a limit of the rank, or whether the next run is
         separable.
     borda, borda_rank, borda_low, borda_high
         Borda count as MTEB has it, its rank, and the middle part of the rank in replicates.
     gap, gap_low, gap_high, may_be_best, best_borderline, share_first
-        Whether the run may have the highest macro mean, whether other replicates might change that, and
+        Whether the run may have the highest macro mean, whether another seed might change that, and
         its distance from the best of the others, as in `BestRuns`: this alone says which run is best.
     pairs, significant, smallest
         Pairs of runs, those that differ significantly in the family of all pairs, and the smallest

@@ -1,4 +1,4 @@
-"""The leaderboard of the page as it is before, and without, a script: by the first measure."""
+"""The leaderboard of the page: as it is before, and without, a script; and as a table for a paper."""
 
 from __future__ import annotations
 
@@ -6,7 +6,25 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from confir.intervals.interval import Interval
+from confir.number_text import SENTENCE_DECIMALS, difference_text, number_text
 from confir.report.charts import round_ticks
+from confir.report.contents import MeasureContents, Settings
+from confir.report.latex import Paper, to_latex
+from confir.report.tables import Cell, Mark, Table, rounded, to_markdown, topics_column
+from confir.studies.best.best_runs import BestRuns
+from confir.studies.comparison.comparison import Comparison, Place
+from confir.studies.comparison.verdict_words import how_compared
+from confir.studies.comparison.verdicts import OPPOSITE
+from confir.studies.means.table import means_note
+
+# The layouts of a table for a paper, by their names on the page: the choices of --width.
+_LAYOUTS = {"LaTeX, one column": "column", "LaTeX, page": "page", "LaTeX, as wide as it is": None}
+
+# Marks of runs against a baseline that the reader of the page chooses: none, better, worse.
+MARKS: tuple[Mark, ...] = ("", "▲", "▼")
 
 # Words for who may be the best: digits of `best`, 1 if the run may be, and 2 more if borderline.
 IN_SET = ("no", "yes", "no, borderline", "yes, borderline")
@@ -79,10 +97,6 @@ class _Scale(NamedTuple):
         if value is None:
             return None
         return min(100.0, max(0.0, 100.0 * (value - self.left) / (self.right - self.left)))
-
-    def holds(self, value: float) -> bool:
-        """Whether a value is not clipped."""
-        return self.left <= value <= self.right
 
 
 # Lower limits, numbers and upper limits by run.
@@ -193,18 +207,137 @@ def _bars(
 ) -> tuple[dict[int, tuple[float | None, ...]], Bars]:
     """Return the places of each run's marks, and their scale."""
     drawn = {run: tuple(scale.place(column[run]) for column in columns) for run in order}
-    ticks = [
+    ticks = round_ticks(scale.low, scale.high, most - 1)
+    if len(ticks) > most:  # every other one, 0 among them where it is one
+        ticks = ticks[next((place for place, tick in enumerate(ticks) if tick == 0.0), 0) % 2 :: 2]
+    labels = [
         (f"{tick:.6g}".replace("-", "−") if tick else "0", scale.place(tick) or 0.0)
-        for tick in few_ticks(scale.low, scale.high, most)
+        for tick in ticks
     ]
     middles = ((runs[run], columns[1][run]) for run in order)
-    clipped = [name for name, x in middles if x is not None and not scale.holds(x)]
-    return drawn, Bars(ticks, scale.place(0.0) if scale.holds(0.0) else None, clipped)
+    clipped = [name for name, x in middles if x is not None and not scale.left <= x <= scale.right]
+    zero = scale.place(0.0) if scale.left <= 0.0 <= scale.right else None
+    return drawn, Bars(labels, zero, clipped)
 
 
-def few_ticks(low: float, high: float, most: int) -> list[float]:
-    """Return at most some round numbers between two, 0 among them where it lies between."""
-    ticks = round_ticks(low, high, most - 1)
-    if len(ticks) <= most:
-        return ticks
-    return ticks[next((place for place, tick in enumerate(ticks) if tick == 0.0), 0) % 2 :: 2]
+def papers(contents: MeasureContents) -> dict[str, Any]:
+    """Return the leaderboard for a paper in every layout.
+
+    ``marked`` has means alone three times: without marks, and with one or the other on every run. The
+    page puts them together line by line, for the baseline that its reader chooses.
+    """
+    settings = contents.settings
+    plain = _layouts(board_table(contents, settings))
+    if settings.baseline is not None or contents["comparison"] is None:
+        return {"plain": plain}
+    how = how_compared(contents["comparison"][settings.level])
+    interval: Interval = contents["means"][settings.level]
+    note = f"{_means_note(contents, interval)}; ▲ ▼: significantly better, worse than the baseline ({how})"
+    means = [number_text(*numbers) for numbers in means_with_limits(interval)]
+    marked = []
+    for mark in MARKS:
+        rows = tuple(
+            (Cell(contents.scores.runs[run]), Cell(means[run], mark=mark)) for run in contents.order
+        )
+        marked.append(_layouts(Table(("run", contents.measure), rows, note)))
+    return {"plain": plain, "marked": marked}
+
+
+def _layouts(table: Table) -> dict[str, str]:
+    latex = {
+        title: to_latex(table, Paper(width, decimals=SENTENCE_DECIMALS))
+        for title, width in _LAYOUTS.items()
+    }
+    return {**latex, "Markdown": to_markdown(rounded(table, SENTENCE_DECIMALS))}
+
+
+def board_table(contents: MeasureContents, settings: Settings) -> Table:
+    """Return the leaderboard of one measure: means with intervals, and gaps or differences.
+
+    Gaps are to the best of the other runs, and runs that may be the best are bold; with a baseline,
+    differences are from that, and significant ones are bold.
+    """
+    interval: Interval = contents["means"][settings.level]
+    gaps = _gaps(contents, settings.level, settings.baseline)
+    heading, counts = topics_column(contents.scores.topic_counts())
+    means = [number_text(*numbers) for numbers in means_with_limits(interval)]
+    rows = tuple(
+        (
+            Cell(contents.scores.runs[run], strong=gaps is not None and gaps.rows[run][2]),
+            *counts[run],
+            Cell(means[run]),
+            *([] if gaps is None else map(Cell, gaps.rows[run][:2])),
+        )
+        for run in contents.order
+    )
+    note = _means_note(contents, interval)
+    if gaps is None:
+        return Table(("run", *heading, contents.measure), rows, note)
+    columns = ("run", *heading, contents.measure, *gaps.headings)
+    return Table(columns, rows, f"{note}; {gaps.note}", bold=gaps.bold)
+
+
+def _means_note(contents: MeasureContents, interval: Interval) -> str:
+    if len(contents.scores.topics) < 2:
+        return f"score of the one {contents.scores.unit_name}"
+    return means_note([interval], contents.scores.topic_counts(), contents.scores.unit_name)
+
+
+class _Gaps(NamedTuple):
+    """The columns after the means: gaps to the best of the others, or differences from a baseline.
+
+    Attributes
+    ----------
+    headings
+        Of the differences, and of the verdicts.
+    note, bold
+        What they are, and what is bold.
+    rows
+        By run: the difference, the verdict, and whether the run is bold.
+    """
+
+    headings: tuple[str, str]
+    note: str
+    bold: str
+    rows: list[tuple[str, str, bool]]
+
+
+def _gaps(contents: MeasureContents, level: float, baseline: str | None) -> _Gaps | None:
+    """Return the gaps to the best of the others; with a baseline, the differences from it."""
+    held = contents["best" if baseline is None else "comparison"]
+    if held is None:
+        return None
+    if baseline is None:
+        best: BestRuns = held.at[level]
+        numbers = np.stack([a[:, 0] for a in (best.difference, best.lower, best.upper)], axis=1)
+        texts = [difference_text(*row) for row in numbers.tolist()]
+        return _Gaps(
+            ("gap", "may be best"),
+            "gap: to the best of the other runs, with simultaneous interval (Hsu 1984)",
+            "may be the best",
+            [
+                (text, "yes" if one else "no", one)
+                for text, one in zip(texts, best.in_set[:, 0].tolist(), strict=True)
+            ],
+        )
+    comparison: Comparison = held[level]
+    rows = [("–", "–", False)] * len(contents.scores.runs)
+    rows[contents.reference(baseline)] = ("–", "baseline", False)
+    for pair, word in enumerate(comparison.pair_verdicts()):
+        one = comparison.decision(Place(0, pair, 0))
+        text = difference_text(one.difference, one.low, one.high, one.open)
+        rows[comparison.second[pair]] = (text, word, word in OPPOSITE)
+    return _Gaps(
+        (f"difference from {baseline}", "verdict"),
+        f"difference from {baseline}: {how_compared(comparison)}",
+        "significant difference",
+        rows,
+    )
+
+
+def means_with_limits(interval: Interval) -> list[list[float]]:
+    """Return mean and limits of each run."""
+    numbers: list[list[float]] = np.stack(
+        [part.reshape(-1) for part in (interval.estimate, interval.low, interval.high)], axis=1
+    ).tolist()
+    return numbers

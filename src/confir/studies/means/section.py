@@ -1,49 +1,36 @@
-"""Means in the report: the leaderboard, its table for a paper, and which run is best."""
+"""Means in the report: the leaderboard, the headline, and what other measures say."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from confir.errors import counted
+from confir.data.common_topics import LEAST_COMMON_TOPICS
+from confir.errors import counted, enumerate_names
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Interval, means_alone
 from confir.intervals.method_list import METHODS
 from confir.number_text import (
-    SENTENCE_DECIMALS,
-    difference_text,
     limits_words,
-    number_text,
     percent,
+    runs_differ_in_topics,
     score_words,
     topics_text,
 )
-from confir.order import ranks_by_mean
-from confir.report.contents import Contents, MeasureContents, Settings
-from confir.report.latex import Paper, to_latex
+from confir.order import is_best, ranks_by_mean
+from confir.report.contents import Contents, MeasureContents
+from confir.report.messages import NAMES_SHOWN, isolated, joined_names
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Scope, Section, Sentence
-from confir.report.tables import Cell, Mark, Table, rounded, to_markdown, topics_column
 from confir.studies.best.best_runs import BestRuns
-from confir.studies.comparison.comparison import Comparison, Place
-from confir.studies.comparison.verdict_words import how_compared
-from confir.studies.comparison.verdicts import OPPOSITE
-from confir.studies.means.board import first_board
-from confir.studies.means.headline import (
-    OWN_TOPICS,
-    means_with_limits,
-    page_answer,
-    where_compared,
-)
-from confir.studies.means.table import bounds_note, means_note
+from confir.studies.means.board import first_board, means_with_limits, papers
+from confir.studies.means.table import bounds_note, design_note
 
-# The layouts of a table for a paper, by their names on the page: the choices of --width.
-_LAYOUTS = {"LaTeX, one column": "column", "LaTeX, page": "page", "LaTeX, as wide as it is": None}
-
-# Marks of runs against a baseline that the reader of the page chooses: none, better, worse.
-MARKS: tuple[Mark, ...] = ("", "▲", "▼")
+# Where runs have no topics in common.
+_OWN_TOPICS = ", each over its own topics"
 
 
 def _gather(scope: Scope) -> dict[float, Interval]:
@@ -57,142 +44,29 @@ def _gather(scope: Scope) -> dict[float, Interval]:
     return dict(zip(levels, made, strict=True))
 
 
-def _context(contents: Contents) -> dict[str, Any]:
-    """Return the leaderboard by the first measure, as the page shows it at first, and for a paper."""
-    layouts = _layouts(board_table(contents.measures[0], contents.settings))
-    return {"layouts": list(layouts), "paper": next(iter(layouts.values())), "board": first_board}
-
-
-def _papers(contents: MeasureContents, settings: Settings) -> dict[str, Any]:
-    """Return the leaderboard for a paper in every layout.
-
-    ``marked`` has means alone three times: without marks, and with one or the other on every run. The
-    page puts them together line by line, for the baseline that its reader chooses.
-    """
-    papers: dict[str, Any] = {"plain": _layouts(board_table(contents, settings))}
-    if settings.baseline is None and contents["comparison"] is not None:
-        comparison: Comparison = contents["comparison"][settings.level]
-        papers["marked"] = [
-            _layouts(_marked_table(contents, settings, mark, how_compared(comparison)))
-            for mark in MARKS
-        ]
-    return papers
-
-
-def _layouts(table: Table) -> dict[str, str]:
-    latex = {
-        title: to_latex(table, Paper(width, decimals=SENTENCE_DECIMALS))
-        for title, width in _LAYOUTS.items()
-    }
-    return {**latex, "Markdown": to_markdown(rounded(table, SENTENCE_DECIMALS))}
-
-
-def board_table(contents: MeasureContents, settings: Settings) -> Table:
-    """Return the leaderboard of one measure: means with intervals, and gaps or differences.
-
-    Gaps are to the best of the other runs, and runs that may be the best are bold; with a baseline,
-    differences are from that, and significant ones are bold.
-    """
-    interval: Interval = contents["means"][settings.level]
-    gaps = _gaps(contents, settings.level, settings.baseline)
-    heading, counts = topics_column(contents.scores.topic_counts())
-    means = [number_text(*numbers) for numbers in means_with_limits(interval)]
-    rows = tuple(
-        (
-            Cell(contents.scores.runs[run], strong=gaps is not None and gaps.rows[run][2]),
-            *counts[run],
-            Cell(means[run]),
-            *([] if gaps is None else map(Cell, gaps.rows[run][:2])),
-        )
-        for run in contents.order
-    )
-    note = _means_note(contents, interval)
-    if gaps is None:
-        return Table(("run", *heading, contents.measure), rows, note)
-    columns = ("run", *heading, contents.measure, *gaps.headings)
-    return Table(columns, rows, f"{note}; {gaps.note}", bold=gaps.bold)
-
-
-def _marked_table(contents: MeasureContents, settings: Settings, mark: Mark, how: str) -> Table:
-    """Return means with intervals, all of them with the same mark."""
-    interval: Interval = contents["means"][settings.level]
-    means = [number_text(*numbers) for numbers in means_with_limits(interval)]
-    rows = tuple(
-        (Cell(contents.scores.runs[run]), Cell(means[run], mark=mark)) for run in contents.order
-    )
-    note = f"{_means_note(contents, interval)}; ▲ ▼: significantly better, worse than the baseline ({how})"
-    return Table(("run", contents.measure), rows, note)
-
-
-def _means_note(contents: MeasureContents, interval: Interval) -> str:
-    if len(contents.scores.topics) < 2:
-        return f"score of the one {contents.scores.unit_name}"
-    return means_note([interval], contents.scores.topic_counts(), contents.scores.unit_name)
-
-
-class _Gaps(NamedTuple):
-    """The columns after the means: gaps to the best of the others, or differences from a baseline.
-
-    Attributes
-    ----------
-    headings
-        Of the differences, and of the verdicts.
-    note, bold
-        What they are, and what is bold.
-    rows
-        By run: the difference, the verdict, and whether the run is bold.
-    """
-
-    headings: tuple[str, str]
-    note: str
-    bold: str
-    rows: list[tuple[str, str, bool]]
-
-
-def _gaps(contents: MeasureContents, level: float, baseline: str | None) -> _Gaps | None:
-    """Return the gaps to the best of the others; with a baseline, the differences from it."""
-    held = contents["best" if baseline is None else "comparison"]
-    if held is None:
-        return None
-    if baseline is None:
-        best: BestRuns = held.at[level]
-        numbers = np.stack([a[:, 0] for a in (best.difference, best.lower, best.upper)], axis=1)
-        texts = [difference_text(*row) for row in numbers.tolist()]
-        return _Gaps(
-            ("gap", "may be best"),
-            "gap: to the best of the other runs, with simultaneous interval (Hsu 1984)",
-            "may be the best",
-            [
-                (text, "yes" if one else "no", one)
-                for text, one in zip(texts, best.in_set[:, 0].tolist(), strict=True)
-            ],
-        )
-    comparison: Comparison = held[level]
-    rows = [("–", "–", False)] * len(contents.scores.runs)
-    rows[contents.reference(baseline)] = ("–", "baseline", False)
-    for pair, word in enumerate(comparison.pair_verdicts()):
-        one = comparison.decision(Place(0, pair, 0))
-        text = difference_text(one.difference, one.low, one.high, one.open)
-        rows[comparison.second[pair]] = (text, word, word in OPPOSITE)
-    return _Gaps(
-        (f"difference from {baseline}", "verdict"),
-        f"difference from {baseline}: {how_compared(comparison)}",
-        "significant difference",
-        rows,
-    )
+def _context(_: Contents) -> dict[str, Any]:
+    """Return what makes the leaderboard as the page shows it at first, from the data of the page."""
+    return {"board": first_board}
 
 
 def _page_data(contents: MeasureContents) -> dict[str, Any]:
+    """Return means, limits and ranks; tied runs share the better rank, those on topics of their own have none."""
     intervals: dict[float, Interval] = contents["means"]
     first = next(iter(intervals.values()))
     unit = contents.scores.unit_name
     over = topics_text(first.topics, contents.scores.model_topics)
+    means = contents.comparable_means
+    own_topics = _where_compared(contents) == _OWN_TOPICS
+    ranks = [
+        None if own_topics or none else rank
+        for rank, none in zip(ranks_by_mean(means).tolist(), np.isnan(means), strict=True)
+    ]
     return {
         "method": first.method,
         "unit": unit,
         "over": over.replace("topic", unit),
         "topics": first.topics.reshape(-1).tolist(),
-        "rank": _ranks(contents),
+        "rank": ranks,
         "mean": shown(first.estimate),
         "mean_text": [score_words(mean) for mean in first.estimate.reshape(-1).tolist()],
         "at": {
@@ -203,17 +77,8 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
             }
             for level, interval in intervals.items()
         },
-        "papers": _papers(contents, contents.settings),
+        "papers": papers(contents),
     }
-
-
-def _ranks(contents: MeasureContents) -> list[int | None]:
-    """Return the ranks by the means that are compared; tied runs share the better one."""
-    if where_compared(contents) == OWN_TOPICS:
-        return [None] * len(contents.scores.runs)
-    means = contents.comparable_means
-    ranks = ranks_by_mean(means).tolist()
-    return [None if none else rank for rank, none in zip(ranks, np.isnan(means), strict=True)]
 
 
 def _methods(contents: Contents) -> Iterator[Sentence]:
@@ -245,6 +110,84 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
         yield Sentence(20, f"The measure{plural} {bounds_note(assumed)}.")
 
 
+def _answer(contents: Contents) -> Iterator[Sentence]:
+    """Yield the headline, how topics were sampled, and what other measures say."""
+    first, level = contents.measures[0], contents.settings.level
+    if contents.settings.baseline is None or first["comparison"] is None:
+        yield Sentence(1, _headline(first, level))
+    if first["means"][level].design and contents.scores.unit_name == "topic":
+        design = design_note([first["means"][level]])
+        yield Sentence(12, f"By the design, {design}; intervals and comparisons account for that.")
+    several = len(contents.scores.runs) > 1 and len(contents.measures) > 1
+    if contents.settings.baseline is None and several:
+        yield from _other_measures(contents)
+
+
+def _headline(contents: MeasureContents, level: float) -> str:
+    """Return which run has the highest mean, and how many runs may be the best."""
+    runs, order = contents.scores.runs, contents.order
+    interval: Interval = contents["means"][level]
+    mean, low, high = means_with_limits(interval)[order[0]]
+    name, measure = isolated(runs[order[0]]), contents.measure
+    if math.isnan(mean):
+        return f"No run has a score by {measure}."
+    size, counts = score_words(mean), interval.topics.reshape(-1)
+    if runs_differ_in_topics(counts[:, None]).any():
+        size += f" over its {counted(int(counts[order[0]]), 'topic')}"
+    if not (math.isnan(low) or math.isnan(high)):
+        size += f" ({percent(level)} confidence interval {limits_words(low, high)})"
+    where = _where_compared(contents)
+    if len(runs) == 1:
+        over = topics_text(counts, contents.scores.model_topics)
+        over = over.replace("topic", contents.scores.unit_name)
+        return f"{name} has a mean {measure} of {size} over {over}."
+    shares = is_best(contents.comparable_means)
+    leaders = [runs[place] for place in order if shares[place]]
+    have = "has" if len(leaders) == 1 else "have"
+    led = f"{joined_names(leaders)} {have} the highest {measure}{where}, {size}"
+    if contents["best"] is None:
+        return f"{led}."
+    best: BestRuns = contents["best"].at[level]
+    members, scored = int(best.in_set[:, 0].sum()), int((best.topics[:, 0] > 0).sum())
+    if members == 1:
+        return f"{led}, and is the best of the {scored:,} runs."
+    which = f"{members:,}" if members < scored else "either" if scored == 2 else "each"
+    return f"{led}; {which} of the {scored:,} runs may be the best."
+
+
+def _where_compared(contents: MeasureContents) -> str:
+    """Return on which topics means are compared, if runs have different ones."""
+    common, same = contents.scores.common_topic_count()
+    if same:
+        return ""
+    if common < LEAST_COMMON_TOPICS:
+        return _OWN_TOPICS
+    return f" on the {common} topics that all runs have"
+
+
+def _other_measures(contents: Contents) -> Iterator[Sentence]:
+    """Yield whether the other measures agree on the best run."""
+    runs, best = contents.scores.runs, is_best(contents.measures[0].comparable_means)
+    same: dict[str, list[str]] = {}
+    others: dict[str, list[str]] = {}
+    for part in contents.measures[1:]:
+        highest = is_best(part.comparable_means)
+        both = [runs[place] for place in part.order if highest[place] and best[place]]
+        if both:
+            have = "has" if len(both) == 1 else "have"
+            same.setdefault(f"{joined_names(both)} also {have}", []).append(part.measure)
+        elif highest.any():
+            leader = isolated(runs[part.order[0]])
+            others.setdefault(leader, []).append(part.measure)
+    said = [f"{who} the highest {enumerate_names(by, NAMES_SHOWN)}" for who, by in same.items()]
+    if others:
+        listed = [f"{run} by {enumerate_names(by, NAMES_SHOWN)}" for run, by in others.items()]
+        said.append(f"other runs lead by other measures: {enumerate_names(listed, NAMES_SHOWN)}")
+    if said:
+        text = "; ".join(said)
+        yield Sentence(40, f"{text if same else text[0].upper() + text[1:]}.")
+
+
 SECTION: Section[MeasureContents] = Section(
     by_measure=True,
     gather=_gather,
@@ -259,6 +202,6 @@ SECTION: Section[MeasureContents] = Section(
     paper_part="means",
     by_run=True,
     page_data=_page_data,
-    answer=page_answer,
+    answer=_answer,
     methods=_methods,
 )

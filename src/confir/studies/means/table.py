@@ -62,29 +62,22 @@ def interval_table(
 
 
 def means_note(intervals: Sequence[Interval], topics: Integers, unit: str = "topic") -> str:
-    """Return the note on means with intervals: level, methods, topics and assumptions."""
+    """Return the note on means with intervals: level, methods, topics, assumptions, means outside."""
     by = f"{percent(intervals[0].level)} confidence interval (CI) by {name_methods(intervals)}"
     note = f"mean with {by}, over {topics_text(topics).replace('topic', unit)}"
     if intervals[0].design and unit == "topic":
         note += f"; {design_note(intervals)}"
     assumed = list(dict.fromkeys(name for interval in intervals for name in interval.assumed))
-    notes = [note, bounds_note(assumed) if assumed else "", *map(outside_note, intervals)]
+    notes = [note, bounds_note(assumed) if assumed else ""]
+    for one in intervals:  # limits of `betting` follow the topics in order, and may leave the mean
+        low, mean, high = (a.reshape(-1) for a in (one.low, one.estimate, one.high))
+        tie = TIE * np.maximum(1.0, np.abs(mean))
+        outside = np.flatnonzero((mean < low - tie) | (mean > high + tie)).tolist()
+        if outside:
+            names = enumerate_names((" ".join(one.labels[i]) for i in outside), 5)
+            methods = enumerate_names(dict.fromkeys(one.methods[i] for i in outside))
+            notes.append(f"the interval by {methods} does not contain the mean of {names}")
     return "; ".join(filter(None, notes))
-
-
-def outside_note(interval: Interval) -> str:
-    """Return which means lie outside their own intervals; nothing where none does.
-
-    Limits of `betting` follow the topics in order, and may leave the mean of all of them.
-    """
-    low, mean, high = (a.reshape(-1) for a in (interval.low, interval.estimate, interval.high))
-    tie = TIE * np.maximum(1.0, np.abs(mean))
-    outside = np.flatnonzero((mean < low - tie) | (mean > high + tie)).tolist()
-    if not outside:
-        return ""
-    names = enumerate_names((" ".join(interval.labels[i]) for i in outside), 5)
-    methods = enumerate_names(dict.fromkeys(interval.methods[i] for i in outside))
-    return f"the interval by {methods} does not contain the mean of {names}"
 
 
 def design_note(intervals: Sequence[Interval]) -> str:

@@ -31,7 +31,7 @@ class PreferencePairs(Result):
     difference, low, high
         Difference in strength, with the limits that the verdict rests on.
     p_adjusted, verdict, borderline
-        Of the difference, adjusted for all pairs, and whether other replicates might change it.
+        Of the difference, adjusted for all pairs, and whether another seed might change it.
     level
         Confidence level.
     """
@@ -78,7 +78,7 @@ class PreferencePairs(Result):
             f"predicted: by strengths; difference in strength with its {'simultaneous ' * (count > 1)}"
             f"{percent(self.level)} interval and p-value, "
             f"{f'adjusted for all {count} pairs' if count > 1 else 'by t'}"
-            + "; borderline: other replicates might change the verdict"
+            + "; borderline: another seed might change the verdict"
             * bool(self.borderline.any())
         )
 

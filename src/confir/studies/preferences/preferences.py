@@ -51,10 +51,9 @@ class Preferences(Result):
     votes, wins, ties, losses
         Votes on each system, and how they ended.
     rank, rank_low, rank_high, borderline
-        Rank by strength, with simultaneous limits, of all ranks at once, and whether other replicates
-        might change a limit.
+        Rank by strength, with simultaneous limits, and whether another seed might change a limit.
     may_be_best, best_borderline
-        Whether the system is in the confidence set of the best, and whether other replicates might
+        Whether the system is in the confidence set of the best, and whether another seed might
         change that.
     units, cluster
         Number of independent units, and what these are: "vote", "judge", "topic" or "dataset".
@@ -142,8 +141,8 @@ class Preferences(Result):
         return (
             f"{self.about}; strength: Bradley-Terry, 0 on average, with its {percent(self.level)} interval; "
             "wins: predicted share of wins against the average of the other systems; ranks: simultaneous "
-            "limits, of all ranks at once; may be best: confidence set of the best (Hsu 1984)"
-            + ("; borderline: other replicates might change the decision" if unclear else "")
+            "limits; may be best: confidence set of the best (Hsu 1984)"
+            + ("; borderline: another seed might change the decision" if unclear else "")
         )
 
     def group_runs(self) -> RunGroups:

@@ -88,7 +88,7 @@ def preference_ranks_table(found: Preferences) -> Table:
     }
     note = (
         f"{found.about}; {percent(found.level)} interval of the rank of each system on its own, and "
-        "simultaneous, of all ranks at once"
-        + ("; borderline: other replicates might change a limit" if found.borderline.any() else "")
+        "simultaneous for all systems"
+        + ("; borderline: another seed might change a limit" if found.borderline.any() else "")
     )
     return records_table(found.ranking.to_records(), columns, note)

@@ -50,7 +50,7 @@ class Ranking(Result):
     simultaneous_low, simultaneous_high
         Simultaneous limits of the ranks of all runs.
     borderline
-        Whether other replicates might change a limit of either interval.
+        Whether another seed might change a limit of either interval.
     share_first
         Share of bootstrap samples in which the run ranks first; ties are shared out.
         A description: no probability that the run is the best.
@@ -105,7 +105,7 @@ class Ranking(Result):
         }
 
     def interval_chart(self) -> IntervalChart:
-        """Return its chart: a thick line for each rank on its own, a thin one for all at once."""
+        """Return its chart: a thick line for each rank on its own, a thin one simultaneous for all."""
         return IntervalChart(
             f"Ranks over {topics_text(self.topics, self.model_topics)}",
             self.to_records(),
@@ -114,7 +114,7 @@ class Ranking(Result):
                 Mark("simultaneous_low", "simultaneous_high", size=1, opacity=0.6),
                 dot("rank"),
             ),
-            axis=f"rank with {percent(self.level)} interval; thin: of all runs at once",
+            axis=f"rank with {percent(self.level)} interval; thin: simultaneous",
             tooltip=(
                 *texts("run", "measure"),
                 *numbers("topics", "mean", "rank", "low", "high"),
@@ -129,10 +129,10 @@ class Ranking(Result):
         """Return what the columns are."""
         note = (
             f"means and ranks over {topics_text(self.topics, self.model_topics)}; {percent(self.level)} "
-            "interval of the rank of each run on its own, and simultaneous, of all ranks at once; first: "
+            "interval of the rank of each run on its own, and simultaneous for all runs; first: "
             f"share of bootstrap samples of the {self.resampled} in which the run ranks first"
         )
-        borderline = "; borderline: other replicates might change a limit"
+        borderline = "; borderline: another seed might change a limit"
         return note + (borderline if self.borderline.any() else "")
 
     def rows(self) -> Integers:

@@ -58,7 +58,7 @@ class GroupComparison(PairResult):
         Topics of the group that both runs have.
     verdict, borderline
         better, worse, equivalent, identical or inconclusive by that interval; not compared where
-        both runs have fewer than two topics; and whether other replicates might change it.
+        both runs have fewer than two topics; and whether another seed might change it.
     f, df_groups, df_error, p, p_adjusted
         Welch's F that the difference is the same in all groups tested, p by permutation of the
         groups' labels, adjusted by Holm's method for the pairs; NaN where it is not tested.

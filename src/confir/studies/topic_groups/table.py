@@ -65,7 +65,7 @@ def _note(comparison: GroupComparison, seed: int | None) -> str:
     )
     marks = comparison.borderline, comparison.groups_borderline, comparison.overall.borderline
     if any(part.any() for part in marks):
-        note += "; borderline: other replicates or permutations might change the decision"
+        note += "; borderline: another seed might change the decision"
     return "\n".join([*said, note if seed is None else f"{note}; seed {seed}"])
 
 

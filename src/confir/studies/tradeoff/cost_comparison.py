@@ -60,7 +60,7 @@ class CostComparison(Result):
         cost; "frontier" where the run is significantly better or significantly cheaper than every
         other one; else "undecided".
     borderline
-        Whether other replicates might change the status.
+        Whether another seed might change the status.
     dominated_by
         The runs that dominate it, the best one first; empty where none does.
     efficient
@@ -136,7 +136,7 @@ class CostComparison(Result):
             "efficient: share of bootstrap samples of the topics in which no run is better and no dearer"
         )
         if self.borderline.any():
-            note += "; borderline: other replicates might change the verdict"
+            note += "; borderline: another seed might change the verdict"
         note += "" if seed is None else f"; seed {seed}"
         return "\n".join([*(f"{sentence}." for sentence in self.sentences()), note])
 

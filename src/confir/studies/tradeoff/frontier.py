@@ -151,8 +151,8 @@ class _Directions(NamedTuple):
     Attributes
     ----------
     least, found, most
-        Without the directions that other replicates might change, those found, and with all that
-        other replicates might find.
+        Without the directions that another seed might change, those found, and with all that
+        another seed might find.
     """
 
     least: Integers
