@@ -9,16 +9,12 @@ from typing import Annotated, Any
 from confir.cli.completion import measure_names, method_names
 from confir.cli.parameters import Option, PathRole
 from confir.defaults import (
-    CHART_ENDINGS,
     DOCUMENT_REPLICATES,
-    ENDINGS,
-    INTERVAL_STYLES,
     LEVEL,
     LOGIT_EPSILON,
     OUTPUT_FORMATS,
     REPLICATES,
     SEED,
-    TABLE_WIDTHS,
 )
 from confir.errors import InvalidValueError
 
@@ -27,7 +23,6 @@ SHARED_PANELS = INPUT_PANEL, STATISTICS_PANEL, OUTPUT_PANEL = "Input", "Statisti
 DESIGN_PANEL = "Topics that are not a simple random sample"
 HUMAN_PANEL = "Human judgements"
 JUDGEMENTS_PANEL = "Judgements"
-_PAPER_PANEL = "For papers"
 
 # What --rows takes for no limit.
 ALL_ROWS = "all"
@@ -62,34 +57,6 @@ MeasuresOption = Annotated[
     measures_option(
         "Measures such as AP,nDCG@10 (repeatable; confir measures lists them); by default AP, nDCG@10, "
         "P@10, RR and R@1000, and for a score table all in it."
-    ),
-]
-SelectOption = Annotated[
-    list[str] | None,
-    Option(
-        "Use only the runs with these names: 'bm25*' (repeatable; a baseline is kept).",
-        "PATTERN",
-        panel=INPUT_PANEL,
-        short=True,
-    ),
-]
-TopOption = Annotated[
-    int | None,
-    Option(
-        "Use only the runs with the N highest means by the first measure (a baseline is kept).",
-        "N",
-        panel=INPUT_PANEL,
-        least=1,
-    ),
-]
-RepeatsOption = Annotated[
-    str | None,
-    Option(
-        "Runs are repeats of systems, such as several seeds of one model: results are of the systems, "
-        "and count that repeats vary. Names such as system@1, system_seed1 and system-s1 are known; "
-        "PATTERN describes others: '{system}-v{repeat}'.",
-        "[PATTERN]",
-        panel=INPUT_PANEL,
     ),
 ]
 DesignColumn = Annotated[
@@ -147,15 +114,6 @@ JobsOption = Annotated[
         least=1,
     ),
 ]
-SchedulerOption = Annotated[
-    str | None,
-    Option(
-        "Work on a Dask cluster: tcp://host:8786, or local:4 for four processes here. The "
-        "results do not depend on it.",
-        "ADDRESS",
-        panel=STATISTICS_PANEL,
-    ),
-]
 ResumeOption = Annotated[
     str | None,
     Option(
@@ -163,28 +121,6 @@ ResumeOption = Annotated[
         "DIR",
         panel=STATISTICS_PANEL,
         path=PathRole.RESUME,
-    ),
-]
-OutputOption = Annotated[
-    str | None,
-    Option(
-        f"Write to a file: {' '.join((*ENDINGS, *CHART_ENDINGS))}",
-        "FILE",
-        panel=OUTPUT_PANEL,
-        names=("-o", "--output"),
-        path=PathRole.WRITE,
-        short=True,
-    ),
-]
-FormatOption = Annotated[
-    str,
-    Option(
-        f"What to print: {formats_text()}.",
-        "FORMAT",
-        panel=OUTPUT_PANEL,
-        names=("--format",),
-        choices=OUTPUT_FORMATS,
-        short=True,
     ),
 ]
 QuietOption = Annotated[bool, Option("Show neither progress nor warnings.", panel=OUTPUT_PANEL)]
@@ -218,44 +154,6 @@ RowsOption = Annotated[
 def most_rows(rows: str) -> int | None:
     """Return how many rows --rows asks for; None for all."""
     return None if rows == ALL_ROWS else int(rows)
-
-
-WidthOption = Annotated[
-    str | None,
-    Option(
-        "Make a LaTeX table fit a column or a page: fewer decimals, stacked intervals, wrapped names "
-        "and measures.",
-        panel=_PAPER_PANEL,
-        choices=TABLE_WIDTHS,
-    ),
-]
-IntervalsOption = Annotated[
-    str | None,
-    Option(
-        "How a LaTeX table shows intervals: 0.41 [0.38, 0.45], below the mean, or 0.41 ± 0.03.",
-        panel=_PAPER_PANEL,
-        choices=INTERVAL_STYLES,
-    ),
-]
-DecimalsOption = Annotated[
-    int | None,
-    Option("Decimals of scores in tables; by default 4.", "N", panel=_PAPER_PANEL, least=1),
-]
-FigureWidthOption = Annotated[
-    float | None,
-    Option(
-        "Width of a chart in mm, such as 85 for a column: panels get narrower, the font size stays.",
-        "MM",
-        panel=_PAPER_PANEL,
-    ),
-]
-FigureHeightOption = Annotated[
-    float | None,
-    Option("Height of a chart in mm: rows get lower or higher.", "MM", panel=_PAPER_PANEL),
-]
-FigureTitleOption = Annotated[
-    bool, Option("Write the title into a chart; a paper has a caption instead.", panel=_PAPER_PANEL)
-]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
