@@ -34,8 +34,8 @@ from confir.intervals.method_list import fields_needed, methods_over
 from confir.intervals.standard_error import check_epsilon
 from confir.measures.evaluation import check_topics, chosen_measures
 from confir.measures.measure import Measure
-from confir.resampling.document_bootstrap import resample_lists
 from confir.resampling.document_replicates import DocumentReplicates
+from confir.resampling.list_resampling import resample_lists
 from confir.resampling.replicates import Rng
 from confir.studies.collection.collection_means import summarise_means
 from confir.studies.collection.collection_topics import is_average_precision, summarise_topics
