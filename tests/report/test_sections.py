@@ -30,7 +30,8 @@ from confir.report.sections import (
     answer_sentences,
     conclusions,
 )
-from confir.studies import STUDIES, Study, find_sections
+from confir.studies import STUDIES, find_sections
+from confir.studies.study import Study
 
 SECTION = """
 from confir.errors import InvalidValueError
