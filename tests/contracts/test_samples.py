@@ -378,7 +378,7 @@ def test_a_contrast_is_the_difference_of_the_estimates(comparable):
     sample = as_sample(comparable)
     runs, measures = names(sample)
     assert (runs, measures) == (RUNS, MEASURES)
-    numbers = np.arange(sample.columns).reshape(sample.shape)
+    numbers = np.arange(len(sample.labels)).reshape(sample.shape)
     apart = sample.contrast(numbers[1:], numbers[:1])
     assert apart.shape == (3, 2)
     found = apart.distribution(slice(None), None, ("se",))

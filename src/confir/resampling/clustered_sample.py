@@ -125,7 +125,7 @@ class ClusteredSample(TopicSample):
         ratios = Ratios(clusters, (values,))
         residuals, mass = np.ascontiguousarray(ratios.residuals[0].T), ratios.mass[:, 0]
         alike = len(clusters.share) == 1 and np.ptp(mass) <= TIE * mass.max()
-        for size in sizes_in_memory(replicates, clusters.count, self.columns):
+        for size in sizes_in_memory(replicates, clusters.count, len(self.labels)):
             counts = np.ascontiguousarray(cluster_counts(clusters, size, rng).T)
             if alike:  # clusters are then what topics are elsewhere
                 shares, units = counts / clusters.count, float(clusters.count)

@@ -199,7 +199,7 @@ class JudgedDatasets(Sample):
         There are none where a dataset has none, as of clusters: Bonferroni's t serves.
         """
         units = float(self.unit_counts(np.array([self.topics]))[0])
-        for size in sizes_in_memory(replicates, self.rows, self.columns):
+        for size in sizes_in_memory(replicates, self.rows, len(self.labels)):
             if self.random:
                 drawn = np.ascontiguousarray(draw_topics(len(self.parts), size, rng).shares().T)
                 yield DrawnDatasets(self, drawn), size
@@ -261,7 +261,7 @@ class DrawnDatasets(PairDraws):
     @property
     def runs(self) -> int:
         """Number of runs."""
-        return self.sample.columns
+        return len(self.sample.labels)
 
     def moves(self, run: int, others: Integers, block: slice) -> Moves:
         """Return how far the differences of other runs from one move in a block of replicates."""

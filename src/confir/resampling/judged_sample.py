@@ -126,7 +126,7 @@ class JudgedSample(Sample):
 
     def chosen(self, columns: Any) -> Self:
         """Return some columns, as a one-dimensional sample."""
-        places, values = np.arange(self.columns)[columns], self.values.columns(columns)
+        places, values = np.arange(len(self.labels))[columns], self.values.columns(columns)
         return self._labelled(places, values=values, support=self.support[columns])
 
     def distribution(
@@ -177,7 +177,7 @@ class JudgedSample(Sample):
 
     def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield corrected differences between all columns in replicates, and how many these are."""
-        for size in sizes_in_memory(replicates, self.rows, self.columns):
+        for size in sizes_in_memory(replicates, self.rows, len(self.labels)):
             yield JudgedDraws(self.values, self.draw(size, rng)), size
 
     def fourth_powers(self, sd: Floats) -> Floats | None:

@@ -230,7 +230,7 @@ def against(sample: AnySample, baseline: str) -> AnySample:
     """Return the differences of all other runs from one, by each measure."""
     runs, measures = names(sample)
     place = runs.index(as_choice("baseline", baseline, runs, "run"))
-    plus = np.delete(np.arange(sample.columns).reshape(sample.shape), place, axis=0)
+    plus = np.delete(np.arange(len(sample.labels)).reshape(sample.shape), place, axis=0)
     if not plus.size:
         raise InvalidValueError(f"there is no run to compare with the baseline {baseline!r}")
     minus = place * len(measures) + np.arange(len(measures))

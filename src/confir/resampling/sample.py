@@ -129,11 +129,6 @@ class Sample(ABC):
         return None
 
     @property
-    def columns(self) -> int:
-        """Number of columns."""
-        return len(self.labels)
-
-    @property
     @abstractmethod
     def topics(self) -> int:
         """Number of topics; of those with human judgements, where a model judged others."""
@@ -218,7 +213,9 @@ class Sample(ABC):
         a contrast is constant where they are equal, and its runs are identical where both are 0.
         Missing differences do not count.
         """
-        return whole_extremes(self.whole_differences())
+        apart = self.whole_differences()
+        least = np.fmin.reduce(apart, axis=0, initial=np.inf)
+        return least, np.fmax.reduce(apart, axis=0, initial=-np.inf)
 
     def unit_counts(self, counts: Integers) -> Floats:
         """Return the number of independent units of columns, from their numbers of topics."""
@@ -300,14 +297,7 @@ class Sample(ABC):
 
     def fixed_variance(self) -> Floats:
         """Return the variance of each column that more topics do not reduce."""
-        return np.zeros(self.columns)
-
-
-def whole_extremes(apart: Floats) -> tuple[Floats, Floats]:
-    """Return the smallest and the largest value of each column; missing ones do not count."""
-    there = ~np.isnan(apart)
-    least = np.where(there, apart, np.inf).min(axis=0)
-    return least, np.where(there, apart, -np.inf).max(axis=0)
+        return np.zeros(len(self.labels))
 
 
 def self_normalised(contributions: Floats) -> Floats:

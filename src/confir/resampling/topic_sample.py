@@ -75,7 +75,7 @@ class TopicSample(Sample):
     def chosen(self, columns: Any) -> Self:
         """Return some columns, as a one-dimensional sample."""
         values = tuple(np.ascontiguousarray(value[:, columns]) for value in self.values)
-        places = np.arange(self.columns)[columns]
+        places = np.arange(len(self.labels))[columns]
         return self._labelled(places, values=values, support=self.support[columns])
 
     def draw(
@@ -151,12 +151,13 @@ class TopicSample(Sample):
         common = common_topics(self.values[0].reshape(self.topics, runs, measures))
         found = []
         for measure in range(measures):
-            own = self.of_measure(measure)
+            own = self.chosen(slice(measure, None, measures))
             check_common_topics(int(common[:, measure].sum()), own.labels[0][1], what)
             there = ~np.isnan(own.values[0])
             scored: Booleans = np.any(there, axis=0)
-            kept = own.drawn(np.flatnonzero(common[:, measure])).chosen(scored)
-            found.append(MeasureSample(scored, kept, int(there.any(axis=1).sum())))
+            if not there.all():
+                own = own.drawn(np.flatnonzero(common[:, measure])).chosen(scored)
+            found.append(MeasureSample(scored, own, int(there.any(axis=1).sum())))
         return found
 
     def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
@@ -175,7 +176,7 @@ class TopicSample(Sample):
         centred = values - np.nanmean(np.where(np.isnan(values).all(axis=0), 0.0, values), axis=0)
         by_run = np.ascontiguousarray(centred.T)
         complete = not np.isnan(values).any()
-        for size in sizes_in_memory(replicates, topics, self.columns):
+        for size in sizes_in_memory(replicates, topics, len(self.labels)):
             weights = np.ascontiguousarray(draw_topics(topics, size, rng).shares().T)
             if complete:
                 yield UnitDraws(by_run, weights, float(topics)), size

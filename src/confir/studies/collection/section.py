@@ -16,7 +16,7 @@ from confir.report.contents import Contents
 from confir.report.messages import isolated
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Table
-from confir.resampling.document_bootstrap import resample_lists, resampled_measures
+from confir.resampling.list_resampling import resample_lists, resampled_measures
 from confir.studies.collection.chart import collection_chart, collection_variance_chart
 from confir.studies.collection.collection_means import CollectionMeans, summarise_means
 from confir.studies.collection.collection_variance import CollectionVariance, decompose_variance
