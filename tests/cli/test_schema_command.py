@@ -14,7 +14,7 @@ from confir.cli.commands import COMMANDS
 from confir.cli.provenance import Provenance
 from confir.cli.schema import schema_text
 from confir.errors import UnreadableError
-from confir.studies.study import Shown, Study
+from confir.studies import Shown, Study
 
 SCHEMA = json.loads(schema_text())
 # Not kinds of records, but what they are made of; and the file of --provenance.

@@ -30,8 +30,7 @@ from confir.report.sections import (
     answer_sentences,
     conclusions,
 )
-from confir.studies import STUDIES, find_sections
-from confir.studies.study import Study
+from confir.studies import STUDIES, Study, find_sections
 
 SECTION = """
 from confir.errors import InvalidValueError

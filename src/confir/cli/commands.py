@@ -15,8 +15,7 @@ from confir.cli.file_checks import check_outputs, check_packages, input_files
 from confir.cli.help_pages import Entry, entries, help_page, long_help_page, short_help_page
 from confir.cli.parameters import Command, read_parameters
 from confir.errors import ConfirWarning, nearest_names
-from confir.studies import STUDIES
-from confir.studies.study import DAILY, LISTS
+from confir.studies import DAILY, LISTS, STUDIES
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -16,8 +16,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from confir.cli.views import Views, schema_views
-from confir.studies import STUDIES
-from confir.studies.study import Study
+from confir.studies import STUDIES, Study
 
 if TYPE_CHECKING:
     from confir.data.result import Result

@@ -12,6 +12,8 @@ from typing import Any
 
 from confir.studies.study import DAILY, LISTS, Shown, Study
 
+__all__ = ("DAILY", "LISTS", "STUDIES", "Shown", "Study", "find_function", "find_sections")
+
 STUDIES = (
     Study(
         "means",
