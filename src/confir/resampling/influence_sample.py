@@ -103,8 +103,7 @@ class InfluenceSample(Sample):
         squared = np.square(scaled)
         second, third = share @ squared, share @ (squared * scaled)
         se = np.sqrt(second / (units - 1.0))
-        largest = np.maximum(1.0, np.abs(estimate))
-        varies = se > ROUNDING * largest
+        varies = se > ROUNDING * np.maximum(1.0, np.abs(estimate))
         with np.errstate(divide="ignore", invalid="ignore"):
             skewness = third / second**1.5
         drawn = drawn_se = None

@@ -186,8 +186,7 @@ def as_topic_sample(
     scores = scores.filled().in_id_order().clipped(bounded_measures)
     reference = scores.values
     if baseline is not None:
-        as_choice("baseline", baseline, scores.runs, "run")
-        reference = scores.select(run=[baseline]).values
+        reference = scores.select(run=[as_choice("baseline", baseline, scores.runs, "run")]).values
         scores = scores.select(run=[run for run in scores.runs if run != baseline])
         if not scores.runs:
             raise InvalidValueError(f"there is no run to compare with the baseline {baseline!r}")

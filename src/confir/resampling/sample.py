@@ -202,8 +202,10 @@ class Sample(ABC):
 
     def wins(self) -> tuple[Integers, Integers, Integers]:
         """Return on how many topics the differences of a contrast are above, at and below 0."""
-        apart = self.whole_differences()
-        wins, ties, losses = (np.sum(sign, axis=0) for sign in (apart > 0, apart == 0, apart < 0))
+        differences = self.whole_differences()
+        wins, ties, losses = (
+            np.sum(sign, axis=0) for sign in (differences > 0, differences == 0, differences < 0)
+        )
         return wins, ties, losses
 
     def extremes(self) -> tuple[Floats, Floats]:
@@ -213,9 +215,9 @@ class Sample(ABC):
         a contrast is constant where they are equal, and its runs are identical where both are 0.
         Missing differences do not count.
         """
-        apart = self.whole_differences()
-        least = np.fmin.reduce(apart, axis=0, initial=np.inf)
-        return least, np.fmax.reduce(apart, axis=0, initial=-np.inf)
+        differences = self.whole_differences()
+        least = np.fmin.reduce(differences, axis=0, initial=np.inf)
+        return least, np.fmax.reduce(differences, axis=0, initial=-np.inf)
 
     def unit_counts(self, counts: Integers) -> Floats:
         """Return the number of independent units of columns, from their numbers of topics."""
