@@ -24,7 +24,13 @@ from confir.data.tables.input_table import Ids, InputTable, check_filled
 from confir.data.tables.measure_names import topics_come_first
 from confir.data.tables.parquet_files import is_parquet
 from confir.data.tables.published_files import PublishedMeans, are_means, means_from_table
-from confir.data.tables.score_columns import COLUMN_NAMES, EXPECTED, ScoreEntries, is_long, score_entries
+from confir.data.tables.score_columns import (
+    COLUMN_NAMES,
+    EXPECTED,
+    ScoreEntries,
+    is_long,
+    score_entries,
+)
 from confir.data.tables.score_layouts import (
     ColumnRoles,
     ColumnsSource,

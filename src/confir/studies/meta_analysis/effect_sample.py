@@ -118,7 +118,9 @@ def _check_range(
 ) -> None:
     """Raise at the first effect or sigma that no study can have."""
     wrong_effect = np.abs(values) > LARGEST_EFFECT
-    wrong_sigma = (errors < 0) | (errors > LARGEST_EFFECT) | ((errors > 0) & (errors < SMALLEST_ERROR))
+    wrong_sigma = (
+        (errors < 0) | (errors > LARGEST_EFFECT) | ((errors > 0) & (errors < SMALLEST_ERROR))
+    )
     for s, c in np.argwhere(wrong_effect | wrong_sigma)[:1]:
         what = f"effect is {values[s, c]}" if wrong_effect[s, c] else f"sigma is {errors[s, c]}"
         lowest = f"{-LARGEST_EFFECT:g}" if wrong_effect[s, c] else f"{SMALLEST_ERROR:g}"
