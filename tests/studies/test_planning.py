@@ -333,3 +333,14 @@ def test_strata_of_equal_variances_plan_as_independent_topics_do():
     assert pilot.df[0] == pytest.approx(28)
     _, df = Criterion(0.95, freedom=pilot.freedom).critical_value(np.array([40]))
     assert df.tolist() == [39]
+
+
+@pytest.mark.parametrize("asked", [{}, {"baseline": "run2", "difference": 0.05}])
+def test_the_order_of_runs_and_topics_changes_nothing(asked):
+    rng = np.random.default_rng(1)
+    scores = table(rng.random((30, 1, 1)) / 2 + rng.normal(0.0, 0.1, (30, 6, 1)))
+    runs = [f"run{number}" for number in (4, 0, 5, 2, 1, 3)]
+    other = scores.select(run=runs, topic=scores.topics[::-1])
+    plans = [plan_topics(s, **asked).to_records() for s in (scores, other)]
+    one, turned = (sorted((r["topics"], round(r["difference"], 9)) for r in p) for p in plans)
+    assert one == turned

@@ -278,7 +278,8 @@ def _from_pairs(
         if family == BASELINE and place is not None:
             pairs = np.delete(variance[place], place)
         medians.append(median_variance(pairs))
-        levels.append(_single_levels(own, family, place, level, bound))
+        spread = RunCovariance(own, _MANY_TOPICS, runs)
+        levels.append(_single_levels(spread, family, place, level, bound))
     columns = len(runs) - (place is not None)
     single = np.stack(levels, axis=1)
     if place is not None:
@@ -287,12 +288,11 @@ def _from_pairs(
 
 
 def _single_levels(
-    covariance: Floats, family: str, baseline: int | None, level: float, bound: float
+    spread: RunCovariance, family: str, baseline: int | None, level: float, bound: float
 ) -> Floats:
     """Return the level of a single t interval that is as wide as the family's, for each run."""
     from scipy.special import ndtr
 
-    spread = RunCovariance(covariance, _MANY_TOPICS)
     rng = np.random.default_rng(SEED)
     nothing = NOTHING_BORROWED
     if family == BEST:
@@ -301,7 +301,7 @@ def _single_levels(
     else:
         chosen = None if family != BASELINE or baseline is None else [baseline]
         largest = largest_statistics(spread, REPLICATES, rng, nothing, chosen)
-        critical = np.full(len(covariance), np.quantile(largest, level))
+        critical = np.full(spread.columns, np.quantile(largest, level))
     single = 1.0 - 2.0 * ndtr(-critical)
     least = 2.0 * level - 1.0 if family == BEST else level
     return np.clip(single, least, bound)
