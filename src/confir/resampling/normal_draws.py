@@ -43,11 +43,18 @@ class NormalDraws(PairDraws):
 
     def moves(self, run: int, others: Integers, block: slice) -> Moves:
         """Return how far the differences of other runs from one move in a block of replicates."""
-        variance = self.covariance[run, run] + self.covariance.diagonal()[others]
-        variance = variance - 2.0 * self.covariance[run, others]
+        variance = difference_variance(self.covariance, run, others)
         varies = variance > TIE * TIE
         deviation = self.drawn[others[varies], block] - self.drawn[run, block]
         return Moves(varies, deviation, variance[varies][:, None], self.units, 1.0)
+
+
+def difference_variance(covariance: Floats, run: int | Integers, others: Integers) -> Floats:
+    """Return the variance of differences between runs; 0 where they are constant up to rounding."""
+    own = covariance.diagonal()
+    total = own[run] + own[others]
+    variance = total - 2.0 * covariance[run, others]
+    return np.where(variance > TIE * total, variance, 0.0)
 
 
 def draw_normal_means(
