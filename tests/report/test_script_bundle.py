@@ -17,7 +17,10 @@ def nothing_made(monkeypatch):
 
 @pytest.fixture(scope="module")
 def made_here():
-    return script_bundle._wrapped(script_bundle._make())
+    before, ScriptBundle._made = ScriptBundle._made, None
+    made = ScriptBundle().text()
+    ScriptBundle._made = before
+    return made
 
 
 @pytest.fixture
@@ -45,15 +48,16 @@ def test_without_a_process_the_scripts_are_made_here(monkeypatch, program):
     monkeypatch.setattr(sys, "executable", program)
     monkeypatch.setattr(script_bundle, "_make", lambda: "scripts")
     with ScriptBundle() as bundle:
-        assert bundle.text() == script_bundle._wrapped("scripts")
+        assert bundle.text() == "(function(){scripts\n})();"
 
 
 def test_scripts_are_made_once(monkeypatch):
     monkeypatch.setattr(script_bundle, "_make", lambda: "scripts")
-    monkeypatch.setattr(script_bundle, "_start", lambda: None)
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with ScriptBundle() as bundle:
         made = bundle.text()
-    monkeypatch.setattr(script_bundle, "_start", None)
+    monkeypatch.setattr(script_bundle, "_make", None)
+    monkeypatch.setattr(subprocess, "Popen", None)
     with ScriptBundle() as bundle:
         assert bundle.text() == made
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from confir.data.result import Record
 
 if TYPE_CHECKING:
-    from confir.report.answer_parts import AnswerPart
-    from confir.report.tables import Table
+    from confir.report.tables import AnswerPart, Table
 
 
 class Answer(NamedTuple):

@@ -62,6 +62,21 @@ class Settings:
     groups: TopicGroups | None = None
     costs: tuple[Cost, ...] = ()
 
+    def __post_init__(self) -> None:
+        as_level(self.level)
+        check_replicates(self.replicates)
+        if not isinstance(self.rules, ReadingRules):
+            raise invalid("rules", self.rules, "ReadingRules")
+        as_integer("seed", self.seed, lowest=0, highest=2**128)
+        if self.method is not None:
+            find_method(self.method)
+        if self.documents is not None:
+            as_integer("documents", self.documents, highest=MOST_DOCUMENTS)
+        if as_list("grades", self.grades, least=0, single=str) and not self.judges:
+            raise InvalidValueError(
+                "grades (--grades) are for the qrels of other judges; expected judges (--judge)"
+            )
+
     @property
     def levels(self) -> tuple[float, ...]:
         """The levels that the reader can choose from, including the requested one."""
@@ -193,40 +208,11 @@ def report_figures(
     Progress is called with 1 after the charts of each measure. Those for papers alone, which the
     page shows in another way, can be left out.
     """
-    for measured in contents.measures:
-        yield from section_figures(measured, levels, paper=paper)
-        if progress is not None:
+    parts: tuple[MeasureContents | Contents, ...] = (*contents.measures, contents)
+    for part in parts:
+        for study, section in present_sections(part).items():
+            for for_paper in (False, True) if paper else (False,):
+                for figure in section.charts(study, part, levels, paper=for_paper):
+                    yield figure._replace(measure=part.measure or figure.measure)
+        if progress is not None and part is not contents:
             progress(1)
-    yield from section_figures(contents, levels, paper=paper)
-
-
-def section_figures(
-    contents: Contents | MeasureContents,
-    levels: tuple[float, ...],
-    *,
-    page: bool = True,
-    paper: bool = True,
-) -> Iterator[Figure]:
-    """Yield the charts of all sections, of a measure or of all: for the page, and for papers alone."""
-    for study, section in present_sections(contents).items():
-        drawn = [*section.charts(study, contents, levels, paper=False)] if page else []
-        drawn += section.charts(study, contents, levels, paper=True) if paper else ()
-        for figure in drawn:
-            yield figure._replace(measure=contents.measure or figure.measure)
-
-
-def check_settings(settings: Settings) -> None:
-    """Raise if a setting is invalid."""
-    as_level(settings.level)
-    check_replicates(settings.replicates)
-    if not isinstance(settings.rules, ReadingRules):
-        raise invalid("rules", settings.rules, "ReadingRules")
-    as_integer("seed", settings.seed, lowest=0, highest=2**128)
-    if settings.method is not None:
-        find_method(settings.method)
-    if settings.documents is not None:
-        as_integer("documents", settings.documents, highest=MOST_DOCUMENTS)
-    if as_list("grades", settings.grades, least=0, single=str) and not settings.judges:
-        raise InvalidValueError(
-            "grades (--grades) are for the qrels of other judges; expected judges (--judge)"
-        )

@@ -31,7 +31,7 @@ from confir.measures.lists_and_scores import BlockStudy, block_tasks
 from confir.measures.score_summary import ScoreSummary
 from confir.order import best_first
 from confir.parallel import Progress, name_stage, run_in_threads
-from confir.report.contents import Contents, MeasureContents, Sections, Settings, check_settings
+from confir.report.contents import Contents, MeasureContents, Sections, Settings
 from confir.report.messages import by_importance, collected_warnings
 from confir.report.sections import Scope, Section
 from confir.resampling.replicates import shared_draws
@@ -79,7 +79,6 @@ def gather_contents(
         Called with 1 after each part.
     """
     chosen = settings or Settings()
-    check_settings(chosen)
     if chosen.baseline is not None:
         as_choice("baseline", chosen.baseline, scores.runs, "run")
     scores = scores.in_id_order()
@@ -102,7 +101,8 @@ def gather_contents(
         name_stage(progress, "all measures at once")
         whole = Scope(scores, chosen, qrels, lists, documents, {})
         whole = replace(whole, of_all=compute_for_all(sections, whole))
-        of_measure = partial(_of_measure, sections, whole, progress)
+        topics = most_different_topics(scores.listed(), TOPICS_SHOWN)
+        of_measure = partial(_of_measure, sections, whole, topics, progress)
         measures = tuple(scores.for_each(of_measure, scores.measures))
         results, left_out = _gather(sections, replace(whole, measures=measures), progress)
     return Contents(
@@ -120,12 +120,18 @@ def gather_contents(
 
 
 def _of_measure(
-    sections: Sections, whole: Scope, progress: Progress | None, measure: str
+    sections: Sections, whole: Scope, topics: Integers, progress: Progress | None, measure: str
 ) -> MeasureContents:
+    """Return the results by one measure; what failed for all at once is computed for it alone."""
     scope = replace(whole, scores=whole.scores.select(measure=[measure]))
-    scope = try_again(sections, scope)
+    failed = {
+        study: section
+        for study, section in sections.items()
+        if section.by_measure and isinstance(whole.of_all.get(study), ConfirError)
+    }
+    if failed:
+        scope = replace(scope, of_all={**whole.of_all, **compute_for_all(failed, scope)})
     gathered = _gather(sections, scope, progress)
-    topics = most_different_topics(whole.scores.listed(), TOPICS_SHOWN)
     means = scope.scores.comparable_means()[:, 0]
     return MeasureContents(
         measure, scope.scores, means, best_first(means), *gathered, topics, scope.settings
@@ -213,25 +219,11 @@ def compute_for_all(sections: Mapping[str, Section[Any]], scope: Scope) -> dict[
         *block_tasks(list(by_block.values())),
     ]
     results = run_in_threads(lambda task: task(), tasks)
-    parts = zip(*results[len(at_once) :], strict=True)
-    joined = dict(zip(by_block, map(_join, by_block.values(), parts), strict=True))
+    joined = {}
+    for (study, one), *parts in zip(by_block.items(), *results[len(at_once) :], strict=True):
+        errors = (part for part in parts if isinstance(part, ConfirError))
+        joined[study] = next(errors, None) or _or_error(one.finish, np.concatenate(parts, axis=-1))
     return {**found, **joined, **dict(zip(at_once, results, strict=False))}
-
-
-def try_again(sections: Mapping[str, Section[Any]], scope: Scope) -> Scope:
-    """Return the scope of one measure; what failed for all of them is computed for it alone."""
-    failed = {
-        study: section
-        for study, section in sections.items()
-        if section.by_measure and isinstance(scope.of_all.get(study), ConfirError)
-    }
-    return replace(scope, of_all={**scope.of_all, **compute_for_all(failed, scope)})
-
-
-def _join(study: BlockStudy, parts: tuple[Any, ...]) -> Any:
-    """Return the result of a study, or the first error of its parts."""
-    errors = (part for part in parts if isinstance(part, ConfirError))
-    return next(errors, None) or _or_error(study.finish, np.concatenate(parts, axis=-1))
 
 
 def _or_error(compute: Callable[..., Any], *given: Any) -> Any:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from confir.data.result import Record
 from confir.report.charts import INK, import_altair
@@ -16,9 +18,19 @@ Align = Literal["left", "right", "center"]
 _LETTER, _LINE, _RADIUS = 6.0, 12.0, 5.0
 LONGEST_NAME = 110
 
-# Distances and directions of a name from its point, the best first.
-_DISTANCES = (9.0, 16.0, 26.0, 38.0, 52.0, 68.0)
-_DIRECTIONS = tuple(math.radians(degrees) for degrees in (0, 180, 90, 270, 45, 315, 135, 225))
+# Where a name may be, from its point: the nearest first, and of these the best direction.
+_OFFSETS = np.array(
+    [
+        (distance * math.cos(angle), distance * math.sin(angle))
+        for distance in (9.0, 16.0, 26.0, 38.0, 52.0, 68.0)
+        for angle in map(math.radians, (0, 180, 90, 270, 45, 315, 135, 225))
+    ]
+)
+_ALIGNED: list[Align] = [
+    "center" if abs(across) < 1.0 else "left" if across > 0 else "right" for across, _ in _OFFSETS
+]
+# The share of its width that is left of its anchor.
+_WIDTHS_BEFORE = np.array([{"left": 0.0, "center": 0.5, "right": 1.0}[one] for one in _ALIGNED])
 
 
 class LabelPlace(NamedTuple):
@@ -27,21 +39,6 @@ class LabelPlace(NamedTuple):
     x: float
     y: float
     align: Align
-
-
-class _Box(NamedTuple):
-    left: float
-    right: float
-    low: float
-    high: float
-
-    def is_inside(self, panel: tuple[float, float]) -> bool:
-        across = self.left >= 0 and self.right <= panel[0]
-        return across and self.low >= 0 and self.high <= panel[1]
-
-    def meets(self, other: _Box) -> bool:
-        apart = self.right <= other.left or other.right <= self.left
-        return not (apart or self.high <= other.low or other.high <= self.low)
 
 
 def place_labels(
@@ -67,19 +64,24 @@ def place_labels(
     first_always
         Whether the first name is placed even where it covers something.
     """
-    taken = [_Box(x - _RADIUS, x + _RADIUS, y - _RADIUS, y + _RADIUS) for x, y in points]
-    taken += [_box(LabelPlace(x, y, "center"), text) for (x, y), text in texts]
+    taken = [(x - _RADIUS, x + _RADIUS, y - _RADIUS, y + _RADIUS) for x, y in points]
+    for (x, y), text in texts:
+        start = x - _width(text) / 2
+        taken.append((start, start + _width(text), y - _LINE / 2, y + _LINE / 2))
     places: dict[int, LabelPlace] = {}
     for number, name in names.items():
-        around = ((place, _box(place, name)) for place in _around(points[number]))
-        inside = [(place, box) for place, box in around if box.is_inside(panel)]
-        chosen = next((one for one in inside if not any(map(one[1].meets, taken))), None)
-        if chosen is None and inside and first_always and not places:
-            # the most important name covers the least
-            chosen = min(inside, key=lambda one: sum(map(one[1].meets, taken)))
-        if chosen is not None:
-            places[number], box = chosen
-            taken.append(box)
+        x, y = (np.array(points[number]) + _OFFSETS).T
+        left = x - _width(name) * _WIDTHS_BEFORE
+        boxes = np.stack([left, left + _width(name), y - _LINE / 2, y + _LINE / 2], axis=1)
+        inside = np.all((boxes[:, ::2] >= 0) & (boxes[:, 1::2] <= panel), axis=1)
+        low, high = boxes[:, None, ::2], boxes[:, None, 1::2]
+        others = np.array(taken)
+        covered = ((low < others[:, 1::2]) & (others[:, ::2] < high)).all(axis=2).sum(axis=1)
+        chosen = int(np.argmin(np.where(inside, covered, len(taken) + 1)))
+        # the most important name may cover something
+        if inside[chosen] and (not covered[chosen] or (first_always and not places)):
+            places[number] = LabelPlace(float(x[chosen]), float(y[chosen]), _ALIGNED[chosen])
+            taken.append(tuple(boxes[chosen].tolist()))
     return places
 
 
@@ -104,26 +106,20 @@ def label_fields(
     texts_below
         How far below its point a text is, in pixels.
     """
-
-    def pixels(point: Point) -> Point:
-        x, y = (
-            size * (value - low) / (high - low)
-            for size, value, (low, high) in zip(panel, point, extents, strict=True)
-        )
-        return x, y
-
-    def value(pixel: float, axis: int) -> float:
-        low, high = extents[axis]
-        return float(low + pixel / panel[axis] * (high - low))
-
-    lowered = [((x, y - texts_below), text) for (x, y), text in ((pixels(p), t) for p, t in texts)]
-    placed = place_labels(
-        [pixels(point) for point in points], names, panel, lowered, first_always=first_always
-    )
-    return {
-        number: {"label_x": value(x, 0), "label_y": value(y, 1), "align": align}
-        for number, (x, y, align) in placed.items()
-    }
+    low, high = np.array(extents, np.float64).T
+    size = np.array(panel)
+    inner = [*points, *(point for point, _ in texts)]
+    pixels = (size * (np.reshape(inner, (-1, 2)) - low) / (high - low)).tolist()
+    lowered = [
+        ((x, y - texts_below), text)
+        for (x, y), (_, text) in zip(pixels[len(points) :], texts, strict=True)
+    ]
+    placed = place_labels(pixels[: len(points)], names, panel, lowered, first_always=first_always)
+    fields = {}
+    for number, place in placed.items():
+        x, y = (low + np.array(place[:2]) / size * (high - low)).tolist()
+        fields[number] = {"label_x": x, "label_y": y, "align": place.align}
+    return fields
 
 
 def name_layers(base: Any, field: str = "label", **mark: Any) -> list[Any]:
@@ -149,17 +145,6 @@ def name_threads(base: Any, across: str, up: str) -> Any:
     )
 
 
-def _around(point: Point) -> Iterator[LabelPlace]:
-    """Yield the positions around a point, nearest first."""
-    for distance in _DISTANCES:
-        for direction in _DIRECTIONS:
-            across, up = distance * math.cos(direction), distance * math.sin(direction)
-            align: Align = "center" if abs(across) < 1.0 else "left" if across > 0 else "right"
-            yield LabelPlace(point[0] + across, point[1] + up, align)
-
-
-def _box(place: LabelPlace, name: str) -> _Box:
-    width = min(_LETTER * len(name), LONGEST_NAME)
-    before = {"left": 0.0, "right": width, "center": width / 2}[place.align]
-    left = place.x - before
-    return _Box(left, left + width, place.y - _LINE / 2, place.y + _LINE / 2)
+def _width(name: str) -> float:
+    """Return the width of a name in pixels, as much of it as is shown."""
+    return min(_LETTER * len(name), LONGEST_NAME)

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from confir.number_text import p_text
 from confir.report.latex_text import (
-    breakable_words,
     escape_latex,
     has_limits,
     latex_cell,
     latex_row,
+    with_breaks,
 )
-from confir.report.tables import Cell, Table, rounded
+from confir.report.tables import Table, rounded
 from confir.report.text_layout import group_columns
 
 # Notes are wrapped at the width of the table, but at least this width.
@@ -31,6 +31,8 @@ _NAME_SHARE, _NAMES_SHARE = 0.3, 0.55
 _DECIMALS = 3
 # Rows that a page has room for, and where each takes two lines.
 _MOST_ROWS, _MOST_STACKED_ROWS = 45, 25
+# Longer words of notes, such as names of runs, may be broken.
+_LONG_WORD = 20
 # The columns of p-values.
 _P_VALUES = ("p", "adj. p")
 
@@ -62,15 +64,23 @@ def to_latex(table: Table, paper: Paper | None = None) -> str:
     if paper.width is not None:
         return _fitted(table, paper)
     style = paper.intervals or "brackets"
+    names, columns = table.names, len(table.columns)
     lines = [
-        f"\\begin{{tabular}}{{{'l' * table.names}{'r' * (len(table.columns) - table.names)}}}",
+        f"\\begin{{tabular}}{{{'l' * names}{'r' * (columns - names)}}}",
         r"\toprule",
         *_body([table], style),
         r"\bottomrule",
-        *_latex_note(table, _style_note(table, style)),
-        r"\end{tabular}",
     ]
-    return _with_packages(lines)
+    if table.note:  # in rows of the table, wrapped: a longer line would widen it
+        note = "; ".join(filter(None, [table.note.replace("\n", "; "), _style_note(table, style)]))
+        rows = [table.columns, *([cell.text for cell in row] for row in table.rows)]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        width = max(sum(widths) + 2 * len(widths), _SHORTEST_NOTE_LINE)
+        lines.append(r"\addlinespace[2pt]")
+        for line in textwrap.wrap(note, width, break_long_words=False, break_on_hyphens=False):
+            span = f"\\multicolumn{{{columns}}}{{l}}"
+            lines.append(f"{span}{{\\footnotesize {escape_latex(line)}}} \\\\")
+    return _with_packages([*lines, r"\end{tabular}"])
 
 
 def _for_paper(table: Table) -> Table:
@@ -145,17 +155,30 @@ def _long(table: Table, paper: Paper) -> str:
 def _fitted(table: Table, paper: Paper) -> str:
     """Return a table that fits a column or a page: in groups of columns, one below the other.
 
-    Of very many rows, some are in one box and some in the next, so that columns can be broken between.
+    Very many rows are in several boxes, between which a page can end. A box is made as wide as the line
+    where it is wider.
     """
     room = _ROOM[str(paper.width)]
     style = paper.intervals or ("stacked" if paper.width == "column" else "brackets")
     if paper.intervals is None and style == "brackets" and len(_parts(table, style, room)) > 1:
         style = "stacked"
+    widths = _name_widths(table, room)
+    broken = [width is not None for width in widths]
     lines = [r"\begingroup\small\setlength{\tabcolsep}{3pt}\centering"]
     each = _MOST_STACKED_ROWS if style == "stacked" else _MOST_ROWS
     for start in range(0, max(1, len(table.rows)), each):
-        lines += [r"\par\medskip"] if start else []
-        lines += _box(replace(table, rows=table.rows[start : start + each]), table, style, room)
+        parts = _parts(replace(table, rows=table.rows[start : start + each]), style, room)
+        columns = max(len(part.columns) for part in parts)
+        layout = _name_columns(widths, room) + "r" * (columns - table.names)
+        lines += [
+            *([r"\par\medskip"] if start else []),
+            f"\\sbox0{{\\begin{{tabular}}{{@{{}}{layout}@{{}}}}",
+            r"\toprule",
+            *_body(parts, style, broken=broken, columns=columns),
+            r"\bottomrule",
+            r"\end{tabular}}%",
+            r"\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi",
+        ]
     return _with_packages([*lines, *_paragraph(table, style), r"\par\endgroup"])
 
 
@@ -163,24 +186,10 @@ def _paragraph(table: Table, style: str) -> list[str]:
     """Return the note as a paragraph below a table, as wide as the line."""
     note = "; ".join(filter(None, [table.note.replace("\n", "; "), _style_note(table, style)]))
     box = r"\par\smallskip\noindent\parbox{\linewidth}{\footnotesize\raggedright "
-    return [f"{box}{breakable_words(note)}}}"] if note else []
-
-
-def _box(table: Table, whole: Table, style: str, room: float) -> list[str]:
-    """Return some rows of a table in a box that is made as wide as the line where it is wider."""
-    widths = _name_widths(whole, room)
-    parts = _parts(table, style, room)
-    most = max(len(part.columns) for part in parts)
-    layout = _name_columns(widths, room) + "r" * (most - table.names)
-    body = _body(parts, style, broken=[width is not None for width in widths], columns=most)
-    return [
-        f"\\sbox0{{\\begin{{tabular}}{{@{{}}{layout}@{{}}}}",
-        r"\toprule",
-        *body,
-        r"\bottomrule",
-        r"\end{tabular}}%",
-        r"\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi",
-    ]
+    words = (
+        with_breaks(one) if len(one) > _LONG_WORD else escape_latex(one) for one in note.split(" ")
+    )
+    return [f"{box}{' '.join(words)}}}"] if note else []
 
 
 def _with_packages(lines: Sequence[str]) -> str:
@@ -238,18 +247,19 @@ def _with_columns(table: Table, places: Sequence[int]) -> Table:
 
 def _text_widths(table: Table, style: str) -> list[float]:
     """Return roughly how wide the columns are, in points."""
-    columns = zip(*([Cell(name) for name in table.columns], *table.rows), strict=True)
-    return [max(_text_width(cell, style) for cell in column) for column in columns]
-
-
-def _text_width(cell: Cell, style: str) -> float:
-    text = cell.text
-    if style == "brackets" or not has_limits(text):
-        return _LETTER * len(text)
-    limits = max(text.find("["), text.find("("))  # where they begin; the lower end may be open
-    if style == "stacked":
-        return max(_LETTER * limits, _SMALL_LETTER * (len(text) - limits))
-    return _LETTER * (limits - 1) + _SMALL_LETTER * limits
+    widths = [_LETTER * len(name) for name in table.columns]
+    for row in table.rows:
+        for place, (text, *_) in enumerate(row):
+            width = _LETTER * len(text)
+            if style != "brackets" and has_limits(text):
+                # where the limits begin; the lower end may be open
+                start = max(text.find("["), text.find("("))
+                if style == "stacked":
+                    width = max(_LETTER * start, _SMALL_LETTER * (len(text) - start))
+                else:
+                    width = _LETTER * (start - 1) + _SMALL_LETTER * start
+            widths[place] = max(widths[place], width)
+    return widths
 
 
 def _body(
@@ -287,21 +297,3 @@ def _style_note(table: Table, style: str) -> str:
     if style == "plus-minus" and any(has_limits(cell.text) for cell in cells):
         parts.append("± or signed numbers: distance from the mean to the limits of the interval")
     return "; ".join(parts)
-
-
-def _latex_note(table: Table, style_note: str = "") -> list[str]:
-    """Return the note as rows below the table, wrapped: a longer line would widen it."""
-    note = "; ".join(
-        filter(None, [table.note.replace("\n", "; "), style_note if table.note else ""])
-    )
-    if not note:
-        return []
-    rows = [table.columns, *([cell.text for cell in row] for row in table.rows)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    width = max(sum(widths) + 2 * len(widths), _SHORTEST_NOTE_LINE)
-    span = f"\\multicolumn{{{len(table.columns)}}}{{l}}"
-    lines = textwrap.wrap(note, width, break_long_words=False, break_on_hyphens=False)
-    return [
-        r"\addlinespace[2pt]",
-        *(f"{span}{{\\footnotesize {escape_latex(line)}}} \\\\" for line in lines),
-    ]

@@ -15,8 +15,8 @@ from confir.report.tables import Cell
 _MINUS = re.compile(r"(?<![\w.])-(?=\d)")
 _NUMBER = re.compile(r"[\[(]?[+-]?\d")
 
-# Names are broken after these signs, or after so many letters; in sentences, if they are longer.
-_BREAKS, _LONGEST_PART, _LONG_WORD = "-_./:", 12, 20
+# Names are broken after these signs, or after so many letters.
+_BREAKS, _LONGEST_PART = "-_./:", 12
 
 
 def latex_row(cells: Iterable[str]) -> str:
@@ -27,28 +27,25 @@ def latex_row(cells: Iterable[str]) -> str:
 
 def latex_cell(cell: Cell, style: str, *, breakable: bool = False) -> str:
     """Return a cell; its mark takes no space, so numbers stay aligned."""
-    text = _breakable(cell.text) if breakable else _number(cell.text)
-    above, below = text, ""
-    if style != "brackets" and has_limits(cell.text):
-        above, below = _interval_parts(cell.text, style)
+    text = cell.text
+    above, below = with_breaks(text) if breakable else _number(text), ""
+    if style != "brackets" and has_limits(text):
+        value, _, limits = ("", "", text) if math.isnan(text.value) else text.partition(" ")
+        above = _number(value)
+        if style == "stacked" or not value:
+            below = _number(limits)
+        else:  # distances of the limits from the number
+            decimals = len(value.rpartition(".")[2]) if "." in value else 0
+            down, up = (
+                f"{abs(limit - text.value):.{decimals}f}" for limit in (text.low, text.high)
+            )
+            below = rf"\,{{\scriptsize$\pm$\,{up}}}" if down == up else f"$^{{+{up}}}_{{-{down}}}$"
     shown = f"\\textbf{{{above}}}" if cell.strong and above else above
     mark = f"\\rlap{{\\textsuperscript{{{_LATEX_MARKS[cell.mark]}}}}}" if cell.mark else ""
     if above and below and style == "stacked":  # the first line beside the name of the row
         lines = rf"{shown}{mark}\\[-2pt]{{\scriptsize {below}}}"
         return rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{lines}\end{{tabular}}"
     return f"{shown}{below}{mark}"
-
-
-def _interval_parts(text: NumberText, style: str) -> tuple[str, str]:
-    """Return a number, and what stands below or after it for its limits."""
-    value, _, limits = ("", "", text) if math.isnan(text.value) else text.partition(" ")
-    if style == "stacked" or not value:
-        return _number(value), _number(limits)
-    decimals = len(value.rpartition(".")[2]) if "." in value else 0
-    down, up = (f"{abs(limit - text.value):.{decimals}f}" for limit in (text.low, text.high))
-    if down == up:
-        return _number(value), rf"\,{{\scriptsize$\pm$\,{up}}}"
-    return _number(value), f"$^{{+{up}}}_{{-{down}}}$"
 
 
 def _number(text: str) -> str:
@@ -62,7 +59,7 @@ def has_limits(text: str) -> TypeGuard[NumberText]:
     return isinstance(text, NumberText) and math.isfinite(text.low) and math.isfinite(text.high)
 
 
-def _breakable(name: str) -> str:
+def with_breaks(name: str) -> str:
     """Return a name that may be broken after hyphens and the like, or else after some letters."""
     made, whole = "", 0
     shown = without_controls(name)
@@ -72,15 +69,6 @@ def _breakable(name: str) -> str:
         if sign in _BREAKS or (whole >= _LONGEST_PART and after not in _BREAKS):
             made, whole = made + r"\allowbreak{}", 0
     return made
-
-
-def breakable_words(text: str) -> str:
-    """Return text whose long words, such as names of runs, may be broken."""
-    words = (
-        _breakable(word) if len(word) > _LONG_WORD else escape_latex(word)
-        for word in text.split(" ")
-    )
-    return " ".join(words)
 
 
 # Of pifont: amssymb has such signs, too, but cannot be loaded with the fonts of acmart.

@@ -9,10 +9,12 @@ from typing import NamedTuple
 
 from confir.data.sampling_designs.sampled_document_scores import as_sampled
 from confir.errors import counted
+from confir.number_text import percent
 from confir.references import REFERENCES
 from confir.report.contents import Contents
 from confir.report.latex_text import escape_latex
-from confir.report.sections import PLACE, Sentence, methods_sentences
+from confir.report.sections import PLACE, Sentence
+from confir.studies import find_sections
 
 
 class MethodsText(NamedTuple):
@@ -32,32 +34,25 @@ _TOPIC = re.compile(r"(?<![\w.@/-])topic(?=s?(?![\w.@/-]\w|[\w@/-]))")
 
 def methods_text(contents: Contents) -> MethodsText:
     """Return the paragraph on how the numbers of a report were computed."""
-    release = version("confir")
-    parts = sorted(
-        [
-            *_scores(contents, release),
-            *(_sampled_documents(contents) if contents.scores.human_documents else ()),
-            *methods_sentences(contents),
-            Sentence(_LAST, f"The seed of all random numbers was {contents.settings.seed}."),
-        ],
-        key=PLACE,
-    )
-    unit = contents.scores.unit_name
-    parts = [part._replace(text=_TOPIC.sub(unit, part.text)) for part in parts]
-    paragraph = " ".join(sentence.text for sentence in parts)
-    latex = " ".join(map(_in_latex, parts))
-    cited = dict.fromkeys(key for sentence in parts for key in sentence.cites)
-    entries = [REFERENCES[key] % release if key == "confir" else REFERENCES[key] for key in cited]
-    return MethodsText(paragraph, latex, "\n\n".join(entries))
+    release, unit = version("confir"), contents.scores.unit_name
+    parts = [
+        sentence._replace(text=_TOPIC.sub(unit, sentence.text))
+        for sentence in sorted(_sentences(contents, release), key=PLACE)
+    ]
+    latex = []
+    for part in parts:
+        cited = f"~\\cite{{{','.join(part.cites)}}}" if part.cites else ""
+        latex.append(f"{escape_latex(part.text.removesuffix('.'))}{cited}.")
+    cited_works = dict.fromkeys(key for part in parts for key in part.cites)
+    entries = [
+        REFERENCES[key] % release if key == "confir" else REFERENCES[key] for key in cited_works
+    ]
+    paragraph = " ".join(part.text for part in parts)
+    return MethodsText(paragraph, " ".join(latex), "\n\n".join(entries))
 
 
-def _in_latex(sentence: Sentence) -> str:
-    """Return a sentence for LaTeX, with its citations."""
-    cited = f"~\\cite{{{','.join(sentence.cites)}}}" if sentence.cites else ""
-    return f"{escape_latex(sentence.text.removesuffix('.'))}{cited}."
-
-
-def _scores(contents: Contents, release: str) -> Iterator[Sentence]:
+def _sentences(contents: Contents, release: str) -> Iterator[Sentence]:
+    """Yield the sentences on scores, on the sections that have a result, and on the seed."""
     scores = contents.scores
     were = "was" if len(scores.runs) == 1 else "were"
     yield Sentence(
@@ -68,6 +63,34 @@ def _scores(contents: Contents, release: str) -> Iterator[Sentence]:
     )
     if (scores.topic_counts() < len(scores.topics)).any():
         yield Sentence(_FIRST, "A topic without a score is left out of the run's mean.")
+    if scores.human_documents:
+        yield from _sampled_documents(contents)
+    yield from _of_sections(contents)
+    yield Sentence(_LAST, f"The seed of all random numbers was {contents.settings.seed}.")
+
+
+def _of_sections(contents: Contents) -> Iterator[Sentence]:
+    """Yield the sentences of the sections that have a result."""
+    settings = contents.settings
+    size = ""
+    if contents.documents is not None:
+        counted_here = ", those that occur in qrels and runs" if contents.documents_counted else ""
+        size = f"{contents.documents:,} documents{counted_here}"
+    named = {
+        "level": percent(settings.level),
+        "replicates": counted(settings.replicates, "replicate"),
+        "documents": size,
+    }
+    for study, section in find_sections().items():
+        if section.methods is None or not contents.has(study):
+            continue
+        if isinstance(section.methods, Sentence):
+            parts = contents.measures if section.by_measure else (contents,)
+            result = next(one[study] for one in parts if one[study] is not None)
+            said = section.methods.text.format(result=result, **named)
+            yield section.methods._replace(text=said)
+        else:
+            yield from section.methods(contents)
 
 
 def _sampled_documents(contents: Contents) -> Iterator[Sentence]:

@@ -11,12 +11,11 @@ from typing import Any
 from confir.arguments import as_choice, as_integer
 from confir.defaults import INTERVAL_STYLES, ROWS, TABLE_WIDTHS
 from confir.errors import MissingDependencyError, UnsupportedMethodError
-from confir.report.answer_parts import cut_table
 from confir.report.chart_files import chart_bytes
 from confir.report.latex import Paper, to_latex
 from confir.report.result_chart import chart
 from confir.report.result_table import table_of
-from confir.report.tables import rounded, to_html, to_markdown, to_text
+from confir.report.tables import cut_table, rounded, to_html, to_markdown, to_text
 
 # What a table that is cut says about its other rows.
 _ALL_ROWS = "to_frame() has all rows"

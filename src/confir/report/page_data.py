@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,9 @@ from confir.number_text import number_text
 from confir.report.contents import Contents, MeasureContents, present_sections
 from confir.report.gathering import most_different_topics
 from confir.report.result_chart import clean_chart
+from confir.report.result_table import table_of
 from confir.report.sections import Figure
+from confir.report.tables import Table
 
 # More digits than shown, so that differences computed on the page are exact in those shown.
 _SCORE_DIGITS = 9
@@ -29,24 +31,25 @@ _LEAST_RUNS = 8
 
 def page_data(contents: Contents) -> dict[str, Any]:
     """Return the data of the page by measure and study."""
+    parts: tuple[MeasureContents | Contents, ...] = (*contents.measures, contents)
+    *by_measure, of_all = (
+        {
+            study: section.page_data(part)
+            for study, section in present_sections(part).items()
+            if section.page_data is not None
+        }
+        for part in parts
+    )
     listed = contents.scores.listed()
     return {
         "runs": list(contents.scores.runs),
         "topics": [listed.topics[t] for t in contents.measures[0].topics_shown.tolist()],
         "all_topics": len(contents.scores.topics),
         "measures": [
-            {"name": part.measure, "order": part.order, **_of_sections(part)}
-            for part in contents.measures
+            {"name": part.measure, "order": part.order, **found}
+            for part, found in zip(contents.measures, by_measure, strict=True)
         ],
-        **_of_sections(contents),
-    }
-
-
-def _of_sections(contents: Contents | MeasureContents) -> dict[str, Any]:
-    return {
-        study: section.page_data(contents)
-        for study, section in present_sections(contents).items()
-        if section.page_data is not None
+        **of_all,
     }
 
 
@@ -125,7 +128,12 @@ def page_tables(contents: Contents) -> Iterator[dict[str, Any]]:
     parts: tuple[MeasureContents | Contents, ...] = (*contents.measures, contents)
     for held in parts:
         for study, section in present_sections(held).items():
-            for part, table in section.own_tables(study, held):
+            tables: Iterable[tuple[str, Table]] = ()
+            if section.tables is not None:
+                tables = section.tables(held)
+            elif section.part:
+                tables = [(section.part, table_of(held[study]))]
+            for part, table in tables:
                 yield {
                     "part": part,
                     "measure": held.measure,

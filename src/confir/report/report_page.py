@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from confir.arguments import as_function, as_path, as_seed, as_text, invalid
 from confir.control_characters import clean_texts, has_controls, without_controls
 from confir.data.experiment import Experiment, is_default_seed, on_its_scheduler
-from confir.data.files import PathLike, check_page_name, write_whole
+from confir.data.files import PathLike, write_whole
 from confir.data.output_folder import OutputFolder
 from confir.data.reading_rules import ReadingRules
 from confir.data.sampling_designs.design import DesignSource
@@ -30,7 +30,7 @@ from confir.data.sampling_designs.topic_groups import TopicGroups, as_topic_grou
 from confir.data.tables.cost_files import CostSource, read_costs
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
-from confir.errors import ConfirWarning, UnreadableError, counted
+from confir.errors import ConfirWarning, InvalidValueError, UnreadableError, counted
 from confir.measures.evaluation import evaluate_lists
 from confir.measures.score_sources import as_run_scores
 from confir.number_text import percent
@@ -39,9 +39,8 @@ from confir.report.chart_files import check_size
 from confir.report.contents import (
     Contents,
     Settings,
-    check_settings,
+    present_sections,
     report_figures,
-    section_figures,
 )
 from confir.report.figures import write_figures
 from confir.report.gathering import gather_contents
@@ -73,6 +72,8 @@ _TEMPLATES = files("confir.report") / "templates"
 # Of zlib: higher ones take three times as long for a page that is one hundredth smaller.
 _COMPRESSION = 7
 
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
 
 class Origin(NamedTuple):
     """Where a page comes from, for its reader.
@@ -90,6 +91,12 @@ class Origin(NamedTuple):
     files: tuple[str, ...] = ()
     command: str = ""
     warnings: tuple[ConfirWarning, ...] = ()
+
+
+def check_page_name(path: str) -> None:
+    """Raise where a page would get the name of another kind of file, such as one that it is from."""
+    if not path.lower().endswith(".html"):
+        raise InvalidValueError(f"{path}: the page is HTML; expected a name such as report.html")
 
 
 @on_its_scheduler
@@ -173,7 +180,6 @@ def write_report(
         experiment = experiment or scores
     rules = ReadingRules() if experiment is None else experiment.rules
     settings = Settings(level, method, replicates, seed, documents, rules, judges, grades, baseline)
-    check_settings(settings)
     with collected_warnings(shown=True) as warned:
         if isinstance(scores, Experiment):
             scores = evaluate_lists(scores)
@@ -217,28 +223,17 @@ def render_page(
     progress: Progress | None = None,
 ) -> str:
     """Return the page as text."""
-    environment = page_environment()
-    source = origin or Origin()
+    settings, source = contents.settings, origin or Origin()
     name_stage(progress, "drawing charts")
-    figures = report_figures(contents, contents.settings.levels, progress, paper=False)
+    figures = report_figures(contents, settings.levels, progress, paper=False)
     charts = [page_chart(figure) for figure in figures]
     name_stage(progress, "writing the page")
-    answers = [
-        {level_key(x): _answer(contents.viewed(place, x)) for x in contents.settings.levels}
-        for place in range(len(contents.measures))
-    ]
     lists = list_excerpts(contents, contents.lists)
-    data = {**page_data(contents), "answers": answers, "lists": lists}
+    data = {**page_data(contents), "answers": _answers(contents), "lists": lists}
     drawn = _first_charts(contents, charts)
+    environment = page_environment()
     environment.globals["static"] = static_figures(drawn)
     environment.globals["captions"] = {one["part"]: one["caption"] for one in reversed(drawn)}
-    scripts = {"bundle": bundle.text(), "page": page_script()}
-    packed = {
-        "bundle": scripts["bundle"],
-        "data": _json(data),
-        "tables": _json(list(page_tables(contents))),
-        "charts": _json(charts),
-    }
     parts = {study: one for study, one in find_sections().items() if one.anchor}
     glossary, *pages = find_documentation("glossary.md", *(study.source[1] for study in STUDIES))
     page = environment.get_template("page.html").render(
@@ -248,14 +243,14 @@ def render_page(
         unit=contents.scores.unit_name,
         origin=source,
         contents=contents,
-        settings=contents.settings,
+        settings=settings,
         sections={study: one for study, one in parts.items() if one.stays or contents.has(study)},
         left_out=[
             (one, list(dict.fromkeys(reason for _, reason in contents.reasons(study))))
             for study, one in parts.items()
             if contents.reasons(study) and not (one.stays or contents.has(study))
         ],
-        answer=answers[0][level_key(contents.settings.level)],
+        answer=data["answers"][0][level_key(settings.level)],
         data=data,
         documentation=dict(zip((study.folder for study in STUDIES), pages, strict=True)),
         methods=methods_text(contents),
@@ -265,14 +260,28 @@ def render_page(
         counted=counted,
         percent=percent,
         style=_template("page.css"),
-        script=scripts["page"],
-        hashes={  # for the content security policy
-            name: f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-            for name, text in scripts.items()
-        },
-        packed=dict(zip(packed, run_in_threads(pack, list(packed.values())), strict=True)),
+        **_scripts(bundle.text(), data=data, tables=[*page_tables(contents)], charts=charts),
     )
     return without_controls(page, keep_blanks=True)
+
+
+def _scripts(bundle: str, **data: Any) -> dict[str, Any]:
+    """Return the page's own script, the hashes of both scripts, and, packed, what it reads."""
+    parts = "".join((_TEMPLATES / "script" / f"{name}.js").read_text("utf-8") for name in SCRIPTS)
+    failed = 'document.documentElement.dataset.ready = "error"; throw error;'
+    script = f"(async function () {{\n{parts}}})().catch((error) => {{ {failed} }});\n"
+    hashes = {}  # for the content security policy
+    for name, text in (("bundle", bundle), ("page", script)):
+        digest = hashlib.sha256(text.encode()).digest()
+        hashes[name] = f"sha256-{base64.b64encode(digest).decode()}"
+    texts = {"bundle": bundle}
+    for name, value in data.items():
+        text = _JSON.encode(value)
+        if has_controls(text):
+            text = _JSON.encode(clean_texts(value, keep_blanks=True))
+        texts[name] = text
+    packed = dict(zip(texts, run_in_threads(pack, list(texts.values())), strict=True))
+    return {"script": script, "hashes": hashes, "packed": packed}
 
 
 def page_environment() -> Any:
@@ -299,11 +308,17 @@ def default_title(contents: Contents, origin: Origin) -> str:
     return f"{runs} on {counted(len(contents.scores.topics), unit)}"
 
 
-def _answer(contents: Contents) -> dict[str, Any]:
-    """Return headline, findings and conclusions of the folded parts."""
-    lead, *findings = map(unbroken, answer_sentences(contents))
-    found = {anchor: unbroken(text) for anchor, text in conclusions(contents).items()}
-    return {"lead": lead, "findings": findings, "conclusions": found}
+def _answers(contents: Contents) -> list[dict[str, Any]]:
+    """Return headline, findings and conclusions of the folded parts, by measure and level."""
+    answers: list[dict[str, Any]] = [{} for _ in contents.measures]
+    for place, of_measure in enumerate(answers):
+        for level in contents.settings.levels:
+            viewed = contents.viewed(place, level)
+            lead, *findings = map(unbroken, answer_sentences(viewed))
+            found = {anchor: unbroken(text) for anchor, text in conclusions(viewed).items()}
+            said = {"lead": lead, "findings": findings, "conclusions": found}
+            of_measure[level_key(level)] = said
+    return answers
 
 
 def find_documentation(*pages: str) -> list[str]:
@@ -318,22 +333,14 @@ def find_documentation(*pages: str) -> list[str]:
 def _first_charts(contents: Contents, charts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the charts to show without a script: by the first measure, at the level asked for."""
     first, level = contents.measures[0], contents.settings.level
-    shown = [
+    drawn = [
         chart
         for chart in charts
         if chart["measure"] in (None, first.measure) and chart["level"] in (None, level_key(level))
     ]
-    return [
-        *shown,
-        *(page_chart(figure) for figure in section_figures(first, (level,), page=False)),
-    ]
-
-
-def page_script() -> str:
-    """Return the page's own script."""
-    parts = "".join((_TEMPLATES / "script" / f"{name}.js").read_text("utf-8") for name in SCRIPTS)
-    failed = 'document.documentElement.dataset.ready = "error"; throw error;'
-    return f"(async function () {{\n{parts}}})().catch((error) => {{ {failed} }});\n"
+    for study, section in present_sections(first).items():
+        drawn += map(page_chart, section.charts(study, first, (level,), paper=True))
+    return drawn
 
 
 def unbroken(text: str) -> str:
@@ -352,8 +359,3 @@ def _template(name: str) -> str:
 def pack(text: str) -> str:
     """Return text compressed and base64-encoded."""
     return base64.b64encode(zlib.compress(text.encode(), _COMPRESSION)).decode()
-
-
-def _json(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return _json(clean_texts(value, keep_blanks=True)) if has_controls(text) else text

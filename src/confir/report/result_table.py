@@ -47,30 +47,26 @@ def records_table(
 ) -> Table:
     """Return a table of records with the columns that are declared; ``bold`` is what bold means."""
     columns = {
-        name: column for name, column in declared.items() if _is_shown(name, column, records)
+        name: column
+        for name, column in declared.items()
+        if records and name in records[0]
+        if not column.if_several or len({record[name] for record in records}) > 1
     }
-    rows = tuple(
-        tuple(_cell(record, name, column) for name, column in columns.items()) for record in records
-    )
+    rows = []
+    for record in records:
+        cells = []
+        for name, column in columns.items():
+            if column.text is not None:
+                text = column.text(record)
+            else:
+                others = (record[other] for other in column.others if other in record)
+                text = _TEXTS[column.role](column, record[name], *others)
+            cells.append(Cell(text, column.bold is not None and column.bold(record)))
+        rows.append(tuple(cells))
     headings = tuple(column.title or name.replace("_", " ") for name, column in columns.items())
     of_words = [column.role in _OF_WORDS for column in columns.values()]
     names = of_words.index(False) if False in of_words else len(of_words)
-    return Table(headings, rows, note, names, bold)
-
-
-def _is_shown(name: str, column: TableColumn, records: list[Record]) -> bool:
-    if not records or name not in records[0]:
-        return False
-    return not column.if_several or len({record[name] for record in records}) > 1
-
-
-def _cell(record: Record, name: str, column: TableColumn) -> Cell:
-    if column.text is not None:
-        text = column.text(record)
-    else:
-        others = (record[other] for other in column.others if other in record)
-        text = _TEXTS[column.role](column, record[name], *others)
-    return Cell(text, column.bold is not None and column.bold(record))
+    return Table(headings, tuple(rows), note, names, bold)
 
 
 def _word(column: TableColumn, value: Any, borderline: object = None) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import suppress
 from importlib.util import find_spec
-from types import TracebackType
 from typing import ClassVar, Self
 
 from confir.errors import MissingDependencyError
@@ -24,7 +24,7 @@ _PROGRAM = (
 class ScriptBundle:
     """The scripts as one string, built in the background, once for all pages.
 
-    Who enters while another is inside shares its process: it may be started long before the page.
+    A bundle that is entered within another shares its process, which may start long before the page.
     """
 
     _made: ClassVar[str | None] = None
@@ -36,15 +36,18 @@ class ScriptBundle:
             raise MissingDependencyError(needed, "a report", "report")
         self._started = ScriptBundle._made is None and ScriptBundle._process is None
         if self._started:
-            ScriptBundle._process = _start()
+            # -P: no module is imported from the current directory.
+            command = [sys.executable, "-P", "-c", _PROGRAM]
+            with suppress(OSError):  # the scripts are then built here
+                ScriptBundle._process = subprocess.Popen(  # noqa: S603 - this Python, constant arguments
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                )
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         process = ScriptBundle._process
         if self._started and process is not None:
             ScriptBundle._process = None
@@ -52,32 +55,15 @@ class ScriptBundle:
                 process.kill()
 
     def text(self) -> str:
-        """Return the scripts; wait until they are built."""
+        """Return the scripts, without global names; wait until they are built."""
         if ScriptBundle._made is None:
-            ScriptBundle._made = _wrapped(self._wait() or _make())
+            process, bundle = ScriptBundle._process, ""
+            if process is not None:
+                content, _ = process.communicate()
+                bundle = content.decode() if process.returncode == 0 else ""
+            bundle = (bundle or _make()).replace("</script", "<\\/script")  # would end the script
+            ScriptBundle._made = "(function(){" + bundle + "\n})();"
         return ScriptBundle._made
-
-    def _wait(self) -> str:
-        """Return the output of the process; empty if it failed."""
-        process = ScriptBundle._process
-        if process is None:
-            return ""
-        content, _ = process.communicate()
-        return content.decode() if process.returncode == 0 else ""
-
-
-def _start() -> subprocess.Popen[bytes] | None:
-    # -P: no module is imported from the current directory.
-    command = [sys.executable, "-P", "-c", _PROGRAM]
-    try:
-        return subprocess.Popen(  # noqa: S603 - this Python, with constant arguments
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-    except OSError:
-        return None
 
 
 def _make() -> str:
@@ -85,8 +71,3 @@ def _make() -> str:
 
     bundle: str = vl_convert.javascript_bundle(_SNIPPET)
     return bundle
-
-
-def _wrapped(bundle: str) -> str:
-    """Return a bundle without global names, and without the text that would end its script."""
-    return "(function(){" + bundle.replace("</script", "<\\/script") + "\n})();"

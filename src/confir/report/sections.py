@@ -6,7 +6,7 @@ of the page also has a template, section.html.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists.held_lists import TopicLists
 from confir.data.scores import Scores
-from confir.errors import ConfirError, InvalidValueError, counted
+from confir.errors import ConfirError, InvalidValueError
 from confir.measures.lists_and_scores import (
     BlockStudy,
     ListsAndScores,
@@ -24,9 +24,7 @@ from confir.measures.lists_and_scores import (
 )
 from confir.measures.score_sources import as_scores
 from confir.measures.score_summary import ScoreSummary
-from confir.number_text import percent
 from confir.report.result_chart import chart
-from confir.report.result_table import table_of
 from confir.report.tables import Table
 from confir.studies import find_sections
 
@@ -296,12 +294,6 @@ class Section(Generic[Gathered]):
             for level, one in drawn.items()
         ]
 
-    def own_tables(self, study: str, contents: Gathered) -> Iterable[tuple[str, Table]]:
-        """Return the tables, with the part of each."""
-        if self.tables is not None:
-            return self.tables(contents)
-        return [(self.part, table_of(contents[study]))] if self.part else ()
-
 
 def answer_sentences(contents: Contents) -> list[str]:
     """Return the headline by the first measure, and at most three sentences more."""
@@ -309,30 +301,6 @@ def answer_sentences(contents: Contents) -> list[str]:
     found = [one for section in sections if section.answer for one in section.answer(contents)]
     found.sort(key=PLACE)
     return [sentence.text for sentence in found[: 1 + MOST_FINDINGS]]
-
-
-def methods_sentences(contents: Contents) -> Iterator[Sentence]:
-    """Yield the sentences of the methods paragraph of the sections that have a result."""
-    settings = contents.settings
-    size = ""
-    if contents.documents is not None:
-        counted_here = ", those that occur in qrels and runs" if contents.documents_counted else ""
-        size = f"{contents.documents:,} documents{counted_here}"
-    named = {
-        "level": percent(settings.level),
-        "replicates": counted(settings.replicates, "replicate"),
-        "documents": size,
-    }
-    for study, section in find_sections().items():
-        if section.methods is None or not contents.has(study):
-            continue
-        if isinstance(section.methods, Sentence):
-            parts = contents.measures if section.by_measure else (contents,)
-            result = next(one[study] for one in parts if one[study] is not None)
-            said = section.methods.text.format(result=result, **named)
-            yield section.methods._replace(text=said)
-        else:
-            yield from section.methods(contents)
 
 
 def conclusions(contents: Contents) -> dict[str, str]:

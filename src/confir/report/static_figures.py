@@ -25,7 +25,8 @@ from confir.report.static_scales import (
 
 Spec = dict[str, Any]
 
-_WIDTH, _LETTER, _TOP, _BOTTOM = 560.0, 6.2, 16.0, 34.0
+# In pixels: a panel, a letter, and what is above and below the panel.
+_WIDTH, _HEIGHT, _LETTER, _TOP, _BOTTOM = 560.0, 240.0, 6.2, 16.0, 34.0
 
 # A higher chart has its numbers at the top: the page shows it in a frame, from the top on.
 _HIGH = 480.0
@@ -62,8 +63,9 @@ def draw(spec: Spec, caption: str = "") -> str:
         for axis in "xy"
     )
     rows = max(len(layer.offsets) for layer in layers)
-    width = across.length = _extent(spec.get("width"), across, _WIDTH)
-    height = up.length = rows * _extent(spec.get("height"), up, 240.0)
+    across.stretch(spec.get("width"), _WIDTH)
+    up.stretch(spec.get("height"), _HEIGHT, rows)
+    width, height = across.length, up.length
     up.flipped = up.names is None
     left = 14 + _LETTER * max(map(len, up.shown), default=4)
     top, bottom = _TOP, _BOTTOM
@@ -99,13 +101,6 @@ def _layers(spec: Spec) -> Iterator[_Layer]:
         aside = encoding["yOffset"]["field"] if "yOffset" in encoding else None
         offsets = [None] if aside is None else sorted({record[aside] for record in records})
         yield _Layer(layer["mark"], encoding, list(records), offsets)
-
-
-def _extent(given: Any, scale: Scale, default: float) -> float:
-    """Return the length of an axis in pixels."""
-    if isinstance(given, dict):
-        return float(given["step"]) * max(1, len(scale.names or ()))
-    return default if not isinstance(given, int | float) else float(given)
 
 
 def _axes(across: Scale, up: Scale, width: float, height: float) -> Iterator[str]:
@@ -182,23 +177,27 @@ def _spots(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, li
         yield record, spot
 
 
-def _rules(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, str]]:
-    half = layer.mark.get("size", 0) / 2 if layer.mark["type"] == "tick" else 0.0
-    for record, (x, y, x2, y2) in _spots(layer, across, up):
-        yield record, f"M{x - half:.1f} {y:.1f}L{x2 + half:.1f} {y2:.1f}"
-
-
-def _points(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, str]]:
+def _shapes(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, str]]:
+    """Yield a line, a dot or a cell for each record, or the next step of the line of its detail."""
+    kind, encoding = layer.mark["type"], layer.encoding
+    detail = (encoding.get("detail") or encoding.get("color") or {}).get("field", "")
+    begun: set[Any] = set()
+    half = layer.mark.get("size", 0) / 2 if kind == "tick" else 0.0
     r = math.sqrt(layer.mark.get("size", 30) / math.pi)
-    arc = f"a{r:.1f} {r:.1f} 0 1 0 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 0 {-2 * r:.1f} 0"
-    for record, (x, y, _, _) in _spots(layer, across, up):
-        yield record, f"M{x - r:.1f} {y:.1f}{arc}"
-
-
-def _rects(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, str]]:
     wide, high = across.band, up.band
-    for record, (x, y, _, _) in _spots(layer, across, up):
-        yield record, f"M{x - wide / 2:.1f} {y - high / 2:.1f}h{wide:.1f}v{high:.1f}h{-wide:.1f}z"
+    for record, (x, y, x2, y2) in _spots(layer, across, up):
+        if kind == "point":
+            arc = f"a{r:.1f} {r:.1f} 0 1 0 {2 * r:.1f} 0a{r:.1f} {r:.1f} 0 1 0 {-2 * r:.1f} 0"
+            yield record, f"M{x - r:.1f} {y:.1f}{arc}"
+        elif kind == "rect":
+            corner = f"M{x - wide / 2:.1f} {y - high / 2:.1f}"
+            yield record, f"{corner}h{wide:.1f}v{high:.1f}h{-wide:.1f}z"
+        elif kind == "line":
+            line = record.get(detail)
+            yield record, f"{'L' if line in begun else 'M'}{x:.1f} {y:.1f}"
+            begun.add(line)
+        else:
+            yield record, f"M{x - half:.1f} {y:.1f}L{x2 + half:.1f} {y2:.1f}"
 
 
 def _bars(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, str]]:
@@ -218,17 +217,6 @@ def _bars(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, str
             if along is across
             else f"M{place - half:.1f} {start:.1f}V{end:.1f}h{2 * half:.1f}V{start:.1f}z",
         )
-
-
-def _lines(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, str]]:
-    """Yield lines through the records of each detail."""
-    grouping = layer.encoding.get("detail") or layer.encoding.get("color") or {}
-    field = grouping.get("field", "")
-    begun: set[Any] = set()
-    for record, (x, y, _, _) in _spots(layer, across, up):
-        key = record.get(field)
-        yield record, f"{'L' if key in begun else 'M'}{x:.1f} {y:.1f}"
-        begun.add(key)
 
 
 def _texts(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, str]]:
@@ -262,12 +250,8 @@ def _boxes(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, st
 
 
 _DRAWERS = {
-    "rule": _rules,
-    "tick": _rules,
-    "point": _points,
-    "rect": _rects,
+    **dict.fromkeys(("rule", "tick", "point", "rect", "line"), _shapes),
     "bar": _bars,
-    "line": _lines,
     "text": _texts,
     "boxplot": _boxes,
 }

@@ -48,8 +48,8 @@ class Scale:
         names.
     upright
         Whether the texts are turned.
-    length, flipped
-        In pixels; and whether low numbers are at the far end.
+    length, band, flipped
+        In pixels, of the axis and of each name; and whether low numbers are at the far end.
     """
 
     title: str
@@ -59,6 +59,7 @@ class Scale:
     shown: list[str] = field(default_factory=list)
     upright: bool = False
     length: float = 1.0
+    band: float = 1.0
     flipped: bool = False
     labelled: list[Any] = field(init=False)
     _places: dict[Any, int] = field(init=False)
@@ -71,10 +72,15 @@ class Scale:
         else:
             self.labelled = self.names[: len(self.shown)]
 
-    @property
-    def band(self) -> float:
-        """Pixels of each name."""
-        return self.length / max(1, len(self.names or ()))
+    def stretch(self, extent: Any, default: float, rows: int = 1) -> None:
+        """Give the axis its length, or that of each of some rows: a step per name, or pixels."""
+        names = max(1, len(self.names or ()))
+        if isinstance(extent, dict):
+            length = float(extent["step"]) * names
+        else:
+            length = float(extent) if isinstance(extent, int | float) else default
+        self.length = rows * length
+        self.band = self.length / names
 
     def __call__(self, value: Any) -> float:
         """Return the position of a value; NaN for a missing one."""
@@ -89,30 +95,27 @@ class Scale:
         """Return the position of a record by a channel of the encoding."""
         if channel is None:
             return math.nan
-        return self(channel["datum"] if "datum" in channel else record.get(_field(channel)))
-
-
-def _field(channel: Spec) -> str:
-    if channel.get("aggregate", "mean") not in ("mean", "min", "max"):
-        raise NotDrawable
-    name: str = channel["field"]
-    return name
+        return self(channel["datum"] if "datum" in channel else record.get(channel["field"]))
 
 
 def channel_scale(layers: Sequence[tuple[Spec, list[Record], Spec]], axis: str) -> Scale:
     """Return the scale of an axis, from the encodings, records and marks of all layers."""
-    channels = [encoding[axis] for encoding, _, _ in layers if axis in encoding]
-    typed = [channel for channel in channels if "type" in channel]
-    if not typed:
+    given = [
+        (encoding[name], records)
+        for encoding, records, _ in layers
+        for name in (axis, f"{axis}2")
+        if encoding.get(name)
+    ]
+    typed = [one[axis] for one, _, _ in layers if "type" in one.get(axis, {})]
+    plain = all(one.get("aggregate", "mean") in ("mean", "min", "max") for one, _ in given)
+    if not typed or not plain:
         raise NotDrawable
     main = next((channel for channel in typed if channel.get("title")), typed[0])
     title = main.get("title") or ""
     title = " ".join(title) if isinstance(title, list) else title
     values = [
-        channel["datum"] if "datum" in channel else record.get(_field(channel))
-        for encoding, records, _ in layers
-        for channel in (encoding.get(axis), encoding.get(f"{axis}2"))
-        if channel
+        channel["datum"] if "datum" in channel else record.get(channel["field"])
+        for channel, records in given
         for record in records
     ]
     known = [value for value in values if value is not None]
@@ -131,22 +134,26 @@ def channel_scale(layers: Sequence[tuple[Spec, list[Record], Spec]], axis: str) 
         upright = axis == "x" and settings.get("labelAngle", -90) == -90
         shown = [n if len(n) <= _LONGEST_NAME else f"{n[: _LONGEST_NAME - 1]}…" for n in shown]
         return Scale(title, names=names, shown=shown, upright=upright)
-    stacked = any("stack" in channel for channel in typed)
-    if stacked:
-        known = [*known, max(_stack_sums(layers, axis), default=0.0)]
-    return _number_scale(title, [float(v) for v in known], typed, layers)
+    return _number_scale(title, [float(value) for value in known], layers, axis)
 
 
 def _number_scale(
-    title: str,
-    known: list[float],
-    channels: Sequence[Spec],
-    layers: Sequence[tuple[Any, Any, Spec]],
+    title: str, known: list[float], layers: Sequence[tuple[Spec, list[Record], Spec]], axis: str
 ) -> Scale:
+    """Return the scale of an axis of numbers, some of which are known."""
+    channels = [one[axis] for one, _, _ in layers if "type" in one.get(axis, {})]
     scales = [channel["scale"] for channel in channels if "scale" in channel]
     for scale in scales:
         if "domain" in scale:
             return Scale(title, float(scale["domain"][0]), float(scale["domain"][-1]))
+    if any("stack" in channel for channel in channels):
+        encoding, records, _ = layers[0]
+        other = encoding["y" if axis == "x" else "x"]["field"]
+        sums: dict[Any, float] = {}
+        for record in records:
+            length = record[encoding[axis]["field"]] or 0.0
+            sums[record[other]] = sums.get(record[other], 0.0) + length
+        known = [*known, max(sums.values(), default=0.0)]
     zero = all(scale.get("zero", True) for scale in scales) or any(
         mark["type"] == "bar" for _, _, mark in layers
     )
@@ -154,17 +161,6 @@ def _number_scale(
     low, high = (min(low, 0.0), max(high, 0.0)) if zero else (low, high)
     room = 0.03 * (high - low) or 0.5
     return Scale(title, low - (room if low else 0.0), high + room)
-
-
-def _stack_sums(layers: Sequence[tuple[Spec, list[Record], Spec]], axis: str) -> list[float]:
-    """Return how long stacked bars are."""
-    encoding, records, _ = layers[0]
-    other = encoding["y" if axis == "x" else "x"]["field"]
-    sums: dict[Any, float] = {}
-    for record in records:
-        length = record[encoding[axis]["field"]] or 0.0
-        sums[record[other]] = sums.get(record[other], 0.0) + length
-    return list(sums.values())
 
 
 def condition(expression: str) -> Test:

@@ -1,8 +1,12 @@
-"""Tables for the terminal, Markdown and HTML; `confir.report.latex` has those for papers."""
+"""Tables, and answers of sentences and tables, for the terminal, Markdown and HTML.
+
+`confir.report.latex` has tables for papers.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
@@ -10,6 +14,7 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.control_characters import CONTROL, without_controls
+from confir.defaults import ROWS
 from confir.number_text import NumberText, runs_differ_in_topics, topic_counts_text
 from confir.order import is_best
 from confir.report.text_layout import fits, lay_out, part_columns, wrap_words
@@ -73,6 +78,24 @@ class RowBeside(NamedTuple):
     texts: list[list[str]]
 
 
+class AnswerPart(NamedTuple):
+    """A part of an answer.
+
+    Attributes
+    ----------
+    heading
+        Its heading in Markdown; empty for none.
+    sentences
+        The sentences above the table.
+    table
+        The table; None for sentences alone.
+    """
+
+    heading: str
+    sentences: tuple[str, ...] = ()
+    table: Table | None = None
+
+
 def with_design_note(table: Table, design: str) -> Table:
     """Return a table whose note says by which design of the topics its numbers are, if by any."""
     if not design:
@@ -114,6 +137,42 @@ def rounded(table: Table, decimals: int) -> Table:
         for row in table.rows
     )
     return replace(table, rows=rows)
+
+
+def cut_table(table: Table, rows: int = ROWS, hint: str = "--rows all") -> Table:
+    """Return the first rows of a table; its note says how many more there are, and how to get them."""
+    if len(table.rows) <= rows:
+        return table
+    more = f"{len(table.rows) - rows:,} more: {hint}"
+    note = f"{more}\n{table.note}" if table.note else more
+    return replace(table, rows=table.rows[:rows], note=note)
+
+
+def parts_to_text(
+    parts: Sequence[AnswerPart],
+    decimals: int | None = None,
+    rows: int | None = None,
+    *,
+    colour: bool = False,
+    width: int | None = None,
+) -> str:
+    """Return the parts one below the other, for the terminal.
+
+    ``decimals`` and ``rows`` are those of the tables, where they are not to be as they are.
+    """
+    texts = []
+    for part in parts:
+        said = [line for one in part.sentences for line in wrap_words(without_controls(one), width)]
+        text = "".join(f"{line}\n" for line in said)
+        table = part.table
+        if table is not None:
+            if decimals is not None:
+                table = rounded(table, decimals)
+            if rows is not None:
+                table = cut_table(table, rows)
+            text = f"{text}\n{to_text(table, colour=colour, width=width)}".lstrip("\n")
+        texts.append(text)
+    return "\n".join(texts)
 
 
 def to_text(table: Table, *, colour: bool = False, width: int | None = None) -> str:
@@ -158,18 +217,36 @@ def _all_texts(table: Table) -> list[list[str]]:
     return [[without_controls(text) for text in row] for row in texts]
 
 
+def parts_to_markdown(parts: Sequence[AnswerPart], decimals: int | None = None) -> str:
+    """Return the parts with their headings in Markdown, fit for the summary of a CI job."""
+    texts = []
+    for part in parts:
+        heading = [f"### {escape_markdown(part.heading)}\n"] if part.heading else []
+        said = [f"{escape_markdown(one)}\n" for one in part.sentences]
+        table = (
+            part.table if decimals is None or part.table is None else rounded(part.table, decimals)
+        )
+        shown = [] if table is None else [to_markdown(table)]
+        texts.append("\n".join([*heading, *said, *shown]))
+    return "\n".join(texts)
+
+
 def to_markdown(table: Table) -> str:
     """Return a table in Markdown, the best of each column in bold."""
     header = "| " + " | ".join(escape_markdown(name) for name in table.columns) + " |"
-    rules = ["---" if i < table.names else "---:" for i in range(len(table.columns))]
-    rows = ["| " + " | ".join(map(_markdown_cell, row)) + " |" for row in table.rows]
-    note = ["", *map(escape_markdown, table.note.split("\n"))] if table.note else []
-    return "\n".join([header, "|" + "|".join(rules) + "|", *rows, *note]) + "\n"
-
-
-def _markdown_cell(cell: Cell) -> str:
-    text = f"**{escape_markdown(cell.text)}**" if cell.strong else escape_markdown(cell.text)
-    return f"{text} {cell.mark}" if cell.mark else text
+    rules = ["---" if place < table.names else "---:" for place in range(len(table.columns))]
+    lines = [header, "|" + "|".join(rules) + "|"]
+    for row in table.rows:
+        texts = [escape_markdown(cell.text) for cell in row]
+        for place, cell in enumerate(row):
+            if cell.strong:
+                texts[place] = f"**{texts[place]}**"
+            if cell.mark:
+                texts[place] += f" {cell.mark}"
+        lines.append("| " + " | ".join(texts) + " |")
+    if table.note:
+        lines += ["", *map(escape_markdown, table.note.split("\n"))]
+    return "\n".join(lines) + "\n"
 
 
 def to_html(table: Table) -> str:

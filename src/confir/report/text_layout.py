@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 Texts = Sequence[Sequence[str]]
 Strong = Sequence[Sequence[bool]]
@@ -41,7 +40,8 @@ def lay_out(
         headings = _wrapped_headings(texts)
         texts = [*headings, *texts[1:]]
         strong = None if strong is None else [*[strong[0]] * len(headings), *strong[1:]]
-    widths = _column_widths(texts)
+    sizes = [[_places(text) for text in row] for row in texts]
+    widths = [max(column) for column in zip(*sizes, strict=True)]
     if width is None or _total(widths) <= width:
         parts = [list(range(len(widths)))]
     else:
@@ -50,8 +50,15 @@ def lay_out(
             return _blocks(texts, strong, width)
     lines: list[str] = []
     for places in parts:
-        columns = [_Column(place, widths[place], to_left=place < names) for place in places]
-        lines += [*([""] if lines else []), *_aligned_lines(texts, strong, columns)]
+        lines += [""] if lines else []
+        for row, cells in enumerate(texts):  # rich would take seconds for many thousand rows
+            line = []
+            for place in places:
+                blanks = " " * (widths[place] - sizes[row][place])
+                text = cells[place]
+                shown = _bold(text) if strong is not None and strong[row][place] else text
+                line.append(shown + blanks if place < names else blanks + shown)
+            lines.append((" " * _GAP).join(line).rstrip())
     return lines
 
 
@@ -163,28 +170,6 @@ def _places(text: str) -> int:
     from rich.cells import cell_len
 
     return cell_len(text)
-
-
-class _Column(NamedTuple):
-    """A column of a table: its place among all, its width, and where its text stands."""
-
-    place: int
-    width: int
-    to_left: bool
-
-
-def _aligned_lines(texts: Texts, strong: Strong | None, columns: Sequence[_Column]) -> list[str]:
-    """Return padded lines; rich would take seconds for many thousand rows."""
-    lines = []
-    for row, texts_of_row in enumerate(texts):
-        cells = []
-        for place, width, to_left in columns:
-            text = texts_of_row[place]
-            blanks = " " * (width - _places(text))
-            shown = _bold(text) if strong is not None and strong[row][place] else text
-            cells.append(shown + blanks if to_left else blanks + shown)
-        lines.append((" " * _GAP).join(cells).rstrip())
-    return lines
 
 
 def _blocks(texts: Texts, strong: Strong | None, width: int) -> list[str]:

@@ -93,14 +93,9 @@ class RunCovariance(NamedTuple):
     units: float
     names: Sequence[Any]
 
-    @property
-    def columns(self) -> int:
-        """Number of runs."""
-        return len(self.matrix)
-
     def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield differences between runs in normal replicates, where units are many enough."""
         known = not np.isnan(self.matrix).any()
-        if known and self.units >= NORMAL_TOPICS and self.columns <= MOST_NORMAL_RUNS:
+        if known and self.units >= NORMAL_TOPICS and len(self.matrix) <= MOST_NORMAL_RUNS:
             drawn = draw_normal_means(self.matrix, replicates, rng, self.names)
             yield NormalDraws(self.matrix, self.units, drawn), replicates

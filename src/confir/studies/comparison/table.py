@@ -8,10 +8,9 @@ from dataclasses import replace
 from confir.data.table_columns import Role, TableColumn
 from confir.errors import InvalidValueError
 from confir.number_text import score_words, signed
-from confir.report.answer_parts import AnswerPart
 from confir.report.messages import isolated
 from confir.report.result_table import records_table, result_table
-from confir.report.tables import Cell, Mark, Table
+from confir.report.tables import AnswerPart, Cell, Mark, Table
 from confir.studies.best.best_runs import BestRuns
 from confir.studies.best.table import best_sentence, board_note, excluded_sentence, team_sentence
 from confir.studies.best.teams import TeamBoard

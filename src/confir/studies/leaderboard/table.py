@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from confir.errors import counted
 from confir.number_text import difference_text, number_text, p_text
 from confir.order import is_best
-from confir.report.answer_parts import AnswerPart
-from confir.report.tables import Cell, Table
+from confir.report.tables import AnswerPart, Cell, Table
 from confir.studies.best.table import BORDERLINE_SET, ruled_out_sentence, set_text
 from confir.studies.leaderboard.leaderboard import Leaderboard
 

@@ -109,8 +109,7 @@ def meta_command(
     - `confir meta effects.csv --format json`
     """
     from confir.cli.answers import Answer
-    from confir.report.answer_parts import AnswerPart
-    from confir.report.tables import Cell, Table
+    from confir.report.tables import AnswerPart, Cell, Table
     from confir.studies.collection.command import check_settings
     from confir.studies.meta_analysis.meta_analysis import pool_models
     from confir.studies.meta_analysis.models import MODELS, find_models

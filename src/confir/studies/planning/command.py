@@ -132,9 +132,8 @@ def plan_command(
     - `confir plan --scores pilot.csv -m AP --half-width 0.05`
     """
     from confir.cli.answers import Answer
-    from confir.report.answer_parts import AnswerPart
     from confir.report.result_table import result_table
-    from confir.report.tables import with_design_note
+    from confir.report.tables import AnswerPart, with_design_note
     from confir.studies.planning.planning import plan_topics
     from confir.studies.planning.usual_goals import PlanOverview
 

@@ -85,7 +85,7 @@ def planned_differences(sample: AnySample, baseline: str | None, *, by_partner: 
         return against(sample, baseline)
     if not by_partner:
         return sample
-    return sample.contrast(np.arange(sample.columns).reshape(sample.shape), partners(sample))
+    return sample.contrast(np.arange(len(sample.labels)).reshape(sample.shape), partners(sample))
 
 
 def partners(sample: Sample) -> Integers:
@@ -309,7 +309,7 @@ def _single_levels(
     else:
         chosen = None if family != BASELINE or baseline is None else [baseline]
         largest = largest_statistics(spread, REPLICATES, rng, nothing, chosen)
-        critical = np.full(spread.columns, np.quantile(np.maximum(largest, 0.0), level))
+        critical = np.full(len(spread.matrix), np.quantile(np.maximum(largest, 0.0), level))
     single = 1.0 - 2.0 * ndtr(-critical)
     least = 2.0 * level - 1.0 if family == BEST else level
     return np.clip(single, least, bound)

@@ -193,9 +193,8 @@ def _write_page(out: Output, votes: str, warned: Sequence[ConfirWarning], **cont
 def preferences_answer(found: Preferences, show: str, seed: int) -> Answer:
     """Return a view of preferences, with its records and its chart."""
     from confir.cli.answers import Answer
-    from confir.report.answer_parts import AnswerPart
     from confir.report.result_table import result_table
-    from confir.report.tables import with_seed
+    from confir.report.tables import AnswerPart, with_seed
     from confir.studies.comparison.table import group_table
     from confir.studies.preferences import table
 
