@@ -237,7 +237,7 @@ class _Typical(NamedTuple):
 def _typical(sample: Sample, baseline: str | None, family: str, level: float) -> _Typical:
     """Return the runs whose scores, or differences, vary as much as the median run's, and most."""
     varying = sample if baseline is None else against(sample, baseline)
-    every = measure_pilot(varying, [baseline] * varying.columns if baseline is not None else ())
+    every = measure_pilot(varying, [baseline] * len(varying.labels) if baseline is not None else ())
     low, high = sd_range(varying, every, level)
     places = _median_and_largest(every.sd.reshape(varying.shape))
     columns = _columns(places)
