@@ -42,7 +42,6 @@ from confir.studies.leaderboard.borda import (
     descending_ranks,
     ranked_limits,
 )
-from confir.studies.leaderboard.dataset_scores import DatasetScores
 from confir.studies.leaderboard.joined_datasets import INCOMPLETE, MODEL, present_cells
 from confir.studies.leaderboard.leaderboard import Leaderboard
 from confir.studies.leaderboard.summarised_board import SummarisedBoard, cell_limits, find_summaries
@@ -102,14 +101,14 @@ def make_leaderboard(
     as_choice("incomplete", incomplete, INCOMPLETE)
     as_flag("standardise", standardise)
     found = read_board(sources, measure, datasets, incomplete, repeats)
-    if found.names and (standardise or repeats):
+    if isinstance(found, dict) and (standardise or repeats):
         raise UnsupportedMethodError(
             "scores of a summary cannot be standardised and have no repeats; expected scores of single "
             "topics, or means"
         )
-    if found.names:
-        return _summarised(found.by_name(), level, replicates, as_generator(rng))
-    scores = standardise_scores(found.parts[0]) if standardise else found.parts[0]
+    if isinstance(found, dict):
+        return _summarised(found, level, replicates, as_generator(rng))
+    scores = standardise_scores(found) if standardise else found
     design, names = scores.dataset_design, scores.datasets
     if incomplete == MODEL and not present_cells(scores).all():
         return _rank_with_gaps(scores, level, replicates, as_generator(rng))
@@ -137,17 +136,14 @@ def read_board(
     datasets: str | None,
     incomplete: str,
     repeats: bool | str = False,
-) -> DatasetScores:
-    """Return the scores of all datasets in one table, or where any is summarised, a summary of each.
+) -> Scores | dict[str, ScoreSummary]:
+    """Return the scores of all datasets in one table; where any is summarised, a summary of each.
 
     The parameters are those of `make_leaderboard`.
     """
     named = datasets_of(sources)
     summaries = find_summaries(named, measure, datasets, incomplete)
-    if summaries:
-        return DatasetScores.of(summaries)
-    scores = board_scores(named or sources, measure, datasets, incomplete, repeats)
-    return DatasetScores((scores,))
+    return summaries or board_scores(named or sources, measure, datasets, incomplete, repeats)
 
 
 def _summarised(
