@@ -94,21 +94,6 @@ def merge_warnings(found: Iterable[tuple[int, str]]) -> list[str]:
     One that was given several times is counted; of those that differ only in names and numbers the
     first few are shown; what several say of one finding is said together.
     """
-    alike: dict[tuple[int, str], list[str]] = {}
-    for (place, text), times in Counter(_joined(found)).items():
-        shown = text if times == 1 else f"{text} ({times:,} times)"
-        alike.setdefault((place, like(text)), []).append(shown)
-    lines: list[str] = []
-    for _, texts in sorted(alike.items(), key=lambda item: item[0][0]):
-        lines += texts[:_SHOWN_ALIKE]
-        if len(texts) > _SHOWN_ALIKE:
-            more = counted(len(texts) - _SHOWN_ALIKE, "more warning")
-            lines.append(f"{more} like the one before")
-    return lines
-
-
-def _joined(found: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return warnings, those of the same finding as one: "…, which A; which B"."""
     findings: dict[str, list[tuple[int, str]]] = {}
     for place, text in found:
         finding, _, consequence = text.partition(_CONSEQUENCE)
@@ -118,10 +103,20 @@ def _joined(found: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
         consequences = dict.fromkeys(text.partition(_CONSEQUENCE)[2] for _, text in texts)
         if len(consequences) == 1:
             joined += texts
-            continue
-        said = f"{_CONSEQUENCE}{_together(list(consequences))}"
-        joined.append((min(place for place, _ in texts), f"{finding}{said}"))
-    return joined
+        else:
+            said = f"{_CONSEQUENCE}{_together(list(consequences))}"
+            joined.append((min(place for place, _ in texts), f"{finding}{said}"))
+    alike: dict[tuple[int, str], list[str]] = {}
+    for (place, text), times in Counter(joined).items():
+        shown = text if times == 1 else f"{text} ({times:,} times)"
+        alike.setdefault((place, like(text)), []).append(shown)
+    lines: list[str] = []
+    for _, same in sorted(alike.items(), key=lambda item: item[0][0]):
+        lines += same[:_SHOWN_ALIKE]
+        if len(same) > _SHOWN_ALIKE:
+            more = counted(len(same) - _SHOWN_ALIKE, "more warning")
+            lines.append(f"{more} like the one before")
+    return lines
 
 
 def _together(consequences: list[str]) -> str:
