@@ -85,7 +85,7 @@ def to_latex(table: Table, paper: Paper | None = None) -> str:
 def _for_paper(table: Table) -> Table:
     """Return a table without what a paper has no room for.
 
-    Names that are the same in all rows stand in the note; p-values share a column, the adjusted one
+    Names that are the same in all rows are in the note; p-values share a column, the adjusted one
     in parentheses, with as many decimals as scores.
     """
     dropped = [
@@ -285,7 +285,7 @@ def _body(
 
 
 def _style_note(table: Table, style: str) -> str:
-    """Return what bold and ± mean, where the table has them."""
+    """Return what bold and ± mean, if the table has them."""
     cells = [cell for row in table.rows for cell in row]
     parts = [f"bold: {table.bold}"] if table.bold and any(cell.strong for cell in cells) else []
     if style == "plus-minus" and any(has_limits(cell.text) for cell in cells):

@@ -24,7 +24,7 @@ NAMES_SHOWN = 5
 _SHOWN_ALIKE = 3
 _DETAIL = re.compile(r"^\S+: |'[^']*'|\([^()]*\)|\b\d[\d,.]*|(?<=[a-z])s\b")
 
-# Where a warning stops to say what was found, and starts to say what becomes of it.
+# What separates what a warning found from its consequence.
 _CONSEQUENCE = ", which "
 
 
@@ -91,8 +91,8 @@ def like(text: str) -> str:
 def merge_warnings(found: Iterable[tuple[int, str]]) -> list[str]:
     """Return warnings by importance, the lowest number first.
 
-    One that was given several times is counted; of those that differ only in names and numbers the
-    first few are shown; what several say of one finding is said together.
+    Identical warnings are counted; of those that differ only in names and numbers the first few are
+    shown; those of one finding are joined: "…, which A; which B".
     """
     findings: dict[str, list[tuple[int, str]]] = {}
     for place, text in found:
@@ -120,7 +120,7 @@ def merge_warnings(found: Iterable[tuple[int, str]]) -> list[str]:
 
 
 def _together(consequences: list[str]) -> str:
-    """Return consequences one after the other; what all advise is said once."""
+    """Return consequences one after the other, the advice once if it is the same for all."""
     heads, signs, advice = zip(*(text.rpartition(": ") for text in consequences), strict=True)
     if len(set(advice)) > 1 or not all(signs):
         return "; which ".join(consequences)

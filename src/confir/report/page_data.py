@@ -18,13 +18,13 @@ from confir.report.result_table import table_of
 from confir.report.sections import Figure
 from confir.report.tables import Table
 
-# More digits than shown, so that differences computed on the page are exact in those shown.
+# More digits than shown, so that all digits of differences computed on the page are right.
 _SCORE_DIGITS = 9
 
 # More digits than a chart shows; fewer keep the page small.
 _CHART_DIGITS = 6
 
-# Documents of each list, and how many the page holds of all lists together.
+# Documents of each list, and the most documents of all lists on the page; and the fewest runs.
 LIST_DEPTH, _MOST_DOCUMENTS = 10, 25_000
 _LEAST_RUNS = 8
 
