@@ -28,10 +28,10 @@ from confir.resampling.document_kernels import (
     THRESHOLDS,
     DocumentKernels,
     compile_kernels,
+    document_keys,
     seeded_keys,
 )
-from confir.resampling.key_kernels import document_keys
-from confir.resampling.topic_documents import TopicDocuments
+from confir.resampling.replicate_scores import ReplicateScorer
 
 RUNS, DEPTH, RELEVANT, JUDGED, POOL = 74, 1_000, 60, 300, 3_000
 BLOCK = 512
@@ -96,7 +96,7 @@ def resample(
     gains = np.unique(lists.qrels.gains)
 
     def task(number: int) -> None:
-        topic = TopicDocuments(lists.of_topics(number, number + 1), gains, kernels)
+        topic = ReplicateScorer(lists.of_topics(number, number + 1), gains, kernels)
         for first in range(0, replicates, BLOCK):
             counts = np.empty((len(topic.pool), min(BLOCK, replicates - first)), np.uint8)
             kernels.draw_counts(keys[topic.pool], first, THRESHOLDS, counts)

@@ -46,9 +46,9 @@ from confir.studies.chance.random_baseline import describe_chance as describe_ch
 from confir.studies.collection.collection_differences import (
     compare_on_collection as compare_on_collection,
 )
+from confir.studies.collection.collection_means import decompose_variance as decompose_variance
 from confir.studies.collection.collection_means import summarise_means as summarise_means
 from confir.studies.collection.collection_topics import summarise_topics as summarise_topics
-from confir.studies.collection.collection_variance import decompose_variance as decompose_variance
 from confir.studies.comparison.compare import compare_runs as compare_runs
 from confir.studies.components.components import decompose_scores as decompose_scores
 from confir.studies.corrected_means.corrected_means import correct_judgements as correct_judgements

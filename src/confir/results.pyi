@@ -17,8 +17,8 @@ from confir.studies.collection.collection_differences import (
     CollectionDifferences as CollectionDifferences,
 )
 from confir.studies.collection.collection_means import CollectionMeans as CollectionMeans
+from confir.studies.collection.collection_means import CollectionVariance as CollectionVariance
 from confir.studies.collection.collection_topics import CollectionTopics as CollectionTopics
-from confir.studies.collection.collection_variance import CollectionVariance as CollectionVariance
 from confir.studies.comparison.comparison import Comparison as Comparison
 from confir.studies.comparison.pair_results import TopicDifferences as TopicDifferences
 from confir.studies.comparison.run_groups import RunGroups as RunGroups

@@ -16,8 +16,8 @@ import numpy as np
 
 from confir.cores import single_products
 from confir.data.formats.entries import QRELS, RUN, Kind, Shape
+from confir.data.ids import Words
 from confir.data.long_tables.arrow_documents import ROW_COLUMNS, RowColumns, row_schema
-from confir.data.long_tables.id_hashes import Words
 from confir.data.long_tables.score_blocks import Known, ScoreBlocks, TopicBlock, merge_all
 from confir.data.reading_rules import ReadingOptions, ReadingRules
 from confir.data.sampling_designs.design import refuse_design

@@ -78,7 +78,7 @@ def test_a_command_can_leave_out_options_of_a_group_and_describe_others_itself()
         inputs: Annotated[
             Inputs,
             Without("runs"),
-            Instead(rel=Annotated[int, Option("Another help.", names=("--rel",))]),
+            Instead(rel=Option("Another help.", names=("--rel",))),
         ],
     ) -> None:
         """Do something."""

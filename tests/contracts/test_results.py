@@ -15,10 +15,9 @@ from confir.report.result_table import result_table
 from confir.resampling.document_bootstrap import resample_documents
 from confir.studies import STUDIES, find_function
 from confir.studies.collection.collection_differences import compare_on_collection
-from confir.studies.collection.collection_means import summarise_means
+from confir.studies.collection.collection_means import decompose_variance, summarise_means
 from confir.studies.collection.collection_topic_differences import compare_topics_on_collection
 from confir.studies.collection.collection_topics import summarise_topics
-from confir.studies.collection.collection_variance import decompose_variance
 from confir.studies.comparison.pair_results import PairResult
 from confir.studies.history.history import GateHistory
 from confir.studies.meta_analysis.meta_analysis import pool_models

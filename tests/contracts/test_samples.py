@@ -378,7 +378,7 @@ def test_a_contrast_is_the_difference_of_the_estimates(comparable):
     sample = as_sample(comparable)
     runs, measures = names(sample)
     assert (runs, measures) == (RUNS, MEASURES)
-    numbers = np.arange(sample.columns).reshape(sample.shape)
+    numbers = np.arange(len(sample.labels)).reshape(sample.shape)
     apart = sample.contrast(numbers[1:], numbers[:1])
     assert apart.shape == (3, 2)
     found = apart.distribution(slice(None), None, ("se",))
@@ -390,6 +390,17 @@ def test_a_contrast_is_the_difference_of_the_estimates(comparable):
     ):  # weights of the model are each pair's own
         expected = (means[1:] - means[:1]).reshape(-1)
         np.testing.assert_allclose(found.estimate, expected, atol=1e-12)
+
+
+def test_every_column_has_a_label_and_contrasts_lie_in_no_unit_interval(comparable):
+    sample = as_sample(comparable)
+    numbers = np.arange(len(sample.labels)).reshape(sample.shape)
+    apart = sample.contrast(numbers[1:], numbers[:1])
+    for found in (sample, sample.chosen(slice(1, 4)), apart):
+        assert len(found.labels) == len(found.support) == np.prod(found.shape)
+    assert sample.chosen(slice(1, 4)).labels == sample.labels[1:4]
+    np.testing.assert_array_equal(sample.chosen(slice(1, 4)).support, sample.support[1:4])
+    assert not apart.support.any()
 
 
 def test_a_contrast_the_other_way_round_has_the_other_sign(comparable):

@@ -11,8 +11,8 @@ from hypothesis import given
 
 from confir.data.formats.format import RunSource
 from confir.data.formats.runs_and_qrels import read_qrels, read_run
+from confir.data.ids import Docids
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists.docids import Docids
 from confir.data.scanning.id_numbers import IdNumbers
 from confir.data.scanning.list_reader import build_lists, read_lists
 from confir.data.scanning.run_scanners import ListScanner

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confir
+from confir.data.ids import hash_names
 from confir.data.long_tables import scores_by_topic, spill_folder, table_pieces
 from confir.data.long_tables.block_statistics import Moments
-from confir.data.long_tables.id_hashes import hash_names
 from confir.errors import FormatError, UnreadableError
 from requirements import ON_UNIX, required
 from strategies import at_most

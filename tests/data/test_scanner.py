@@ -22,7 +22,6 @@ from confir.data.files import open_bytes
 from confir.data.formats.format import Reading, RunSource
 from confir.data.formats.runs_and_qrels import read_qrels, read_run
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists.rankings import JudgedPositions
 from confir.data.scanning import block_scanner, file_scans, list_reader, scan_kernels
 from confir.data.scanning.list_reader import read_rankings
 from confir.data.scanning.run_scanners import JudgedScanner, Wanted, scan_rankings
@@ -54,8 +53,14 @@ def scan(wanted, source, **options):
     return result
 
 
-def read_by_reference(wanted, source):
-    return list_reader._rank(source, JudgedPositions(wanted.qrels), wanted, {})
+def read_by_reference(wanted, source, identical=None):
+    found = {} if identical is None else identical
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(list_reader, "choose_kernels", lambda _: None)
+        qrels, *options = wanted
+        named = dict(zip(Wanted._fields[1:], options, strict=True))
+        (result,) = read_rankings(qrels, [source], **named, identical=found)
+    return result
 
 
 def assert_same(one, other):
@@ -139,7 +144,7 @@ def test_documents_that_do_not_count_are_those_of_the_reference(
     source = source._replace(reading=Reading(exclusions=exclusions))
     here, there = {}, {}
     scanned = scan(wanted, source, identical=here, **how)
-    expected, unknown = list_reader._rank(source, JudgedPositions(wanted.qrels), wanted, there)
+    expected, unknown = read_by_reference(wanted, source, there)
     if scanned is not None:
         # the scanner does not look into lists of topics that the qrels lack: an emptied one is left
         assert set(unknown) <= set(scanned[1])

@@ -7,7 +7,7 @@ from confir.intervals import count_kernels
 from confir.intervals.count_kernels import compile_kernels
 from confir.intervals.probe import CountedProbe, Probe
 from confir.resampling.kinds import as_topic_sample
-from confir.resampling.replicates import draw_topics, topic_draws
+from confir.resampling.replicates import draw_topics
 
 COLUMNS, SAMPLES = 6, 3
 PROBABILITIES = np.linspace(0.0, 1.0, 81)
@@ -34,7 +34,7 @@ def kernels():
 
 def test_shares_of_draws_are_topic_weights_bit_for_bit(kernels):
     shares = np.empty((300, 17))
-    drawn = topic_draws(17, 300, np.random.default_rng(4))
+    drawn = np.random.default_rng(4).integers(0, 17, (300, 17), dtype=np.int64)
     kernels.share_draws(drawn, np.arange(17), shares)
     weights = draw_topics(17, 300, np.random.default_rng(4)).shares()
     assert shares.tobytes() == weights.tobytes()

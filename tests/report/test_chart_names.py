@@ -19,9 +19,8 @@ from confir.report.result_chart import chart
 from confir.resampling.document_bootstrap import resample_documents
 from confir.studies.bias_variance.chart import total_chart
 from confir.studies.collection.collection_differences import compare_on_collection
-from confir.studies.collection.collection_means import summarise_means
+from confir.studies.collection.collection_means import decompose_variance, summarise_means
 from confir.studies.collection.collection_topics import summarise_topics
-from confir.studies.collection.collection_variance import decompose_variance
 from confir.studies.comparison.chart import difference_chart
 from confir.studies.coverage.chart import bias_chart, population_chart, skewness_chart
 from confir.studies.meta_analysis.chart import forest_chart, summary_chart

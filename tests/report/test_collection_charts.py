@@ -12,9 +12,8 @@ from confir.report.result_table import result_table
 from confir.resampling.document_bootstrap import resample_documents
 from confir.studies.collection.chart import collection_variance_chart
 from confir.studies.collection.collection_differences import compare_on_collection
-from confir.studies.collection.collection_means import summarise_means
+from confir.studies.collection.collection_means import decompose_variance, summarise_means
 from confir.studies.collection.collection_topics import summarise_topics
-from confir.studies.collection.collection_variance import decompose_variance
 from confir.studies.collection.table import (
     collection_table,
     collection_variance_table,

@@ -18,9 +18,8 @@ from confir.report.tables import cut_table, to_html, to_text
 from confir.resampling.document_bootstrap import resample_documents
 from confir.studies import STUDIES
 from confir.studies.collection.collection_differences import compare_on_collection
-from confir.studies.collection.collection_means import summarise_means
+from confir.studies.collection.collection_means import decompose_variance, summarise_means
 from confir.studies.collection.collection_topics import summarise_topics
-from confir.studies.collection.collection_variance import decompose_variance
 from samples import short_sample
 
 HINT = "to_frame() has all rows"

@@ -8,7 +8,7 @@ import pytest
 from confir.data.scores import Scores
 from confir.errors import UnknownNameError
 from confir.report.result_chart import chart
-from confir.studies.topic_difficulty.chart import topic_records, topic_score_chart
+from confir.studies.topic_difficulty.chart import topic_score_chart
 from confir.studies.topic_difficulty.topic_difficulty import describe_topics
 
 
@@ -66,5 +66,5 @@ def test_an_unknown_run_or_measure_is_named(wrong):
 
 def test_records_come_hardest_topic_first():
     topics = describe_topics(table(20))
-    medians = [r["median"] for r in topic_records(topics, "one", "AP")]
+    medians = [r["median"] for r in data(topic_score_chart(topics, "one", "AP"))]
     assert medians == sorted(medians)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from scipy import stats
 
+from confir.data.ids import Docids
 from confir.data.qrels import build_qrels
-from confir.data.ranked_lists.docids import Docids
 from confir.data.run import build_run
 from confir.data.scanning.list_reader import read_lists
 from confir.errors import (
@@ -17,7 +17,7 @@ from confir.errors import (
     UnsupportedMethodError,
 )
 from confir.measures.parsing import parse_measure
-from confir.resampling import prepared_lists, topic_documents
+from confir.resampling import list_resampling, replicate_scores
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_bootstrap import bootstrap_documents, resample_documents
 from confir.resampling.document_kernels import (
@@ -25,13 +25,13 @@ from confir.resampling.document_kernels import (
     PLAIN_KERNELS,
     THRESHOLDS,
     compile_kernels,
+    document_keys,
     seeded_keys,
 )
-from confir.resampling.key_kernels import document_keys
 from confir.resampling.kinds import against
-from confir.resampling.prepared_lists import Drawing, PreparedLists
+from confir.resampling.list_resampling import Drawing, PreparedLists
+from confir.resampling.replicate_scores import ReplicateScorer
 from confir.resampling.statistics import clipped_logit
-from confir.resampling.topic_documents import TopicDocuments
 from reference.plain_measures import plain_score
 from strategies import VARIANTS, collections, examples
 
@@ -116,7 +116,7 @@ def test_compiled_kernels_equal_those_in_numpy_bit_for_bit(seed):
     np.testing.assert_array_equal(draw(names, seed, 33, 5, compiled), draw(names, seed, 33, 5))
     measures = [parse_measure(name) for name in ("AP", "AP@10", "AP(rel=2)", "nDCG", "Bpref")]
     plain, fast = (
-        TopicDocuments(lists.of_topics(1, 2), np.unique(qrels.gains), kernels)
+        ReplicateScorer(lists.of_topics(1, 2), np.unique(qrels.gains), kernels)
         for kernels in (PLAIN_KERNELS, compiled)
     )
     counts = np.random.default_rng(1).poisson(1.0, (len(plain.pool), 40)).astype(np.uint8)
@@ -149,7 +149,7 @@ def test_every_document_may_be_drawn_as_often_as_the_table_of_counts_has_it():
     lists = read_lists(make_qrels({"1": {"b": 1}}), [make_run("run", {"1": ["a", "b"]})])
     counts = np.full((2, 1), MOST_COPIES, np.uint8)
     for kernels in (PLAIN_KERNELS, compile_kernels()):
-        topic = TopicDocuments(lists, np.array([1]), kernels)
+        topic = ReplicateScorer(lists, np.array([1]), kernels)
         precisions = [k / (MOST_COPIES + k) for k in range(1, MOST_COPIES + 1)]
         found = topic.scores([parse_measure("AP")], counts)
         assert found == pytest.approx(np.mean(precisions), rel=1e-13)
@@ -158,7 +158,7 @@ def test_every_document_may_be_drawn_as_often_as_the_table_of_counts_has_it():
 def test_the_acceleration_is_that_of_documents_left_out_one_by_one(monkeypatch):
     qrels, runs = random_collection()
     lists = read_lists(qrels, runs)
-    topic = TopicDocuments(lists.of_topics(1, 2), np.unique(qrels.gains), PLAIN_KERNELS)
+    topic = ReplicateScorer(lists.of_topics(1, 2), np.unique(qrels.gains), PLAIN_KERNELS)
     measures = [parse_measure(name) for name in ("AP", "nDCG@10")]
     size = len(topic.pool)
     estimate = topic.scores(measures, np.ones((size, 1), np.uint8))[..., 0]
@@ -169,7 +169,7 @@ def test_the_acceleration_is_that_of_documents_left_out_one_by_one(monkeypatch):
         d = estimate - topic.scores(measures, counts)[..., 0]
         squares, cubes = squares + d**2, cubes + d**3
     for block in (512, 40):
-        monkeypatch.setattr(topic_documents, "BLOCK", block)
+        monkeypatch.setattr(replicate_scores, "BLOCK", block)
         found = topic.acceleration(measures, estimate)
         np.testing.assert_allclose(found, cubes / 6 / squares**1.5, rtol=1e-9)
 
@@ -180,7 +180,7 @@ def test_scores_equal_those_of_expanded_lists_for_every_measure(collection):
     qrels = collection.qrels
     lists = read_lists(qrels, collection.runs)
     for number, name in enumerate(qrels.topics):
-        topic = TopicDocuments(
+        topic = ReplicateScorer(
             lists.of_topics(number, number + 1), np.unique(qrels.gains), PLAIN_KERNELS
         )
         known = {document for judged in collection.judgements.values() for document in judged} | {
@@ -257,8 +257,8 @@ def test_adding_runs_and_measures_changes_no_other_number():
 def test_more_replicates_begin_with_the_same_ones_whatever_the_block(monkeypatch):
     qrels, runs = random_collection()
     first = resample_documents(qrels, runs, ["AP", "RBP"], replicates=30, rng=1)
-    monkeypatch.setattr(prepared_lists, "BLOCK", 7)
-    monkeypatch.setattr(topic_documents, "_CELLS", 100)
+    monkeypatch.setattr(list_resampling, "BLOCK", 7)
+    monkeypatch.setattr(replicate_scores, "_CELLS", 100)
     second = resample_documents(qrels, runs, ["AP", "RBP"], replicates=41, rng=1)
     np.testing.assert_allclose(first.values, second.values[..., :30], rtol=0, atol=1e-12)
 
@@ -388,7 +388,7 @@ def test_topics_that_are_resampled_together_have_the_bits_of_each_alone(monkeypa
     qrels, runs = random_collection()
     drawn = {"replicates": 600, "rng": 6}
     together = resample_documents(qrels, runs, ["AP", "nDCG", "Bpref"], **drawn)
-    monkeypatch.setattr(prepared_lists, "_TOGETHER", 1)
+    monkeypatch.setattr(list_resampling, "_TOGETHER", 1)
     alone = resample_documents(qrels, runs, ["AP", "nDCG", "Bpref"], **drawn)
     np.testing.assert_array_equal(together.values, alone.values)
 

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from confir.data.ranked_lists.docids import Docids
-from confir.resampling import key_kernels
-from confir.resampling.key_kernels import compile_kernel, document_keys
+from confir.data.ids import Docids
+from confir.resampling import document_kernels
+from confir.resampling.document_kernels import document_keys
+from confir.resampling.key_kernels import compile_kernel
 from requirements import required
 from strategies import examples
 
@@ -44,7 +45,7 @@ def test_keys_of_the_kernel_are_those_of_hashlib(documents):
 
 @pytest.mark.usefixtures("compiled")
 def test_blocks_of_docids_of_every_length_are_put_together(monkeypatch):
-    monkeypatch.setattr(key_kernels, "_BLOCK", 150)
+    monkeypatch.setattr(document_kernels, "_KEYS_AT_ONCE", 150)
     documents = tuple("abcdefg"[i % 7] * (i % 135) + str(i) for i in range(1_000))
     assert document_keys(Docids.of(documents)).tolist() == keys_by_hashlib(documents)
 
@@ -52,8 +53,8 @@ def test_blocks_of_docids_of_every_length_are_put_together(monkeypatch):
 def test_few_docids_and_missing_numba_leave_the_keys_to_hashlib(monkeypatch):
     documents = ("a", "ü", "x" * 200)
     missing = cache(lambda: None)
-    monkeypatch.setattr(key_kernels, "compile_kernel", missing)
+    monkeypatch.setattr(document_kernels, "compile_kernel", missing)
     for many, loads in ((4, 0), (3, 1)):
-        monkeypatch.setattr(key_kernels, "_WORTH_COMPILING", many)
+        monkeypatch.setattr(document_kernels, "_WORTH_COMPILING", many)
         assert document_keys(Docids.of(documents)).tolist() == keys_by_hashlib(documents)
         assert missing.cache_info().currsize == loads

@@ -18,10 +18,14 @@ from confir.studies.collection.collection_differences import (
     compare_on_collection,
     variants_for,
 )
-from confir.studies.collection.collection_means import MEAN_METHODS, MEAN_SUMMARIES, summarise_means
+from confir.studies.collection.collection_means import (
+    MEAN_METHODS,
+    MEAN_SUMMARIES,
+    decompose_variance,
+    summarise_means,
+)
 from confir.studies.collection.collection_topic_differences import compare_topics_on_collection
 from confir.studies.collection.collection_topics import summarise_topics
-from confir.studies.collection.collection_variance import decompose_variance
 
 Z = stats.norm.ppf(0.975)
 EDGE = 1e-6

@@ -23,8 +23,7 @@ from confir.report.sections import conclusions
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_bootstrap import resample_documents
 from confir.studies.collection.collection_differences import Variant, compare_on_collection
-from confir.studies.collection.collection_means import summarise_means
-from confir.studies.collection.collection_variance import decompose_variance
+from confir.studies.collection.collection_means import decompose_variance, summarise_means
 
 TOPICS, OTHERS, COLLECTIONS = 60, 40, 15
 CASES = [(8, 0.0), (32, 0.0), (8, 1.0), (32, 1.0)]

@@ -343,7 +343,8 @@ def test_studies_too_small_for_compiled_code_are_not_counted(monkeypatch):
 
 def test_methods_that_do_not_resample_draw_no_replicates(monkeypatch):
     monkeypatch.setattr("confir.resampling.topic_sample.draw_topics", forbidden)
-    monkeypatch.setattr(confir.studies.coverage.miss_counter, "topic_draws", forbidden)
+    counter = confir.studies.coverage.miss_counter.MissCounter
+    monkeypatch.setattr(counter, "_by_counting", forbidden)
     methods = [
         name for name, method in methods_over("topics").items() if "replicates" not in method.needs
     ]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from confir.data.ids import Docids
 from confir.data.qrels import build_qrels
-from confir.data.ranked_lists.docids import Docids
 from confir.data.run import build_run
 from confir.data.simulation import simulate_collection
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, UnknownNameError

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import confir
-from confir.data.long_tables.id_hashes import hash_names
+from confir.data.ids import hash_names
 from confir.data.long_tables.parquet_scores import ParquetScores
 from confir.data.scores import Scores
 from confir.errors import (

@@ -185,8 +185,8 @@ def check_output(output: str) -> None:
         raise UnknownNameError("ending of an output file", Path(output).name, known)
     if ending in CHART_ENDINGS:
         check_drawing()
-    elif ending == ".parquet":
-        check_installed("pyarrow", "pyarrow", "writing Parquet", "parquet")
+    elif ending == ".parquet" and find_spec("pyarrow") is None:
+        raise MissingDependencyError("pyarrow", "writing Parquet", "parquet")
     check_folder(output)
 
 
@@ -204,11 +204,9 @@ def check_folder(output: str) -> None:
 
 def check_drawing() -> None:
     """Raise where a package is missing without which no chart is drawn or saved."""
-    check_installed("altair", "altair", "drawing charts", "report")
-    check_installed("vl_convert", "vl-convert-python", "saving charts", "report")
-
-
-def check_installed(module: str, package: str, purpose: str, extra: str) -> None:
-    """Raise where a package is missing, without the time that importing it takes."""
-    if find_spec(module) is None:
-        raise MissingDependencyError(package, purpose, extra)
+    for module, package, purpose in (
+        ("altair", "altair", "drawing charts"),
+        ("vl_convert", "vl-convert-python", "saving charts"),
+    ):
+        if find_spec(module) is None:  # without the time that importing it takes
+            raise MissingDependencyError(package, purpose, "report")

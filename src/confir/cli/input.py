@@ -103,7 +103,6 @@ class Inputs(InputOptions):
             raise InvalidValueError(
                 f"expected QRELS and at least one RUN{instead}; for example: {example}"
             )
-
         judged: dict[str, Any] = {}
         if self.check_human():
             judged = {"human": self.human, "human_sample": self.human_sample}
@@ -159,10 +158,12 @@ class Inputs(InputOptions):
         if not self.scores:
             scores: Scores = self._evaluated(measures, run, quiet=quiet, example=example)
         else:
-            scores = self._choose_scores(measures, run, self._read_all())
-            if self.check_human():
-                from confir.data.tables.score_files import read_scores
+            from confir.data.tables.score_files import read_scores
 
+            self._check_tables()
+            table = read_scores(list(self.scores), columns=self.columns)
+            scores = self._choose_scores(measures, run, table)
+            if self.check_human():
                 human = read_scores(str(self.human), columns=self.columns)
                 scores = scores.with_human(human, str(self.human_sample))
         if self.repeats is not None:
@@ -247,10 +248,10 @@ class Inputs(InputOptions):
 
     def find_baseline(self, baseline: str | None, runs: Sequence[str]) -> str | None:
         """Return the name that a baseline, which may be given as a file, has among the runs."""
-        from confir.data.formats.format import name_from_path
-
         if baseline is None or baseline in runs:
             return baseline
+        from confir.data.formats.format import name_from_path
+
         if self.runs and Path(baseline).is_file():
             named = self._choice.name_of(baseline, runs)
             if named is not None:
@@ -261,10 +262,10 @@ class Inputs(InputOptions):
 
     def state_bound(self, scores: AnyScores) -> AnyScores:
         """Return scores whose unknown measures lie in [0, 1] or not, as --bounded says."""
-        from confir.measures.parsing import definition_bound
-
         if self.bounded is None:
             return scores
+        from confir.measures.parsing import definition_bound
+
         if all(definition_bound(name) is not None for name in scores.measures):
             raise InvalidValueError(
                 "--bounded/--unbounded is for measures that confir does not know; it knows "
@@ -302,13 +303,6 @@ class Inputs(InputOptions):
             "is for QRELS RUN...; a score table is read as it is",
         )
 
-    def _read_all(self) -> Scores:
-        """Return the scores in all tables."""
-        from confir.data.tables.score_files import read_scores
-
-        self._check_tables()
-        return read_scores(list(self.scores or ()), columns=self.columns)
-
     def _choose_scores(
         self, measures: Sequence[str] | None, baseline: str | None, table: AnyScores
     ) -> AnyScores:
@@ -320,7 +314,7 @@ class Inputs(InputOptions):
         named = self.measure if measures is None else measures
         table = select_measures(table, named or [])
         rules = ReadingRules(**{name: getattr(self, name) for name in DESIGN})
-        table = rules.with_design(table)
+        table = table if rules.design is None else rules.with_design(table)
         if self.select:
             chosen: list[str] = fitting_names(self.select, table.runs)
             table = table.select(run=[run for run in table.runs if run in {*chosen, baseline}])

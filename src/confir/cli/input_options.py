@@ -67,8 +67,24 @@ class InputOptions:
         ),
     ] = None
     measure: options.MeasuresOption = None
-    select: options.SelectOption = None
-    top: options.TopOption = None
+    select: Annotated[
+        list[str] | None,
+        Option(
+            "Use only the runs with these names: 'bm25*' (repeatable; a baseline is kept).",
+            "PATTERN",
+            panel=options.INPUT_PANEL,
+            short=True,
+        ),
+    ] = None
+    top: Annotated[
+        int | None,
+        Option(
+            "Use only the runs with the N highest means by the first measure (a baseline is kept).",
+            "N",
+            panel=options.INPUT_PANEL,
+            least=1,
+        ),
+    ] = None
     rel: Annotated[
         int,
         Option(
@@ -194,7 +210,15 @@ class InputOptions:
             names=("--bounded/--unbounded",),
         ),
     ] = None
-    scheduler: options.SchedulerOption = None  # used around the whole command
+    scheduler: Annotated[
+        str | None,
+        Option(
+            "Work on a Dask cluster: tcp://host:8786, or local:4 for four processes here. The "
+            "results do not depend on it.",
+            "ADDRESS",
+            panel=options.STATISTICS_PANEL,
+        ),
+    ] = None  # used around the whole command
     human: Annotated[
         str | None,
         Option(
@@ -216,4 +240,13 @@ class InputOptions:
         ),
     ] = None
 
-    repeats: options.RepeatsOption = None
+    repeats: Annotated[
+        str | None,
+        Option(
+            "Runs are repeats of systems, such as several seeds of one model: results are of the systems, "
+            "and count that repeats vary. Names such as system@1, system_seed1 and system-s1 are known; "
+            "PATTERN describes others: '{system}-v{repeat}'.",
+            "[PATTERN]",
+            panel=options.INPUT_PANEL,
+        ),
+    ] = None

@@ -9,16 +9,12 @@ from typing import Annotated, Any
 from confir.cli.completion import measure_names, method_names
 from confir.cli.parameters import Option, PathRole
 from confir.defaults import (
-    CHART_ENDINGS,
     DOCUMENT_REPLICATES,
-    ENDINGS,
-    INTERVAL_STYLES,
     LEVEL,
     LOGIT_EPSILON,
     OUTPUT_FORMATS,
     REPLICATES,
     SEED,
-    TABLE_WIDTHS,
 )
 from confir.errors import InvalidValueError
 
@@ -27,7 +23,6 @@ SHARED_PANELS = INPUT_PANEL, STATISTICS_PANEL, OUTPUT_PANEL = "Input", "Statisti
 DESIGN_PANEL = "Topics that are not a simple random sample"
 HUMAN_PANEL = "Human judgements"
 JUDGEMENTS_PANEL = "Judgements"
-_PAPER_PANEL = "For papers"
 
 # What --rows takes for no limit.
 ALL_ROWS = "all"
@@ -44,62 +39,24 @@ def formats_text() -> str:
     return f"{', '.join(OUTPUT_FORMATS[:-1])} or {OUTPUT_FORMATS[-1]}"
 
 
-MeasuresOption = Annotated[
-    list[str] | None,
-    Option(
-        "Measures such as AP,nDCG@10 (repeatable; confir measures lists them); by default AP, nDCG@10, "
-        "P@10, RR and R@1000, and for a score table all in it.",
+def measures_option(about: str) -> Option:
+    """Return -m with its help."""
+    return Option(
+        about,
         "NAME",
         panel=INPUT_PANEL,
         names=("-m", "--measure"),
         measures=True,
         complete=measure_names,
         short=True,
-    ),
-]
-
-
-def measures_option(about: str) -> Any:
-    """Return -m with another help, for a command that takes other measures (`Instead`)."""
-    names, complete = ("-m", "--measure"), measure_names
-    option = Option(
-        about,
-        "NAME",
-        panel=INPUT_PANEL,
-        names=names,
-        measures=True,
-        complete=complete,
-        short=True,
     )
-    return Annotated[list[str] | None, option]
 
 
-SelectOption = Annotated[
+MeasuresOption = Annotated[
     list[str] | None,
-    Option(
-        "Use only the runs with these names: 'bm25*' (repeatable; a baseline is kept).",
-        "PATTERN",
-        panel=INPUT_PANEL,
-        short=True,
-    ),
-]
-TopOption = Annotated[
-    int | None,
-    Option(
-        "Use only the runs with the N highest means by the first measure (a baseline is kept).",
-        "N",
-        panel=INPUT_PANEL,
-        least=1,
-    ),
-]
-RepeatsOption = Annotated[
-    str | None,
-    Option(
-        "Runs are repeats of systems, such as several seeds of one model: results are of the systems, "
-        "and count that repeats vary. Names such as system@1, system_seed1 and system-s1 are known; "
-        "PATTERN describes others: '{system}-v{repeat}'.",
-        "[PATTERN]",
-        panel=INPUT_PANEL,
+    measures_option(
+        "Measures such as AP,nDCG@10 (repeatable; confir measures lists them); by default AP, nDCG@10, "
+        "P@10, RR and R@1000, and for a score table all in it."
     ),
 ]
 DesignColumn = Annotated[
@@ -130,24 +87,17 @@ LevelOption = Annotated[
     float,
     Option("Confidence level.", panel=STATISTICS_PANEL, convert=_checked_level, short=True),
 ]
+_METHOD = Option(
+    "Interval method (confir methods lists them).",
+    "NAME",
+    panel=STATISTICS_PANEL,
+    complete=method_names,
+)
+MethodOption = Annotated[str | None, _METHOD]
 MethodsOption = Annotated[
     list[str] | None,
-    Option(
-        "Interval method (repeatable, to see several side by side; confir methods lists them).",
-        "NAME",
-        panel=STATISTICS_PANEL,
-        names=("--method",),
-        complete=method_names,
-    ),
-]
-MethodOption = Annotated[
-    str | None,
-    Option(
-        "Interval method (confir methods lists them).",
-        "NAME",
-        panel=STATISTICS_PANEL,
-        names=("--method",),
-        complete=method_names,
+    _METHOD._replace(
+        help="Interval method (repeatable, to see several side by side; confir methods lists them)."
     ),
 ]
 ReplicatesOption = Annotated[
@@ -164,15 +114,6 @@ JobsOption = Annotated[
         least=1,
     ),
 ]
-SchedulerOption = Annotated[
-    str | None,
-    Option(
-        "Work on a Dask cluster: tcp://host:8786, or local:4 for four processes here. The "
-        "results do not depend on it.",
-        "ADDRESS",
-        panel=STATISTICS_PANEL,
-    ),
-]
 ResumeOption = Annotated[
     str | None,
     Option(
@@ -180,28 +121,6 @@ ResumeOption = Annotated[
         "DIR",
         panel=STATISTICS_PANEL,
         path=PathRole.RESUME,
-    ),
-]
-OutputOption = Annotated[
-    str | None,
-    Option(
-        f"Write to a file: {' '.join((*ENDINGS, *CHART_ENDINGS))}",
-        "FILE",
-        panel=OUTPUT_PANEL,
-        names=("-o", "--output"),
-        path=PathRole.WRITE,
-        short=True,
-    ),
-]
-FormatOption = Annotated[
-    str,
-    Option(
-        f"What to print: {formats_text()}.",
-        "FORMAT",
-        panel=OUTPUT_PANEL,
-        names=("--format",),
-        choices=OUTPUT_FORMATS,
-        short=True,
     ),
 ]
 QuietOption = Annotated[bool, Option("Show neither progress nor warnings.", panel=OUTPUT_PANEL)]
@@ -237,44 +156,6 @@ def most_rows(rows: str) -> int | None:
     return None if rows == ALL_ROWS else int(rows)
 
 
-WidthOption = Annotated[
-    str | None,
-    Option(
-        "Make a LaTeX table fit a column or a page: fewer decimals, stacked intervals, wrapped names "
-        "and measures.",
-        panel=_PAPER_PANEL,
-        choices=TABLE_WIDTHS,
-    ),
-]
-IntervalsOption = Annotated[
-    str | None,
-    Option(
-        "How a LaTeX table shows intervals: 0.41 [0.38, 0.45], below the mean, or 0.41 ± 0.03.",
-        panel=_PAPER_PANEL,
-        choices=INTERVAL_STYLES,
-    ),
-]
-DecimalsOption = Annotated[
-    int | None,
-    Option("Decimals of scores in tables; by default 4.", "N", panel=_PAPER_PANEL, least=1),
-]
-FigureWidthOption = Annotated[
-    float | None,
-    Option(
-        "Width of a chart in mm, such as 85 for a column: panels get narrower, the font size stays.",
-        "MM",
-        panel=_PAPER_PANEL,
-    ),
-]
-FigureHeightOption = Annotated[
-    float | None,
-    Option("Height of a chart in mm: rows get lower or higher.", "MM", panel=_PAPER_PANEL),
-]
-FigureTitleOption = Annotated[
-    bool, Option("Write the title into a chart; a paper has a caption instead.", panel=_PAPER_PANEL)
-]
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Statistics:
     """Confidence level, replicates and seed."""
@@ -306,10 +187,7 @@ class DocumentStatistics:
     replicates: ReplicatesOption = DOCUMENT_REPLICATES
     seed: SeedOption = SEED
 
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The arguments of verbs that these options are, but for epsilon."""
-        return {"level": self.level, "replicates": self.replicates, "rng": self.seed}
+    arguments = Statistics.arguments  # all but epsilon
 
 
 def with_patterns(arguments: Sequence[str]) -> list[str]:

@@ -6,19 +6,20 @@ import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
 from confir.cli import options
-from confir.cli.parameters import refuse_options
+from confir.cli.parameters import Option, PathRole, refuse_options
 from confir.cli.streams import print_text
-from confir.defaults import CHART_ENDINGS
+from confir.defaults import CHART_ENDINGS, ENDINGS, INTERVAL_STYLES, OUTPUT_FORMATS, TABLE_WIDTHS
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from confir.cli.answers import Answer
 
+_PAPER_PANEL = "For papers"
 _FOR_PRINTING = "is for printing; --output takes the format from the extension of the file"
 
 
@@ -27,14 +28,65 @@ class Output:
     """Where a result is written, with its provenance, and whether progress is shown."""
 
     context: click.Context
-    output: options.OutputOption = None
-    kind: options.FormatOption = "table"
-    width: options.WidthOption = None
-    intervals: options.IntervalsOption = None
-    decimals: options.DecimalsOption = None
-    figure_width: options.FigureWidthOption = None
-    figure_height: options.FigureHeightOption = None
-    figure_title: options.FigureTitleOption = False
+    output: Annotated[
+        str | None,
+        Option(
+            f"Write to a file: {' '.join((*ENDINGS, *CHART_ENDINGS))}",
+            "FILE",
+            panel=options.OUTPUT_PANEL,
+            names=("-o", "--output"),
+            path=PathRole.WRITE,
+            short=True,
+        ),
+    ] = None
+    kind: Annotated[
+        str,
+        Option(
+            f"What to print: {options.formats_text()}.",
+            "FORMAT",
+            panel=options.OUTPUT_PANEL,
+            names=("--format",),
+            choices=OUTPUT_FORMATS,
+            short=True,
+        ),
+    ] = "table"
+    width: Annotated[
+        str | None,
+        Option(
+            "Make a LaTeX table fit a column or a page: fewer decimals, stacked intervals, wrapped names "
+            "and measures.",
+            panel=_PAPER_PANEL,
+            choices=TABLE_WIDTHS,
+        ),
+    ] = None
+    intervals: Annotated[
+        str | None,
+        Option(
+            "How a LaTeX table shows intervals: 0.41 [0.38, 0.45], below the mean, or 0.41 ± 0.03.",
+            panel=_PAPER_PANEL,
+            choices=INTERVAL_STYLES,
+        ),
+    ] = None
+    decimals: Annotated[
+        int | None,
+        Option("Decimals of scores in tables; by default 4.", "N", panel=_PAPER_PANEL, least=1),
+    ] = None
+    figure_width: Annotated[
+        float | None,
+        Option(
+            "Width of a chart in mm, such as 85 for a column: panels get narrower, the font size stays.",
+            "MM",
+            panel=_PAPER_PANEL,
+        ),
+    ] = None
+    figure_height: Annotated[
+        float | None,
+        Option("Height of a chart in mm: rows get lower or higher.", "MM", panel=_PAPER_PANEL),
+    ] = None
+    figure_title: Annotated[
+        bool,
+        Option("Write the title into a chart; a paper has a caption instead.", panel=_PAPER_PANEL),
+    ] = False
     quiet: options.QuietOption = False
     provenance: options.ProvenanceOption = False
 

@@ -6,7 +6,7 @@ says how its text is read, and its default what holds without it.
 A group of options that commands share is a dataclass, and a command takes it whole:
 ``def plan_command(inputs: Inputs, ..., out: Output)`` has all options of both groups. A command that
 lacks some of a group's options, or words one of them otherwise, says so beside the group:
-``Annotated[Inputs, Without("bounded"), Instead(measure=OwnMeasureOption)]``.
+``Annotated[Inputs, Without("bounded"), Instead(measure=Option("The measure."))]``.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class _Declared(click.Parameter):
         repeated = self.multiple or self.nargs == -1
         values = list(found) if repeated else [found]
         if isinstance(self.declared, Argument):
-            return (values or None) if repeated else found
+            return values if repeated else found
         longest = max(self.opts, key=len)
         choices, least, convert = self.declared.choices, self.declared.least, self.declared.convert
         for one in values:
@@ -258,10 +258,10 @@ class Without:
 
 
 class Instead:
-    """Options of a group that a command describes otherwise: their annotations by name."""
+    """Options of a group that a command describes otherwise: their declarations by name."""
 
-    def __init__(self, **annotations: Any) -> None:
-        self.annotations = annotations
+    def __init__(self, **declared: Argument | Option) -> None:
+        self.declared = declared
 
 
 class _Field(NamedTuple):
@@ -312,7 +312,8 @@ def _fields(group: type, changes: list[Any]) -> Iterator[_Field]:
     hints = get_type_hints(group, include_extras=True)
     for change in changes:
         if isinstance(change, Instead):
-            hints |= change.annotations
+            for name, declared in change.declared.items():
+                hints[name] = Annotated[get_args(hints[name])[0], declared]
     for one in fields(group):
         if one.name not in left_out:
             yield _Field(one.name, hints[one.name], one.default)

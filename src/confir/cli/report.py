@@ -200,7 +200,7 @@ def check_figures(folder: str | None, width: float | None) -> None:
 def check_page(path: str) -> None:
     """Raise before any work where a page could not be written after it."""
     from confir.cli.file_checks import check_drawing, check_output
-    from confir.data.files import check_page_name
+    from confir.report.report_page import check_page_name
 
     check_drawing()
     check_page_name(path)

@@ -117,12 +117,6 @@ def keeping_inputs() -> Iterator[None]:
         _inputs_kept.pop()
 
 
-def check_page_name(path: str) -> None:
-    """Raise where a page would get the name of another kind of file, such as one that it is from."""
-    if not path.lower().endswith(".html"):
-        raise InvalidValueError(f"{path}: the page is HTML; expected a name such as report.html")
-
-
 def write_whole(path: PathLike, content: bytes) -> None:
     """Write a file so that it is there whole or not at all, compressed as its ending says."""
     name = os.fspath(path)

@@ -137,7 +137,7 @@ class Scores(RunScores, Result):
     ) -> Floats:
         """Return the standard deviation of differences over topics; by a design, its estimate."""
         if self.design is None:
-            return RunScores.difference_spread(self, first, second, difference, se, topics)
+            return np.asarray(se * np.sqrt(topics))
         differences = self.values[:, second] - self.values[:, first]
         variance = designed_mean(self.design, np.square(differences - difference))
         with np.errstate(divide="ignore", invalid="ignore"):

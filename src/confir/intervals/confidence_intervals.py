@@ -13,6 +13,7 @@ from confir.arguments import as_generator, as_levels, as_texts, check_replicates
 from confir.arrays import Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.run_scores import RunScores
+from confir.data.scores import Scores
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import (
     DegenerateSampleWarning,
@@ -126,7 +127,7 @@ def confidence_interval(
     """
     levels = as_levels(level)
     check_rng(rng)
-    if not isinstance(scores, SamplingDistribution):
+    if not isinstance(scores, Scores | SamplingDistribution):
         scores = as_scores_or_array(scores)
     if replicates is None:
         replicates = getattr(scores, "default_replicates", REPLICATES)

@@ -131,11 +131,11 @@ def is_within(moments: ScoreMoments, tail: float, value: Floats) -> Booleans:
     lie far from their mean. Of few scores still less is left out, but more than limits of
     `calibrated-beta` that are beyond those of `gaffke` were seen to lack.
     """
-    n, apart = moments.count, 1.0 - moments.mean
+    n, to_one = moments.count, 1.0 - moments.mean
     size = n + 1.0
-    second = moments.second + np.square(apart) * n / size
-    third = moments.third + apart * (
-        np.square(apart) * n * (n - 1.0) / size**2 - 3.0 * moments.second / size
+    second = moments.second + np.square(to_one) * n / size
+    third = moments.third + to_one * (
+        np.square(to_one) * n * (n - 1.0) / size**2 - 3.0 * moments.second / size
     )
     # Dirichlet(1, …, 1) weights of N values
     variance = second / (size * (size + 1.0))
@@ -147,7 +147,7 @@ def is_within(moments: ScoreMoments, tail: float, value: Floats) -> Booleans:
     deviation = normal * (1.0 + bend + np.square(bend) / 3.0) * np.sqrt(variance)
     missing = np.maximum((0.7 + 0.75 * quantile) * (1.0 + n / 200.0) / (n + 2.0), 0.025)
     part = 1.0 - np.minimum(missing, 0.06 * quantile**2 / second)
-    nearly = moments.mean + apart / size + part * deviation
+    nearly = moments.mean + to_one / size + part * deviation
     within: Booleans = value <= np.maximum(nearly, least_limit(n, moments.mean, tail))
     return within
 
@@ -170,12 +170,12 @@ def share_above(ordered: Floats, value: Floats) -> Floats:
     if len(value) > _TOGETHER:
         parts = (slice(i, i + _TOGETHER) for i in range(0, len(value), _TOGETHER))
         return np.concatenate([share_above(ordered[:, part], value[part]) for part in parts])
-    apart = np.nan_to_num(ordered - value)
-    above = int((apart > 0).sum(axis=0).max(initial=0))
-    first_below = int((apart >= 0).sum(axis=0).min(initial=0))
-    up = np.concatenate([1.0 - value[None], np.maximum(apart[:above], 0.0)])
+    deviations = np.nan_to_num(ordered - value)
+    above = int((deviations > 0).sum(axis=0).max(initial=0))
+    first_below = int((deviations >= 0).sum(axis=0).min(initial=0))
+    up = np.concatenate([1.0 - value[None], np.maximum(deviations[:above], 0.0)])
     # Terms of 0 change nothing, nor do terms that are negligible next to any other.
-    down = np.maximum(-apart[first_below:], _NOTHING)[::-1]
+    down = np.maximum(-deviations[first_below:], _NOTHING)[::-1]
     share: Floats = np.concatenate([np.zeros_like(value)[None], np.ones_like(up)])
     lasts, ends = np.empty_like(up), np.empty_like(up)
     # Row i + 1 is for i + 1 terms above 0 and total - i + 1 below; 1 as long as there are none.

@@ -17,7 +17,7 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.data.qrels import subtopic_judgements
-from confir.data.ranked_lists.rankings import Rankings, sum_by_index
+from confir.data.ranked_lists.rankings import Rankings
 from confir.errors import InvalidValueError
 from confir.measures.binary import relevant_within, share, share_of_best
 from confir.measures.graded import discounted, mapped_gain, over_copies
@@ -105,7 +105,7 @@ def _global_gain(rankings: Rankings, gains: str | None) -> Floats:
     weighted = judgements.probabilities[judgements.subtopic] * mapped_gain(judgements.gain, gains)
     order = np.argsort(judgements.subtopic, kind="stable")
     size = len(rankings.qrels.documents)
-    return sum_by_index(judgements.document[order], weighted[order, None], size)[:, 0]
+    return np.bincount(judgements.document[order], weighted[order], size).astype(np.float64)
 
 
 class _Novelty:
@@ -237,7 +237,7 @@ def _above_in_group(group: Integers, copies: Integers) -> Integers:
 def _sum_by_row(row: Integers, values: Floats, rows: int) -> Floats:
     """Return the sums of the values that belong to each row; rows ascend."""
     if values.shape[1] == 1:
-        return sum_by_index(row, values, rows)
+        return np.bincount(row, values[:, 0], rows).astype(np.float64)[:, None]
     sums = np.zeros((rows, values.shape[1]))
     filled, starts = np.unique(row, return_index=True)
     if len(filled):

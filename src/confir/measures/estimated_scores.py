@@ -171,7 +171,7 @@ def _score_ratios(
 
 
 class _Spread(NamedTuple):
-    """Sums over replicates of scores apart from a centre: runs × topics, and runs × runs."""
+    """Sums over replicates of centred scores: runs × topics, and runs × runs."""
 
     replicates: int
     centre: Floats
@@ -181,18 +181,19 @@ class _Spread(NamedTuple):
 
     @staticmethod
     def around(centre: Floats) -> _Spread:
+        """Return sums over no replicates yet, for scores that are centred by these."""
         zero = np.zeros_like(centre)
         return _Spread(0, centre, zero, zero, np.zeros((len(centre), len(centre))))
 
     def add(self, scores: Floats) -> _Spread:
         """Return the sums with further replicates: lists × replicates."""
-        apart = scores.reshape(*self.centre.shape, -1) - self.centre[:, :, None]
-        flat = apart.reshape(len(apart), -1)
+        centred = scores.reshape(*self.centre.shape, -1) - self.centre[:, :, None]
+        flat = centred.reshape(len(centred), -1)
         return _Spread(
-            self.replicates + apart.shape[2],
+            self.replicates + centred.shape[2],
             self.centre,
-            self.first + apart.sum(axis=2),
-            self.second + np.square(apart).sum(axis=2),
+            self.first + centred.sum(axis=2),
+            self.second + np.square(centred).sum(axis=2),
             self.shared + flat @ flat.T,
         )
 
@@ -254,8 +255,8 @@ def _over_relevant(
 def precision_sums(inside: Listed) -> Callable[[Floats], Floats]:
     """Return what sums ``(g_i/i)(1 + Σ_{j<i} g_j)`` over the ranks i of lists.
 
-    It takes estimates of whether documents are relevant, documents × replicates. Without bias are
-    these sums where documents are drawn independently of each other.
+    It takes estimates of whether documents are relevant, documents × replicates. The sums are unbiased
+    if documents are drawn independently of each other.
     """
     first = np.searchsorted(inside.lists, inside.lists)
     ones = inside._replace(document=np.arange(len(inside.rank)))
@@ -286,7 +287,7 @@ def _ndcg(measure: Measure, sample: DocumentSample, listed: Listed) -> Ratio:
     cutoff = most if measure.cutoff is None else min(measure.cutoff, most)
 
     def compute(redrawn: Redrawn) -> Floats:
-        if not grades:  # nobody found a relevant document: the ideal list has no gain either
+        if not grades:  # no relevant document is known: the ideal list has no gain either
             return np.zeros_like(np.asarray(weights @ gain.redrawn(redrawn)))
         counts = np.stack([_count(grade, redrawn, by_topic) for grade in grades])
         counts[0] = np.maximum(counts[0], 1.0)

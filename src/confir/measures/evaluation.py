@@ -105,7 +105,8 @@ def evaluate(
         scores = evaluate_human_judged(experiment, wanted, progress)
     else:
         scores = _evaluate(experiment, wanted, progress, whole=experiment is qrels)
-        scores = experiment.rules.with_design(scores)
+        if experiment.rules.design is not None:
+            scores = experiment.rules.with_design(scores)
         if not all(scores.inside):
             warn_of_gains_above_one(scores, wanted)
     if measures is None:
@@ -132,7 +133,7 @@ def _evaluate(
         from confir.measures.worker_evaluation import evaluate_on_workers
 
         return evaluate_on_workers(experiment, wanted, progress)
-    if whole and experiment.reads_lists_at_once and "lists" not in experiment.kept:
+    if whole and "lists" not in experiment.kept and experiment.reads_lists_at_once:
         experiment.lists(progress)
     lists, rules = experiment.kept.get("lists"), experiment.rules
     foreign = any(isinstance(measure, ForeignMeasure) for measure in wanted)

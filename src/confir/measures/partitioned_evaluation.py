@@ -15,6 +15,7 @@ from confir.data.exclusions import relevant_topics, warn_of_identical, warn_of_r
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.formats.entries import QRELS, RUN
 from confir.data.formats.sources import check_names
+from confir.data.ids import hash_names
 from confir.data.long_tables.arrow_documents import (
     count_identical,
     counting_rows,
@@ -23,7 +24,6 @@ from confir.data.long_tables.arrow_documents import (
     text_array,
 )
 from confir.data.long_tables.documents_by_topic import HeldRows, ParquetRows, PartitionedRows
-from confir.data.long_tables.id_hashes import hash_names
 from confir.data.long_tables.score_blocks import StoredScores, TopicBlock
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from confir.arguments import as_function, as_path, as_seed, as_text, invalid
 from confir.control_characters import clean_texts, has_controls, without_controls
 from confir.data.experiment import Experiment, is_default_seed, on_its_scheduler
-from confir.data.files import PathLike, check_page_name, write_whole
+from confir.data.files import PathLike, write_whole
 from confir.data.output_folder import OutputFolder
 from confir.data.reading_rules import ReadingRules
 from confir.data.sampling_designs.design import DesignSource
@@ -30,7 +30,7 @@ from confir.data.sampling_designs.topic_groups import TopicGroups, as_topic_grou
 from confir.data.tables.cost_files import CostSource, read_costs
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
-from confir.errors import ConfirWarning, UnreadableError, counted
+from confir.errors import ConfirWarning, InvalidValueError, UnreadableError, counted
 from confir.measures.evaluation import evaluate_lists
 from confir.measures.score_sources import as_run_scores
 from confir.number_text import percent
@@ -91,6 +91,12 @@ class Origin(NamedTuple):
     files: tuple[str, ...] = ()
     command: str = ""
     warnings: tuple[ConfirWarning, ...] = ()
+
+
+def check_page_name(path: str) -> None:
+    """Raise where a page would get the name of another kind of file, such as one that it is from."""
+    if not path.lower().endswith(".html"):
+        raise InvalidValueError(f"{path}: the page is HTML; expected a name such as report.html")
 
 
 @on_its_scheduler

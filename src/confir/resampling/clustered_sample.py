@@ -125,7 +125,7 @@ class ClusteredSample(TopicSample):
         ratios = Ratios(clusters, (values,))
         residuals, mass = np.ascontiguousarray(ratios.residuals[0].T), ratios.mass[:, 0]
         alike = len(clusters.share) == 1 and np.ptp(mass) <= TIE * mass.max()
-        for size in sizes_in_memory(replicates, clusters.count, self.columns):
+        for size in sizes_in_memory(replicates, clusters.count, len(self.labels)):
             counts = np.ascontiguousarray(cluster_counts(clusters, size, rng).T)
             if alike:  # clusters are then what topics are elsewhere
                 shares, units = counts / clusters.count, float(clusters.count)
@@ -162,13 +162,17 @@ class ClusterDraws(PairDraws):
 
     def moves(self, run: int, others: Integers, block: slice) -> Moves:
         """Return how far the differences of other runs from one move in a block of replicates."""
-        apart = self.residuals[others] - self.residuals[run]
-        varies = np.abs(apart).max(axis=1) > TIE * self.mass.max()
-        apart = apart[varies]
-        deviation: Floats = np.zeros((len(apart), block.stop - block.start))
+        differences = self.residuals[others] - self.residuals[run]
+        varies = np.abs(differences).max(axis=1) > TIE * self.mass.max()
+        differences = differences[varies]
+        deviation: Floats = np.zeros((len(differences), block.stop - block.start))
         variance: Floats = np.zeros_like(deviation)
         for inside, share in zip(self.clusters.blocks, self.clusters.share.tolist(), strict=True):
-            counts, mass, own = self.counts[inside, block], self.mass[inside], apart[:, inside]
+            counts, mass, own = (
+                self.counts[inside, block],
+                self.mass[inside],
+                differences[:, inside],
+            )
             total, drawn = mass @ counts, counts[:, 0].sum()
             move = (own @ counts) / total
             part = np.square(own) @ counts - 2.0 * move * ((own * mass) @ counts)

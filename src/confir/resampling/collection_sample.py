@@ -7,7 +7,7 @@ of freedom; no unit has a row of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -30,7 +30,6 @@ from confir.resampling.sample import (
     MeasureSample,
     Sample,
     check_common_topics,
-    whole_extremes,
 )
 from confir.resampling.statistics import Transform
 from confir.resampling.variance_components import (
@@ -93,19 +92,14 @@ class CollectionSample(Sample):
         epsilon
             Distance from 0 and 1 to which scores are clipped before the logit.
         """
-        inside = bounded_measures(drawn.scores) & (summary == "mean")
-        return cls._made(drawn, transform_of(summary, epsilon), np.tile(inside, len(drawn.runs)))
-
-    @classmethod
-    def _made(cls, drawn: DocumentReplicates, forward: Transform, support: Booleans) -> Self:
-        """Return the means of transformed scores."""
+        forward = transform_of(summary, epsilon)
         labels = tuple((run, measure) for run in drawn.runs for measure in drawn.measures)
+        inside = bounded_measures(drawn.scores) & (summary == "mean")
         values = drawn.scores.values.reshape(len(drawn.topics), -1).T
         scores = forward(np.ascontiguousarray(values))
         places, none = np.arange(len(labels)), np.empty((len(labels), 0))
-        shape = len(drawn.runs), len(drawn.measures)
-        found = cls(labels, shape, support, drawn, forward, places, None, scores, none)
-        return found.averaged()
+        shape, support = (len(drawn.runs), len(drawn.measures)), np.tile(inside, len(drawn.runs))
+        return cls(labels, shape, support, drawn, forward, places, None, scores, none).averaged()
 
     @property
     def scheme(self) -> SamplingScheme:
@@ -128,23 +122,30 @@ class CollectionSample(Sample):
 
     def topic_spreads(self) -> Floats:
         """Return the standard deviation of every topic's score over collections: columns × topics."""
-        blocks = _blocks(self.topics, self.drawn.replicates)
-        return self._joined(lambda column, block: spread(self._values(column, block)), blocks)
+        size = self.drawn.replicates
+        return self._joined(
+            lambda column, block: spread(self._values(column, block)), self.topics, size
+        )
 
     def averaged(self) -> Self:
         """Return the columns with their mean over topics on each collection."""
-        blocks = _blocks(self.drawn.replicates, self.topics)
         every = slice(None)
         means = self._joined(
-            lambda column, block: mean_over_topics(self._values(column, every, block)), blocks
+            lambda column, block: mean_over_topics(self._values(column, every, block)),
+            self.drawn.replicates,
+            self.topics,
         )
         return replace(self, replicates=means)
 
-    def _joined(self, compute: Callable[[int, slice], Floats], blocks: Sequence[slice]) -> Floats:
-        """Return what is computed for all columns, block by block: a copy of all scores is large."""
-        columns = range(self.columns)
-        parts = [np.concatenate([compute(one, block) for block in blocks]) for one in columns]
-        return np.stack(parts)
+    def _joined(self, compute: Callable[[int, slice], Floats], number: int, size: int) -> Floats:
+        """Return what is computed for all columns, block by block: a copy of all scores is large.
+
+        Blocks are of a number of topics or collections, each of which has scores of some size.
+        """
+        rows = max(1, _SCORES_AT_ONCE // max(1, size))
+        blocks = [slice(start, start + rows) for start in range(0, max(1, number), rows)]
+        columns = range(len(self.labels))
+        return np.stack([np.concatenate([compute(c, block) for block in blocks]) for c in columns])
 
     def _values(
         self, column: int, topics: slice = slice(None), collections: slice = slice(None)
@@ -167,20 +168,15 @@ class CollectionSample(Sample):
             mean_over_topics(self.scores[columns].T),
             self.replicates[columns],
             self.support[columns],
-            self._counts[columns],
+            np.sum(~np.isnan(self.scores[columns]), axis=1),
         )
-
-    @property
-    def _counts(self) -> Integers:
-        """Number of topics of each column."""
-        counts: Integers = np.sum(~np.isnan(self.scores), axis=1)
-        return counts
 
     def components(self) -> VarianceComponents:
         """Return the variance components of the columns: topics, documents and their interaction."""
         within = mean_over_topics(np.square(self.topic_spreads()).T)
+        counts: Integers = np.sum(~np.isnan(self.scores), axis=1)
         between, of_means = (np.square(spread(part)) for part in (self.scores, self.replicates))
-        return estimate_components(between, within, of_means, self._counts)
+        return estimate_components(between, within, of_means, counts)
 
     def distribution_with_topics(self) -> SamplingDistribution:
         """Return the sampling distribution over new topics and a new collection."""
@@ -194,13 +190,13 @@ class CollectionSample(Sample):
             mean_over_topics(self.scores.T),
             np.where(inside, np.clip(joint, 0.0, 1.0), joint),
             self.support,
-            self._counts,
+            components.count,
             components=components,
         )
 
     def chosen(self, columns: Any) -> Self:
         """Return some columns, as a one-dimensional sample."""
-        places = np.arange(self.columns)[columns]
+        places = np.arange(len(self.labels))[columns]
         return self._labelled(
             places,
             support=self.support[places],
@@ -231,7 +227,9 @@ class CollectionSample(Sample):
         Means that differ on no collection are of identical runs where no topic differs on any.
         """
         means = np.concatenate([mean_over_topics(self.scores.T)[None], self.replicates.T])
-        least, most = whole_extremes(np.rint(means / TIE))
+        whole = np.rint(means / TIE)
+        least = np.fmin.reduce(whole, axis=0, initial=np.inf)
+        most = np.fmax.reduce(whole, axis=0, initial=-np.inf)
         for place in np.flatnonzero((least == 0) & (most == 0)).tolist():
             if np.nanmax(np.abs(self._values(place)), initial=0.0) > TIE:
                 least[place], most[place] = -1.0, 1.0
@@ -250,16 +248,16 @@ class CollectionSample(Sample):
         """Return the runs by each measure, on the topics that all of them have."""
         found = []
         for m, measure in enumerate(self.drawn.measures):
-            there = ~np.isnan(self.of_measure(m).scores)
-            scored: Booleans = np.any(there, axis=1)
-            common: Booleans = np.all(there[scored], axis=0) & scored.any()
+            present = ~np.isnan(self.of_measure(m).scores)
+            scored: Booleans = np.any(present, axis=1)
+            common: Booleans = np.all(present[scored], axis=0) & scored.any()
             check_common_topics(int(common.sum()), measure, what)
             whole = self
             if not common.all():
-                drawn = self.drawn.on_topics(common)
-                whole = self._made(drawn, self.forward, self.support)
+                scores = np.ascontiguousarray(self.scores[:, common])
+                whole = replace(self, drawn=self.drawn.on_topics(common), scores=scores).averaged()
             own = whole.of_measure(m).chosen(scored)
-            found.append(MeasureSample(scored, own, int(there.any(axis=0).sum())))
+            found.append(MeasureSample(scored, own, int(present.any(axis=0).sum())))
         return found
 
     def pair_draws(
@@ -280,12 +278,6 @@ class CollectionSample(Sample):
     def _defined(self) -> Floats:
         """Return the replicates without those on which no topic of some column has a relevant document."""
         return self.replicates[:, ~np.isnan(self.replicates).any(axis=0)]
-
-
-def _blocks(number: int, size: int) -> list[slice]:
-    """Return blocks of some rows or columns, each of a size; one where there are none."""
-    rows = max(1, _SCORES_AT_ONCE // max(1, size))
-    return [slice(start, start + rows) for start in range(0, max(1, number), rows)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -313,11 +305,11 @@ class CollectionDraws(PairDraws):
 
     def moves(self, run: int, others: Integers, block: slice) -> Moves:
         """Return how far the differences of other runs from one move in a block of replicates."""
-        apart = self.means[others] - self.means[run]
+        differences = self.means[others] - self.means[run]
         if self.gaps is not None:
-            apart = self.gaps.contrast(others, np.full(len(others), run)).replicates
-        sd = spread(apart)
+            differences = self.gaps.contrast(others, np.full(len(others), run)).replicates
+        sd = spread(differences)
         varies = sd > TIE
-        apart, variance = apart[varies], np.square(sd[varies])[:, None]
-        deviation = apart - mean_over_topics(apart.T)[:, None]
+        differences, variance = differences[varies], np.square(sd[varies])[:, None]
+        deviation = differences - mean_over_topics(differences.T)[:, None]
         return Moves(varies, np.nan_to_num(deviation[:, block]), variance, np.inf, 1.0)

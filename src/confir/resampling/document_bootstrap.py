@@ -2,31 +2,41 @@
 
 A replicate is one resampled collection: every document occurs k times, k from Poisson(1), the same
 k in every topic, run and measure. Lists and qrels are not expanded: copies of a document only move
-others down (see `Rankings`).
+others down (see `Rankings`). On a cluster, workers read the runs' files, and draw by topics.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any, Literal, Unpack, get_args
 
 from confir.arguments import as_choice, as_flag, as_function, as_generator, check_replicates
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
-from confir.data.ranked_lists.held_lists import TopicLists
-from confir.data.reading_rules import ReadingOptions, takes_rules
+from confir.data.qrels import Qrels
+from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
+from confir.data.scanning.list_reader import scan_sources
 from confir.defaults import DOCUMENT_REPLICATES, SEED
-from confir.errors import InvalidValueError, UnsupportedMethodError
+from confir.errors import InvalidValueError, collect_warnings
 from confir.measures.evaluation import chosen_measures
-from confir.measures.measure import ListMeasure, Measure
-from confir.measures.parsing import parse_measures
-from confir.parallel import Progress
+from confir.measures.measure import Measure
+from confir.measures.worker_evaluation import RunFile, find_run_files
+from confir.parallel import Progress, iterate_blocks, run_blocks
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.kinds import against
-from confir.resampling.prepared_lists import Drawing, PreparedLists, resample_prepared
+from confir.resampling.list_resampling import (
+    Drawing,
+    DrawnScores,
+    HeldTopics,
+    Outline,
+    PreparedLists,
+    join_topics,
+    resample_lists,
+    resampled_measures,
+)
 from confir.resampling.replicates import Rng
-from confir.resampling.worker_documents import resample_files
 from confir.scheduler import CURRENT_SCHEDULER
 
 DocumentStatistic = Literal[
@@ -142,47 +152,71 @@ def resample_documents(
     generator = as_generator(rng)
     experiment = as_experiment(qrels, runs, rules, without_design="the bootstrap over documents")
     wanted = resampled_measures(chosen_measures(experiment, measures, ["AP"]), experiment.rules.rel)
-    drawing = Drawing(
-        tuple(wanted),
-        replicates,
-        int(generator.integers(2**63)),
-        experiment.rules.depth,
-        experiment.rules.missing,
-        jackknife,
-    )
+    rule = experiment.rules
     if (
         CURRENT_SCHEDULER.get() is not None
         and "lists" not in experiment.kept
         and experiment.is_in_files
     ):
-        return resample_files(experiment, drawing, progress)
-    return resample_prepared(PreparedLists(experiment.lists_by_topic(), drawing), progress)
+        seed = int(generator.integers(2**63))
+        drawing = Drawing(tuple(wanted), replicates, seed, rule.depth, rule.missing, jackknife)
+        return _resample_files(experiment, drawing, progress)
+    return resample_lists(
+        experiment.lists_by_topic(),
+        wanted,
+        replicates=replicates,
+        rng=generator,
+        progress=progress,
+        depth=rule.depth,
+        missing=rule.missing,
+        jackknife=jackknife,
+    )
 
 
-def resample_lists(
-    whole: TopicLists,
-    measures: Sequence[Measure | ListMeasure],
-    *,
-    replicates: int,
-    rng: Rng,
-    progress: Progress | None = None,
-    **drawing: Any,
+def _resample_files(
+    experiment: Experiment, drawing: Drawing, progress: Progress | None
 ) -> DocumentReplicates:
-    """Return the scores of lists on resampled collections; other parameters as in `Drawing`."""
-    check_replicates(replicates)
-    seed = int(as_generator(rng).integers(2**63))
-    drawn = Drawing(tuple(measures), replicates, seed, **drawing)
-    return resample_prepared(PreparedLists(whole, drawn), progress)
+    """Return the scores of runs in files, which workers read, on resampled collections."""
+    files = _FileLists(experiment.qrels, find_run_files(experiment), experiment.rules, drawing)
+    (outline,) = run_blocks(files.outline, [None])
+    parts = drawing.split_topics(outline.judged, outline.depth)
+    drawn = ((parts[number], scores) for number, scores in iterate_blocks(files.resample, parts))
+    return join_topics(outline, drawing, drawn, progress)
 
 
-def resampled_measures(measures: Any, rel: int = 1) -> list[Measure | ListMeasure]:
-    """Return the measures of some names; raise if one cannot be resampled."""
-    wanted: list[Measure | ListMeasure] = []
-    for measure in parse_measures(measures, rel):
-        if not isinstance(measure, Measure | ListMeasure):
-            raise UnsupportedMethodError(
-                f"{measure} is computed by ir_measures and cannot be resampled over documents; "
-                "confir measures lists those that can"
-            )
-        wanted.append(measure)
-    return wanted
+class _FileLists:
+    """Lists in files, which every process reads once, when it gets its first topics."""
+
+    def __init__(
+        self, qrels: Qrels, files: Sequence[RunFile], rules: ReadingRules, drawing: Drawing
+    ) -> None:
+        self._given = qrels, files, rules, drawing
+        self._reading = threading.Lock()
+        self._held: HeldTopics | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let other processes read the files themselves."""
+        return type(self), self._given
+
+    def outline(self, _: None) -> Outline:
+        """Return what is the same on all resampled collections, with all warnings."""
+        return self._prepare().outline
+
+    def resample(self, topics: slice) -> DrawnScores:
+        """Return the scores of some topics on resampled collections."""
+        qrels, _, _, drawing = self._given
+        with self._reading:  # of the threads of a worker, one reads
+            if self._held is None:
+                with collect_warnings():  # which `outline` gives
+                    self._held = self._prepare().hold((0, len(qrels.topics)))
+            held = self._held
+        return drawing.resample(held.task(topics))
+
+    def _prepare(self) -> PreparedLists:
+        qrels, files, rules, drawing = self._given
+        for file in files:
+            file.check()
+        sources = [file.source for file in files]
+        excluded = rules.reading.exclusions.without_watch()
+        how = (rules.name_by, rules.tie_precision, None, excluded)
+        return PreparedLists(scan_sources(qrels, sources, *how), drawing)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy.typing as npt
 
 from confir.arrays import Booleans, Bytes, Floats, Integers
 from confir.compilation import Compile, compile_with_numba
-from confir.data.long_tables.id_hashes import (
+from confir.data.ids import (
     FIRST_FACTOR,
     S27,
     S30,
@@ -25,22 +26,58 @@ from confir.data.long_tables.id_hashes import (
     S32,
     SECOND_FACTOR,
     STEP,
+    Docids,
     Words,
     mix_words,
 )
+from confir.parallel import run_in_threads
+from confir.resampling.key_kernels import KEY_BYTES, LONGEST_HASHED, compile_kernel
 
 # A Poisson(1) count exceeds this less than once in 2³² draws.
 MOST_COPIES = 12
 
 
-def _poisson_thresholds() -> npt.NDArray[np.uint32]:
-    """Return ``2³² · P(count >= j)`` for j = 1, 2, …: a count is the number above a 32-bit draw."""
-    chance = [math.exp(-1) / math.factorial(k) for k in range(40)]
-    tails = [sum(chance[:j:-1]) + chance[j] for j in range(1, MOST_COPIES + 1)]
-    return np.array([round(2**32 * tail) for tail in tails], np.uint32)
+# ``2³² · P(count >= j)`` for j = 1, 2, …: a count is the number of these above a 32-bit draw.
+_CHANCES = [math.exp(-1) / math.factorial(k) for k in range(40)]
+_TAILS = [sum(_CHANCES[:j:-1]) + _CHANCES[j] for j in range(1, MOST_COPIES + 1)]
+THRESHOLDS = np.array([round(2**32 * tail) for tail in _TAILS], np.uint32)
+
+# From this many docids on, loading the compiled kernel of their keys pays off.
+_WORTH_COMPILING = 250_000
+
+# Docids whose keys one task computes.
+_KEYS_AT_ONCE = 1 << 16
 
 
-THRESHOLDS = _poisson_thresholds()
+def document_keys(docids: Docids, in_all: int = 0) -> Words:
+    """Return a key for each docid, 64 bits that are the same on every machine: its BLAKE2b digest.
+
+    hashlib computes it docid by docid; where there are many, a kernel computes many at a time.
+
+    Parameters
+    ----------
+    docids
+        The docids.
+    in_all
+        Number of docids expected over all calls, if more.
+    """
+    loaded = compile_kernel.cache_info().currsize > 0
+    worth = max(len(docids), in_all) >= _WORTH_COMPILING
+    kernel = compile_kernel() if loaded or worth else None
+    keys, others = np.empty(len(docids), np.uint64), np.arange(len(docids))
+    if kernel is not None:
+
+        def fill(first: int) -> None:
+            block = slice(first, first + _KEYS_AT_ONCE)
+            some = docids[block]
+            kernel(some.content, some.starts, some.sizes, keys[block])
+
+        run_in_threads(fill, range(0, len(docids), _KEYS_AT_ONCE))
+        others = np.flatnonzero(docids.sizes > LONGEST_HASHED)
+    encoded = map(docids.encoded, others.tolist())
+    digests = b"".join(blake2b(one, digest_size=KEY_BYTES).digest() for one in encoded)
+    keys[others] = np.frombuffer(digests, "<u8")
+    return keys
 
 
 def seeded_keys(keys: Words, seed: int) -> Words:

@@ -103,8 +103,7 @@ class InfluenceSample(Sample):
         squared = np.square(scaled)
         second, third = share @ squared, share @ (squared * scaled)
         se = np.sqrt(second / (units - 1.0))
-        largest = np.maximum(1.0, np.abs(estimate))
-        varies = se > ROUNDING * largest
+        varies = se > ROUNDING * np.maximum(1.0, np.abs(estimate))
         with np.errstate(divide="ignore", invalid="ignore"):
             skewness = third / second**1.5
         drawn = drawn_se = None
@@ -145,7 +144,7 @@ class InfluenceSample(Sample):
 
     def chosen(self, columns: Any) -> Self:
         """Return some columns, as a one-dimensional sample."""
-        places = np.arange(self.columns)[columns]
+        places = np.arange(len(self.labels))[columns]
         compared: Wins | Integers
         if isinstance(self.compared, Wins):
             compared = Wins(*(part[np.ix_(places, places)] for part in self.compared))
@@ -200,7 +199,7 @@ class InfluenceSample(Sample):
             yield from whole.pair_draws(replicates, rng)
             return
         scaled = np.ascontiguousarray(units * self.influence.T)
-        for size in sizes_in_memory(replicates, self.rows, self.columns):
+        for size in sizes_in_memory(replicates, self.rows, len(self.labels)):
             weights = np.ascontiguousarray(self.draw(size, rng).T)
             yield UnitDraws(scaled, weights, float(units)), size
 

@@ -126,7 +126,7 @@ class ClusteredJudgedSample(JudgedSample):
 
     def simple_columns(self) -> Booleans:
         """Return that no column is the mean of a simple random sample."""
-        return np.zeros(self.columns, np.bool_)
+        return np.zeros(len(self.labels), np.bool_)
 
     def draw(  # type: ignore[override]  # clusters, in place of topics of two parts
         self, replicates: int, rng: np.random.Generator, needs: Fields = ()

@@ -126,7 +126,7 @@ class JudgedSample(Sample):
 
     def chosen(self, columns: Any) -> Self:
         """Return some columns, as a one-dimensional sample."""
-        places, values = np.arange(self.columns)[columns], self.values.columns(columns)
+        places, values = np.arange(len(self.labels))[columns], self.values.columns(columns)
         return self._labelled(places, values=values, support=self.support[columns])
 
     def distribution(
@@ -177,7 +177,7 @@ class JudgedSample(Sample):
 
     def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield corrected differences between all columns in replicates, and how many these are."""
-        for size in sizes_in_memory(replicates, self.rows, self.columns):
+        for size in sizes_in_memory(replicates, self.rows, len(self.labels)):
             yield JudgedDraws(self.values, self.draw(size, rng)), size
 
     def fourth_powers(self, sd: Floats) -> Floats | None:
@@ -210,16 +210,16 @@ class JudgedDraws(PairDraws):
 
     def moves(self, run: int, others: Integers, block: slice) -> Moves:
         """Return how far the differences of other runs from one move in a block of replicates."""
-        apart = self.values.differences(others, np.full(len(others), run))
-        found = apart.corrected()
-        spread = apart.human.max(axis=0) - apart.human.min(axis=0)
+        differences = self.values.differences(others, np.full(len(others), run))
+        found = differences.corrected()
+        spread = differences.human.max(axis=0) - differences.human.min(axis=0)
         varies = (spread > TIE) & (found.se > 0)
         units = float(len(self.values.human))
         if not varies.any():
             none = np.empty((0, block.stop - block.start))
             return Moves(varies, none, none, units, 1.0 / units)
         weights = JudgedWeights(self.weights.human[block], self.weights.model[block])
-        drawn = resample_judged(apart.columns(varies), weights)
+        drawn = resample_judged(differences.columns(varies), weights)
         deviation = np.ascontiguousarray((drawn.mean - found.mean[varies]).T)
         deviation *= np.sqrt(units / (units - 1.0))
         return Moves(varies, deviation, np.square(drawn.se.T), units, 1.0 / units)

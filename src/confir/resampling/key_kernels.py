@@ -1,35 +1,26 @@
-"""Keys of documents: 64 bits of the docid, the same on every machine.
-
-A key is the BLAKE2b digest of 8 bytes, without a secret (RFC 7693). hashlib computes it docid by
-docid; where there are many, a kernel for numba computes it for many docids at a time.
-"""
+"""BLAKE2b digests of 8 bytes, without a secret (RFC 7693), of many docids at a time: a kernel for numba."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from functools import cache
-from hashlib import blake2b
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from confir.arrays import Bytes, Integers, Numbers
 from confir.compilation import Compile, compile_with_numba, inline_parts
-from confir.data.long_tables.id_hashes import Words
-from confir.data.ranked_lists.docids import Docids
-from confir.parallel import run_in_threads
+from confir.data.ids import Words
 
 KeyKernel: TypeAlias = Callable[[Bytes, Integers, Numbers, Words], None]
 
-# From this many docids on, loading the compiled kernel pays off.
-_WORTH_COMPILING = 250_000
-# Docids of one task, and those that are hashed at a time: what these need stays in the fastest cache.
-_BLOCK, _LANES = 1 << 16, 64
+# Docids that are hashed at a time: what these need stays in the fastest cache.
+_LANES = 64
 
 # RFC 7693, section 2. A docid is hashed by the kernel if it fits into one block of 16 words.
-_DIGEST = 8  # bytes
-_LONGEST = 128  # bytes
+KEY_BYTES = 8  # bytes
+LONGEST_HASHED = 128  # bytes
 _WORD = 8  # bytes
 _ROUNDS = 12
 # The first 64 bits after the point of the square roots of the first eight primes.
@@ -37,7 +28,7 @@ _START = np.array(
     [math.isqrt(prime << 128) % (1 << 64) for prime in (2, 3, 5, 7, 11, 13, 17, 19)], np.uint64
 )
 # What the first word starts from: digest of so many bytes, no secret, one leaf.
-_PARAMETERS = np.uint64(0x01010000 | _DIGEST)
+_PARAMETERS = np.uint64(0x01010000 | KEY_BYTES)
 # The words of the message in the order in which each round takes them.
 _SCHEDULE = np.array(
     [
@@ -55,46 +46,6 @@ _SCHEDULE = np.array(
 )
 _BYTE = np.uint64(8)  # bits
 _R16, _R24, _R32, _R63, _R1, _R40, _R48 = (np.uint64(n) for n in (16, 24, 32, 63, 1, 40, 48))
-
-
-def document_keys(docids: Docids, in_all: int = 0) -> Words:
-    """Return a key for each docid, the same on every machine.
-
-    Parameters
-    ----------
-    docids
-        The docids.
-    in_all
-        Number of docids expected over all calls, if more.
-    """
-    loaded = compile_kernel.cache_info().currsize > 0
-    worth = max(len(docids), in_all) >= _WORTH_COMPILING
-    kernel = compile_kernel() if loaded or worth else None
-    if kernel is None:
-        return _plain_keys(docids)
-    keys = np.empty(len(docids), np.uint64)
-
-    def fill(first: int) -> None:
-        block = slice(first, first + _BLOCK)
-        _fill_keys(kernel, docids[block], keys[block])
-
-    run_in_threads(fill, range(0, len(docids), _BLOCK))
-    return keys
-
-
-def _plain_keys(docids: Docids) -> Words:
-    digests = b"".join(
-        blake2b(docids.encoded(place), digest_size=_DIGEST).digest() for place in range(len(docids))
-    )
-    return np.frombuffer(digests, "<u8").astype(np.uint64)
-
-
-def _fill_keys(kernel: KeyKernel, docids: Docids, keys: Words) -> None:
-    """Fill in the keys of a block of docids; hashlib computes those of the long ones."""
-    kernel(docids.content, docids.starts, docids.sizes, keys)
-    long = np.flatnonzero(docids.sizes > _LONGEST)
-    if len(long):
-        keys[long] = _plain_keys(docids.take(long))
 
 
 # For numba. Docids are the inner loop, which vectorises.
@@ -126,7 +77,7 @@ def _start_hashing(
         state[0, n] ^= _PARAMETERS
         state[14, n] = ~state[14, n]  # no block follows
     for n in range(len(starts)):
-        size = min(sizes[n], _LONGEST)
+        size = min(sizes[n], LONGEST_HASHED)
         state[12, n] ^= np.uint64(size)
         for place in range(size):
             shift = np.uint64(place % _WORD) * _BYTE

@@ -186,8 +186,7 @@ def as_topic_sample(
     scores = scores.filled().in_id_order().clipped(bounded_measures)
     reference = scores.values
     if baseline is not None:
-        as_choice("baseline", baseline, scores.runs, "run")
-        reference = scores.select(run=[baseline]).values
+        reference = scores.select(run=[as_choice("baseline", baseline, scores.runs, "run")]).values
         scores = scores.select(run=[run for run in scores.runs if run != baseline])
         if not scores.runs:
             raise InvalidValueError(f"there is no run to compare with the baseline {baseline!r}")
@@ -230,7 +229,7 @@ def against(sample: AnySample, baseline: str) -> AnySample:
     """Return the differences of all other runs from one, by each measure."""
     runs, measures = names(sample)
     place = runs.index(as_choice("baseline", baseline, runs, "run"))
-    plus = np.delete(np.arange(sample.columns).reshape(sample.shape), place, axis=0)
+    plus = np.delete(np.arange(len(sample.labels)).reshape(sample.shape), place, axis=0)
     if not plus.size:
         raise InvalidValueError(f"there is no run to compare with the baseline {baseline!r}")
     minus = place * len(measures) + np.arange(len(measures))

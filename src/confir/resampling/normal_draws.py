@@ -81,13 +81,8 @@ class RunCovariance(NamedTuple):
     matrix: Floats
     units: float
 
-    @property
-    def columns(self) -> int:
-        """Number of runs."""
-        return len(self.matrix)
-
     def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield differences between runs in normal replicates, where units are many enough."""
         known = not np.isnan(self.matrix).any()
-        if known and self.units >= NORMAL_TOPICS and self.columns <= MOST_NORMAL_RUNS:
+        if known and self.units >= NORMAL_TOPICS and len(self.matrix) <= MOST_NORMAL_RUNS:
             yield NormalDraws.draw(self.matrix, self.units, replicates, rng), replicates

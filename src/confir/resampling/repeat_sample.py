@@ -273,8 +273,8 @@ class RepeatSample(Sample):
 
     def _contrast(self, plus: Integers, minus: Integers) -> Self:
         """Return the differences between columns of means."""
-        apart = self.over_topics.contrast(plus, minus)
-        return self._of_topics(apart, plus=self.plus[plus], minus=self.plus[minus])
+        differences = self.over_topics.contrast(plus, minus)
+        return self._of_topics(differences, plus=self.plus[plus], minus=self.plus[minus])
 
     def _of_topics(self, over_topics: OverTopics, **changed: Any) -> Self:
         """Return the sample with other columns, which are those of the means over repeats."""

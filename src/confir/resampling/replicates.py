@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Floats
 from confir.defaults import LEVELS
 from confir.errors import InvalidValueError
 
@@ -214,7 +214,8 @@ def _draw(replicates: int, topics: int, draws: int, rng: np.random.Generator) ->
     rows = max(1, _DRAWN_AT_ONCE // topics)
     counts: _Counts = np.empty((replicates, topics), np.uint8)
     for start in range(0, replicates, rows):
-        drawn = topic_draws(topics, min(rows, replicates - start), rng, draws)
+        size = min(rows, replicates - start), draws
+        drawn = rng.integers(0, topics, size, dtype=np.int64)
         drawn += np.arange(len(drawn))[:, None] * topics
         found = np.bincount(drawn.reshape(-1), minlength=len(drawn) * topics)
         if found.max(initial=0) > np.iinfo(counts.dtype).max:
@@ -222,11 +223,3 @@ def _draw(replicates: int, topics: int, draws: int, rng: np.random.Generator) ->
         counts[start : start + len(drawn)] = found.reshape(len(drawn), topics)
     counts.flags.writeable = False
     return TopicWeights(counts, draws)
-
-
-def topic_draws(
-    topics: int, replicates: int, rng: np.random.Generator, draws: int | None = None
-) -> Integers:
-    """Return the topics drawn in each replicate: B × topics, or × another number of draws."""
-    size = (replicates, topics if draws is None else draws)
-    return rng.integers(0, topics, size, dtype=np.int64)

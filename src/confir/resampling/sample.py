@@ -129,11 +129,6 @@ class Sample(ABC):
         return None
 
     @property
-    def columns(self) -> int:
-        """Number of columns."""
-        return len(self.labels)
-
-    @property
     @abstractmethod
     def topics(self) -> int:
         """Number of topics; of those with human judgements, where a model judged others."""
@@ -207,8 +202,10 @@ class Sample(ABC):
 
     def wins(self) -> tuple[Integers, Integers, Integers]:
         """Return on how many topics the differences of a contrast are above, at and below 0."""
-        apart = self.whole_differences()
-        wins, ties, losses = (np.sum(sign, axis=0) for sign in (apart > 0, apart == 0, apart < 0))
+        differences = self.whole_differences()
+        wins, ties, losses = (
+            np.sum(sign, axis=0) for sign in (differences > 0, differences == 0, differences < 0)
+        )
         return wins, ties, losses
 
     def extremes(self) -> tuple[Floats, Floats]:
@@ -218,7 +215,9 @@ class Sample(ABC):
         a contrast is constant where they are equal, and its runs are identical where both are 0.
         Missing differences do not count.
         """
-        return whole_extremes(self.whole_differences())
+        differences = self.whole_differences()
+        least = np.fmin.reduce(differences, axis=0, initial=np.inf)
+        return least, np.fmax.reduce(differences, axis=0, initial=-np.inf)
 
     def unit_counts(self, counts: Integers) -> Floats:
         """Return the number of independent units of columns, from their numbers of topics."""
@@ -300,14 +299,7 @@ class Sample(ABC):
 
     def fixed_variance(self) -> Floats:
         """Return the variance of each column that more topics do not reduce."""
-        return np.zeros(self.columns)
-
-
-def whole_extremes(apart: Floats) -> tuple[Floats, Floats]:
-    """Return the smallest and the largest value of each column; missing ones do not count."""
-    there = ~np.isnan(apart)
-    least = np.where(there, apart, np.inf).min(axis=0)
-    return least, np.where(there, apart, -np.inf).max(axis=0)
+        return np.zeros(len(self.labels))
 
 
 def self_normalised(contributions: Floats) -> Floats:

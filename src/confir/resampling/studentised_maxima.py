@@ -45,7 +45,8 @@ def studentised_maxima(
     every, one
         What variances borrow in the family of all pairs, and in that of one run's pairs.
     """
-    empty = np.empty((sample.columns, 0))
+    runs = len(sample.matrix if isinstance(sample, RunCovariance) else sample.labels)
+    empty = np.empty((runs, 0))
     parts = [Maxima(empty, empty, np.empty(0))]
     shared = SHARED.get()
     for pairs, size in sample.pair_draws(replicates, rng):

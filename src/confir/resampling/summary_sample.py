@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.ids import Words
 from confir.data.long_tables.block_statistics import Moments, PairTotals
-from confir.data.long_tables.id_hashes import Words
 from confir.data.long_tables.score_blocks import TopicBlock
 from confir.errors import InvalidValueError
 from confir.measures.parsing import bounded_measures
@@ -139,7 +139,7 @@ class SummarisedTopics(Sample):
 
     def chosen(self, columns: Any) -> Self:
         """Return some columns of means, as a one-dimensional sample."""
-        places = np.arange(self.columns)[columns]
+        places = np.arange(len(self.labels))[columns]
         found, plus = self.moments.select(places), self.plus[places]
         return self._labelled(places, support=self.support[places], found=found, plus=plus)
 
@@ -213,7 +213,7 @@ class SummarisedTopics(Sample):
     def replicate_means(self, replicates: int, rng: np.random.Generator) -> Floats:
         """Return normal means with the covariance of the columns: replicates × columns."""
         mean, covariance = self.moments.mean, self.covariance()
-        if covariance is None or self.columns < 2:
+        if covariance is None or len(self.labels) < 2:
             return np.broadcast_to(mean, (1, len(mean)))
         topics = int(self.moments.count.max())
         drawn = draw_normal_means(covariance / topics, replicates, rng)
@@ -243,7 +243,7 @@ class SummarisedTopics(Sample):
         self, columns: slice, weights: PoissonSums | None, needs: Fields = ()
     ) -> SamplingDistribution:
         """Return the sampling distribution of some columns; ``weights`` come from `draw`."""
-        found = self.moments.select(np.arange(self.columns)[columns])
+        found = self.moments.select(np.arange(len(self.labels))[columns])
         known = _closed_form(found, self.labels[columns], self.support[columns])
         if weights is None:
             return known

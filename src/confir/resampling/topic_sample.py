@@ -75,7 +75,7 @@ class TopicSample(Sample):
     def chosen(self, columns: Any) -> Self:
         """Return some columns, as a one-dimensional sample."""
         values = tuple(np.ascontiguousarray(value[:, columns]) for value in self.values)
-        places = np.arange(self.columns)[columns]
+        places = np.arange(len(self.labels))[columns]
         return self._labelled(places, values=values, support=self.support[columns])
 
     def draw(
@@ -128,10 +128,10 @@ class TopicSample(Sample):
         """Return the differences between columns."""
         scores = self.values[0]
         # in the order of memory that sums over topics have elsewhere, so that they round alike
-        apart = np.ascontiguousarray(scores[:, plus] - scores[:, minus])
+        differences = np.ascontiguousarray(scores[:, plus] - scores[:, minus])
         return self._labelled(
             plus,
-            values=(apart,),
+            values=(differences,),
             statistic=STATISTICS["difference"],
             support=np.zeros(len(plus), np.bool_),
             tie=tie_steps(scores, plus, minus),
@@ -151,12 +151,13 @@ class TopicSample(Sample):
         common = common_topics(self.values[0].reshape(self.topics, runs, measures))
         found = []
         for measure in range(measures):
-            own = self.of_measure(measure)
+            own = self.chosen(slice(measure, None, measures))
             check_common_topics(int(common[:, measure].sum()), own.labels[0][1], what)
-            there = ~np.isnan(own.values[0])
-            scored: Booleans = np.any(there, axis=0)
-            kept = own.drawn(np.flatnonzero(common[:, measure])).chosen(scored)
-            found.append(MeasureSample(scored, kept, int(there.any(axis=1).sum())))
+            present = ~np.isnan(own.values[0])
+            scored: Booleans = np.any(present, axis=0)
+            if not present.all():
+                own = own.drawn(np.flatnonzero(common[:, measure])).chosen(scored)
+            found.append(MeasureSample(scored, own, int(present.any(axis=1).sum())))
         return found
 
     def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
@@ -175,7 +176,7 @@ class TopicSample(Sample):
         centred = values - np.nanmean(np.where(np.isnan(values).all(axis=0), 0.0, values), axis=0)
         by_run = np.ascontiguousarray(centred.T)
         complete = not np.isnan(values).any()
-        for size in sizes_in_memory(replicates, topics, self.columns):
+        for size in sizes_in_memory(replicates, topics, len(self.labels)):
             weights = np.ascontiguousarray(draw_topics(topics, size, rng).shares().T)
             if complete:
                 yield UnitDraws(by_run, weights, float(topics)), size
@@ -221,9 +222,8 @@ def smooth_distribution(
     with np.errstate(divide="ignore", invalid="ignore"):
         filled = values if complete else [np.where(present, value, 0.0) for value in values]
         means = [value.sum(axis=0) / count for value in filled]
-        deviations = [value - mean for value, mean in zip(values, means, strict=True)]
-        if not complete:
-            deviations = [np.where(present, d, 0.0) for d in deviations]
+        moved = (value - mean for value, mean in zip(values, means, strict=True))
+        deviations = [d if complete else np.where(present, d, 0.0) for d in moved]
         slopes = statistic.slopes(*means)
         influence = deviations[0]
         if not statistic.linear:
@@ -235,9 +235,8 @@ def smooth_distribution(
         varies = [np.fmin.reduce(v, axis=0) < np.fmax.reduce(v, axis=0) for v in values]
         # Constant differences and ratios may still vary by rounding.
         size = sum(np.abs(slope * mean) for slope, mean in zip(slopes, means, strict=True))
-        drawn = {}
-        if weights is not None:
-            drawn = replicate_fields(statistic, means, deviations, present, weights, needs)
+        observed = statistic, means, deviations, present
+        drawn = {} if weights is None else replicate_fields(*observed, weights, needs)
         return SamplingDistribution(
             labels=labels,
             estimate=np.asarray(statistic.value(*means), np.float64),

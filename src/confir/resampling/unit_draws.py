@@ -89,7 +89,7 @@ class UnitDraws(PairDraws):
         self, chosen: Integers | None, block: slice
     ) -> Iterator[tuple[int, Integers, Floats]]:
         """Yield runs, those that vary against them, and the mean squares of their differences."""
-        few = self._pairs(chosen) * self.units <= _SQUARES_KEPT
+        few = self.runs * (self.runs - 1) // 2 * self.units <= _SQUARES_KEPT
         groups = self._all_squares if few and chosen is None else self._grouped_squares(chosen)
         for squares, runs in groups:
             means, start = squares @ self.weights[:, block], 0
@@ -119,10 +119,6 @@ class UnitDraws(PairDraws):
         if runs:
             yield np.concatenate(squares), runs
 
-    def _pairs(self, chosen: Integers | None) -> int:
-        """Return the number of pairs, or of those of chosen runs."""
-        return self.runs * (self.runs - 1 if chosen is None else 2 * len(chosen)) // 2
-
     def maxima(
         self, every: BorrowedVariance, one: BorrowedVariance, compiled: bool, block: slice
     ) -> Maxima:
@@ -133,9 +129,12 @@ class UnitDraws(PairDraws):
         means = np.ascontiguousarray(self.means[:, block])
         above, below = np.full(means.shape, -np.inf), np.full(means.shape, -np.inf)
         largest = np.full(means.shape[1], -np.inf)
-        added = self._added(every), self._added(one)
+        share = (self.units - 1.0) / self.units  # variances of replicates have ddof=0
+        added, added_to_one = (float(each.of(self.units) * share) for each in (every, one))
         for run, others, square in self._mean_squares(None, block):
-            kernels.raise_maxima(square, means, run, others, *added, above, below, largest)
+            kernels.raise_maxima(
+                square, means, run, others, added, added_to_one, above, below, largest
+            )
         return Maxima(*(signed_root(part * self.units) for part in (above, below, largest)))
 
     def largest(
@@ -145,7 +144,8 @@ class UnitDraws(PairDraws):
         kernels = compile_kernels() if compiled else None
         if kernels is None:
             return PairDraws.largest(self, borrowed, chosen, compiled, block)
-        means, added = np.ascontiguousarray(self.means[:, block]), self._added(borrowed)
+        means = np.ascontiguousarray(self.means[:, block])
+        added = float(borrowed.of(self.units) * ((self.units - 1.0) / self.units))
         largest = np.full(means.shape[1], -np.inf)
         for run, others, square in self._mean_squares(chosen, block):
             kernels.raise_largest(square, means, run, others, added, largest)
@@ -155,8 +155,6 @@ class UnitDraws(PairDraws):
         self, chosen: Integers | None, borrowed: Sequence[BorrowedVariance], replicates: int
     ) -> bool:
         """Whether compiled code finds the maxima: for many pairs, whose variances are above 0."""
-        return min(map(self._added, borrowed)) > 0 and can_compile(self._pairs(chosen) * replicates)
-
-    def _added(self, borrowed: BorrowedVariance) -> float:
-        """Return what is added to the variance of a replicate, which has ddof=0."""
-        return float(borrowed.of(self.units) * ((self.units - 1.0) / self.units))
+        pairs = self.runs * (self.runs - 1 if chosen is None else 2 * len(chosen)) // 2
+        lowest = min(one.of(self.units) for one in borrowed) * (self.units - 1.0)
+        return bool(lowest > 0) and can_compile(pairs * replicates)

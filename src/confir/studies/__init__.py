@@ -243,7 +243,7 @@ STUDIES = (
             "collection_differences.CollectionDifferences": Shown(
                 chart="collection_difference_chart", records="collection-difference"
             ),
-            "collection_variance.CollectionVariance": Shown(
+            "collection_means.CollectionVariance": Shown(
                 "collection_variance_table", "collection_variance_chart", "collection-variance"
             ),
         },
@@ -316,9 +316,9 @@ STUDIES = (
         ("Moffat & Zobel 2008, Sakai 2007, Fröbe et al. 2023", "unjudged.md"),
         verbs=("bound_differences", "bound_unjudged", "estimate_unjudged"),
         results={
-            "unjudged_bounds.UnjudgedBounds": Shown(chart="unjudged_bounds_chart"),
+            "unjudged_bounds.UnjudgedBounds": Shown(),
             "unjudged_differences.UnjudgedDifferences": Shown(records="unjudged-difference"),
-            "unjudged_estimates.UnjudgedEstimate": Shown(chart="unjudged_estimate_chart"),
+            "unjudged_estimates.UnjudgedEstimate": Shown(),
         },
         section=True,
     ),
@@ -335,7 +335,7 @@ STUDIES = (
         "How far do scores depend on the order of tied documents?",
         ("McSherry & Najork 2008", "unjudged.md#ties"),
         verbs=("bound_ties",),
-        results={"tie_bounds.TieBounds": Shown(chart="tie_chart")},
+        results={"tie_bounds.TieBounds": Shown()},
         section=True,
     ),
     Study(

@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.long_tables.id_hashes import Words, mix_words
+from confir.data.ids import Words, mix_words
 from confir.data.long_tables.score_blocks import NAMED_TOPICS, TopicBlock, smallest_keys
 
 

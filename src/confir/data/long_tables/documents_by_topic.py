@@ -15,8 +15,8 @@ from typing import Any
 
 from confir.data.formats.entries import QRELS, Kind, check_single
 from confir.data.formats.format import name_from_path
+from confir.data.ids import hash_column
 from confir.data.long_tables.arrow_documents import RowColumns, row_schema
-from confir.data.long_tables.id_hashes import hash_column
 from confir.data.long_tables.spill_folder import SpillFolder, count_parts
 from confir.data.qrels import Qrels
 from confir.data.tables.arrow_columns import id_column

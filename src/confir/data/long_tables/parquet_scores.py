@@ -13,7 +13,7 @@ import numpy as np
 
 from confir.cores import single_products
 from confir.data.formats.format import name_from_path
-from confir.data.long_tables.id_hashes import Words
+from confir.data.ids import Words
 from confir.data.long_tables.score_blocks import (
     TOPICS_AT_ONCE,
     Known,

@@ -12,7 +12,7 @@ from typing import IO, Any, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.long_tables.id_hashes import Words, hash_names, mix_words
+from confir.data.ids import Words, hash_names, mix_words
 from confir.data.long_tables.spill_folder import close_unneeded, needing_room
 from confir.data.scores import Scores
 from confir.parallel import in_order, iterate_blocks, run_ahead

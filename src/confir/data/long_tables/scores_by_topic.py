@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from confir.arrays import Floats, Integers
-from confir.data.long_tables.id_hashes import Words
+from confir.data.ids import Words
 from confir.data.long_tables.score_blocks import TopicBlock
 from confir.data.long_tables.spill_folder import SpillFolder
 from confir.parallel import run_ahead

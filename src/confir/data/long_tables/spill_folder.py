@@ -14,7 +14,7 @@ from typing import IO, TypeVar
 import numpy as np
 
 from confir.arrays import Integers
-from confir.data.long_tables.id_hashes import Words
+from confir.data.ids import Words
 from confir.errors import UnreadableError
 from confir.parallel import run_in_threads
 

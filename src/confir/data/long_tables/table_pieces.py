@@ -15,7 +15,7 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.data.files import is_address
-from confir.data.long_tables.id_hashes import Words, hash_column, hash_names
+from confir.data.ids import Words, hash_column, hash_names
 from confir.data.long_tables.score_blocks import TOPICS_AT_ONCE, TopicBlock
 from confir.data.long_tables.scores_by_topic import Rows, group_rows
 from confir.data.tables.arrow_columns import id_column, number_column

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers, Numbers
+from confir.data.ids import Docids, DocumentNumbers
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists.docids import Docids, DocumentNumbers
 from confir.data.ranked_lists.rankings import Rankings, empty_rankings
 from confir.data.run import Run
 
@@ -129,7 +129,7 @@ class HeldLists:
         equal = (scores[1:] == scores[:-1]) & (lists[1:] == lists[:-1])
         tied = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
         documents, place = np.unique(self.documents[tied], return_inverse=True)
-        names = self.docids.take(documents)
+        names = self.docids[documents]
         rank = np.empty(len(names), np.int64)
         rank[sorted(range(len(names)), key=names.encoded)] = np.arange(len(names))
         order = np.arange(len(scores))
@@ -196,7 +196,8 @@ class HeldLists:
 
     def judged_by(self, qrels: Qrels) -> HeldLists:
         """Return the same lists with other judgements of the same topics."""
-        numbers = DocumentNumbers(self.docids)
+        numbers = DocumentNumbers()
+        numbers.number(self.docids)
         judged = numbers.number(qrels.documents)
         docids = numbers.docids()
         return replace(

@@ -202,7 +202,10 @@ class Rankings:
         """
         size = len(self.offsets) - 1
         if values.shape[1] == 1:
-            return self.by_list(sum_by_index(self.lists, values, size))
+            sums = np.bincount(self.lists, values[:, 0], size).astype(
+                np.float64
+            )  # of none: integers
+            return self.by_list(sums)
         sums = np.zeros((size, values.shape[1]))
         for place, (start, stop) in enumerate(pairwise(self.offsets.tolist())):
             values[start:stop].sum(axis=0, out=sums[place])
@@ -258,12 +261,6 @@ class Rankings:
         )
 
 
-def sum_by_index(index: Integers, values: Floats | Integers, size: int) -> Floats:
-    """Return the sums of the values (one column) that belong to each index, added in order."""
-    sums: Floats = np.bincount(index, values[:, 0], size).astype(np.float64)[:, None]
-    return sums
-
-
 def empty_rankings(qrels: Qrels) -> Rankings:
     """Return the rankings of one run without lists; `filled` gives it some."""
     levels, counts = qrels.count_by_gain()
@@ -300,8 +297,6 @@ def stack_rankings(parts: Sequence[Rankings]) -> Rankings:
 
 def restrict_rankings(parts: Sequence[Rankings], topics: Booleans) -> list[Rankings]:
     """Return the rankings of runs, one each, over the same qrels for some of the topics only."""
-    if topics.all():
-        return list(parts)
     qrels = parts[0].qrels
     held = topics[qrels.document_topics]
     empty, places = empty_rankings(qrels.only(held)), np.cumsum(held) - 1

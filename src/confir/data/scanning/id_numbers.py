@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from confir.arrays import Bytes, Integers
-from confir.data.ranked_lists.docids import Docids
+from confir.data.ids import Docids
 from confir.data.scanning.block_scanner import Column
 from confir.data.scanning.scan_kernels import WORD, IdTable, ScanKernels
 

@@ -18,8 +18,8 @@ from confir.arrays import Integers, Numbers
 from confir.data.exclusions import NOTHING_EXCLUDED, Exclusions, warn_of_identical
 from confir.data.formats.format import NAMINGS, NameBy, Reading, RunSource
 from confir.data.formats.sources import as_runs, read_source
+from confir.data.ids import Docids, DocumentNumbers
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists.docids import Docids, DocumentNumbers
 from confir.data.ranked_lists.held_lists import HeldLists, find_judgements
 from confir.data.ranked_lists.rankings import JudgedPositions
 from confir.data.run import TIE_PRECISIONS, Run, TiePrecision
@@ -87,26 +87,19 @@ def read_rankings(
             ranked = next(scanned) if isinstance(source, RunSource) else None
             if ranked is None:
                 positions = positions or JudgedPositions(qrels)
-                ranked = _rank(source, positions, wanted, found)
+                run = read_source(source, name_by)
+                rankings, same = positions.rank_and_count(run, tie_precision)
+                if same and exclusions.watches:
+                    found[run.name] = same
+                if lowest_gain is not None:
+                    rankings = rankings.at_least(lowest_gain)
+                ranked = rankings, tuple(one for one in run.topics if one not in positions.topics)
             results.append(ranked)
             if progress is not None:
                 progress(1)
     if identical is None and found:
         warn_of_identical(found, len(qrels.topics))
     return results
-
-
-def _rank(
-    source: Run | RunSource, positions: JudgedPositions, wanted: Wanted, identical: dict[str, int]
-) -> Ranked:
-    """Return the rankings of a run, or of a file after reading it, and its topics that the qrels lack."""
-    run = read_source(source, wanted.name_by)
-    rankings, found = positions.rank_and_count(run, wanted.tie_precision)
-    if found and wanted.exclusions.watches:
-        identical[run.name] = found
-    if wanted.lowest_gain is not None:
-        rankings = rankings.at_least(wanted.lowest_gain)
-    return rankings, tuple(topic for topic in run.topics if topic not in positions.topics)
 
 
 def read_lists(
@@ -231,7 +224,7 @@ def build_lists(
     return HeldLists(
         qrels=qrels,
         runs=names,
-        docids=docids.take(np.concatenate(order)),
+        docids=docids[np.concatenate(order)],
         judged=positions,
         offsets=offsets,
         documents=documents,

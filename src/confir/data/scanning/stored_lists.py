@@ -17,9 +17,9 @@ import numpy as np
 from confir.arrays import Bytes, Floats, Integers
 from confir.data.exclusions import NOTHING_EXCLUDED, Exclusions, warn_of_identical
 from confir.data.formats.format import NameBy, RunSource
+from confir.data.ids import Docids
 from confir.data.long_tables.spill_folder import DistinctKeys, close_unneeded
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists.docids import Docids
 from confir.data.ranked_lists.held_lists import HeldLists
 from confir.data.ranked_lists.rankings import Rankings
 from confir.data.run import TiePrecision
@@ -208,7 +208,7 @@ class _StoringScanner(JudgedScanner):
         """The docids of the qrels."""
         starts = self.documents.starts
         listed = Docids(self.documents.text, starts[:-1], (np.diff(starts) - 1).astype(np.int32))
-        return listed.take(self.judged_rows)
+        return listed[self.judged_rows]
 
     def count_mentioned(self) -> int:
         """Return the number of docids in lists and qrels."""

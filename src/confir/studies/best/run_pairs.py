@@ -197,7 +197,7 @@ def pairs_by_measure(
 
 def _observed_pairs(found: MeasureSample) -> RunPairs:
     """Return all pairs of runs by one measure as observed, without replicates."""
-    sample, runs = found.sample, found.sample.columns
+    sample, runs = found.sample, len(found.sample.labels)
     units = float(sample.unit_counts(np.array([sample.topics]))[0])
     difference, se, sums, df = _differences(sample)
     above = np.triu_indices(runs, 1)
@@ -234,7 +234,7 @@ def _differences(sample: Sample) -> tuple[Floats, Floats, Floats, float]:
 
     All but the fewest degrees of freedom are runs × runs.
     """
-    runs, df = sample.columns, sample.largest_df
+    runs, df = len(sample.labels), sample.largest_df
     difference, errors, sums = (np.zeros((runs, runs)) for _ in range(3))
     first, second = (side.astype(np.int64) for side in np.triu_indices(runs, 1))
     width = max(1, MOST_NUMBERS // sample.rows) if sample.rows else len(first)

@@ -216,7 +216,9 @@ class Chance(Result):
             best = is_best(np.array([record["score"] for record in own])) & ~differ[m]
             tested = any(not math.isnan(record["p"]) for record in own)
             for row, record, is_bold in zip(rows, own, best.tolist(), strict=True):
-                row.update({measure: _score_text(record), f"best {measure}": is_bold})
+                text = f"{number_text(record['score'])} ({number_text(record['corrected'])})"
+                row[measure] = "–" if math.isnan(record["score"]) else text
+                row[f"best {measure}"] = is_bold
                 if not shared:
                     row[f"chance, {measure}"] = _chance_text(record)
                 if tested:
@@ -263,12 +265,6 @@ def p_or_bound(record: Record) -> str:
     if value < _SMALLEST_P:
         return f"<{_SMALLEST_P:g}"
     return f"{'<' if record['p_low'] == 0 else ''}{value:.2g}"
-
-
-def _score_text(record: Record) -> str:
-    if math.isnan(record["score"]):
-        return "–"
-    return f"{number_text(record['score'])} ({number_text(record['corrected'])})"
 
 
 def _chance_text(record: Record) -> str:

@@ -133,7 +133,8 @@ def compare_with_chance(
         rel, depth = experiment.rules.rel, experiment.rules.depth
         scores = evaluate(experiment, measures=measures) if scores is None else scores
         qrels = experiment.qrels
-    qrels = as_qrels(qrels)
+    elif not isinstance(qrels, Qrels):
+        qrels = as_qrels(qrels)
     scores = None if scores is None else as_scores(scores)
     refuse_design(None if scores is None else scores.design, "the comparison with chance")
     if scores is None or measures is not None:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from confir.arguments import as_choice
-from confir.data.result import Record
 from confir.number_text import p_text, percent, topics_text
 from confir.report.charts import (
     COLOURS,
@@ -22,9 +21,12 @@ from confir.report.charts import (
     topic_axis,
 )
 from confir.studies.collection.collection_differences import CollectionDifferences
-from confir.studies.collection.collection_means import CollectionMeans, summary_name
+from confir.studies.collection.collection_means import (
+    CollectionMeans,
+    CollectionVariance,
+    summary_name,
+)
 from confir.studies.collection.collection_topics import CollectionTopics
-from confir.studies.collection.collection_variance import CollectionVariance
 from confir.studies.comparison.verdicts import BETTER, IDENTICAL, INCONCLUSIVE, WORSE
 
 # Height of an interval if a run has several.
@@ -34,7 +36,11 @@ _METHOD_ROW = 11
 def collection_chart(means: CollectionMeans) -> Any:
     """Return means with intervals over collections: one panel per summary, one row per run."""
     alt = import_altair()
-    records = [record | {"panel": _panel(record, means)} for record in means.to_records()]
+    records = []
+    for record in means.to_records():
+        of_measure = f"{record['measure']}, " if len(means.measures) > 1 else ""
+        panel = of_measure + summary_name(record["summary"], means.measures)
+        records.append(record | {"panel": panel})
     panels = list(dict.fromkeys(record["panel"] for record in records))
     order = names_best_first([r for r in records if r["panel"] == panels[0]], "mean")
     methods = list(means.methods)
@@ -59,16 +65,13 @@ def collection_chart(means: CollectionMeans) -> Any:
     title = f"mean with {percent(means.level)} interval" + (
         "" if several else f" over collections ({methods[0]})"
     )
-    layers = alt.layer(*_interval_layers(base, "mean", title, 36)).properties(
-        width=260, height=alt.Step(_METHOD_ROW) if several else step
-    )
+    low = alt.X("low:Q", title=title, scale=alt.Scale(zero=False))
+    limits = base.mark_rule(strokeWidth=2).encode(x=low, x2=alt.X2("high:Q"))
+    dots = base.mark_point(filled=True, size=36, opacity=1).encode(x=alt.X("mean:Q"))
+    height = alt.Step(_METHOD_ROW) if several else step
+    layers = alt.layer(limits, dots).properties(width=260, height=height)
     heading = f"Means over {topics_text(means.topics)}, on similar collections of documents"
     return styled(in_panels(layers, "panel", panels, columns=3), heading)
-
-
-def _panel(record: Record, means: CollectionMeans) -> str:
-    name = summary_name(record["summary"], means.measures)
-    return name if len(means.measures) == 1 else f"{record['measure']}, {name}"
 
 
 def collection_topic_chart(
@@ -156,9 +159,10 @@ def collection_difference_chart(differences: CollectionDifferences) -> Any:
     )
     title = f"difference with {percent(differences.level)} interval"
     zero = plain.mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.X("zero:Q", title=title))
-    layers = alt.layer(zero, *_interval_layers(base, "difference", title, 40)).properties(
-        width=280, height=step
-    )
+    low = alt.X("low:Q", title=title, scale=alt.Scale(zero=False))
+    limits = base.mark_rule(strokeWidth=2).encode(x=low, x2=alt.X2("high:Q"))
+    dots = base.mark_point(filled=True, size=40, opacity=1).encode(x=alt.X("difference:Q"))
+    layers = alt.layer(zero, limits, dots).properties(width=280, height=step)
     heading = f"Differences from {differences.baseline}, on similar collections of documents"
     return styled(in_panels(layers, "panel", panels), heading)
 
@@ -212,13 +216,3 @@ def collection_variance_chart(
     )
     against = "" if variance.baseline is None else f" of differences from {variance.baseline}"
     return styled(in_panels(bars, "panel", panels), f"Where the variance{against} comes from")
-
-
-def _interval_layers(base: Any, field: str, title: str, size: int) -> list[Any]:
-    """Return a line from ``low`` to ``high`` and a dot at a field, along the x axis of a chart."""
-    alt = import_altair()
-    low = alt.X("low:Q", title=title, scale=alt.Scale(zero=False))
-    return [
-        base.mark_rule(strokeWidth=2).encode(x=low, x2=alt.X2("high:Q")),
-        base.mark_point(filled=True, size=size, opacity=1).encode(x=alt.X(f"{field}:Q")),
-    ]

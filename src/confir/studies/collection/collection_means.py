@@ -1,4 +1,4 @@
-"""Means with intervals over similar collections ([Cormack2006] §8).
+"""Means over similar collections ([Cormack2006] §8): their intervals, and where their variance comes from.
 
 MAP, logit MAP and geometric MAP: by the bootstrap of the mean, over new topics as well, or from the
 standard deviations of the single topics.
@@ -15,6 +15,7 @@ from confir.arguments import as_choices, as_flag, as_level
 from confir.arrays import Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.defaults import LEVEL, LOGIT_EPSILON
+from confir.errors import InvalidValueError
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import DEFAULT_SCORE_METHOD
 from confir.intervals.standard_error import (
@@ -25,6 +26,7 @@ from confir.intervals.standard_error import (
 from confir.number_text import percent, topics_text
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_replicates import DocumentReplicates
+from confir.resampling.kinds import against
 from confir.resampling.statistics import SUMMARIES
 from confir.resampling.variance_components import mean_over_topics
 from confir.studies.collection.collection_topics import topic_intervals
@@ -211,3 +213,90 @@ def _parametric_limits(
     half = two_sided_normal(level) * np.sqrt(variance) / topics
     mean = mean_over_topics(terms.T)
     return Limits(mean - half, mean + half)
+
+
+@result
+class CollectionVariance(Result):
+    """Variance components of means: arrays are runs × measures × summaries.
+
+    Attributes
+    ----------
+    runs, measures, summaries
+        Names.
+    baseline
+        The run that others are compared with; None for the means themselves.
+    topics, documents, interaction
+        Variance components: some topics are easier than others; a collection shifts all scores
+        alike; a collection suits some topics better than others.
+    total
+        Their sum: the variance over new topics and a new collection.
+    replicates
+        Number of replicates.
+    """
+
+    runs: tuple[str, ...] = axis("run")
+    measures: tuple[str, ...] = axis("measure")
+    summaries: tuple[str, ...] = axis("summary")
+    baseline: str | None = constant(column="against")
+    topics: Floats = over("run", "measure", "summary")
+    documents: Floats = over("run", "measure", "summary")
+    interaction: Floats = over("run", "measure", "summary")
+    total: Floats = over("run", "measure", "summary")
+    replicates: int
+
+    record_columns = (
+        *("run", "against", "measure", "summary"),
+        *("topics", "documents", "interaction", "total"),
+    )
+
+
+def decompose_variance(
+    sample: DocumentReplicates,
+    *,
+    baseline: str | None = None,
+    summaries: Sequence[str] = ("mean", "logit-mean"),
+    epsilon: float = LOGIT_EPSILON,
+) -> CollectionVariance:
+    """Return how much of the variance of means comes from topics, documents, and interaction.
+
+    Parameters
+    ----------
+    sample
+        What `resample_documents` returns.
+    baseline
+        Decompose differences from this run instead of the means themselves.
+    summaries
+        Names in SUMMARIES.
+    epsilon
+        Distance from 0 and 1 to which scores are clipped before the logit.
+
+    Examples
+    --------
+    >>> sample = confir.sample_collection()
+    >>> drawn = confir.resample_documents(sample.qrels, sample.runs[2:4], "AP", replicates=50)
+    >>> confir.decompose_variance(drawn)
+    CollectionVariance(run: 2, measure: 1, summary: 2, baseline=None)
+    """
+    check_document_replicates(sample, epsilon)
+    summaries = as_choices("summaries", summaries, SUMMARIES, "summary")
+    if len(sample.topics) < 2:
+        raise InvalidValueError("there is one topic; a variance over topics needs at least 2")
+    parts = []
+    for summary in summaries:
+        over = CollectionSample.of(sample, summary, epsilon)
+        over = over if baseline is None else against(over, baseline)
+        found = over.components()
+        columns = (found.topics, found.documents, found.interaction)
+        parts.append([column.reshape(over.shape) for column in columns])
+    topics, documents, interaction = np.moveaxis(np.array(parts), 0, -1)
+    return CollectionVariance(
+        runs=tuple(run for run in sample.runs if run != baseline),
+        measures=sample.measures,
+        summaries=tuple(summaries),
+        baseline=baseline,
+        topics=topics,
+        documents=documents,
+        interaction=interaction,
+        total=topics + documents + interaction,
+        replicates=sample.replicates,
+    )

@@ -272,7 +272,7 @@ def _variance(
 ) -> Answer:
     from confir.cli.answers import Answer
     from confir.order import best_first
-    from confir.studies.collection.collection_variance import decompose_variance
+    from confir.studies.collection.collection_means import decompose_variance
     from confir.studies.collection.table import collection_variance_table, variance_note
 
     result = decompose_variance(sample, baseline=baseline, epsilon=statistics.epsilon)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,10 +16,14 @@ from confir.report.contents import Contents
 from confir.report.messages import isolated
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.report.tables import Table
-from confir.resampling.document_bootstrap import resample_lists, resampled_measures
+from confir.resampling.list_resampling import resample_lists, resampled_measures
 from confir.studies.collection.chart import collection_chart, collection_variance_chart
-from confir.studies.collection.collection_means import CollectionMeans, summarise_means
-from confir.studies.collection.collection_variance import CollectionVariance, decompose_variance
+from confir.studies.collection.collection_means import (
+    CollectionMeans,
+    CollectionVariance,
+    decompose_variance,
+    summarise_means,
+)
 from confir.studies.collection.table import (
     collection_table,
     collection_variance_table,
@@ -45,15 +49,14 @@ class CollectionContents:
         Variance components of the means.
     difference_variance
         Those of the other runs' differences from the baseline, or from the best; None for one run.
+    order
+        The runs, best first; runs without a mean last.
     """
 
     means: CollectionMeans
     variance: CollectionVariance
     difference_variance: CollectionVariance | None
-
-    def order(self) -> list[str]:
-        """Return the runs, best first; runs without a mean last."""
-        return [self.means.runs[place] for place in best_first(self.means.mean[:, 0, 0])]
+    order: list[str]
 
 
 def _gather_all(scope: Scope) -> CollectionContents:
@@ -75,18 +78,18 @@ def _gather_all(scope: Scope) -> CollectionContents:
     means = summarise_means(
         sample, level=settings.level, summaries=("mean",), methods=("bootstrap",)
     )
-    alone = CollectionContents(means, decompose_variance(sample, summaries=("mean",)), None)
-    if len(sample.runs) < 2:
-        return alone
-    best = settings.baseline or alone.order()[0]
-    of_differences = decompose_variance(sample, baseline=best, summaries=("mean",))
-    return replace(alone, difference_variance=of_differences)
+    variance, of_differences = decompose_variance(sample, summaries=("mean",)), None
+    order = [means.runs[place] for place in best_first(means.mean[:, 0, 0])]
+    if len(order) > 1:
+        best = settings.baseline or order[0]
+        of_differences = decompose_variance(sample, baseline=best, summaries=("mean",))
+    return CollectionContents(means, variance, of_differences, order)
 
 
 def _figures(contents: Contents, _: tuple[float, ...]) -> Iterator[Figure]:
     found: CollectionContents = contents["collection"]
     yield Figure("collection", collection_chart(found.means), by_run=True)
-    drawing = collection_variance_chart(found.variance, order=found.order())
+    drawing = collection_variance_chart(found.variance, order=found.order)
     yield Figure("variance", drawing, by_run=True)
 
 
@@ -95,7 +98,7 @@ def _tables(contents: Contents) -> Iterator[tuple[str, Table]]:
     means, variance = found.means, found.variance
     yield "collection", collection_table(means)
     note = variance_note(variance, int(means.topics.max()))
-    yield "variance", collection_variance_table(variance, note, order=found.order())
+    yield "variance", collection_variance_table(variance, note, order=found.order)
 
 
 def _conclusion(contents: Contents) -> str:
@@ -103,7 +106,7 @@ def _conclusion(contents: Contents) -> str:
     found: CollectionContents | None = contents["collection"]
     if found is None or found.difference_variance is None:
         return ""
-    variance, order = found.difference_variance, found.order()
+    variance, order = found.difference_variance, found.order
     baseline = contents.settings.baseline
     best, runner_up = order[:2]
     if baseline is not None:
@@ -116,24 +119,18 @@ def _conclusion(contents: Contents) -> str:
         float(part[place, 0, 0]) / total
         for part in (variance.topics, variance.documents, variance.interaction)
     )
+    shares = {"topics": topics, "documents": documents, "the interaction": both}
+    alike = [name for name, share in shares.items() if max(shares.values()) - share < _ABOUT_EQUAL]
+    if len(alike) > 1:
+        largest = f"{', '.join(alike[:-1])} and {alike[-1]} contribute about equally"
+    else:
+        largest = f"{alike[0]} contribute{'s' if alike == ['the interaction'] else ''} most"
     return (
         f"Of the variance of the difference between {isolated(best)} and "
         f"{isolated(runner_up)} by {variance.measures[0]}, {share_words(topics)} comes from the "
         f"choice of topics, {share_words(documents)} from the documents and "
-        f"{share_words(both)} from their interaction: {_largest_part(topics, documents, both)}."
+        f"{share_words(both)} from their interaction: {largest} to the uncertainty."
     )
-
-
-def _largest_part(topics: float, documents: float, interaction: float) -> str:
-    """Return which part of the variance is the largest, or which are, in words."""
-    shares = {"topics": topics, "documents": documents, "the interaction": interaction}
-    largest = max(shares.values())
-    alike = [name for name, share in shares.items() if largest - share < _ABOUT_EQUAL]
-    if len(alike) == 1:
-        verb = "contributes" if largest == interaction else "contribute"
-        return f"{alike[0]} {verb} most to the uncertainty"
-    joined = " and ".join((", ".join(alike[:-1]), alike[-1]))
-    return f"{joined} contribute about equally to the uncertainty"
 
 
 SECTION: Section[Contents] = Section(

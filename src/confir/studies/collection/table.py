@@ -14,8 +14,11 @@ from confir.order import best_first, is_best
 from confir.report.result_table import records_table
 from confir.report.tables import Cell, Table, topics_column
 from confir.resampling.document_replicates import DocumentReplicates
-from confir.studies.collection.collection_means import CollectionMeans, summary_name
-from confir.studies.collection.collection_variance import CollectionVariance
+from confir.studies.collection.collection_means import (
+    CollectionMeans,
+    CollectionVariance,
+    summary_name,
+)
 
 # The variance components.
 _PARTS = ("topics", "documents", "interaction")

@@ -219,7 +219,7 @@ def correct_scores(
     shape = len(scores.runs), len(scores.measures)
     apart = replace(people, values=(values.model - values.human,), support=weight < 0)
     bias = find_intervals(
-        apart, [(METHODS[DEFAULT_METHOD],) * whole.columns], [level], 1, generator
+        apart, [(METHODS[DEFAULT_METHOD],) * len(whole.labels)], [level], 1, generator
     )[0]
     n, more = len(values.human), len(values.rest)
     by_human, by_both = (

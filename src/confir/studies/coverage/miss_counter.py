@@ -18,7 +18,6 @@ from confir.intervals.interval import ABOVE, BELOW, INSIDE, UNDEFINED, tie_dista
 from confir.intervals.method import Method
 from confir.intervals.probe import CountedProbe, Probe
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.replicates import topic_draws
 from confir.resampling.topic_sample import TopicSample
 from confir.stored_results import Arrays
 
@@ -55,7 +54,7 @@ class MissCounter:
         """Return the number of misses of some samples."""
         samples, of_samples, of_replicates = task
         outer, inner = np.random.default_rng(of_samples), np.random.default_rng(of_replicates)
-        shape = (len(self.methods), len(self.levels), self.population.columns)
+        shape = (len(self.methods), len(self.levels), len(self.population.labels))
         result: Arrays = {
             **{name: np.zeros(shape, np.int64) for name in ("below", "above", "undefined")},
             **{name: np.zeros(shape[:2], np.int64) for name in ("missed", "missed_squared")},
@@ -65,7 +64,7 @@ class MissCounter:
         }
         kernels = compile_kernels() if self.counted else None
         side_by_side = self.closed or kernels is not None
-        size = self.size * self.population.columns
+        size = self.size * len(self.population.labels)
         together = max(1, _SIDE_BY_SIDE // size) if side_by_side else 1
         for start in range(0, samples, together):
             number = min(together, samples - start)
@@ -73,7 +72,7 @@ class MissCounter:
                 topics = np.array([self._draw(outer) for _ in range(number)])
                 means = self.population.drawn_often(topics).distribution(slice(None), None, ("se",))
                 probe = Probe(means, np.tile(self.truth, number))
-                missed = self._count(probe, slice(0, self.population.columns), result)
+                missed = self._count(probe, slice(0, len(self.population.labels)), result)
             elif kernels is not None:
                 missed = self._by_counting(number, outer, inner, kernels, result)
             else:
@@ -91,7 +90,7 @@ class MissCounter:
         own_seed = int(inner.integers(2**63))
         weights = sample.draw(self.replicates, inner) if "replicates" in needs else None
         missed = np.zeros((len(self.methods), len(self.levels), 1), np.int64)
-        for block in _blocks(self.population.columns, max(1, _BLOCK // self.replicates)):
+        for block in _blocks(len(self.population.labels), max(1, _BLOCK // self.replicates)):
             distribution = replace(
                 sample.distribution(block, weights, needs), seed=own_seed, draws=self.replicates
             )
@@ -112,12 +111,12 @@ class MissCounter:
         blocks = [
             _CountedBlock.of(self, columns, topics)
             for columns in _blocks(
-                self.population.columns, max(1, _COUNTED_BLOCK // self.replicates)
+                len(self.population.labels), max(1, _COUNTED_BLOCK // self.replicates)
             )
         ]
         for number, sample in enumerate(topics):
             inner.integers(2**63)  # as _by_arrays draws a seed here
-            drawn = topic_draws(self.size, self.replicates, inner)
+            drawn = inner.integers(0, self.size, (self.replicates, self.size), dtype=np.int64)
             # A topic drawn more than once has a larger weight, at no extra cost.
             occurs = np.bincount(sample, minlength=self.population.topics) > 0
             weights = np.empty((self.replicates, np.count_nonzero(occurs)))

@@ -156,7 +156,7 @@ def count_misses(
     truth = population.population_means()
     if np.isnan(truth).all():
         raise InvalidValueError("there are no scores; expected at least two topics with a score")
-    cells = samples * replicates * population.columns
+    cells = samples * replicates * len(population.labels)
     counter = MissCounter(
         population=cast("TopicSample", population),  # other kinds are neither counted nor closed
         truth=truth,

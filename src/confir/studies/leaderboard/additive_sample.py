@@ -42,7 +42,7 @@ class BoardSample(Sample):
     def by_measure(self, what: str) -> list[MeasureSample]:
         """Return all runs, by the one measure."""
         del what
-        every = np.ones(self.columns, np.bool_)
+        every = np.ones(len(self.labels), np.bool_)
         runs = self.chosen(slice(None))
         return [MeasureSample(every, runs, self.topics)]
 
@@ -139,7 +139,7 @@ class AdditiveSample(BoardSample):
 
     def chosen(self, columns: Any) -> Self:
         """Return some columns of macro means, as a one-dimensional sample."""
-        places = np.arange(self.columns)[columns]
+        places = np.arange(len(self.labels))[columns]
         return self._labelled(
             places,
             support=self.support[places],
@@ -183,12 +183,12 @@ class AdditiveSample(BoardSample):
     ) -> Iterator[tuple[PairDraws, int]]:
         """Yield differences between all columns in replicates of a multivariate t."""
         covariance = self.parts.sum(axis=0)[np.ix_(self.plus, self.plus)]
-        first, second = np.triu_indices(self.columns, 1)
+        first, second = np.triu_indices(len(self.labels), 1)
         df = self.largest_df
         if len(first):
             every = replace(self, plus=self.plus[second], minus=self.plus[first])
             df = float(every.variances()[1].min())
-        for size in sizes_in_memory(replicates, self.columns, self.columns):
+        for size in sizes_in_memory(replicates, len(self.labels), len(self.labels)):
             drawn = draw_normal_means(covariance, size, rng)
             scale = rng.chisquare(df, size) / df
             yield StudentDraws(covariance, self.units, drawn, scale), size

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
-from confir.cli.completion import measure_names
 from confir.cli.input import Inputs, reading_options
 from confir.cli.input_options import DESIGN
 from confir.cli.output import Output
@@ -27,29 +26,17 @@ if TYPE_CHECKING:
 _WINS = "Wins"
 _EXAMPLE = "confir leaderboard beir/*/ -m nDCG@10"
 
-_MeasureOption = Annotated[
-    list[str] | None,
-    Option(
-        "The measure; by default nDCG@10 of runs, and for score tables the one in them.",
-        "NAME",
-        panel=options.INPUT_PANEL,
-        names=("-m", "--measure"),
-        measures=True,
-        complete=measure_names,
-        short=True,
-    ),
-]
+_MEASURE = options.measures_option(
+    "The measure; by default nDCG@10 of runs, and for score tables the one in them."
+)
 
-_HumanOption = Annotated[
-    str | None,
-    Option(
-        "Name of human qrels of some topics in each folder, whose qrels are a model's (or a path with "
-        "{dataset}): each dataset is corrected by itself. With tables, a table by human judgements with a column dataset.",
-        "NAME",
-        panel=options.HUMAN_PANEL,
-        path=PathRole.READ,
-    ),
-]
+_HUMAN = Option(
+    "Name of human qrels of some topics in each folder, whose qrels are a model's (or a path with "
+    "{dataset}): each dataset is corrected by itself. With tables, a table by human judgements with a column dataset.",
+    "NAME",
+    panel=options.HUMAN_PANEL,
+    path=PathRole.READ,
+)
 
 VIEWS = Views(
     View("best", "which runs may be the best, and the means of all datasets", "board"),
@@ -102,7 +89,7 @@ def leaderboard_command(
     inputs: Annotated[
         Inputs,
         Without("qrels", "runs", "scores", "bounded", *DESIGN),
-        Instead(measure=_MeasureOption, human=_HumanOption),
+        Instead(measure=_MEASURE, human=_HUMAN),
     ],
     design: Annotated[
         str | None,

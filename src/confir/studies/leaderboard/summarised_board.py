@@ -163,13 +163,13 @@ class SummarisedBoard(BoardSample):
 
     def chosen(self, columns: Any) -> Self:
         """Return some columns of means, as a one-dimensional sample."""
-        if np.arange(self.columns)[columns].tolist() != list(range(self.columns)):
+        if np.arange(len(self.labels))[columns].tolist() != list(range(len(self.labels))):
             raise UnsupportedMethodError("all runs of a board are compared")
-        return replace(self, shape=(self.columns,))
+        return replace(self, shape=(len(self.labels),))
 
     def _contrast(self, plus: Integers, minus: Integers) -> Self:
         """Return differences between runs, whose moments all passes have found."""
-        number = np.zeros((self.columns, self.columns), np.int64)
+        number = np.zeros((len(self.labels), len(self.labels)), np.int64)
         number[self.first, self.second] = number[self.second, self.first] = np.arange(
             len(self.first)
         )

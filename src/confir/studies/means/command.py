@@ -14,7 +14,8 @@ from confir.cli.parameters import Option, PathRole, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, counted
 from confir.studies.ties.command import Ties
-from confir.studies.unjudged.command import DOUBT_OPTIONS, Beside, Doubts, Unjudged
+from confir.studies.unjudged.command import Unjudged
+from confir.studies.unjudged.compared_means_command import DOUBT_OPTIONS, Beside, Doubts
 
 if TYPE_CHECKING:
     from confir.cli.answers import Answer

@@ -84,7 +84,7 @@ def planned_differences(sample: AnySample, baseline: str | None, *, by_partner: 
         return against(sample, baseline)
     if not by_partner:
         return sample
-    return sample.contrast(np.arange(sample.columns).reshape(sample.shape), partners(sample))
+    return sample.contrast(np.arange(len(sample.labels)).reshape(sample.shape), partners(sample))
 
 
 def partners(sample: Sample) -> Integers:

@@ -296,10 +296,10 @@ def _plan_goal(
     sample = planned_differences(runs, terms.baseline, by_partner=by_partner)
     pilot = measure_pilot(sample)
     given = math.nan if difference is None or difference == OBSERVED else float(difference)
-    step = np.abs(pilot.mean) if difference == OBSERVED else np.full(sample.columns, given)
+    step = np.abs(pilot.mean) if difference == OBSERVED else np.full(len(sample.labels), given)
     rule = GoalRule(
         goal=goal,
-        size=step if half_width is None else np.full(sample.columns, half_width),
+        size=step if half_width is None else np.full(len(sample.labels), half_width),
         power=terms.power,
         criterion=planned_criterion(runs, pilot, terms.family, terms.baseline, terms.level),
         largest=np.where(np.tile(bounded_measures(scores), sample.shape[0]), 1.0, np.inf),

@@ -25,15 +25,12 @@ _EXAMPLE = "confir reproduce bm25.run new/bm25.run --qrels qrels.txt"
 # Options that are about scores, and need qrels.
 _OF_SCORES = ("measure", "rel", "missing", "intents", *DESIGN, "baseline_runs", "margin")
 
-QrelsOption = Annotated[
-    str | None,
-    Option(
-        "Qrels file, or irds:DATASET; without it, only the lists are compared.",
-        "QRELS",
-        names=("--qrels",),
-        path=PathRole.READ,
-    ),
-]
+_QRELS = Option(
+    "Qrels file, or irds:DATASET; without it, only the lists are compared.",
+    "QRELS",
+    names=("--qrels",),
+    path=PathRole.READ,
+)
 
 
 def reproduce_command(
@@ -45,7 +42,7 @@ def reproduce_command(
     inputs: Annotated[
         Inputs,
         Without("scores", "columns", "bounded", "select", "top", *JUDGED),
-        Instead(qrels=QrelsOption),
+        Instead(qrels=_QRELS),
     ],
     baseline_runs: Annotated[
         tuple[str, str] | None,

@@ -25,7 +25,7 @@ from confir.arguments import (
 )
 from confir.arrays import Booleans, Integers
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
-from confir.data.ranked_lists.docids import Docids
+from confir.data.ids import Docids
 from confir.data.ranked_lists.held_lists import HeldLists
 from confir.data.reading_rules import ReadingOptions, takes_rules
 from confir.defaults import DOCUMENT_REPLICATES, LEVEL, LOGIT_EPSILON, SEED, SPLITS
@@ -34,8 +34,8 @@ from confir.intervals.method_list import fields_needed, methods_over
 from confir.intervals.standard_error import check_epsilon
 from confir.measures.evaluation import check_topics, chosen_measures
 from confir.measures.measure import Measure
-from confir.resampling.document_bootstrap import resample_lists
 from confir.resampling.document_replicates import DocumentReplicates
+from confir.resampling.list_resampling import resample_lists
 from confir.resampling.replicates import Rng
 from confir.studies.collection.collection_means import summarise_means
 from confir.studies.collection.collection_topics import is_average_precision, summarise_topics

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from confir.cli import options
-from confir.studies.unjudged.command import Doubts
+from confir.studies.unjudged.compared_means_command import Doubts
 
 if TYPE_CHECKING:
     from confir.measures.lists_and_scores import ListsAndScores

@@ -19,7 +19,7 @@ from confir.measures.lists_and_scores import BlockStudy, ListsAndScores, read_li
 from confir.measures.measure import Compute, Measure
 from confir.measures.tied_scores import extreme_lists
 from confir.parallel import Progress
-from confir.studies.unjudged.compared_means import ComparedMeans, compare_means
+from confir.studies.unjudged.compared_means import ComparedMeans
 
 # What is shown of ties, by treatment.
 TIE_NOTES = {
@@ -58,6 +58,9 @@ class TieBounds(ComparedMeans):
         *("run", "measure", "topics", "mean", "lowest", "expected", "highest", "tied"),
     )
     share = "tied"
+    chart_title = "Bounds over all orders of tied documents"
+    chart_words = "bounds (grey), expected mean (diamond)"
+    chart_point = "expected"
 
     def note(self) -> str:
         """Return what the columns are."""
@@ -115,17 +118,11 @@ def bound_scored_ties(scored: ListsAndScores) -> TieBounds:
 
 def study_ties(scored: ListsAndScores) -> BlockStudy:
     """Return how `bound_scored_ties` is computed."""
-    return BlockStudy(scored.lists, partial(_score_orders, scored), partial(_as_bounds, scored))
-
-
-def _as_bounds(scored: ListsAndScores, found: Floats) -> TieBounds:
-    """Return the bounds from lowest, expected and highest scores: measures × runs × topics."""
     runs = [scored.lists.runs.index(run) for run in scored.scores.runs]
     tied, _ = count_ties(scored.lists, scored.rules.tie_precision)
     share = tied / np.maximum(scored.lists.depth.sum(axis=1), 1)
-    lowest, expected, highest = map(scored.scores_of, found)
-    fields = compare_means(scored.scores, lowest=lowest, expected=expected, highest=highest)
-    return TieBounds(**fields, tied=share[runs])
+    finish = partial(TieBounds.of, scored, tied=share[runs])
+    return BlockStudy(scored.lists, partial(_score_orders, scored), finish)
 
 
 def _score_orders(scored: ListsAndScores, lists: HeldLists) -> Floats:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from confir.arguments import as_choice
-from confir.data.result import Record
 from confir.report.charts import (
     COLOURS,
     INK,
@@ -35,7 +34,15 @@ def topic_score_chart(
     alt = import_altair()
     scores = topics.scores
     chosen_run, chosen_measure = run or topics.run or scores.runs[0], measure or scores.measures[0]
-    records = topic_records(topics, chosen_run, chosen_measure)
+    as_choice("run", chosen_run, scores.runs)
+    as_choice("measure", chosen_measure, scores.measures)
+    column = scores.select(run=chosen_run, measure=chosen_measure).values.reshape(-1).tolist()
+    score = dict(zip(scores.topics, column, strict=True))
+    records = [
+        record | {"score": score[record["topic"]]}
+        for record in topics.to_records()
+        if record["measure"] == chosen_measure
+    ]
     axis, width = topic_axis(alt, scores.topics, len(records))
     base = alt.Chart().encode(
         x=alt.X(
@@ -58,16 +65,3 @@ def topic_score_chart(
     return styled(
         drawing, f"{chosen_run} on each {scores.unit_name}; grey: range and median of all runs"
     )
-
-
-def topic_records(topics: TopicDifficulty, run: str, measure: str) -> list[Record]:
-    """Return the records of the topics, hardest first, each with the score of a run."""
-    as_choice("run", run, topics.scores.runs)
-    as_choice("measure", measure, topics.scores.measures)
-    column = topics.scores.select(run=run, measure=measure).values.reshape(-1).tolist()
-    score = dict(zip(topics.scores.topics, column, strict=True))
-    return [
-        record | {"score": score[record["topic"]]}
-        for record in topics.to_records()
-        if record["measure"] == measure
-    ]

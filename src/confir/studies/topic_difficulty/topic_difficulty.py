@@ -160,15 +160,15 @@ def _discrimination(values: Floats) -> Floats:
     used = there & ~np.isnan(rest)
     runs = used.sum(axis=1)
 
-    def centred(part: Floats) -> Floats:
-        held = np.where(used, part, 0.0)
-        mean = held.sum(axis=1, keepdims=True) / np.maximum(runs, 1)[:, None]
-        return np.where(used, part - mean, 0.0)
-
-    own, mean = centred(filled), centred(np.where(used, rest, 0.0))
-    size = np.sqrt((own**2).sum(axis=1) * (mean**2).sum(axis=1))
+    centred = []
+    for part in (filled, rest):
+        known = np.where(used, part, 0.0)
+        mean = known.sum(axis=1, keepdims=True) / np.maximum(runs, 1)[:, None]
+        centred.append(np.where(used, known - mean, 0.0))
+    own, others_mean = centred
+    size = np.sqrt((own**2).sum(axis=1) * (others_mean**2).sum(axis=1))
     enough = (runs >= _LEAST_RUNS) & (size > 1e-12)
     correlation: Floats = np.divide(
-        (own * mean).sum(axis=1), size, out=np.full(size.shape, np.nan), where=enough
+        (own * others_mean).sum(axis=1), size, out=np.full(size.shape, np.nan), where=enough
     )
     return correlation

@@ -14,7 +14,7 @@ from confir.cli.parameters import refuse_options
 from confir.defaults import CHART_ENDINGS
 from confir.errors import InvalidValueError, SmallSampleWarning, counted, warn_caller
 from confir.studies.gate.command import GATE_OPTIONS
-from confir.studies.unjudged.command import DOUBT_OPTIONS
+from confir.studies.unjudged.compared_means_command import DOUBT_OPTIONS
 
 if TYPE_CHECKING:
     from confir.cli.answers import Answer

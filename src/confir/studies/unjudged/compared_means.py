@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, Self
 
 from confir.arrays import Floats, Integers
-from confir.data.result import Result, axis, over, result
+from confir.data.chart_marks import LIMITS_LINE, IntervalChart, Mark, dot, numbers, texts
+from confir.data.result import Record, Result, axis, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
+from confir.intervals.interval import Interval
+from confir.measures.lists_and_scores import ListsAndScores
+from confir.number_text import percent
+
+_RANGE = 7  # width of a line: bounds are drawn behind intervals
 
 
 @result
@@ -24,6 +31,8 @@ class ComparedMeans(Result):
         Names of the bounds or estimates, each a field.
     share
         The share of documents that the table shows.
+    chart_title, chart_words, chart_point
+        What the ranges of the chart are, how they are drawn, and a further number that is drawn.
     """
 
     runs: tuple[str, ...] = axis("run")
@@ -34,6 +43,9 @@ class ComparedMeans(Result):
 
     beside: ClassVar[tuple[str, ...]] = ("lowest", "highest")
     share: ClassVar[str] = "judged"
+    chart_title: ClassVar[str] = ""
+    chart_words: ClassVar[str] = "bounds (grey)"
+    chart_point: ClassVar[str] = ""
 
     row_order = ("measure", "run")
     best_by = "mean"
@@ -47,18 +59,57 @@ class ComparedMeans(Result):
             self.share: TableColumn(Role.SHARE),
         }
 
+    def interval_chart(
+        self, interval: Interval | None = None, records: Sequence[Record] | None = None
+    ) -> IntervalChart:
+        """Return a chart of means with ranges, and with sampling intervals where they are given.
 
-def compare_means(scores: Scores, **others: Scores) -> dict[str, Any]:
-    """Return the fields that results share: names, scores and their means, and those of others.
+        Parameters
+        ----------
+        interval
+            Sampling intervals of the same means.
+        records
+            With the ends of the ranges, lowest and highest; by default the result's own.
+        """
+        drawn = self.to_records() if records is None else records
+        columns = ["mean", "lowest", "highest", *([self.chart_point] if self.chart_point else [])]
+        marks = [Mark("lowest", "highest", _RANGE, "grey", opacity=0.45), dot("mean")]
+        axis = f"mean with {self.chart_words}"
+        if interval is not None:
+            limits = {(r["run"], r["measure"]): r for r in interval.to_records()}
+            for record in drawn:
+                found = limits[record["run"], record["measure"]]
+                record.update({"low": found["low"], "high": found["high"]})
+            columns += ["low", "high"]
+            marks.insert(1, LIMITS_LINE)
+            axis = f"{axis} and {percent(interval.level)} interval ({interval.method})"
+        if self.chart_point:
+            marks.append(dot(self.chart_point, "orange", "diamond"))
+        tooltip = (*texts("run", "measure"), *numbers(*columns))
+        return IntervalChart(self.chart_title, drawn, marks, axis, tooltip)
 
-    ``lowest=…`` gives the fields ``lowest_scores`` and ``lowest``.
-    """
-    return {
-        "runs": scores.runs,
-        "measures": scores.measures,
-        "scores": scores,
-        "topics": scores.topic_counts(),
-        "mean": scores.mean(),
-        **{f"{name}_scores": one for name, one in others.items()},
-        **{name: one.mean() for name, one in others.items()},
-    }
+    @classmethod
+    def of(cls, scored: ListsAndScores, found: Iterable[Floats], **more: Any) -> Self:
+        """Return the means of scores, and those of the same lists judged or ordered otherwise.
+
+        Parameters
+        ----------
+        scored
+            Lists with their scores as they are.
+        found
+            Scores by name in `beside`, measures × runs × topics of the lists: fields ``lowest_scores`` and
+            ``lowest`` for "lowest".
+        more
+            Further fields.
+        """
+        others = dict(zip(cls.beside, map(scored.scores_of, found), strict=False))
+        return cls(
+            runs=scored.scores.runs,
+            measures=scored.scores.measures,
+            scores=scored.scores,
+            topics=scored.scores.topic_counts(),
+            mean=scored.scores.mean(),
+            **{f"{name}_scores": scores for name, scores in others.items()},
+            **{name: scores.mean() for name, scores in others.items()},
+            **more,
+        )

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from confir.report.contents import MeasureContents
+from confir.report.result_chart import draw_intervals
 from confir.report.sections import Figure, FromLists, Section, Sentence
-from confir.studies.unjudged.chart import unjudged_bounds_chart
 from confir.studies.unjudged.unjudged_bounds import UnjudgedBounds, no_rule, study_unjudged
 
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
     bounds: UnjudgedBounds = contents["unjudged"]
     for level in levels:
-        interval = contents["means"][level]
-        yield Figure("unjudged", unjudged_bounds_chart(bounds, interval), level, by_run=True)
+        drawing = draw_intervals(bounds.interval_chart(contents["means"][level]))
+        yield Figure("unjudged", drawing, level, by_run=True)
 
 
 SECTION: Section[MeasureContents] = Section(

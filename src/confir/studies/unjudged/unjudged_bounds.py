@@ -24,7 +24,7 @@ from confir.measures.lists_and_scores import BlockStudy, ListsAndScores, read_li
 from confir.measures.measure import Measure
 from confir.measures.score_bounds import Rule, ScoreBounds
 from confir.parallel import Progress, run_in_threads
-from confir.studies.unjudged.compared_means import ComparedMeans, compare_means
+from confir.studies.unjudged.compared_means import ComparedMeans
 
 
 @result
@@ -55,6 +55,7 @@ class UnjudgedBounds(ComparedMeans):
     judged: Floats = over("run", "measure")
     depths: tuple[int | None, ...] = over("measure", column="pool_depth")
 
+    chart_title = "Bounds over all judgements of unjudged documents"
     record_columns = (
         *("run", "measure", "topics", "mean", "lowest", "highest", "judged", "pool_depth"),
     )
@@ -152,11 +153,7 @@ def study_unjudged(scored: ListsAndScores, pool_depth: int | None = None) -> Blo
         ]
         return np.moveaxis(np.array(bounds), 2, 0)
 
-    def finish(found: Floats) -> UnjudgedBounds:
-        lowest, highest = map(scored.scores_of, found)
-        fields = compare_means(scored.scores, lowest=lowest, highest=highest)
-        return UnjudgedBounds(**fields, judged=scored.judged(), depths=depths)
-
+    finish = partial(UnjudgedBounds.of, scored, judged=scored.judged(), depths=depths)
     return BlockStudy(scored.lists, bound, finish)
 
 

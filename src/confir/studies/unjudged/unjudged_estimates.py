@@ -9,6 +9,7 @@ import numpy as np
 
 from confir.arguments import as_choice, as_generator, as_integer, as_level
 from confir.arrays import Floats
+from confir.data.chart_marks import IntervalChart
 from confir.data.experiment import Experiment
 from confir.data.ranked_lists.unjudged_documents import (
     Completions,
@@ -16,18 +17,18 @@ from confir.data.ranked_lists.unjudged_documents import (
     find_unjudged,
 )
 from confir.data.reading_rules import ReadingOptions, takes_rules
-from confir.data.result import constant, over, result
+from confir.data.result import Record, constant, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import COMPLETIONS, LEVEL, SEED
-from confir.intervals.interval import tail_probabilities
+from confir.intervals.interval import Interval, tail_probabilities
 from confir.measures.lists_and_scores import ListsAndScores, read_lists_and_scores
 from confir.measures.measure import Measure
 from confir.number_text import percent
 from confir.parallel import Progress, run_in_threads
 from confir.resampling.drawn_judgements import draw_judgements, drawing_depth
 from confir.resampling.replicates import Rng
-from confir.studies.unjudged.compared_means import ComparedMeans, compare_means
+from confir.studies.unjudged.compared_means import ComparedMeans
 
 Treatment = Literal["condensed", "resample"]
 TREATMENTS: tuple[Treatment, ...] = get_args(Treatment)
@@ -74,6 +75,8 @@ class UnjudgedEstimate(ComparedMeans):
     replicates: int = 0
 
     beside = ("estimate",)
+    chart_words = "estimate (diamond)"
+    chart_point = "estimate"
     record_columns = (
         *("run", "measure", "treatment", "topics", "mean", "estimate"),
         *("low", "high", "level", "judged", "pool_depth"),
@@ -86,6 +89,29 @@ class UnjudgedEstimate(ComparedMeans):
             return columns
         share = columns.pop(self.share)
         return columns | dict.fromkeys(LIMITS, TableColumn(Role.SCORE)) | {self.share: share}
+
+    def interval_chart(
+        self, interval: Interval | None = None, records: Sequence[Record] | None = None
+    ) -> IntervalChart:
+        """Return a chart of means and estimates, with the interval over draws as range.
+
+        Parameters
+        ----------
+        interval, records
+            As in `ComparedMeans.interval_chart`.
+        """
+        low, high = LIMITS if self.replicates else ("estimate", "estimate")
+        drawn = [
+            {name: value for name, value in record.items() if name not in LIMITS}
+            | {"lowest": record[low], "highest": record[high]}
+            for record in records or self.to_records()
+        ]
+        titles = {
+            "condensed": "Means without unjudged documents",
+            "resample": "Means with judgements drawn for unjudged documents",
+        }
+        chart = ComparedMeans.interval_chart(self, interval, drawn)
+        return chart._replace(title=titles[self.treatment])
 
     def note(self) -> str:
         """Return what an estimate is."""
@@ -165,8 +191,9 @@ def condense(scored: ListsAndScores, level: float = LEVEL) -> UnjudgedEstimate:
     condensed = scored.rankings.condensed()
     found = scored.scores_of([one(condensed)[:, :, 0] for one in scored.measures])
     none = np.full(found.values.shape[1:], np.nan)
-    return UnjudgedEstimate(
-        **compare_means(scored.scores),
+    return UnjudgedEstimate.of(
+        scored,
+        (),
         treatment="condensed",
         estimated_scores=found,
         estimate=found.mean(),
@@ -207,8 +234,9 @@ def resample(
     expected = np.where(np.isnan(scores.values), np.nan, total / replicates)
     estimated = Scores(scores.topics, scores.runs, scores.measures, expected, scores.bounded)
     estimate = estimated.mean()
-    return UnjudgedEstimate(
-        **compare_means(scores),
+    return UnjudgedEstimate.of(
+        scored,
+        (),
         treatment="resample",
         estimated_scores=estimated,
         estimate=estimate,

@@ -33,8 +33,8 @@ def _harmonic_numbers(bits: int) -> Floats:
     return np.concatenate(([0.0], np.cumsum(1.0 / np.arange(1, 1 << bits))))
 
 
-class TopicDocuments:
-    """The lists of some topics, ready to be resampled.
+class ReplicateScorer:
+    """Scores the lists of some topics on resampled collections.
 
     Parameters
     ----------

@@ -1,15 +1,16 @@
-"""Lists on resampled collections, prepared and drawn some topics at a time, and their scores."""
+"""The scores of ranked lists on resampled collections, some topics at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import starmap
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from confir.arguments import as_generator, check_replicates
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.long_tables.id_hashes import Words
+from confir.data.ids import Words
 from confir.data.ranked_lists.held_lists import HeldLists, TopicLists, split_by_size, topic_blocks
 from confir.data.ranked_lists.rankings import Rankings, restrict_rankings, stack_rankings
 from confir.data.reading_rules import Missing
@@ -17,30 +18,28 @@ from confir.data.scores import Scores
 from confir.errors import (
     NothingRelevantWarning,
     TopicMismatchError,
+    UnsupportedMethodError,
     enumerate_names,
     warn_caller,
 )
 from confir.measures.evaluation import score_rankings
 from confir.measures.measure import ListMeasure, Measure
+from confir.measures.parsing import parse_measures
 from confir.parallel import Progress, iterate_blocks, run_ahead
 from confir.resampling.document_kernels import (
     PLAIN_KERNELS,
     THRESHOLDS,
     DocumentKernels,
     compile_kernels,
+    document_keys,
     seeded_keys,
 )
 from confir.resampling.document_replicates import DocumentReplicates
-from confir.resampling.key_kernels import document_keys
-from confir.resampling.topic_documents import (
-    BLOCK,
-    TopicDocuments,
-    is_average_precision,
-)
+from confir.resampling.replicate_scores import BLOCK, ReplicateScorer, is_average_precision
+from confir.resampling.replicates import Rng
 
 # From this many retrieved documents × replicates on, loading compiled kernels pays off.
 _WORTH_COMPILING = 200_000_000
-
 
 # Judged and listed documents of topics that are resampled together: their counts stay in the cache.
 _TOGETHER = 8192
@@ -50,9 +49,12 @@ DrawnScores: TypeAlias = tuple[Floats, Floats | None]
 
 
 class TopicTask(NamedTuple):
-    """Lists of some topics, the streams of their documents, and their scores: measures × runs × topics."""
+    """What scores lists of some topics, the keys of their documents, and the observed scores.
 
-    topics: TopicDocuments
+    These are measures × runs × topics.
+    """
+
+    scorer: ReplicateScorer
     keys: Words
     scores: Floats
 
@@ -93,13 +95,13 @@ class Drawing(NamedTuple):
 
     def resample(self, task: TopicTask) -> DrawnScores:
         """Return scores, measures × runs × topics × replicates, and the acceleration if wanted."""
-        topics = task.topics
+        scorer = task.scorer
         values = np.empty((*task.scores.shape, self.replicates))
         for first in range(0, self.replicates, BLOCK):
-            counts = np.empty((len(topics.pool), min(BLOCK, self.replicates - first)), np.uint8)
-            topics.kernels.draw_counts(task.keys, first, THRESHOLDS, counts)
-            values[..., first : first + BLOCK] = topics.scores(self.measures, counts)
-        jackknifed = topics.acceleration(self.measures, task.scores) if self.jackknife else None
+            counts = np.empty((len(scorer.pool), min(BLOCK, self.replicates - first)), np.uint8)
+            scorer.kernels.draw_counts(task.keys, first, THRESHOLDS, counts)
+            values[..., first : first + BLOCK] = scorer.scores(self.measures, counts)
+        jackknifed = scorer.acceleration(self.measures, task.scores) if self.jackknife else None
         return values, jackknifed
 
 
@@ -132,50 +134,68 @@ class Outline(NamedTuple):
 class PreparedLists:
     """Lists of the topics with relevant documents, ready to be resampled some topics at a time.
 
-    ``outline`` holds what is the same on all resampled collections.
+    Attributes
+    ----------
+    outline
+        Facts that are the same on all resampled collections.
+    blocks
+        The topics to be held at a time: the first of each block, and its end.
     """
 
     def __init__(self, lists: TopicLists, drawing: Drawing) -> None:
-        self._lists = lists
-        self.drawing = drawing
+        self._lists, self.drawing = lists, drawing
         self._kept, left_out = _with_relevant(lists)
-        parts = restrict_rankings(lists.rankings(), self._kept)
+        parts = lists.rankings()
+        if not self._kept.all():
+            parts = restrict_rankings(parts, self._kept)
+        with_unknown = list(zip(parts, lists.unknown, strict=True))
         scores = score_rankings(
             parts[0].qrels,
-            list(zip(parts, lists.unknown, strict=True)),
+            with_unknown,
             drawing.measures,
             depth=drawing.depth,
             missing=drawing.missing,
         )
         stacked = stack_rankings(parts)
         rankings = stacked if drawing.depth is None else stacked.cut(drawing.depth)
-        self.outline = _outline(scores, rankings, drawing, left_out)
+        levels = [measure.lowest_gain for measure in drawing.measures]
+        retrieved = np.stack([np.diff(rankings.at_least(gain).offsets) for gain in levels])
+        self.outline = Outline(
+            scores,
+            np.stack([rankings.count_at_least(gain)[:, 0] for gain in levels]),
+            retrieved.reshape(-1, *rankings.present.shape),
+            judged=np.diff(rankings.qrels.offsets),
+            depth=rankings.depth[:, :, 0],
+            left_out=left_out,
+        )
         self._gains = rankings.levels
         self._depth = np.zeros(lists.depth.shape, np.int64)
         self._depth[:, self._kept] = _needed_depth(rankings, drawing)
-        needed = int(self._depth.sum())
-        self._kernels = choose_kernels(needed * drawing.replicates)
-        self._most_keys = min(needed, lists.mentioned * len(self.blocks()))
-
-    def blocks(self) -> list[tuple[int, int]]:
-        """Return the topics to be held at a time, the first ones and the ends."""
-        return [block for block in topic_blocks(self._depth) if self._kept[slice(*block)].any()]
+        blocks = topic_blocks(self._depth)
+        self.blocks = [block for block in blocks if self._kept[slice(*block)].any()]
 
     def hold(self, block: tuple[int, int]) -> HeldTopics:
-        """Return the lists of some consecutive topics."""
+        """Return the lists of some consecutive topics, with keys of the docids that are judged or listed."""
         start, stop = block
         kept = self._kept[start:stop]
         first, last = np.count_nonzero(self._kept[:start]), np.count_nonzero(self._kept[:stop])
-        needed = self._lists.of_topics(start, stop, self._depth[:, start:stop])
+        lists = self._lists.of_topics(start, stop, self._depth[:, start:stop])
         if not kept.all():
-            needed = needed.restrict(kept)
-        return HeldTopics(
-            needed,
-            _keys_of_listed(needed, self.drawing.seed, self._most_keys),
-            self.outline.scores.values[first:last],
-            self._gains,
-            self._kernels,
+            lists = lists.restrict(kept)
+        used = np.zeros(len(lists.docids), bool)
+        used[lists.judged] = used[lists.documents] = True
+        places = np.flatnonzero(used)
+        needed = int(self._depth.sum())  # by all topics
+        most_keys = min(needed, self._lists.mentioned * len(self.blocks))
+        keys = np.zeros(len(used), np.uint64)
+        keys[places] = seeded_keys(
+            document_keys(lists.docids[places], most_keys), self.drawing.seed
         )
+        loaded = compile_kernels.cache_info().currsize > 0
+        worth = needed * self.drawing.replicates >= _WORTH_COMPILING
+        kernels = (compile_kernels() if loaded or worth else None) or PLAIN_KERNELS
+        scores = self.outline.scores.values[first:last]
+        return HeldTopics(lists, keys, scores, self._gains, kernels)
 
 
 class HeldTopics(NamedTuple):
@@ -190,19 +210,43 @@ class HeldTopics(NamedTuple):
     def task(self, topics: slice) -> TopicTask:
         """Return what is needed of some consecutive topics."""
         lists = self.lists.of_topics(topics.start, topics.stop)
-        prepared = TopicDocuments(lists, self.gains, self.kernels)
-        return TopicTask(prepared, self.keys[prepared.pool], self.scores[topics].T)
+        scorer = ReplicateScorer(lists, self.gains, self.kernels)
+        return TopicTask(scorer, self.keys[scorer.pool], self.scores[topics].T)
 
 
-def resample_prepared(lists: PreparedLists, progress: Progress | None = None) -> DocumentReplicates:
-    """Return the scores of lists on resampled collections."""
-    return join_topics(lists.outline, lists.drawing, _resample(lists), progress)
+def resample_lists(
+    whole: TopicLists,
+    measures: Sequence[Measure | ListMeasure],
+    *,
+    replicates: int,
+    rng: Rng,
+    progress: Progress | None = None,
+    **drawing: Any,
+) -> DocumentReplicates:
+    """Return the scores of lists on resampled collections; other parameters as in `Drawing`."""
+    check_replicates(replicates)
+    seed = int(as_generator(rng).integers(2**63))
+    lists = PreparedLists(whole, Drawing(tuple(measures), replicates, seed, **drawing))
+    return join_topics(lists.outline, lists.drawing, _draw_scores(lists), progress)
 
 
-def _resample(lists: PreparedLists) -> Iterator[tuple[slice, DrawnScores]]:
+def resampled_measures(measures: Any, rel: int = 1) -> list[Measure | ListMeasure]:
+    """Return the measures of some names; raise if one cannot be resampled."""
+    wanted: list[Measure | ListMeasure] = []
+    for measure in parse_measures(measures, rel):
+        if not isinstance(measure, Measure | ListMeasure):
+            raise UnsupportedMethodError(
+                f"{measure} is computed by ir_measures and cannot be resampled over documents; "
+                "confir measures lists those that can"
+            )
+        wanted.append(measure)
+    return wanted
+
+
+def _draw_scores(lists: PreparedLists) -> Iterator[tuple[slice, DrawnScores]]:
     """Yield the scores of some topics at a time on resampled collections, and which topics."""
     drawing, done = lists.drawing, 0
-    for held in run_ahead(lists.hold, lists.blocks(), threads=1):
+    for held in run_ahead(lists.hold, lists.blocks, threads=1):
         parts = drawing.split_topics(np.diff(held.lists.qrels.offsets), held.lists.depth)
         for number, scores in iterate_blocks(drawing.resample, parts, None, held.task):
             yield slice(done + parts[number].start, done + parts[number].stop), scores
@@ -244,29 +288,6 @@ def join_topics(
     )
 
 
-def choose_kernels(cells: int) -> DocumentKernels:
-    """Return compiled kernels if retrieved documents × replicates are enough to pay off."""
-    loaded = compile_kernels.cache_info().currsize > 0
-    compiled = compile_kernels() if loaded or cells >= _WORTH_COMPILING else None
-    return compiled or PLAIN_KERNELS
-
-
-def _outline(
-    scores: Scores, rankings: Rankings, drawing: Drawing, left_out: tuple[str, ...]
-) -> Outline:
-    """Return what is the same on all resampled collections."""
-    levels = [measure.lowest_gain for measure in drawing.measures]
-    retrieved = [np.diff(rankings.at_least(gain).offsets) for gain in levels]
-    return Outline(
-        scores,
-        np.stack([rankings.count_at_least(gain)[:, 0] for gain in levels]),
-        np.stack(retrieved).reshape(-1, *rankings.present.shape),
-        judged=np.diff(rankings.qrels.offsets),
-        depth=rankings.depth[:, :, 0],
-        left_out=left_out,
-    )
-
-
 def _needed_depth(rankings: Rankings, drawing: Drawing) -> Integers:
     """Return how many documents of each list matter for scores on replicates: runs × topics.
 
@@ -280,16 +301,6 @@ def _needed_depth(rankings: Rankings, drawing: Drawing) -> Integers:
     last = np.zeros(depth.size, np.int64)
     last[found] = relevant.before[relevant.offsets[1:][found] - 1, 0] + 1
     return last.reshape(depth.shape)
-
-
-def _keys_of_listed(lists: HeldLists, seed: int, in_all: int) -> Words:
-    """Return the seeded keys of docids that are judged or listed; others have none to be used."""
-    used = np.zeros(len(lists.docids), bool)
-    used[lists.judged] = used[lists.documents] = True
-    places = np.flatnonzero(used)
-    keys = np.zeros(len(used), np.uint64)
-    keys[places] = seeded_keys(document_keys(lists.docids.take(places), in_all), seed)
-    return keys
 
 
 def _with_relevant(lists: TopicLists) -> tuple[Booleans, tuple[str, ...]]:
