@@ -125,7 +125,7 @@ class _Declared(click.Parameter):
         repeated = self.multiple or self.nargs == -1
         values = list(found) if repeated else [found]
         if isinstance(self.declared, Argument):
-            return values if repeated else found
+            return (values or None) if repeated else found  # by click 8.1, none may be given
         longest = max(self.opts, key=len)
         choices, least, convert = self.declared.choices, self.declared.least, self.declared.convert
         for one in values:
