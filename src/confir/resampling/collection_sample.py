@@ -218,7 +218,7 @@ class CollectionSample(Sample):
         return found.averaged()
 
     def whole_differences(self) -> Floats:
-        """Return the observed differences of a contrast as whole multiples of what counts as a tie."""
+        """Return the observed differences of a contrast, rounded to multiples of a step."""
         return np.rint(self.scores.T / TIE)
 
     def extremes(self) -> tuple[Floats, Floats]:

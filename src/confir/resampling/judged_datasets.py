@@ -185,7 +185,7 @@ class JudgedDatasets(Sample):
     def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield corrected differences between all columns in replicates, and how many these are.
 
-        There are none where a dataset has none, as of clusters: Bonferroni's t serves.
+        There are none where a dataset has none, as of clusters: Bonferroni's t is used.
         """
         units = float(self.unit_counts(np.array([self.topics]))[0])
         for size in sizes_in_memory(replicates, self.rows, len(self.labels)):

@@ -163,7 +163,7 @@ class JudgedSample(Sample):
         )
 
     def whole_differences(self) -> Floats:
-        """Return differences by human judgements of a contrast as whole multiples of a step."""
+        """Return the differences of a contrast by human judgements, rounded to multiples of a step."""
         return np.rint(self.values.human / self.tie)
 
     @property

@@ -138,7 +138,7 @@ class TopicSample(Sample):
         )
 
     def whole_differences(self) -> Floats:
-        """Return the differences of a contrast as whole multiples of what counts as a tie."""
+        """Return the differences of a contrast, rounded to multiples of the step below which scores tie."""
         return np.rint(self.values[0] / self.tie)
 
     def unit_scores(self) -> Floats:
