@@ -198,7 +198,7 @@ class InfluenceSample(Sample):
         """Yield differences between all columns in replicates of the units, and how many these are."""
         units = self.topics
         if self._is_normal:
-            whole = RunCovariance(self.covariance(), float(units))
+            whole = RunCovariance(self.covariance(), float(units), self.labels)
             yield from whole.pair_draws(replicates, rng)
             return
         scaled = np.ascontiguousarray(units * self.influence.T)
@@ -210,7 +210,7 @@ class InfluenceSample(Sample):
         """Return the estimates of replicates: replicates × columns; normal where units are many."""
         if not self._is_normal:
             return Sample.replicate_means(self, replicates, rng)
-        moved = draw_normal_means(self.covariance() / self.topics, replicates, rng)
+        moved = draw_normal_means(self.covariance() / self.topics, replicates, rng, self.labels)
         return (self.estimate[:, None] + moved).T
 
 

@@ -174,7 +174,8 @@ class TopicSample(Sample):
         if topics >= NORMAL_TOPICS:
             covariance = self.covariance()
             if covariance is not None:
-                yield from RunCovariance(covariance, topics).pair_draws(replicates, rng)
+                normal = RunCovariance(covariance, topics, self.labels)
+                yield from normal.pair_draws(replicates, rng)
             return
         centred = values - np.nanmean(np.where(np.isnan(values).all(axis=0), 0.0, values), axis=0)
         by_run = np.ascontiguousarray(centred.T)
