@@ -6,14 +6,16 @@ import re
 from typing import Any
 
 # C0, DEL and C1; line separators; bidirectional controls, with which a name could imitate another or
-# affect the text around it; and what is no character: halves of pairs, which no file can hold, and
-# two that XML forbids.
+# affect the text around it; surrogates, which no file can hold; and two code points that XML forbids.
 CONTROL = (
     r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
 
-_ANY = re.compile(CONTROL)
-_NOT_BLANK = re.compile(rf"(?![\t\n\r]){CONTROL}")
+# A name in an isolate that is closed, and holds no other control, does not affect the text around it.
+_ISOLATED = rf"\u2068(?:(?!{CONTROL}).)*\u2069"
+
+_ANY = re.compile(f"({_ISOLATED})|{CONTROL}")
+_NOT_BLANK = re.compile(rf"({_ISOLATED})|(?![\t\n\r]){CONTROL}")
 # After an even number of backslashes: these are backslashes of the text, as in \\begin of LaTeX.
 _IN_JSON = re.compile(r"(?<!\\)(?:\\\\)*\\(?:[bf]|u00[01])")
 # By number: to compile a name, \N{…}, loads a module, and an interrupt there is no KeyboardInterrupt.
@@ -21,15 +23,16 @@ _REPLACEMENT = "\ufffd"
 
 
 def without_controls(text: str, *, keep_blanks: bool = False) -> str:
-    """Return text with a replacement character for every control character.
+    """Return text with a replacement character for every control character; names in isolates stay.
 
     ``keep_blanks`` keeps tabs and line breaks, for multi-line text or quoted cells.
     """
-    return (_NOT_BLANK if keep_blanks else _ANY).sub(_REPLACEMENT, text)
+    pattern = _NOT_BLANK if keep_blanks else _ANY
+    return pattern.sub(lambda found: found[1] or _REPLACEMENT, text)
 
 
 def as_unicode(text: str) -> str:
-    """Return text with a question mark for every half of a pair, as in a file's name that is no text."""
+    """Return text with a question mark for every surrogate, as in a file name that is not valid text."""
     return text.encode(errors="replace").decode()
 
 
@@ -38,7 +41,7 @@ def escape_controls(text: str) -> str:
 
     It is equivalent: JSON always escapes those below U+0020, and has none outside of strings.
     """
-    return _NOT_BLANK.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _NOT_BLANK.sub(lambda found: found[1] or f"\\u{ord(found[0]):04x}", text)
 
 
 def has_controls(text: str) -> bool:

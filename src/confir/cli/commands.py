@@ -13,7 +13,7 @@ import click
 from confir.cli import FAILED
 from confir.cli.file_checks import check_outputs, check_packages, input_files
 from confir.cli.help_pages import Entry, entries, help_page, long_help_page, short_help_page
-from confir.cli.parameters import Command, read_parameters
+from confir.cli.parameters import Command, DeclaredOption, read_parameters
 from confir.errors import ConfirWarning, nearest_names
 from confir.studies import DAILY, LISTS, STUDIES
 
@@ -41,7 +41,7 @@ runs/ -o page.html` writes it all on a page. `confir demo` needs no files."""
 
 _HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
-# Where the context of a command has what comes after it.
+# The key under which the context of a command keeps the steps of `run_last`.
 _LAST = "confir.last"
 
 
@@ -83,7 +83,7 @@ class Commands(click.Group):
 
 
 class OneCommand(click.Command):
-    """A command with a short help page and a long one, which destroys nothing that it reads."""
+    """A command with a short and a long help page, which overwrites nothing that it reads."""
 
     def get_help(self, ctx: click.Context) -> str:
         """Return the short page."""
@@ -97,11 +97,21 @@ class OneCommand(click.Command):
             *(str(one.metavar) if one.required else f"[{one.metavar}]" for one in arguments),
         ]
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments and options; raise where one that takes one value is given twice."""
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        for one in order:
+            single = isinstance(one, DeclaredOption) and not one.multiple
+            if single and order.count(one) > 1 and not ctx.resilient_parsing:
+                option = max(one.opts, key=len)
+                raise click.UsageError(f"{option} is given twice; expected it once", ctx)
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
         """Check the inputs and outputs that the arguments name, then run the command.
 
-        What it reads, it does not replace. Inputs are described before it, in case that it fails, and
-        the provenance is written after; after that comes what the command leaves for the end.
+        Inputs are described before the command, which may change files; the provenance is written after
+        it, and the steps of `run_last` come at the end.
         """
         from confir.data.files import keeping_inputs
 
