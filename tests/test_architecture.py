@@ -40,7 +40,7 @@ ALLOWED = {
     "spark": LAYERS[:2],
     "testing": LAYERS,
     "results": (),
-    "list": (),
+    "list": ("list",),
     "report": (*LAYERS[:4], "list", "report"),
     "showing": (*LAYERS, "report", "showing"),
     "cli": (*LAYERS[:4], "list", "report", "cli"),
@@ -100,7 +100,7 @@ def _part(name: str) -> str:
     folder, *inner = name.split(".")
     if folder != "studies":
         return folder
-    if not inner:
+    if not inner or inner == ["study"]:
         return "list"
     module = inner[-1] if len(inner) > 1 else ""
     if module.endswith("command"):

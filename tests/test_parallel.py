@@ -235,6 +235,19 @@ def test_warnings_of_threads_name_the_line_that_called_confir(monkeypatch):
     assert {one.filename for one in said} == {__file__}
 
 
+def test_stored_tasks_warn_in_their_order_however_long_they_take():
+    late = threading.Event()
+
+    def work(task):
+        late.wait(10) if task == 1 else late.set()
+        warn_caller(f"task {task}")
+        return squares(task)
+
+    with pytest.warns(ConfirWarning) as warned:
+        assert_squares(run_tasks(work, [1, 2, 3], jobs=2), [1, 2, 3])
+    assert [str(one.message) for one in warned] == ["task 1", "task 2", "task 3"]
+
+
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system does not tell")
 def test_cores_are_those_that_the_process_may_use():
     assert usable_cores() == len(os.sched_getaffinity(0))

@@ -35,7 +35,7 @@ Progress = Callable[[int], None]
 
 
 def name_stage(progress: Progress | None, stage: str) -> None:
-    """Tell what is being done to a progress that shows it, by its method ``stage``."""
+    """Name what is being done, to a progress that shows it by its method ``stage``."""
     show = getattr(progress, "stage", None)
     if show is not None:
         show(stage)
@@ -88,12 +88,15 @@ def _run_alone(function: Callable[[Task], Result], task: Task) -> Result:
         return function(task)
 
 
-def _threaded(function: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
+def _threaded(
+    function: Callable[[Task], Result], tasks: Iterable[Task], jobs: int | None = None
+) -> Iterator[Result]:
     """Yield the results in order; tasks of an iterator are large, and done one after the other."""
     reuse_memory()
     with single_products():
         count = len(tasks) if isinstance(tasks, Sequence) else 1
-        if count < 2 or (threads := min(_cores.free(usable_cores()), count)) < 2:
+        threads = 1 if count < 2 else min(jobs or _cores.free(usable_cores()), count)
+        if threads < 2:
             yield from map(function, tasks)
             return
         from concurrent.futures import ThreadPoolExecutor
@@ -155,20 +158,26 @@ def iterate_blocks(
     tasks: Iterable[Any],
     progress: Progress | None = None,
     prepare: Callable[[Any], Task] | None = None,
+    jobs: int | None = None,
 ) -> Iterator[tuple[int, Result]]:
     """Yield the number and the result of every task, as they are finished, as in `run_blocks`.
 
     ``prepare`` makes of a task what the function takes: always here, so that no more is sent. Tasks
     of an iterator are large, and few of them are held: one after the other here, or some per worker.
+    ``jobs`` is the number of threads, by default that of idle cores.
     """
     scheduler = CURRENT_SCHEDULER.get()
     found: Iterator[tuple[int, Result]]
     if scheduler is not None:
+        if jobs is not None:
+            raise InvalidValueError(
+                "jobs is for threads on this machine; expected either it or a scheduler"
+            )
         sent = tasks if prepare is None else run_in_threads(prepare, list(tasks))
         found = scheduler.run(partial(_run_alone, function), sent)
     else:
         whole = function if prepare is None else lambda task: function(prepare(task))
-        found = enumerate(_threaded(whole, tasks))
+        found = enumerate(_threaded(whole, tasks, jobs))
     return found if progress is None else _counted(found, progress)
 
 
@@ -237,46 +246,11 @@ def run_tasks(
         for _ in results:
             progress(1)
     missing = [number for number in range(len(tasks)) if number not in results]
-    for place, result in _finished(function, [tasks[number] for number in missing], jobs):
+    wanted = [tasks[number] for number in missing]
+    for place, result in iterate_blocks(function, wanted, jobs=jobs):
         results[missing[place]] = result
         if store is not None:
             store.save(missing[place], result)
         if progress is not None:
             progress(1)
     return [results[number] for number in range(len(tasks))]
-
-
-def _finished(
-    function: Callable[[Task], Arrays], tasks: Sequence[Task], jobs: int | None
-) -> Iterator[tuple[int, Arrays]]:
-    """Yield the number and the result of every task, as they are finished."""
-    scheduler = CURRENT_SCHEDULER.get()
-    if scheduler is not None:
-        if jobs is not None:
-            raise InvalidValueError(
-                "jobs is for threads on this machine; expected either it or a scheduler"
-            )
-        yield from scheduler.run(partial(_run_alone, function), tasks)
-        return
-    reuse_memory()
-    threads = min(jobs or _cores.free(usable_cores()), len(tasks))
-    with single_products():
-        if threads < 2:
-            yield from enumerate(map(function, tasks))
-            return
-        from concurrent.futures import ThreadPoolExecutor, as_completed
-
-        working = partial(_with_warnings, function)
-        with _cores.taking(0), ThreadPoolExecutor(threads) as pool:
-            numbers = {
-                pool.submit(copy_context().run, working, task): number
-                for number, task in enumerate(tasks)
-            }
-            try:
-                for done in as_completed(numbers):
-                    result, warned = done.result()
-                    for message, category in warned:
-                        warn_caller(message, category)
-                    yield numbers.pop(done), result
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)

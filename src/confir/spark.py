@@ -15,7 +15,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from confir.cores import single_products
-from confir.data.formats.entries import QRELS, RUN, Kind, Shape
+from confir.data.formats.entries import QRELS, RUN, EntryKind, Shape
 from confir.data.ids import Words
 from confir.data.long_tables.arrow_documents import ROW_COLUMNS, RowColumns, row_schema
 from confir.data.long_tables.score_blocks import Known, ScoreBlocks, TopicBlock, merge_all
@@ -216,7 +216,7 @@ def _block(batch: Any) -> TopicBlock:
     return TopicBlock(keys, np.ascontiguousarray(values.reshape(len(keys), -1).T))
 
 
-def _rows(frame: Any, kind: Kind, name: str) -> Any:
+def _rows(frame: Any, kind: EntryKind, name: str) -> Any:
     """Return a frame of Spark with the columns label, topic, docid and value."""
     try:
         from pyspark.sql import functions

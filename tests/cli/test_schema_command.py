@@ -14,6 +14,7 @@ from confir.cli.commands import COMMANDS
 from confir.cli.provenance import Provenance
 from confir.cli.schema import schema_text
 from confir.errors import UnreadableError
+from confir.studies import Shown, Study
 
 SCHEMA = json.loads(schema_text())
 # Not kinds of records, but what they are made of; and the file of --provenance.
@@ -91,9 +92,7 @@ def test_a_result_of_a_study_has_its_kind_of_records_without_further_lines(monke
     from confir import studies
     from confir.cli import schema
 
-    trial = studies.Study(
-        "nuggets", "?", ("", ""), results={"nugget_variance.NuggetVariance": studies.Shown()}
-    )
+    trial = Study("nuggets", "?", ("", ""), results={"nugget_variance.NuggetVariance": Shown()})
     trial = dataclasses.replace(trial, commands=("trial",))
     monkeypatch.setattr(schema, "STUDIES", (*studies.STUDIES, trial))
     monkeypatch.setattr(schema, "declared_views", lambda: iter(()))

@@ -392,6 +392,17 @@ def test_a_contrast_is_the_difference_of_the_estimates(comparable):
         np.testing.assert_allclose(found.estimate, expected, atol=1e-12)
 
 
+def test_every_column_has_a_label_and_contrasts_lie_in_no_unit_interval(comparable):
+    sample = as_sample(comparable)
+    numbers = np.arange(len(sample.labels)).reshape(sample.shape)
+    apart = sample.contrast(numbers[1:], numbers[:1])
+    for found in (sample, sample.chosen(slice(1, 4)), apart):
+        assert len(found.labels) == len(found.support) == np.prod(found.shape)
+    assert sample.chosen(slice(1, 4)).labels == sample.labels[1:4]
+    np.testing.assert_array_equal(sample.chosen(slice(1, 4)).support, sample.support[1:4])
+    assert not apart.support.any()
+
+
 def test_a_contrast_the_other_way_round_has_the_other_sign(comparable):
     sample = as_sample(comparable)
     first, second = np.array([0, 3]), np.array([4, 7])
@@ -444,4 +455,4 @@ def test_a_kind_without_scores_of_topics_has_no_report():
     with pytest.raises(
         confir.errors.UnsupportedMethodError, match="which a table of estimates lacks"
     ):
-        Estimates().largest()
+        Estimates().listed()

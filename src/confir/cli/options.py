@@ -34,9 +34,8 @@ REPEATS, _USUAL_NAMES = "--repeats", "usual"
 GENERALISE_TO = {"these": "fixed", "similar": "random"}
 
 
-def formats_text() -> str:
-    """Return the formats for a help text: table, csv, … or html."""
-    return f"{', '.join(OUTPUT_FORMATS[:-1])} or {OUTPUT_FORMATS[-1]}"
+# For help texts: table, csv, … or html.
+LISTED_FORMATS = f"{', '.join(OUTPUT_FORMATS[:-1])} or {OUTPUT_FORMATS[-1]}"
 
 
 def measures_option(about: str) -> Option:

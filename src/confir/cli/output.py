@@ -42,7 +42,7 @@ class Output:
     kind: Annotated[
         str,
         Option(
-            f"What to print: {options.formats_text()}.",
+            f"What to print: {options.LISTED_FORMATS}.",
             "FORMAT",
             panel=options.OUTPUT_PANEL,
             names=("--format",),

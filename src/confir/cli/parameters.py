@@ -125,7 +125,7 @@ class _Declared(click.Parameter):
         repeated = self.multiple or self.nargs == -1
         values = list(found) if repeated else [found]
         if isinstance(self.declared, Argument):
-            return values if repeated else found
+            return (values or None) if repeated else found  # by click 8.1, none may be given
         longest = max(self.opts, key=len)
         choices, least, convert = self.declared.choices, self.declared.least, self.declared.convert
         for one in values:
@@ -209,7 +209,7 @@ class _Number(click.ParamType):  # type: ignore[type-arg]  # generic for checker
     def convert(self, value: Any, param: click.Parameter | None, _: Any) -> Any:
         """Return the number."""
         try:
-            return self.value(str(value).encode("ascii"))  # or digits of any script would do
+            return self.value(str(value).encode("ascii"))  # else, digits of any script would do
         except ValueError:
             longest = max(param.opts if param else (), key=len)
             expected = "a whole number" if self.value is int else "a number"

@@ -162,13 +162,17 @@ class ClusterDraws(PairDraws):
 
     def moves(self, run: int, others: Integers, block: slice) -> Moves:
         """Return how far the differences of other runs from one move in a block of replicates."""
-        apart = self.residuals[others] - self.residuals[run]
-        varies = np.abs(apart).max(axis=1) > TIE * self.mass.max()
-        apart = apart[varies]
-        deviation: Floats = np.zeros((len(apart), block.stop - block.start))
+        differences = self.residuals[others] - self.residuals[run]
+        varies = np.abs(differences).max(axis=1) > TIE * self.mass.max()
+        differences = differences[varies]
+        deviation: Floats = np.zeros((len(differences), block.stop - block.start))
         variance: Floats = np.zeros_like(deviation)
         for inside, share in zip(self.clusters.blocks, self.clusters.share.tolist(), strict=True):
-            counts, mass, own = self.counts[inside, block], self.mass[inside], apart[:, inside]
+            counts, mass, own = (
+                self.counts[inside, block],
+                self.mass[inside],
+                differences[:, inside],
+            )
             total, drawn = mass @ counts, counts[:, 0].sum()
             move = (own @ counts) / total
             part = np.square(own) @ counts - 2.0 * move * ((own * mass) @ counts)
@@ -176,6 +180,8 @@ class ClusterDraws(PairDraws):
             deviation += share * move
             variance += share**2 * drawn / (drawn - 1.0) * part / np.square(total)
         units = float(self.clusters.count)
-        if len(self.clusters.share) == 1:  # of several strata one less is drawn, which makes up
+        if (
+            len(self.clusters.share) == 1
+        ):  # with several strata, one cluster less is drawn of each, which corrects the size
             deviation *= np.sqrt(units / (units - 1.0))
         return Moves(varies, deviation, variance, units, 1.0 / units)

@@ -218,7 +218,7 @@ class CollectionSample(Sample):
         return found.averaged()
 
     def whole_differences(self) -> Floats:
-        """Return the observed differences of a contrast as whole multiples of what counts as a tie."""
+        """Return the observed differences of a contrast, rounded to multiples of a step."""
         return np.rint(self.scores.T / TIE)
 
     def extremes(self) -> tuple[Floats, Floats]:
@@ -248,16 +248,16 @@ class CollectionSample(Sample):
         """Return the runs by each measure, on the topics that all of them have."""
         found = []
         for m, measure in enumerate(self.drawn.measures):
-            there = ~np.isnan(self.of_measure(m).scores)
-            scored: Booleans = np.any(there, axis=1)
-            common: Booleans = np.all(there[scored], axis=0) & scored.any()
+            present = ~np.isnan(self.of_measure(m).scores)
+            scored: Booleans = np.any(present, axis=1)
+            common: Booleans = np.all(present[scored], axis=0) & scored.any()
             check_common_topics(int(common.sum()), measure, what)
             whole = self
             if not common.all():
                 scores = np.ascontiguousarray(self.scores[:, common])
                 whole = replace(self, drawn=self.drawn.on_topics(common), scores=scores).averaged()
             own = whole.of_measure(m).chosen(scored)
-            found.append(MeasureSample(scored, own, int(there.any(axis=0).sum())))
+            found.append(MeasureSample(scored, own, int(present.any(axis=0).sum())))
         return found
 
     def pair_draws(
@@ -305,11 +305,11 @@ class CollectionDraws(PairDraws):
 
     def moves(self, run: int, others: Integers, block: slice) -> Moves:
         """Return how far the differences of other runs from one move in a block of replicates."""
-        apart = self.means[others] - self.means[run]
+        differences = self.means[others] - self.means[run]
         if self.gaps is not None:
-            apart = self.gaps.contrast(others, np.full(len(others), run)).replicates
-        sd = spread(apart)
+            differences = self.gaps.contrast(others, np.full(len(others), run)).replicates
+        sd = spread(differences)
         varies = sd > TIE
-        apart, variance = apart[varies], np.square(sd[varies])[:, None]
-        deviation = apart - mean_over_topics(apart.T)[:, None]
+        differences, variance = differences[varies], np.square(sd[varies])[:, None]
+        deviation = differences - mean_over_topics(differences.T)[:, None]
         return Moves(varies, np.nan_to_num(deviation[:, block]), variance, np.inf, 1.0)

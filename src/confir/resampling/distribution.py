@@ -139,8 +139,8 @@ class SamplingDistribution:
     @property
     def provided(self) -> frozenset[str]:
         """The fields that it has; from the sample follows the skewness."""
-        there = {name for name in DISTRIBUTION_FIELDS if getattr(self, name) is not None}
-        return frozenset(there if self.sample is None else {*there, "skewness"})
+        known = {name for name in DISTRIBUTION_FIELDS if getattr(self, name) is not None}
+        return frozenset(known if self.sample is None else {*known, "skewness"})
 
     def simple_columns(self) -> Booleans:
         """Return which columns are means of one simple random sample of topics."""

@@ -123,8 +123,8 @@ class DocumentReplicates(RunScores):
     ) -> Floats:
         """Return the standard deviation over topics of the differences of pairs of runs."""
         del difference, topics
-        apart = self.scores.values[:, second] - self.scores.values[:, first]
-        sd = spread(np.moveaxis(apart, 0, -1))
+        differences = self.scores.values[:, second] - self.scores.values[:, first]
+        sd = spread(np.moveaxis(differences, 0, -1))
         return np.where(np.isnan(se) | (sd == 0), np.nan, sd)
 
     def sampling_note(self, _seed: int | None = None) -> str:

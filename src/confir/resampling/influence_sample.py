@@ -103,8 +103,7 @@ class InfluenceSample(Sample):
         squared = np.square(scaled)
         second, third = share @ squared, share @ (squared * scaled)
         se = np.sqrt(second / (units - 1.0))
-        largest = np.maximum(1.0, np.abs(estimate))
-        varies = se > ROUNDING * largest
+        varies = se > ROUNDING * np.maximum(1.0, np.abs(estimate))
         with np.errstate(divide="ignore", invalid="ignore"):
             skewness = third / second**1.5
         drawn = drawn_se = None
@@ -196,7 +195,7 @@ class InfluenceSample(Sample):
         """Yield differences between all columns in replicates of the units, and how many these are."""
         units = self.topics
         if self._is_normal:
-            whole = RunCovariance(self.covariance(), float(units))
+            whole = RunCovariance(self.covariance(), float(units), self.labels)
             yield from whole.pair_draws(replicates, rng)
             return
         scaled = np.ascontiguousarray(units * self.influence.T)
@@ -208,7 +207,7 @@ class InfluenceSample(Sample):
         """Return the estimates of replicates: replicates × columns; normal where units are many."""
         if not self._is_normal:
             return Sample.replicate_means(self, replicates, rng)
-        moved = draw_normal_means(self.covariance() / self.topics, replicates, rng)
+        moved = draw_normal_means(self.covariance() / self.topics, replicates, rng, self.labels)
         return (self.estimate[:, None] + moved).T
 
 

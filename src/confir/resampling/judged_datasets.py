@@ -6,7 +6,7 @@ the model. Fixed datasets are independent samples, whose variances add up; rando
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -128,18 +128,7 @@ class JudgedDatasets(Sample):
             variance = squares.sum(axis=0) / number**2
             found = summed_df(squares, np.stack([each.df for each in own]))
             df = np.where(np.isfinite(found), found, self.largest_df)
-        replicates = replicate_se = None
-        if weights is not None and weights.datasets is not None:
-            apart = means - means.mean(axis=0)
-            moved = weights.datasets @ apart
-            replicates = means.mean(axis=0) + moved
-            spread = weights.datasets @ np.square(apart) - np.square(moved)
-            replicate_se = np.sqrt(np.maximum(spread, 0.0) / (number - 1.0))
-        elif weights is not None:
-            replicates = np.mean([each.require("replicates") for each in own], axis=0)
-            if "replicate_se" in needs:
-                errors = [np.square(each.require("replicate_se")) for each in own]
-                replicate_se = np.sqrt(np.sum(errors, axis=0)) / number
+        fields = {} if weights is None else _replicate_fields(own, weights.datasets, needs)
         return SamplingDistribution(
             labels=self.labels[columns],
             estimate=means.mean(axis=0),
@@ -148,10 +137,8 @@ class JudgedDatasets(Sample):
             support=self.support[columns],
             resampled=frozenset({"topics"}),
             se=np.sqrt(variance),
-            replicates=None if replicates is None else np.asfortranarray(replicates),
-            replicate_se=replicate_se,
-            dropped=None if replicates is None else np.isnan(replicates).sum(axis=0),
             independent=False,
+            **fields,
         )
 
     def with_values(self, change: Callable[[Floats], Floats]) -> Self:
@@ -164,9 +151,11 @@ class JudgedDatasets(Sample):
 
     def _contrast(self, plus: Integers, minus: Integers) -> Self:
         """Return corrected differences, each with a weight of the model of its own on each dataset."""
-        apart = tuple(part.contrast(plus, minus) for part in self.parts)
-        labels, support = apart[0].labels, apart[0].support
-        return replace(self, labels=labels, shape=(len(labels),), support=support, parts=apart)
+        differences = tuple(part.contrast(plus, minus) for part in self.parts)
+        labels, support = differences[0].labels, differences[0].support
+        return replace(
+            self, labels=labels, shape=(len(labels),), support=support, parts=differences
+        )
 
     def chosen(self, columns: Any) -> Self:
         """Return some columns, as a one-dimensional sample."""
@@ -196,7 +185,7 @@ class JudgedDatasets(Sample):
     def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield corrected differences between all columns in replicates, and how many these are.
 
-        There are none where a dataset has none, as of clusters: Bonferroni's t serves.
+        There are none where a dataset has none, as of clusters: Bonferroni's t is used.
         """
         units = float(self.unit_counts(np.array([self.topics]))[0])
         for size in sizes_in_memory(replicates, self.rows, len(self.labels)):
@@ -209,6 +198,33 @@ class JudgedDatasets(Sample):
             if len(own) < len(found):
                 return
             yield AddedDraws(own, units), size
+
+
+def _replicate_fields(
+    parts: Sequence[SamplingDistribution], datasets: Floats | None, needs: Fields
+) -> dict[str, Any]:
+    """Return means of replicates, and their standard errors if needed: replicates × columns.
+
+    Of drawn datasets, whose shares are given, or of those on each dataset.
+    """
+    if datasets is not None:
+        means = np.stack([each.estimate for each in parts])
+        centred = means - means.mean(axis=0)
+        moved = datasets @ centred
+        replicates = means.mean(axis=0) + moved
+        variance = datasets @ np.square(centred) - np.square(moved)
+        replicate_se = np.sqrt(np.maximum(variance, 0.0) / (len(parts) - 1.0))
+    else:
+        replicates = np.mean([each.require("replicates") for each in parts], axis=0)
+        replicate_se = None
+        if "replicate_se" in needs:
+            errors = [np.square(each.require("replicate_se")) for each in parts]
+            replicate_se = np.sqrt(np.sum(errors, axis=0)) / len(parts)
+    return {
+        "replicates": np.asfortranarray(replicates),
+        "replicate_se": replicate_se,
+        "dropped": np.isnan(replicates).sum(axis=0),
+    }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -267,10 +283,10 @@ class DrawnDatasets(PairDraws):
         """Return how far the differences of other runs from one move in a block of replicates."""
         means = self.sample.contrast(others, np.full(len(others), run)).dataset_means().T
         varies = np.ptp(means, axis=1) > TIE
-        apart = (means - means.mean(axis=1, keepdims=True))[varies]
+        centred = (means - means.mean(axis=1, keepdims=True))[varies]
         units, weights = float(means.shape[1]), self.weights[:, block]
-        deviation = apart @ weights
-        variance = np.maximum(np.square(apart) @ weights - np.square(deviation), 0.0)
+        deviation = centred @ weights
+        variance = np.maximum(np.square(centred) @ weights - np.square(deviation), 0.0)
         scale = units / (units - 1.0)
         return Moves(
             varies, np.sqrt(scale) * deviation, variance / (units - 1.0), units, 1.0 / units

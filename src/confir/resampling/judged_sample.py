@@ -163,7 +163,7 @@ class JudgedSample(Sample):
         )
 
     def whole_differences(self) -> Floats:
-        """Return differences by human judgements of a contrast as whole multiples of a step."""
+        """Return the differences of a contrast by human judgements, rounded to multiples of a step."""
         return np.rint(self.values.human / self.tie)
 
     @property
@@ -210,16 +210,16 @@ class JudgedDraws(PairDraws):
 
     def moves(self, run: int, others: Integers, block: slice) -> Moves:
         """Return how far the differences of other runs from one move in a block of replicates."""
-        apart = self.values.differences(others, np.full(len(others), run))
-        found = apart.corrected()
-        spread = apart.human.max(axis=0) - apart.human.min(axis=0)
+        differences = self.values.differences(others, np.full(len(others), run))
+        found = differences.corrected()
+        spread = differences.human.max(axis=0) - differences.human.min(axis=0)
         varies = (spread > TIE) & (found.se > 0)
         units = float(len(self.values.human))
         if not varies.any():
             none = np.empty((0, block.stop - block.start))
             return Moves(varies, none, none, units, 1.0 / units)
         weights = JudgedWeights(self.weights.human[block], self.weights.model[block])
-        drawn = resample_judged(apart.columns(varies), weights)
+        drawn = resample_judged(differences.columns(varies), weights)
         deviation = np.ascontiguousarray((drawn.mean - found.mean[varies]).T)
         deviation *= np.sqrt(units / (units - 1.0))
         return Moves(varies, deviation, np.square(drawn.se.T), units, 1.0 / units)

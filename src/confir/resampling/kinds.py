@@ -12,7 +12,7 @@ import numpy as np
 from confir.arguments import as_choice, as_reals
 from confir.data.experiment import Experiment
 from confir.data.run_scores import RunScores
-from confir.data.scores import Scores, lie_in_unit_interval
+from confir.data.scores import Scores, check_size, lie_in_unit_interval
 from confir.errors import (
     FormatError,
     InvalidValueError,
@@ -186,8 +186,7 @@ def as_topic_sample(
     scores = scores.filled().in_id_order().clipped(bounded_measures)
     reference = scores.values
     if baseline is not None:
-        as_choice("baseline", baseline, scores.runs, "run")
-        reference = scores.select(run=[baseline]).values
+        reference = scores.select(run=[as_choice("baseline", baseline, scores.runs, "run")]).values
         scores = scores.select(run=[run for run in scores.runs if run != baseline])
         if not scores.runs:
             raise InvalidValueError(f"there is no run to compare with the baseline {baseline!r}")
@@ -210,6 +209,7 @@ def _array_sample(scores: Any, statistic: Statistic | WeightedStatistic) -> Topi
     )
     if array.ndim == 0 or array.size == 0:
         raise FormatError(f"scores have shape {array.shape}; expected topics, or topics × columns")
+    check_size(array)
     flat = array.reshape(len(array), -1)
     labels = tuple((f"column {i + 1}", "score") for i in range(flat.shape[1]))
     # An unknown measure: bounded if all of its scores are, as in a table.

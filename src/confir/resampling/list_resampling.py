@@ -41,7 +41,6 @@ from confir.resampling.replicates import Rng
 # From this many retrieved documents × replicates on, loading compiled kernels pays off.
 _WORTH_COMPILING = 200_000_000
 
-
 # Judged and listed documents of topics that are resampled together: their counts stay in the cache.
 _TOGETHER = 8192
 
@@ -50,9 +49,12 @@ DrawnScores: TypeAlias = tuple[Floats, Floats | None]
 
 
 class TopicTask(NamedTuple):
-    """Lists of some topics, the streams of their documents, and their scores: measures × runs × topics."""
+    """What scores lists of some topics, the keys of their documents, and the observed scores.
 
-    topics: ReplicateScorer
+    These are measures × runs × topics.
+    """
+
+    scorer: ReplicateScorer
     keys: Words
     scores: Floats
 
@@ -93,13 +95,13 @@ class Drawing(NamedTuple):
 
     def resample(self, task: TopicTask) -> DrawnScores:
         """Return scores, measures × runs × topics × replicates, and the acceleration if wanted."""
-        topics = task.topics
+        scorer = task.scorer
         values = np.empty((*task.scores.shape, self.replicates))
         for first in range(0, self.replicates, BLOCK):
-            counts = np.empty((len(topics.pool), min(BLOCK, self.replicates - first)), np.uint8)
-            topics.kernels.draw_counts(task.keys, first, THRESHOLDS, counts)
-            values[..., first : first + BLOCK] = topics.scores(self.measures, counts)
-        jackknifed = topics.acceleration(self.measures, task.scores) if self.jackknife else None
+            counts = np.empty((len(scorer.pool), min(BLOCK, self.replicates - first)), np.uint8)
+            scorer.kernels.draw_counts(task.keys, first, THRESHOLDS, counts)
+            values[..., first : first + BLOCK] = scorer.scores(self.measures, counts)
+        jackknifed = scorer.acceleration(self.measures, task.scores) if self.jackknife else None
         return values, jackknifed
 
 
@@ -208,8 +210,8 @@ class HeldTopics(NamedTuple):
     def task(self, topics: slice) -> TopicTask:
         """Return what is needed of some consecutive topics."""
         lists = self.lists.of_topics(topics.start, topics.stop)
-        prepared = ReplicateScorer(lists, self.gains, self.kernels)
-        return TopicTask(prepared, self.keys[prepared.pool], self.scores[topics].T)
+        scorer = ReplicateScorer(lists, self.gains, self.kernels)
+        return TopicTask(scorer, self.keys[scorer.pool], self.scores[topics].T)
 
 
 def resample_lists(

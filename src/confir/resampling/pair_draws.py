@@ -69,13 +69,13 @@ def median_variance(variance: Floats) -> float:
 class Maxima(NamedTuple):
     """The largest t* of each run against the others: runs × replicates; -∞ where no pair varies.
 
-    There are no replicates where topics are too many to resample: Bonferroni's t serves alone.
+    There are no replicates where topics are too many to resample: Bonferroni's t is used.
     Variances of ``above`` and ``below`` borrow as one run's pairs do, those of ``largest`` as all do.
 
     Attributes
     ----------
     above
-        Largest t* of another run's mean less this run's: how far others may seem better by chance.
+        Largest t* of another run's mean less this run's: how much better others may seem by chance.
     below
         Largest t* of this run's mean less another run's.
     largest
@@ -98,7 +98,7 @@ class Moves(NamedTuple):
     Attributes
     ----------
     varies
-        Which of the others differ from the one by different amounts: the arrays are of these.
+        Which of the others differ from the one by different amounts; the arrays hold these alone.
     deviation
         d* - d.
     variance
@@ -233,16 +233,18 @@ class SharedTopicDraws(PairDraws):
 
     def moves(self, run: int, others: Integers, block: slice) -> Moves:
         """Return how far the differences of other runs from one move in a block of replicates."""
-        apart = self.centred[others] - self.centred[run]
-        shared = ~np.isnan(apart)
+        differences = self.centred[others] - self.centred[run]
+        shared = ~np.isnan(differences)
         topics = np.maximum(shared.sum(axis=1, keepdims=True), 1)
-        apart = np.where(shared, apart - np.nansum(apart, axis=1, keepdims=True) / topics, 0.0)
-        varies = (np.abs(apart).max(axis=1) > TIE) & (topics[:, 0] > 1)
-        apart, weights, units = apart[varies], self.weights[:, block], topics[varies]
+        differences = np.where(
+            shared, differences - np.nansum(differences, axis=1, keepdims=True) / topics, 0.0
+        )
+        varies = (np.abs(differences).max(axis=1) > TIE) & (topics[:, 0] > 1)
+        differences, weights, units = differences[varies], self.weights[:, block], topics[varies]
         share = shared[varies].astype(np.float64) @ weights
         with np.errstate(divide="ignore", invalid="ignore"):
-            deviation = np.nan_to_num(apart @ weights / share)
-            square = np.nan_to_num(np.square(apart) @ weights / share) - np.square(deviation)
+            deviation = np.nan_to_num(differences @ weights / share)
+            square = np.nan_to_num(np.square(differences) @ weights / share) - np.square(deviation)
         drawn = share * len(self.weights)
         several = drawn > 1.0 + TIE  # a topic drawn alone has no variance, and borrows none
         variance = np.where(several, square / np.where(several, drawn - 1.0, 1.0), 0.0)

@@ -160,7 +160,7 @@ class RepeatSample(Sample):
 
     @property
     def scheme(self) -> SamplingScheme:
-        """How topics are drawn; repeats are drawn in any case, so that clusters are not the only units."""
+        """How topics are drawn; clusters are not counted, as repeats are units, too."""
         return self.over_topics.scheme._replace(clusters=0)
 
     @property
@@ -226,7 +226,7 @@ class RepeatSample(Sample):
     ) -> SamplingDistribution:
         """Return the sampling distribution of some columns; df by Satterthwaite (1946).
 
-        Few repeats may seem to vary hardly, by chance: df are at most those with the mean variance of
+        A few repeats may agree by accident: df are at most those with the mean variance of
         the repeats of all systems.
         """
         drawn = None if weights is None else weights.topics
@@ -273,8 +273,8 @@ class RepeatSample(Sample):
 
     def _contrast(self, plus: Integers, minus: Integers) -> Self:
         """Return the differences between columns of means."""
-        apart = self.over_topics.contrast(plus, minus)
-        return self._of_topics(apart, plus=self.plus[plus], minus=self.plus[minus])
+        differences = self.over_topics.contrast(plus, minus)
+        return self._of_topics(differences, plus=self.plus[plus], minus=self.plus[minus])
 
     def _of_topics(self, over_topics: OverTopics, **changed: Any) -> Self:
         """Return the sample with other columns, which are those of the means over repeats."""
@@ -286,7 +286,7 @@ class RepeatSample(Sample):
     def extremes(self) -> tuple[Floats, Floats]:
         """Return the smallest and the largest difference of each column of a contrast.
 
-        Where all topics show the same one, but repeats differ, they are apart by a step: it varies.
+        Where all topics show the same one but repeats differ, the two differ by a step: it varies.
         """
         least, most = self.over_topics.extremes()
         varies = (self.repeat_variance() > 0) & (least >= most)

@@ -36,8 +36,8 @@ def repeat_variances(over_topics: TopicSample, values: Floats) -> Floats:
         return columns.distribution(slice(None), None, ("se",))
 
     means = found(values).estimate.reshape(repeats, measures)
-    apart = found(values - values.mean(axis=1, keepdims=True))
-    squares = np.square(apart.require("se")).reshape(repeats, measures)
+    deviations = found(values - values.mean(axis=1, keepdims=True))
+    squares = np.square(deviations.require("se")).reshape(repeats, measures)
     return _beyond_topics(means, squares)
 
 
@@ -61,9 +61,9 @@ def judged_repeat_variances(
         cells = table.judged_repeats(system)
         repeats = cells.human.shape[1]
         weight = np.tile(sample.values.corrected().weight[own], repeats)
-        apart = Judged(*(part - part.mean(axis=1, keepdims=True) for part in cells))
+        deviations = Judged(*(part - part.mean(axis=1, keepdims=True) for part in cells))
         means, _ = sample.with_weight(cells.flat(), weight)
-        moves, squares = sample.with_weight(apart.flat(), weight)
+        moves, squares = sample.with_weight(deviations.flat(), weight)
         found.append([each.reshape(repeats, measures) for each in (means, moves, squares)])
     means, moves, squares = (np.stack(each) for each in zip(*found, strict=True))
     number = len(found)
@@ -82,12 +82,12 @@ def repeat_shares(
     """
     systems, measures = shape
 
-    def apart(values: Floats) -> Floats:
+    def centred(values: Floats) -> Floats:
         cells = values.reshape(-1, *shape)
         moved = cells - cells.mean(axis=1, keepdims=True)  # on the same topic, by the same judge
         return np.ascontiguousarray(moved.reshape(values.shape))
 
-    found = over_topics.with_values(apart)
+    found = over_topics.with_values(centred)
     squares = np.square(found.distribution(slice(None), None, ("se",)).require("se"))
     of_topics = squares.reshape(systems, measures).sum(axis=0) / max(systems - 1, 1)
     of_repeats = parts.reshape(systems, measures).mean(axis=0)

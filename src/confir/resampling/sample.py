@@ -194,7 +194,7 @@ class Sample(ABC):
         return self.chosen(slice(measure, None, self.shape[1]))
 
     def whole_differences(self) -> Floats:
-        """Return the differences of a contrast as whole multiples of what counts as a tie.
+        """Return the differences of a contrast, rounded to multiples of the step below which scores tie.
 
         0.3 - 0.2 and 0.2 - 0.1 differ in the last bit, which would hide ties.
         """
@@ -202,20 +202,22 @@ class Sample(ABC):
 
     def wins(self) -> tuple[Integers, Integers, Integers]:
         """Return on how many topics the differences of a contrast are above, at and below 0."""
-        apart = self.whole_differences()
-        wins, ties, losses = (np.sum(sign, axis=0) for sign in (apart > 0, apart == 0, apart < 0))
+        differences = self.whole_differences()
+        wins, ties, losses = (
+            np.sum(sign, axis=0) for sign in (differences > 0, differences == 0, differences < 0)
+        )
         return wins, ties, losses
 
     def extremes(self) -> tuple[Floats, Floats]:
         """Return the smallest and the largest difference of each column of a contrast.
 
-        They are whole multiples of what counts as a tie, so that equal ones are equal in every bit:
+        They are multiples of the step below which scores tie, so that equal ones are equal in every bit:
         a contrast is constant where they are equal, and its runs are identical where both are 0.
         Missing differences do not count.
         """
-        apart = self.whole_differences()
-        least = np.fmin.reduce(apart, axis=0, initial=np.inf)
-        return least, np.fmax.reduce(apart, axis=0, initial=-np.inf)
+        differences = self.whole_differences()
+        least = np.fmin.reduce(differences, axis=0, initial=np.inf)
+        return least, np.fmax.reduce(differences, axis=0, initial=-np.inf)
 
     def unit_counts(self, counts: Integers) -> Floats:
         """Return the number of independent units of columns, from their numbers of topics."""
@@ -279,7 +281,7 @@ class Sample(ABC):
     def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield differences between all columns in replicates, as many as fit into memory, and how many.
 
-        There are none where topics are too many to resample: Bonferroni's t then serves alone.
+        There are none where topics are too many to resample; Bonferroni's t is then used.
         """
 
     def replicate_means(self, replicates: int, rng: np.random.Generator) -> Floats:

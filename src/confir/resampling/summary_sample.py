@@ -208,7 +208,8 @@ class SummarisedTopics(Sample):
         topics = float(self.moments.count.max())
         covariance = self.covariance() if topics >= NORMAL_TOPICS else None
         if covariance is not None:
-            yield from RunCovariance(covariance, topics).pair_draws(replicates, rng)
+            normal = RunCovariance(covariance, topics, self.labels)
+            yield from normal.pair_draws(replicates, rng)
 
     def replicate_means(self, replicates: int, rng: np.random.Generator) -> Floats:
         """Return normal means with the covariance of the columns: replicates × columns."""
@@ -216,7 +217,7 @@ class SummarisedTopics(Sample):
         if covariance is None or len(self.labels) < 2:
             return np.broadcast_to(mean, (1, len(mean)))
         topics = int(self.moments.count.max())
-        drawn = draw_normal_means(covariance / topics, replicates, rng)
+        drawn = draw_normal_means(covariance / topics, replicates, rng, self.labels)
         return (mean[:, None] + drawn).T
 
     def fourth_powers(self, sd: Floats) -> Floats | None:

@@ -223,9 +223,9 @@ def trimmed_fourth_powers(values: Floats) -> Floats:
     """
     sums = np.full(values.shape[1], np.nan)
     for place, column in enumerate(values.T):
-        there = column[~np.isnan(column)]
-        if len(there) > _TOO_FEW_TO_TRIM:
-            trimmed = int(len(there) / (2.0 * np.sqrt(len(there) - 4.0)))
-            centre = np.sort(there)[trimmed : len(there) - trimmed].mean()
-            sums[place] = ((there - centre) ** 4).sum()
+        known = column[~np.isnan(column)]
+        if len(known) > _TOO_FEW_TO_TRIM:
+            trimmed = int(len(known) / (2.0 * np.sqrt(len(known) - 4.0)))
+            centre = np.sort(known)[trimmed : len(known) - trimmed].mean()
+            sums[place] = ((known - centre) ** 4).sum()
     return sums

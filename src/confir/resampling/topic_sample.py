@@ -128,17 +128,17 @@ class TopicSample(Sample):
         """Return the differences between columns."""
         scores = self.values[0]
         # in the order of memory that sums over topics have elsewhere, so that they round alike
-        apart = np.ascontiguousarray(scores[:, plus] - scores[:, minus])
+        differences = np.ascontiguousarray(scores[:, plus] - scores[:, minus])
         return self._labelled(
             plus,
-            values=(apart,),
+            values=(differences,),
             statistic=STATISTICS["difference"],
             support=np.zeros(len(plus), np.bool_),
             tie=tie_steps(scores, plus, minus),
         )
 
     def whole_differences(self) -> Floats:
-        """Return the differences of a contrast as whole multiples of what counts as a tie."""
+        """Return the differences of a contrast, rounded to multiples of the step below which scores tie."""
         return np.rint(self.values[0] / self.tie)
 
     def unit_scores(self) -> Floats:
@@ -153,11 +153,11 @@ class TopicSample(Sample):
         for measure in range(measures):
             own = self.chosen(slice(measure, None, measures))
             check_common_topics(int(common[:, measure].sum()), own.labels[0][1], what)
-            there = ~np.isnan(own.values[0])
-            scored: Booleans = np.any(there, axis=0)
-            if not there.all():
+            present = ~np.isnan(own.values[0])
+            scored: Booleans = np.any(present, axis=0)
+            if not present.all():
                 own = own.drawn(np.flatnonzero(common[:, measure])).chosen(scored)
-            found.append(MeasureSample(scored, own, int(there.any(axis=1).sum())))
+            found.append(MeasureSample(scored, own, int(present.any(axis=1).sum())))
         return found
 
     def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
@@ -171,7 +171,8 @@ class TopicSample(Sample):
         if topics >= NORMAL_TOPICS:
             covariance = self.covariance()
             if covariance is not None:
-                yield from RunCovariance(covariance, topics).pair_draws(replicates, rng)
+                normal = RunCovariance(covariance, topics, self.labels)
+                yield from normal.pair_draws(replicates, rng)
             return
         centred = values - np.nanmean(np.where(np.isnan(values).all(axis=0), 0.0, values), axis=0)
         by_run = np.ascontiguousarray(centred.T)
@@ -222,9 +223,8 @@ def smooth_distribution(
     with np.errstate(divide="ignore", invalid="ignore"):
         filled = values if complete else [np.where(present, value, 0.0) for value in values]
         means = [value.sum(axis=0) / count for value in filled]
-        deviations = [value - mean for value, mean in zip(values, means, strict=True)]
-        if not complete:
-            deviations = [np.where(present, d, 0.0) for d in deviations]
+        moved = (value - mean for value, mean in zip(values, means, strict=True))
+        deviations = [d if complete else np.where(present, d, 0.0) for d in moved]
         slopes = statistic.slopes(*means)
         influence = deviations[0]
         if not statistic.linear:
@@ -236,9 +236,8 @@ def smooth_distribution(
         varies = [np.fmin.reduce(v, axis=0) < np.fmax.reduce(v, axis=0) for v in values]
         # Constant differences and ratios may still vary by rounding.
         size = sum(np.abs(slope * mean) for slope, mean in zip(slopes, means, strict=True))
-        drawn = {}
-        if weights is not None:
-            drawn = replicate_fields(statistic, means, deviations, present, weights, needs)
+        observed = statistic, means, deviations, present
+        drawn = {} if weights is None else replicate_fields(*observed, weights, needs)
         return SamplingDistribution(
             labels=labels,
             estimate=np.asarray(statistic.value(*means), np.float64),

@@ -49,8 +49,8 @@ class Shape(NamedTuple):
         return self[:3]
 
 
-class Kind(NamedTuple):
-    """What is wanted: its name, the name of its numbers, and the shapes that it comes in.
+class EntryKind(NamedTuple):
+    """What entries are of, a run or qrels: its name, that of its numbers, and the shapes it comes in.
 
     PyTerrier's frames have a ``docid`` beside the ``docno`` that is meant, so columns are found by
     shape, never one by one.
@@ -75,7 +75,7 @@ class Kind(NamedTuple):
         )
 
 
-RUN = Kind(
+RUN = EntryKind(
     "run",
     "score",
     (
@@ -86,7 +86,7 @@ RUN = Kind(
         Shape("q_id", "doc_id", "score"),
     ),
 )
-QRELS = Kind(
+QRELS = EntryKind(
     "qrels",
     "gain",
     (
@@ -114,29 +114,29 @@ class Entries(NamedTuple):
     runs: list[str] | None = None
 
 
-def read_entries(source: Any, kind: Kind, place: str) -> Entries:
-    """Return the entries that an object holds; ``place`` is its name in messages."""
+def read_entries(source: Any, kind: EntryKind, source_name: str) -> Entries:
+    """Return the entries that an object holds; ``source_name`` is its name in messages."""
     if is_from_ranx(source) and hasattr(source, kind.name):
-        return _from_mapping(source.to_dict(), kind, place)
+        return _from_mapping(source.to_dict(), kind, source_name)
     if isinstance(source, Mapping):
-        return _from_mapping(source, kind, place)
+        return _from_mapping(source, kind, source_name)
     if has_columns(source):
-        table = frame_table(source, place, kind.table)
+        table = frame_table(source, source_name, kind.table)
         if table is not None:
             return entries_from_table(table, kind)
     elif is_iterable(source):
-        return _from_tuples(list(source), kind, place)
+        return _from_tuples(list(source), kind, source_name)
     raise FormatError(
-        f"an object of type {type_name(source)}; expected {kind.accepted()}", path=place
+        f"an object of type {type_name(source)}; expected {kind.accepted()}", path=source_name
     )
 
 
-def qrels_from_object(source: Any, place: str, intents: Intents | None) -> Qrels:
-    """Return the qrels that an object holds; ``place`` is its name in messages."""
-    return qrels_from_entries(read_entries(source, QRELS, place), place, intents)
+def qrels_from_object(source: Any, source_name: str, intents: Intents | None) -> Qrels:
+    """Return the qrels that an object holds; ``source_name`` is its name in messages."""
+    return qrels_from_entries(read_entries(source, QRELS, source_name), source_name, intents)
 
 
-def qrels_from_entries(entries: Entries, place: str, intents: Intents | None) -> Qrels:
+def qrels_from_entries(entries: Entries, source_name: str, intents: Intents | None) -> Qrels:
     """Return the qrels made of judgements, whose gains are whole numbers."""
     topics, subtopics, documents, values, _ = entries
     whole = (values == np.floor(values)) & (np.abs(values) <= HIGHEST_GAIN)
@@ -145,10 +145,10 @@ def qrels_from_entries(entries: Entries, place: str, intents: Intents | None) ->
         raise FormatError(
             f"gain of document {documents[i]!r} in topic {topics[i]!r} is {values[i]}; expected a "
             f"whole number of at most {HIGHEST_GAIN}",
-            path=place,
+            path=source_name,
         )
     gains = values.astype(np.int64)
-    return build_qrels(topics, subtopics, documents, gains, path=place, intents=intents)
+    return build_qrels(topics, subtopics, documents, gains, path=source_name, intents=intents)
 
 
 def runs_from_entries(
@@ -189,17 +189,17 @@ def runs_from_entries(
     return runs
 
 
-def single_run(runs: Sequence[Run], place: str) -> Run:
+def single_run(runs: Sequence[Run], source_name: str) -> Run:
     """Return the run of a source that may hold one only."""
-    check_single([run.name for run in runs], place)
+    check_single([run.name for run in runs], source_name)
     return runs[0]
 
 
-def check_single(names: Sequence[str], place: str) -> None:
+def check_single(names: Sequence[str], source_name: str) -> None:
     """Raise where a source that may hold one run only holds runs of several names."""
     if len(names) != 1:
         known = enumerate_names(names, 5)
-        raise FormatError(f"holds {len(names)} runs ({known}); expected one here", path=place)
+        raise FormatError(f"holds {len(names)} runs ({known}); expected one here", path=source_name)
 
 
 def judgements(qrels: Qrels) -> Judgements:
@@ -225,25 +225,27 @@ def is_iterable(source: Any) -> bool:
     )
 
 
-def _from_mapping(mapping: Mapping[Any, Any], kind: Kind, place: str) -> Entries:
+def _from_mapping(mapping: Mapping[Any, Any], kind: EntryKind, source_name: str) -> Entries:
     twice = [name for name, count in Counter(map(str, mapping)).items() if count > 1]
     if twice:
-        raise FormatError(f"topic {twice[0]!r} occurs twice, as text and as number", path=place)
+        raise FormatError(
+            f"topic {twice[0]!r} occurs twice, as text and as number", path=source_name
+        )
     columns: tuple[list[Any], list[Any], list[Any]] = ([], [], [])
     empty = []
     for topic, held in mapping.items():
-        documents, values = _listed(held, kind, topic, place)
+        documents, values = _listed(held, kind, topic, source_name)
         for column, cells in zip(columns, ([topic] * len(values), documents, values), strict=True):
             column.extend(cells)
         if not values:
             empty.append(str(topic))
     if kind is QRELS and columns[0] and empty:
         warn_caller(
-            f"{place}: topics without a judgement are left out: {enumerate_names(empty)}",
+            f"{source_name}: topics without a judgement are left out: {enumerate_names(empty)}",
             TopicWarning,
         )
     header, rows = ("topic", "docid", kind.value), range(1, len(columns[0]) + 1)
-    table = InputTable(place, header, columns, rows, "topic", kind=kind.table)
+    table = InputTable(source_name, header, columns, rows, "topic", kind=kind.table)
     return entries_from_table(table, kind)
 
 
@@ -252,7 +254,9 @@ def is_hit(entry: Any) -> bool:
     return isinstance(entry, Mapping) and {"corpus_id", "score"} <= entry.keys()
 
 
-def _listed(held: Any, kind: Kind, topic: Any, place: str) -> tuple[list[Any], list[Any]]:
+def _listed(
+    held: Any, kind: EntryKind, topic: Any, source_name: str
+) -> tuple[list[Any], list[Any]]:
     """Return the documents of a topic and their values.
 
     As sentence-transformers has them, a set holds relevant documents, and a list has an entry for each
@@ -267,11 +271,11 @@ def _listed(held: Any, kind: Kind, topic: Any, place: str) -> tuple[list[Any], l
     raise FormatError(
         f"topic {topic!r} holds an object of type {type_name(held)}; expected a mapping "
         f"docid → {kind.value}",
-        path=place,
+        path=source_name,
     )
 
 
-def entries_from_table(table: InputTable, kind: Kind) -> Entries:
+def entries_from_table(table: InputTable, kind: EntryKind) -> Entries:
     """Return the entries in the columns of a shape, and the runs where a column names them."""
     names = list(table.header)
     shape = find_shape(names, kind, "columns", table.source, table.header_line)
@@ -288,32 +292,36 @@ def entries_from_table(table: InputTable, kind: Kind) -> Entries:
     return Entries(topics, subtopics, documents, values, None if run is None else table.texts(run))
 
 
-def _from_tuples(entries: list[Any], kind: Kind, place: str) -> Entries:
+def _from_tuples(entries: list[Any], kind: EntryKind, source_name: str) -> Entries:
     types = dict.fromkeys(map(type, entries))
     expected = f"expected (topic, docid, {kind.value}) tuples, or named ones"
     for other in types:
         if not issubclass(other, tuple):
-            raise FormatError(f"an entry of type {other.__qualname__}; {expected}", path=place)
+            raise FormatError(
+                f"an entry of type {other.__qualname__}; {expected}", path=source_name
+            )
     if len(types) > 1:
         listed = enumerate_names(other.__qualname__ for other in types)
-        raise FormatError(f"entries of several types: {listed}; expected one", path=place)
+        raise FormatError(f"entries of several types: {listed}; expected one", path=source_name)
     fields: Sequence[str] = ("topic", "docid", kind.value)
     named = next((getattr(other, "_fields", None) for other in types), None)
     if named is not None:
         fields = named
-        find_shape(fields, kind, "fields", place)
+        find_shape(fields, kind, "fields", source_name)
     for number, entry in enumerate(entries, start=1):
         if len(entry) != len(fields):
-            raise FormatError(f"entry {number} has {len(entry)} fields; {expected}", path=place)
+            raise FormatError(
+                f"entry {number} has {len(entry)} fields; {expected}", path=source_name
+            )
     columns = [[entry[i] for entry in entries] for i in range(len(fields))]
     rows = range(1, len(entries) + 1)
     return entries_from_table(
-        InputTable(place, fields, columns, rows, "row", kind=kind.table), kind
+        InputTable(source_name, fields, columns, rows, "row", kind=kind.table), kind
     )
 
 
 def find_shape(
-    names: Sequence[Any], kind: Kind, what: str, place: str, line: int | None = None
+    names: Sequence[Any], kind: EntryKind, what: str, source_name: str, line: int | None = None
 ) -> Shape:
     """Return the one shape whose columns or fields are all there, as they are spelt there."""
     known: dict[str, list[Any]] = {}
@@ -321,7 +329,7 @@ def find_shape(
         known.setdefault(fold(str(name)), []).append(name)
     fitting = _fitting_shapes(known, kind)
     if len(fitting) == 1:
-        return _spelt(fitting[0], known, place, line)
+        return _spelt(fitting[0], known, source_name, line)
     found = enumerate_names(map(str, names), 20) or "none"
     if fitting:
         choices = " and ".join(", ".join(shape.required()) for shape in fitting)
@@ -330,18 +338,20 @@ def find_shape(
         problem = f"the {what} are {found}; {kind.table.expected}"
         if _fitting_shapes(known, QRELS if kind is RUN else RUN):
             problem += f" (this looks like {'qrels' if kind is RUN else 'a run'})"
-    raise FormatError(problem, path=place, line=line)
+    raise FormatError(problem, path=source_name, line=line)
 
 
-def _spelt(shape: Shape, known: Mapping[str, Sequence[str]], place: str, line: int | None) -> Shape:
+def _spelt(
+    shape: Shape, known: Mapping[str, Sequence[str]], source_name: str, line: int | None
+) -> Shape:
     """Return a shape as its columns are spelt; case does not matter, unless it alone differs."""
     used = [name for name in shape if name is not None and name in known]
     for name in used:
         if len(known[name]) > 1:
             problem = f"two columns are named {name!r}; expected one"
-            raise FormatError(problem, path=place, line=line)
+            raise FormatError(problem, path=source_name, line=line)
     return Shape(*(known[name][0] for name in used))
 
 
-def _fitting_shapes(names: Collection[str], kind: Kind) -> list[Shape]:
+def _fitting_shapes(names: Collection[str], kind: EntryKind) -> list[Shape]:
     return [shape for shape in kind.shapes if set(shape.required()) <= set(names)]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from confir.data.files import STDIN, PathLike, write_whole
-from confir.data.formats.entries import QRELS, RUN, Kind, qrels_from_object, read_entries
+from confir.data.formats.entries import QRELS, RUN, EntryKind, qrels_from_object, read_entries
 from confir.data.formats.format import Format, NameBy, RunSource
 from confir.data.formats.json_files import JsonFile
 from confir.data.qrels import Intents, Qrels
@@ -37,7 +37,7 @@ def read_json_qrels(content: bytes, source: RunSource, intents: Intents | None =
     return qrels_from_object(load_mapping(content, source.path, QRELS), source.path, intents)
 
 
-def load_mapping(content: bytes, source: str, kind: Kind) -> Mapping[str, Any]:
+def load_mapping(content: bytes, source: str, kind: EntryKind) -> Mapping[str, Any]:
     """Return the mapping in a JSON file; what its values hold is not looked at."""
     file = JsonFile(source, f"expected JSON of the shape {{topic: {{docid: {kind.value}}}}}")
     held = file.load(content)

@@ -18,7 +18,7 @@ from confir.data.formats.entries import (
     QRELS,
     RUN,
     Entries,
-    Kind,
+    EntryKind,
     entries_from_table,
     judgements,
     qrels_from_entries,
@@ -84,7 +84,7 @@ def _read_qrels(content: bytes, source: RunSource, intents: Intents | None) -> Q
     return qrels_from_entries(_read_entries(content, source.path, QRELS), source.path, intents)
 
 
-def _read_entries(content: bytes, path: str, kind: Kind) -> Entries:
+def _read_entries(content: bytes, path: str, kind: EntryKind) -> Entries:
     """Return what the content of a table holds, or the Parquet files of a folder, read whole."""
     if not os.path.isdir(path):
         return entries_from_table(read_content(content, path, kind.table), kind)

@@ -13,7 +13,7 @@ from confir.data.formats.entries import (
     QRELS,
     RUN_COLUMN,
     Entries,
-    Kind,
+    EntryKind,
     Shape,
     find_shape,
     qrels_from_entries,
@@ -53,13 +53,13 @@ class RowColumns(NamedTuple):
         What the table is called in messages.
     """
 
-    kind: Kind
+    kind: EntryKind
     shape: Shape
     label: str | None
     source: str
 
     @classmethod
-    def find(cls, names: Sequence[str], kind: Kind, source: str) -> RowColumns:
+    def find(cls, names: Sequence[str], kind: EntryKind, source: str) -> RowColumns:
         """Return the columns of a table that has these; raise where it is of another kind."""
         shape = find_shape(names, kind, "columns", source)
         run = next((name for name in names if fold(name) == RUN_COLUMN), None)

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from confir.data.formats.entries import QRELS, Kind, check_single
+from confir.data.formats.entries import QRELS, EntryKind, check_single
 from confir.data.formats.format import name_from_path
 from confir.data.ids import hash_column
 from confir.data.long_tables.arrow_documents import RowColumns, row_schema
@@ -37,7 +37,7 @@ class ParquetRows:
     file, or by a partitioned folder.
     """
 
-    def __init__(self, path: str, kind: Kind, name: str | None = None) -> None:
+    def __init__(self, path: str, kind: EntryKind, name: str | None = None) -> None:
         self.source = path
         self._data = open_parquet([path], {"run"})
         self._columns = RowColumns.find(self._data.schema.names, kind, path)

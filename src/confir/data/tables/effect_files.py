@@ -197,7 +197,7 @@ class _Entry(NamedTuple):
         """Where it stands: file and line."""
         if self.table.unit == "line":
             return f"{self.table.source}:{self.table.lines[self.row]}"
-        return f"{self.table.source}: {self.table.place(self.row)}"
+        return f"{self.table.source}: {self.table.describe_row(self.row)}"
 
 
 def _entries(held: _Columns, unit: str, level: float) -> list[_Entry]:

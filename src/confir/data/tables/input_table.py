@@ -85,7 +85,7 @@ class InputTable:
     def __len__(self) -> int:
         return len(self.lines)
 
-    def place(self, row: int) -> str:
+    def describe_row(self, row: int) -> str:
         """Return where a row stands, in words."""
         if self.unit == "topic":
             topic, document = (column[row] for column in self.columns[:2])
@@ -96,7 +96,7 @@ class InputTable:
         """Return the error that names the place of a row."""
         if self.unit == "line":
             return FormatError(problem, path=self.source, line=int(self.lines[row]))
-        return FormatError(f"{self.place(row)}: {problem}", path=self.source)
+        return FormatError(f"{self.describe_row(row)}: {problem}", path=self.source)
 
     def header_error(self, problem: str) -> FormatError:
         """Return the error that names the place of the header."""
@@ -173,31 +173,11 @@ class InputTable:
 
         A missing id is an error, or "" where ids are optional.
         """
-        held = self._arrow_ids(place)
-        if held is None:
-            texts = self._listed(place, optional=optional)
-        else:
-            with self._reading(place):
-                texts = held.to_pylist()
-        self._check_ids(place, texts, int, optional=optional)
-        return texts
+        return list(self._read_ids(place, optional=optional, distinct=False).names)
 
     def ids(self, place: int, *, optional: bool = False) -> Ids:
         """Return what `texts` does by the distinct ids."""
-        held = self._arrow_ids(place)
-        if held is None:
-            ids = encode_ids(self._listed(place, optional=optional))
-        else:
-            with self._reading(place):
-                encoded = held.combine_chunks().dictionary_encode()
-                codes = np.asarray(encoded.indices, np.int64)
-                ids = Ids(encoded.dictionary.to_pylist(), codes)
-
-        def first(code: int) -> int:
-            return int(np.argmax(ids.codes == code))
-
-        self._check_ids(place, ids.names, first, optional=optional)
-        return ids
+        return self._read_ids(place, optional=optional, distinct=True)
 
     def numbers(self, places: Sequence[int], *, expected: str = "") -> Floats:
         """Return columns of numbers, a row of the array each; NaN where one is missing.
@@ -224,12 +204,29 @@ class InputTable:
             found = "missing" if np.isnan(numbers[row]) else f"{numbers[row]:g}"
             raise self.error(f"the {name} is {found}; expected {expected}", row)
 
-    def _arrow_ids(self, place: int) -> Any | None:
-        """Return ids as an array of Arrow; None where each cell must be looked at."""
-        if not _is_arrow(self.columns[place]):
-            return None
+    def _read_ids(self, place: int, *, optional: bool, distinct: bool) -> Ids:
+        """Return a column of ids by the distinct ones, or by those of each row."""
+        column = self.columns[place]
         with self._reading(place):
-            return arrow_ids(self.columns[place])
+            held = arrow_ids(column) if _is_arrow(column) else None
+        if held is None:
+            names = self._listed(place, optional=optional)
+            ids = encode_ids(names) if distinct else Ids(names, np.arange(len(names)))
+        elif distinct:
+            with self._reading(place):
+                encoded = held.combine_chunks().dictionary_encode()
+                ids = Ids(encoded.dictionary.to_pylist(), np.asarray(encoded.indices, np.int64))
+        else:
+            with self._reading(place):
+                ids = Ids(held.to_pylist(), np.arange(len(held)))
+        if not optional and "" in ids.names:
+            row = int(np.argmax(ids.codes == list(ids.names).index("")))
+            raise self._no_id(place, "''", row)
+        if not is_unicode("".join(ids.names)):
+            code = next(code for code, name in enumerate(ids.names) if not is_unicode(name))
+            row = int(np.argmax(ids.codes == code))
+            raise self.error(f"the {self.header[place]} is not Unicode text", row)
+        return ids
 
     def _listed(self, place: int, *, optional: bool) -> list[str]:
         cells = self.cells(place)
@@ -243,16 +240,6 @@ class InputTable:
                 row = next(row for row, cell in enumerate(cells) if type(cell) is wrong)
                 raise self._no_id(place, reprlib.repr(cells[row]), row)
         return [str.__str__(cell) if isinstance(cell, str) else str(int(cell)) for cell in cells]
-
-    def _check_ids(
-        self, place: int, names: Sequence[str], row_of: Callable[[int], int], *, optional: bool
-    ) -> None:
-        """Raise where a name is empty or no text, in the row that its number stands for."""
-        if not optional and "" in names:
-            raise self._no_id(place, "''", row_of(list(names).index("")))
-        if not is_unicode("".join(names)):
-            number = next(number for number, name in enumerate(names) if not is_unicode(name))
-            raise self.error(f"the {self.header[place]} is not Unicode text", row_of(number))
 
     def _no_id(self, place: int, cell: str, row: int) -> FormatError:
         return self.error(f"{self.header[place]} {cell} is not an id; expected text", row)
@@ -275,7 +262,7 @@ class InputTable:
             raise self.error(
                 f"{reprlib.repr(self.columns[place][row])} under {self.header[place]!r}: decimal "
                 f"points and decimal commas are mixed (the first of the other kind: "
-                f"{self.place(min(comma, point)[0])}); expected one kind",
+                f"{self.describe_row(min(comma, point)[0])}); expected one kind",
                 row,
             )
         return comma is not None

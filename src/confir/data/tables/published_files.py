@@ -167,7 +167,9 @@ def means_from_table(table: InputTable, level: float = LEVEL) -> PublishedMeans:
         about = f"mean of run {run!r} by {measure!r}"
         if not again:
             raise table.header_error(f"no {about}; expected each measure of each run, once")
-        raise table.error(f"the {about} is there twice, also at {table.place(first)}", again[0])
+        raise table.error(
+            f"the {about} is there twice, also at {table.describe_row(first)}", again[0]
+        )
     order = np.argsort(cells, kind="stable")
     means, errors, counts = (part[order].reshape(shape) for part in (mean, se, topics))
     return PublishedMeans(
@@ -203,7 +205,7 @@ def _compare_errors(table: InputTable, se: Floats, by_deviation: Floats) -> None
     apart = np.abs(np.log(by_deviation / se)) > _CONTRADICTION
     for row in np.flatnonzero(apart)[:1].tolist():
         warn_caller(
-            f"{table.source}, {table.place(row)}: the standard error is {se[row]:g}, but {by_deviation[row]:.2g} by the "
+            f"{table.source}, {table.describe_row(row)}: the standard error is {se[row]:g}, but {by_deviation[row]:.2g} by the "
             "standard deviation and the number of topics; the standard error is taken",
             InputWarning,
         )

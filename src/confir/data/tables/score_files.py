@@ -202,7 +202,7 @@ def scores_from_table(
         second, first = (entry % len(table) for entry in repetition)
         raise table.error(
             f"a second score of {entries.describe(repetition[0])} (the first: "
-            f"{table.place(first)}); expected one",
+            f"{table.describe_row(first)}); expected one",
             second,
         )
     if np.isnan(entries.values).all():

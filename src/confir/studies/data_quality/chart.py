@@ -35,33 +35,19 @@ def quality_chart(quality: DataQuality) -> Any:
     order = names_best_first(main, "unjudged")
     rows, step = run_rows(alt, order)
     rows["grid"] = False  # it would cross the numbers
+    axis = alt.Axis(orient="top", labelAngle=0, grid=False)
+    cutoffs = list(quality.cutoffs)
     base = alt.Chart(inline_records(numbered(records, run=order))).encode(
-        x=alt.X(
-            "cutoff:O",
-            sort=list(quality.cutoffs),
-            title="first k documents",
-            axis=alt.Axis(orient="top", labelAngle=0, grid=False),
-        ),
+        x=alt.X("cutoff:O", sort=cutoffs, title="first k documents", axis=axis),
         y=alt.Y("run_number:N", title=None, axis=rows),
         tooltip=tooltips("run:N", "cutoff:O", "unjudged:Q", numbers=".1%"),
     )
-    cells = base.mark_rect().encode(
-        color=alt.Color(
-            "unjudged:Q",
-            scale=alt.Scale(domain=[0, 1], range=[_LIGHTEST, _DARKEST], interpolate="rgb"),
-            legend=alt.Legend(title="unjudged", format=".0%", values=[0, 0.5, 1]),
-        )
-    )
-    layers = [cells]
+    scale = alt.Scale(domain=[0, 1], range=[_LIGHTEST, _DARKEST], interpolate="rgb")
+    legend = alt.Legend(title="unjudged", format=".0%", values=[0, 0.5, 1])
+    layers = [base.mark_rect().encode(color=alt.Color("unjudged:Q", scale=scale, legend=legend))]
     if len(order) <= _MOST_WRITTEN:
-        dark = alt.datum.unjudged > _DARK
-        layers.append(
-            base.transform_filter("isValid(datum.unjudged)")
-            .mark_text(fontSize=10)
-            .encode(
-                text=alt.Text("unjudged:Q", format=".0%"),
-                color=alt.condition(dark, alt.value("white"), alt.value("black")),
-            )
-        )
+        colour = alt.condition(alt.datum.unjudged > _DARK, alt.value("white"), alt.value("black"))
+        written = base.transform_filter("isValid(datum.unjudged)").mark_text(fontSize=10)
+        layers.append(written.encode(text=alt.Text("unjudged:Q", format=".0%"), color=colour))
     drawing = alt.layer(*layers).properties(width=alt.Step(52), height=step)
     return styled(drawing, "Share of unjudged documents among the first k")

@@ -11,7 +11,6 @@ from confir.arguments import as_integers
 from confir.arrays import Floats, Integers
 from confir.data.experiment import Experiment, as_experiment
 from confir.data.ranked_lists.held_lists import TopicLists
-from confir.data.ranked_lists.rankings import Rankings
 from confir.data.ranked_lists.tied_lists import count_ties
 from confir.data.result import (
     Record,
@@ -27,7 +26,13 @@ from confir.data.run import TiePrecision
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.errors import counted
 from confir.order import best_first
-from confir.studies.data_quality.sentences import MANY_TIED, MUCH_UNJUDGED, quality_sentences
+from confir.studies.data_quality.sentences import (
+    MANY_TIED,
+    MUCH_UNJUDGED,
+    NOTHING_UNUSUAL,
+    qrels_sentences,
+    run_sentences,
+)
 
 DEFAULT_CUTOFFS = (5, 10, 20, 100, 1000)
 
@@ -93,7 +98,7 @@ class DataQuality(Result):
 
     def sentences(self) -> list[str]:
         """Return what a reader of scores should know; "nothing unusual" if there is nothing."""
-        return quality_sentences(self)
+        return [*qrels_sentences(self), *run_sentences(self)] or [NOTHING_UNUSUAL]
 
     def variables(self) -> list[Variable]:
         """Return lists, topics and ties of each run, and a share unjudged per cutoff."""
@@ -218,6 +223,13 @@ def inspect_lists(
     tied, largest_tie = count_ties(lists, tie_precision)
     with np.errstate(invalid="ignore"):
         share_tied = tied / depth.sum(axis=1)
+    unjudged = np.full((len(lists.runs), len(ranks)), np.nan)
+    for shares, rankings in zip(unjudged, lists.rankings(), strict=True):
+        present = rankings.present[0]
+        for place, cutoff in enumerate(ranks if present.any() else ()):
+            seen = np.minimum(rankings.depth, cutoff)[0, present, 0]
+            judged = rankings.total(rankings.copies_within(cutoff))[0, present, 0]
+            shares[place] = ((seen - judged) / seen).mean()
     return DataQuality(
         topics=qrels.topics,
         runs=lists.runs,
@@ -228,26 +240,13 @@ def inspect_lists(
         ),
         unknown=lists.unknown,
         lengths=depth,
-        unjudged=np.array([_unjudged(rankings, ranks) for rankings in lists.rankings()]),
+        unjudged=unjudged,
         tied=share_tied,
         largest_tie=largest_tie,
         judged=counts.sum(axis=1),
         relevant=counts[:, levels >= rel].sum(axis=1),
         rel=rel,
     )
-
-
-def _unjudged(rankings: Rankings, cutoffs: Sequence[int]) -> list[float]:
-    """Return the share of unjudged documents at each cutoff, the mean over a run's lists."""
-    present = rankings.present[0]
-    if not present.any():
-        return [np.nan] * len(cutoffs)
-    shares = []
-    for cutoff in cutoffs:
-        seen = np.minimum(rankings.depth, cutoff)[0, present, 0]
-        judged = rankings.total(rankings.copies_within(cutoff))[0, present, 0]
-        shares.append(float(((seen - judged) / seen).mean()))
-    return shares
 
 
 def _spread(name: str, counts: Integers) -> Record:

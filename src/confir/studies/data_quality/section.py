@@ -10,6 +10,7 @@ from confir.report.contents import Contents
 from confir.report.sections import Scope, Section, Sentence
 from confir.studies.data_quality.data_quality import DataQuality, inspect_lists
 from confir.studies.data_quality.sentences import (
+    FEW_TOPICS,
     NOTHING_UNUSUAL,
     few_topics_warning,
     moved_sentences,
@@ -23,12 +24,11 @@ def _gather(scope: Scope) -> DataQuality:
     quality = inspect_lists(
         scope.require_lists(human=True), rel=rules.rel, tie_precision=rules.tie_precision
     )
-    for text, kind in (
-        (unjudged_warning(quality), UnjudgedWarning),
-        (few_topics_warning(quality), SmallSampleWarning),
-    ):
-        if text:
-            warn_caller(text, kind)
+    unjudged = unjudged_warning(quality)
+    if unjudged:
+        warn_caller(unjudged, UnjudgedWarning)
+    if len(quality.topics) < FEW_TOPICS:
+        warn_caller(few_topics_warning(quality), SmallSampleWarning)
     return quality
 
 

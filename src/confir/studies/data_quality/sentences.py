@@ -40,11 +40,6 @@ MOST_RUNS_NAMED = 5
 NOTHING_UNUSUAL = "nothing unusual"
 
 
-def quality_sentences(quality: DataQuality) -> list[str]:
-    """Return sentences about qrels and runs; "nothing unusual" if there are none."""
-    return [*_qrels_sentences(quality), *_run_sentences(quality)] or [NOTHING_UNUSUAL]
-
-
 def moved_sentences(
     cause: str, bounds: Iterable[UnjudgedBounds | TieBounds | None]
 ) -> Iterator[str]:
@@ -73,7 +68,8 @@ def moved_sentences(
         )
 
 
-def _qrels_sentences(quality: DataQuality) -> Iterator[str]:
+def qrels_sentences(quality: DataQuality) -> Iterator[str]:
+    """Yield what is unusual about the topics of the qrels and their relevant documents."""
     topics = len(quality.topics)
     if topics < FEW_TOPICS:
         yield _few_topics(topics)
@@ -127,8 +123,9 @@ class _Concern(NamedTuple):
     cause: Callable[[int], Hashable] | None = None
 
 
-def _run_sentences(quality: DataQuality) -> Iterator[str]:
-    for concern in _concerns(quality):
+def run_sentences(quality: DataQuality) -> Iterator[str]:
+    """Yield what is unusual about runs, the worst first: topics and lists, then single documents."""
+    for concern in (*_list_concerns(quality), *_document_concerns(quality)):
         order = np.argsort(-concern.weight, kind="stable")
         chosen = order[concern.concerned[order]].tolist()
         together: dict[Hashable, list[int]] = {}
@@ -150,9 +147,9 @@ def _named(runs: Sequence[str]) -> str:
     return f"{len(runs)} runs ({enumerate_names(map(repr, runs), 3)})"
 
 
-def _concerns(quality: DataQuality) -> Iterator[_Concern]:
-    """Yield possible problems of runs, those of whole topics first."""
-    topics, cutoff = len(quality.topics), quality.main_cutoff
+def _list_concerns(quality: DataQuality) -> Iterator[_Concern]:
+    """Yield possible problems of runs with whole topics, and with the lengths of lists."""
+    topics = len(quality.topics)
     lacking = np.array([len(names) for names in quality.missing])
     yield _Concern(
         lacking,
@@ -179,6 +176,11 @@ def _concerns(quality: DataQuality) -> Iterator[_Concern]:
         "measures of deeper ranks favour longer lists",
         "with lists of less than half the depth of others",
     )
+
+
+def _document_concerns(quality: DataQuality) -> Iterator[_Concern]:
+    """Yield possible problems of runs with unjudged and with tied documents."""
+    cutoff = quality.main_cutoff
     unjudged = quality.unjudged[:, quality.cutoffs.index(cutoff)]
     yield _Concern(
         unjudged,
@@ -220,11 +222,8 @@ def _percent(share: float) -> str:
 
 
 def few_topics_warning(quality: DataQuality) -> str:
-    """Return that there are too few topics for stable rankings, and what to do; "" if not."""
-    topics = len(quality.topics)
-    if topics >= FEW_TOPICS:
-        return ""
-    return f"{_few_topics(topics)}: confir plan says how many a difference needs"
+    """Return that there are too few topics for stable rankings, and what to do."""
+    return f"{_few_topics(len(quality.topics))}: confir plan says how many a difference needs"
 
 
 def unjudged_warning(quality: DataQuality) -> str:

@@ -42,35 +42,10 @@ def history_chart(history: GateHistory) -> Any:
         for record, name in zip(records, looks, strict=True)
     ]
     held = inline_records(numbered(data, run=runs, measure=measures, look_name=names))
-    several = len(runs) > 1
-    decisions = [word for word in _COLOURS if word in history.decision]
-    base = alt.Chart().encode(
-        x=_looks_axis(alt, names),
-        xOffset=alt.XOffset("run_number:N") if several else alt.Undefined,
-        color=alt.Color(
-            "decision:N",
-            title="gate",
-            legend=alt.Legend(orient="top"),
-            scale=alt.Scale(domain=decisions, range=[_COLOURS[word] for word in decisions]),
-        ),
-        tooltip=tooltips(
-            *("run:N", "look:O", "commit:N", "date:N", "decision:N", "difference:Q", "low:Q"),
-            *("high:Q", "look_low:Q", "look_high:Q", "look_level:Q", "mean:Q", "against_mean:Q"),
-        ),
-    )
-    runs_legend = alt.Legend(labelExpr=label_names(runs), orient="top")
-    shape = alt.Shape("run_number:N", title="run", legend=runs_legend)
-    axis = alt.Axis(format="~g", tickCount=6)
-    low = alt.Y(
-        "look_low:Q", title="difference from the baseline", scale=alt.Scale(zero=True), axis=axis
-    )
     layers = [
         alt.Chart().mark_rule(color=INK).encode(y=alt.datum(0.0)),
         alt.Chart().mark_rule(color=INK, strokeDash=[3, 3]).encode(y="min(loss):Q"),
-        base.mark_rule(strokeWidth=2).encode(y=low, y2="look_high:Q"),
-        base.mark_point(filled=True, size=70, opacity=1).encode(
-            y="difference:Q", shape=shape if several else alt.Undefined
-        ),
+        *_intervals(alt, history, names, runs),
     ]
     panels = (
         alt.layer(*layers, data=held)
@@ -80,6 +55,31 @@ def history_chart(history: GateHistory) -> Any:
     )
     margin = "; dashed: the margin" if any(history.margin) else ""
     return styled(panels, f"Looks of the gate, with the intervals that decide{margin}")
+
+
+def _intervals(alt: Any, history: GateHistory, names: list[str], runs: list[str]) -> list[Any]:
+    """Return the layers of intervals and of differences, in the colours of the decisions."""
+    decisions = [word for word in _COLOURS if word in history.decision]
+    shades = alt.Scale(domain=decisions, range=[_COLOURS[word] for word in decisions])
+    several = len(runs) > 1
+    base = alt.Chart().encode(
+        x=_looks_axis(alt, names),
+        xOffset=alt.XOffset("run_number:N") if several else alt.Undefined,
+        color=alt.Color("decision:N", title="gate", legend=alt.Legend(orient="top"), scale=shades),
+        tooltip=tooltips(
+            *("run:N", "look:O", "commit:N", "date:N", "decision:N", "difference:Q", "low:Q"),
+            *("high:Q", "look_low:Q", "look_high:Q", "look_level:Q", "mean:Q", "against_mean:Q"),
+        ),
+    )
+    runs_legend = alt.Legend(labelExpr=label_names(runs), orient="top")
+    shape = alt.Shape("run_number:N", title="run", legend=runs_legend)
+    axis, scale = alt.Axis(format="~g", tickCount=6), alt.Scale(zero=True)
+    low = alt.Y("look_low:Q", title="difference from the baseline", scale=scale, axis=axis)
+    dots = base.mark_point(filled=True, size=70, opacity=1)
+    return [
+        base.mark_rule(strokeWidth=2).encode(y=low, y2="look_high:Q"),
+        dots.encode(y="difference:Q", shape=shape if several else alt.Undefined),
+    ]
 
 
 def _width(names: list[str], runs: list[str]) -> int:

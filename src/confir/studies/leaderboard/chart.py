@@ -52,30 +52,21 @@ def dataset_chart(board: Leaderboard) -> Any:
         for run in board.order
         for place, name in enumerate(board.datasets)
     ]
-    axis, step = run_rows(alt, order)
-    axis["grid"] = False
+    rows, step = run_rows(alt, order)
+    rows["grid"] = False
+    labels = label_names(board.datasets)
+    columns = alt.Axis(orient="top", labelAngle=-50, grid=False, labelExpr=labels)
     base = alt.Chart(inline_records(numbered(records, run=order, dataset=board.datasets))).encode(
-        x=alt.X(
-            "dataset_number:N",
-            title=None,
-            axis=alt.Axis(
-                orient="top", labelAngle=-50, grid=False, labelExpr=label_names(board.datasets)
-            ),
-        ),
-        y=alt.Y("run_number:N", title=None, axis=axis),
+        x=alt.X("dataset_number:N", title=None, axis=columns),
+        y=alt.Y("run_number:N", title=None, axis=rows),
         tooltip=tooltips("run:N", "dataset:N") + tooltips("score:Q", numbers=".4f"),
     )
     colours = alt.Scale(domain=[0, 1], range=[_LIGHTEST, _DARKEST], interpolate="rgb")
-    layers = [base.mark_rect().encode(color=alt.Color("share:Q", scale=colours, legend=None))]
-    dark = alt.datum.share > _DARK
-    texts = base.transform_filter("isValid(datum.score)").mark_text(fontSize=_LETTERS)
-    layers.append(
-        texts.encode(
-            text=alt.Text("score:Q", format=".3f"),
-            color=alt.condition(dark, alt.value("white"), alt.value("black")),
-        )
-    )
-    drawing = alt.layer(*layers).properties(width=alt.Step(_CELL), height=step)
+    cells = base.mark_rect().encode(color=alt.Color("share:Q", scale=colours, legend=None))
+    colour = alt.condition(alt.datum.share > _DARK, alt.value("white"), alt.value("black"))
+    written = base.transform_filter("isValid(datum.score)").mark_text(fontSize=_LETTERS)
+    texts = written.encode(text=alt.Text("score:Q", format=".3f"), color=colour)
+    drawing = alt.layer(cells, texts).properties(width=alt.Step(_CELL), height=step)
     title = f"{board.measure} by run and dataset; darker is better within a dataset"
     return styled(drawing, title)
 

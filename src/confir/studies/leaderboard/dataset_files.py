@@ -119,12 +119,12 @@ def read_folder(
         How runs are read, as in `ReadingRules`.
     """
     dataset = Path(folder).resolve().name
-    by_people = None if human is None else human.entry_of(folder, dataset)
+    by_human = None if human is None else human.entry_of(folder, dataset)
     inside = sorted(
         path
         for path in Path(folder).iterdir()
         if not path.name.startswith(".")
-        and (by_people is None or _part_judged(path, by_people) is None)
+        and (by_human is None or _part_judged(path, by_human) is None)
     )
     if not inside:
         raise UnreadableError(f"{folder}: the folder is empty; expected a qrels file and runs")
@@ -137,25 +137,11 @@ def read_folder(
     if not found:
         if qrels is not None:
             raise UnreadableError(f"{folder}: no file {qrels!r}; expected the qrels there")
-        tables = [str(path) for path in inside if path.is_file()]
-        if not tables:
-            names = enumerate_names([path.name for path in inside], 3)
-            raise UnreadableError(
-                f"{folder}: only folders ({names}); expected the folder of one dataset, with qrels and "
-                f"runs, or score tables: {os.path.join(folder, '*')} names each folder"
-            )
-        if human is not None:
-            people = read_scores(human.of_dataset(folder, dataset, {}))
-            with naming_dataset(dataset):
-                corrected = read_scores(tables).with_human(people, human.sample)
-            return DatasetScores((corrected,), (dataset,))
-        long = open_summary(tables[0]) if len(tables) == 1 else None
-        return DatasetScores((read_scores(tables) if long is None else long,), (dataset,))
+        return _read_score_tables(folder, dataset, inside, human)
     runs = [str(path) for path in inside if path not in found and _part_judged(path, None) is None]
     if not runs:
         first = next(iter(found)).name
         raise UnreadableError(f"{folder}: no runs beside {first}; expected at least one")
-    named = list(measures) or [DEFAULT_MEASURE]
     scored: dict[str, Scores | ScoreSummary] = {}
     for path, part in found.items():
         given: dict[str, Any] = dict(rules | part)
@@ -164,8 +150,28 @@ def read_folder(
             given |= {"human": by, "human_sample": human.sample, "rng": human.rng}
         name = "/".join([dataset, *part.values()])
         with naming_dataset(name) if human is not None else nullcontext():
-            scored[name] = evaluate(str(path), runs, named, **given)
+            scored[name] = evaluate(str(path), runs, list(measures) or [DEFAULT_MEASURE], **given)
     return DatasetScores.of(scored)
+
+
+def _read_score_tables(
+    folder: str, dataset: str, inside: Sequence[Path], human: HumanJudgements | None
+) -> DatasetScores:
+    """Return the scores of a dataset in the tables of its folder, which has no qrels."""
+    tables = [str(path) for path in inside if path.is_file()]
+    if not tables:
+        names = enumerate_names([path.name for path in inside], 3)
+        raise UnreadableError(
+            f"{folder}: only folders ({names}); expected the folder of one dataset, with qrels and "
+            f"runs, or score tables: {os.path.join(folder, '*')} names each folder"
+        )
+    if human is not None:
+        judged = read_scores(human.of_dataset(folder, dataset, {}))
+        with naming_dataset(dataset):
+            corrected = read_scores(tables).with_human(judged, human.sample)
+        return DatasetScores((corrected,), (dataset,))
+    long = open_summary(tables[0]) if len(tables) == 1 else None
+    return DatasetScores((read_scores(tables) if long is None else long,), (dataset,))
 
 
 def _part_judged(path: Path, qrels: str | None) -> dict[str, str] | None:

@@ -73,8 +73,24 @@ def join_datasets(parts: Mapping[str, Scores], datasets: str, incomplete: str) -
     if all(part.in_range for part in parts.values()):
         return scores
     _refuse_single_judges([name for name, part in parts.items() if part.in_range])
+    return _with_document_variance(scores, parts, order)
+
+
+def _with_document_variance(
+    scores: Scores, parts: Mapping[str, Scores], order: Sequence[int]
+) -> SampledScores:
+    """Return scores with the variance that they have from the documents that were judged.
+
+    Parameters
+    ----------
+    scores, parts
+        Joined scores, and those of each dataset.
+    order
+        The place of each topic among those of the datasets, one dataset after the other.
+    """
     drawn = [as_sampled(part) for part in parts.values()]
-    variance = _stacked([(part, part.document_variance) for part in drawn], runs)[order]
+    variance = _stacked([(part, part.document_variance) for part in drawn], scores.runs)[order]
+    runs = len(scores.runs)
     return SampledScores(
         **{one.name: getattr(scores, one.name) for one in fields(Scores)},
         document_variance=variance,
@@ -83,7 +99,7 @@ def join_datasets(parts: Mapping[str, Scores], datasets: str, incomplete: str) -
         draw_replicates=max(part.draw_replicates for part in drawn),
         draw_rates=np.zeros(0),  # each dataset has its own
         draw_documents=np.zeros(0),
-        draw_covariance=np.zeros((0, len(runs), len(runs), 1)),
+        draw_covariance=np.zeros((0, runs, runs, 1)),
     )
 
 

@@ -222,12 +222,13 @@ class SummarisedBoard(BoardSample):
         df = float(self._degrees(np.diagonal(self.covariances, axis1=1, axis2=2)).min())
         matrix = self.covariances.sum(axis=0) / len(self.counts) ** 2
         if df + 1 >= NORMAL_TOPICS:
-            yield from RunCovariance(matrix * self.topics, self.topics).pair_draws(replicates, rng)
+            normal = RunCovariance(matrix * self.topics, self.topics, self.labels)
+            yield from normal.pair_draws(replicates, rng)
 
     def replicate_means(self, replicates: int, rng: np.random.Generator) -> Floats:
         """Return normal macro means: replicates × runs."""
         matrix = self.covariances.sum(axis=0) / len(self.counts) ** 2
-        drawn = draw_normal_means(matrix, replicates, rng)
+        drawn = draw_normal_means(matrix, replicates, rng, self.labels)
         means: Floats = (self.mean.mean(axis=1)[:, None] + drawn).T
         return means
 

@@ -75,7 +75,7 @@ def simulate_command(
     kind: Annotated[
         str,
         Option(
-            f"How to print the true means: {options.formats_text()}.",
+            f"How to print the true means: {options.LISTED_FORMATS}.",
             "FORMAT",
             panel=_SCORES,
             names=("--format",),

@@ -58,7 +58,7 @@ def _figures(contents: MeasureContents, _: tuple[float, ...]) -> Iterator[Figure
     if len(best) > 1:
         alone = {"position": np.array([[0]]), "turned": np.array([[False]])}
         pair = TopicDifferences(scores.select(run=best), np.array([1]), np.array([0]), **alone)
-        if pair.ordered(0, 0):
+        if not np.isnan(pair.difference).all():
             yield Figure("differences", topic_chart(pair))
 
 

@@ -44,14 +44,18 @@ def _panel(alt: Any, comparison: CostComparison, cost: str, measure: str) -> Any
     records = _with_labels(records, across, up, wide=wide)
     ends = [10.0**end if wide else end for end in across]
     kind = {"type": "log"} if wide else {}
-    plain = alt.Chart(inline_records(records))
-    x = alt.X(
-        "mean_cost:Q",
-        title=[f"mean {cost}"],
-        scale=alt.Scale(domain=ends, nice=False, zero=False, **kind),
-        axis=alt.Axis(tickCount=5),
+    costs = alt.Scale(domain=ends, nice=False, zero=False, **kind)
+    qualities = alt.Scale(domain=up, nice=False, zero=False)
+    x = alt.X("mean_cost:Q", title=[f"mean {cost}"], scale=costs, axis=alt.Axis(tickCount=5))
+    y = alt.Y("quality:Q", title=[measure], scale=qualities)
+    layers = _layers(alt, alt.Chart(inline_records(records)), x, y)
+    return alt.layer(
+        *layers, width=_PANEL[0], height=_PANEL[1], title=[f"{measure} against {cost}"]
     )
-    y = alt.Y("quality:Q", title=[measure], scale=alt.Scale(domain=up, nice=False, zero=False))
+
+
+def _layers(alt: Any, plain: Any, x: Any, y: Any) -> list[Any]:
+    """Return the frontier, both intervals, dots and names of the runs."""
     shades = alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values()))
     base = plain.encode(
         x=x,
@@ -69,16 +73,13 @@ def _panel(alt: Any, comparison: CostComparison, cost: str, measure: str) -> Any
         color=INK, strokeDash=[4, 3], interpolate="step-after", strokeWidth=1
     )
     rule = base.mark_rule(strokeWidth=1.5)
-    layers = [
+    return [
         line.encode(x=x, y=y),
         rule.encode(y=alt.Y("quality_low:Q"), y2=alt.Y2("quality_high:Q")),
         rule.encode(x=alt.X("cost_low:Q"), x2=alt.X2("cost_high:Q")),
         base.mark_point(filled=True, size=50, opacity=1),
         *name_layers(base, "run", baseline="middle"),
     ]
-    return alt.layer(
-        *layers, width=_PANEL[0], height=_PANEL[1], title=[f"{measure} against {cost}"]
-    )
 
 
 def _with_limits(records: Sequence[Record]) -> list[Record]:
