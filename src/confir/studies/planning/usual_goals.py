@@ -237,7 +237,7 @@ class _Typical(NamedTuple):
 def _typical(sample: Sample, baseline: str | None, family: str, level: float) -> _Typical:
     """Return the runs whose scores, or differences, vary as much as the median run's, and most."""
     varying = sample if baseline is None else against(sample, baseline)
-    every = measure_pilot(varying)
+    every = measure_pilot(varying, [baseline] * len(varying.labels) if baseline is not None else ())
     low, high = sd_range(varying, every, level)
     places = _median_and_largest(every.sd.reshape(varying.shape))
     columns = _columns(places)
@@ -254,14 +254,14 @@ def _typical_pairs(sample: Sample, family: str, level: float) -> _Typical:
     places = _median_and_largest(spread)
     sides = first[places], second[places]
     chosen = sample.contrast(*(_columns(side).reshape(places.shape) for side in sides))
-    pilot = measure_pilot(chosen)
+    runs = names(sample)[0]
+    left, right = ([runs[place] for place in side.flat] for side in sides)
+    pilot = measure_pilot(chosen, right)
     rule = planned_criterion(sample, pilot, family, None, level)
     if family != NO_FAMILY:
         of_measure = np.reshape(rule.level, (-1, places.shape[1]))[0]
         medians = [median_variance(np.square(np.maximum(one, 0.0))) for one in spread.T]
         rule = replace(rule, level=np.tile(of_measure, 2), median=np.tile(medians, 2))
-    runs = names(sample)[0]
-    left, right = ([runs[place] for place in side.flat] for side in sides)
     return _Typical(left, list[str | None](right), pilot, sd_range(chosen, pilot, level), rule)
 
 
