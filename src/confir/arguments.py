@@ -95,6 +95,17 @@ def as_level(value: Any, name: str = "level") -> float:
     return as_real(name, value, above=0.0, below=1.0, like=", such as 0.95")
 
 
+def as_power(value: Any, alpha: float) -> float:
+    """Return the power of a test: more than α, its rate of false positives, and below 1."""
+    power = as_real("power", value, above=0.0, below=1.0, like=", such as 0.8")
+    if power <= alpha:
+        raise InvalidValueError(
+            f"power is {power:g}; expected more than α = {alpha:.4g}, the share of tests that are "
+            "significant where there is no difference"
+        )
+    return power
+
+
 def as_levels(value: Any, name: str = "level") -> tuple[float, ...]:
     """Return confidence levels, given as one or several."""
     return tuple(as_level(one, name) for one in as_list(name, value, single=_NUMBER))

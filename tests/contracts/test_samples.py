@@ -455,4 +455,4 @@ def test_a_kind_without_scores_of_topics_has_no_report():
     with pytest.raises(
         confir.errors.UnsupportedMethodError, match="which a table of estimates lacks"
     ):
-        Estimates().largest()
+        Estimates().listed()

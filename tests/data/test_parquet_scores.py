@@ -236,6 +236,7 @@ BAD = {
         "score": [0.1, 0.2, 0.3],
     },
     "infinite": {"topic": ["x", "y"], "a": [0.1, np.inf]},
+    r"a score is 1e\+155; expected at most 1e\+100": {"topic": ["x", "y"], "a": [0.1, -1e155]},
     "not numbers": {"topic": ["x", "y"], "a": [[0.1], [0.2]]},
     "topic is missing": {"topic": ["x", None], "a": [0.1, 0.2]},
     "without rows": {"topic": pa.array([], pa.string()), "a": pa.array([], pa.float64())},
@@ -414,6 +415,7 @@ COLUMNS = {
     "digits of another script": {"topic": ["1", "2"], "a": ["0.5", "\u0661"]},
     "an infinite number in text": {"topic": ["1", "2"], "a": ["0.5", "inf"]},
     "an infinite number": {"topic": ["1", "2"], "a": [0.5, float("inf")]},
+    "a number too large to be squared": {"topic": ["1", "2"], "a": [0.5, 1e155]},
     "a missing number": {"topic": ["1", "2"], "a": [0.5, None]},
     "truth values": {"topic": ["1", "2"], "a": [True, False]},
     "numbers by their distinct values": {

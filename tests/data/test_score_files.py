@@ -1141,7 +1141,7 @@ ODD_TEXT = st.text(
     max_size=6,
 )
 TOPICS = ODD_TEXT.filter(lambda name: not is_summary(name))
-VALUES = st.floats(allow_nan=False, allow_infinity=False)
+VALUES = st.floats(-1e100, 1e100)
 ENTRIES = st.dictionaries(st.tuples(ODD_TEXT, ODD_TEXT, TOPICS), VALUES, min_size=1, max_size=8)
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 
@@ -1362,3 +1362,12 @@ def test_a_damaged_table_ends_in_scores_or_in_an_error_of_confir(
     path.write_bytes(content[:at] + change + content[at + cut :])
     found = outcome(path)
     assert isinstance(found, Scores) or str(path) in str(found)
+
+
+def test_a_score_too_large_to_be_squared_is_refused_where_it_stands(tmp_path):
+    path = tmp_path / "large.csv"
+    path.write_text("run,topic,AP\na,1,0.5\na,2,-1e155\n")
+    with pytest.raises(
+        FormatError, match=r"large.csv:3: the score is -1e\+155; .* at most 1e\+100"
+    ):
+        read_scores(path)

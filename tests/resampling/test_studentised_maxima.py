@@ -220,6 +220,17 @@ def test_the_normal_limit_has_the_covariance_of_the_scores(monkeypatch):
     np.testing.assert_allclose(found, np.abs(means[0] - means[1]) / np.sqrt(variance), rtol=1e-9)
 
 
+def test_the_normal_limit_is_the_same_in_whatever_order_runs_stand(monkeypatch):
+    values = np.random.default_rng(8).random((9, 4))
+    monkeypatch.setattr(normal_draws, "NORMAL_TOPICS", 9)
+    sample = as_topic_sample(values)
+    one, turned = (
+        largest_statistics(s, 30, np.random.default_rng(1), NOTHING_BORROWED)
+        for s in (sample, sample.chosen(np.array([2, 0, 3, 1])))
+    )
+    np.testing.assert_allclose(one, turned, rtol=1e-9)
+
+
 def test_many_topics_with_gaps_have_no_replicates():
     values = np.random.default_rng(7).random((NORMAL_TOPICS, 3))
     values[0, 0] = np.nan

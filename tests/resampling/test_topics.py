@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+import confir
 from confir.arguments import MOST_REPLICATES, check_replicates
 from confir.data.scores import Scores
 from confir.errors import FormatError, InvalidValueError, UnknownNameError
@@ -464,3 +465,11 @@ def test_more_replicates_than_anybody_needs_are_refused_before_any_work():
     check_replicates(MOST_REPLICATES)
     with pytest.raises(InvalidValueError, match="replicates is 10,000,001; expected at most"):
         check_replicates(MOST_REPLICATES + 1)
+
+
+def test_scores_whose_squares_overflow_are_refused(complete):
+    for scores in ([1e308, 1e308, -1e308], scores_of(complete.values * 1e200)):
+        with pytest.raises(
+            InvalidValueError, match=r"a score is .*e\+\d+; expected at most 1e\+100"
+        ):
+            confir.confidence_interval(scores)

@@ -10,7 +10,12 @@ from scipy import stats
 
 import confir
 from confir.data.scores import Scores
-from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
+from confir.errors import (
+    DegenerateSampleWarning,
+    InvalidValueError,
+    TopicMismatchError,
+    TopicWarning,
+)
 from confir.studies.components.analysis import MeanSquares, absolute_limits, relative_limits
 from requirements import required
 
@@ -121,11 +126,27 @@ def test_limits_of_differences_contain_the_true_reliability_of_other_numbers_of_
 
 def test_differences_without_error_are_reliable_and_those_without_a_difference_are_not():
     steps = make_scores(np.array([[0.25, 0.5], [0.25, 0.5], [0.25, 0.5]]), "ab")
-    found = confir.decompose_scores(steps)
-    assert (found.relative_low == 1).all()
-    assert (found.relative_high == 1).all()
+    with pytest.warns(DegenerateSampleWarning, match="no interval of Eρ² and Φ of AP: .* the same"):
+        found = confir.decompose_scores(steps)
+    assert (found.relative == 1).all()
+    for kind in ("relative", "absolute"):
+        assert np.isnan(getattr(found, f"{kind}_low")).all()
+        assert np.isnan(getattr(found, f"{kind}_high")).all()
     crossed = make_scores(np.array([[0.25, 0.5], [0.5, 0.25]]), "ab")
     assert (confir.decompose_scores(crossed).relative_high == 0).all()
+
+
+def test_systems_that_are_alike_have_no_reliability():
+    values = np.random.default_rng(1).random(12)
+    with pytest.warns(DegenerateSampleWarning, match="of AP: all systems have the same scores"):
+        found = confir.decompose_scores(make_scores(np.stack([values, values], axis=1), "ab"))
+    for record in found.coefficient_records():
+        assert np.isnan([record["relative"], record["absolute"], record["absolute_high"]]).all()
+    with pytest.warns(DegenerateSampleWarning, match="no interval of Eρ² of AP"):
+        found = confir.decompose_scores(make_scores(np.stack([values, values + 0.1], axis=1), "ab"))
+    assert (found.relative == 1).all()
+    assert np.isnan(found.relative_high).all()
+    assert (found.absolute_low < found.absolute_high).all()
 
 
 def test_judges_against_statsmodels():
@@ -266,7 +287,8 @@ def test_incomplete_topics_are_left_out_with_a_warning():
 
 
 def test_constant_and_bad_scores():
-    found = confir.decompose_scores(make_scores(np.full((5, 3), 0.5), "abc"))
+    with pytest.warns(DegenerateSampleWarning):
+        found = confir.decompose_scores(make_scores(np.full((5, 3), 0.5), "abc"))
     assert found.variance.tolist() == [0.0, 0.0, 0.0]
     assert np.isnan(found.share).all()
     with pytest.raises(TopicMismatchError, match="with all scores; there are 1 and 5"):

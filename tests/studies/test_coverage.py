@@ -100,6 +100,20 @@ def test_a_method_that_is_too_narrow_for_all_runs_has_no_outliers(scores):
     assert coverage.outliers() == []
 
 
+def test_runs_without_any_interval_are_outliers_even_if_they_are_most():
+    flat = estimate_coverage(table(np.full((10, 3), 0.3)), samples=20, replicates=9, rng=1)
+    found = flat.outliers()
+    assert {record["run"] for record in found} == set(flat.runs)
+    assert {record["reason"] for record in found} == {"10 of 10 topics score 0.3"}
+    assert "t" in {record["method"] for record in found}
+    assert "betting" not in {record["method"] for record in found}
+    assert "runs with unusually low coverage:" in flat.note()
+    values = np.full((10, 3), 0.3)
+    values[:, 2] = np.linspace(0.1, 0.9, 10)
+    mixed = estimate_coverage(table(values), methods="t", samples=200, rng=1)
+    assert {record["run"] for record in mixed.outliers()} == set(mixed.runs[:2])
+
+
 @pytest.mark.parametrize(
     ("values", "reason"),
     [

@@ -230,6 +230,13 @@ def test_sentences_say_what_was_planned(pilot):
     assert "<table>" in power._repr_html_()
 
 
+@pytest.mark.parametrize("goal", [{"half_width": 1e-8}, {"baseline": "run0", "difference": 1e-8}])
+def test_topics_that_are_too_many_are_said_to_be(pilot, goal):
+    plan = plan_topics(pilot, **goal)
+    assert np.isnan(plan.topics).all()
+    assert "–: more topics than can be judged, over 1,073,741,824" in result_table(plan).note
+
+
 def test_a_constant_pilot_plans_nothing(pilot):
     pilot.values[:, 1] = pilot.values[:, 0]
     with pytest.warns(
@@ -251,6 +258,11 @@ def test_a_constant_pilot_plans_nothing(pilot):
         ({"baseline": "run0", "difference": -1.0}, InvalidValueError, "difference is -1.0"),
         ({"baseline": "run0", "topics": 1}, InvalidValueError, "topics is 1; expected 2 or more"),
         ({"baseline": "run0", "power": 1.0}, InvalidValueError, "power is 1.0"),
+        (
+            {"baseline": "run0", "power": 0.05},
+            InvalidValueError,
+            "power is 0.05.*more than α = 0.05",
+        ),
         ({"baseline": "x"}, UnknownNameError, "unknown run 'x'"),
         ({"half_width": 0.1, "level": 1.0}, InvalidValueError, "level is 1.0"),
         ({"half_width": 0.1, "assurance": 1.0}, InvalidValueError, "assurance is 1.0"),
@@ -333,3 +345,14 @@ def test_strata_of_equal_variances_plan_as_independent_topics_do():
     assert pilot.df[0] == pytest.approx(28)
     _, df = Criterion(0.95, freedom=pilot.freedom).critical_value(np.array([40]))
     assert df.tolist() == [39]
+
+
+@pytest.mark.parametrize("asked", [{}, {"baseline": "run2", "difference": 0.05}])
+def test_the_order_of_runs_and_topics_changes_nothing(asked):
+    rng = np.random.default_rng(1)
+    scores = table(rng.random((30, 1, 1)) / 2 + rng.normal(0.0, 0.1, (30, 6, 1)))
+    runs = [f"run{number}" for number in (4, 0, 5, 2, 1, 3)]
+    other = scores.select(run=runs, topic=scores.topics[::-1])
+    plans = [plan_topics(s, **asked).to_records() for s in (scores, other)]
+    one, turned = (sorted((r["topics"], round(r["difference"], 9)) for r in p) for p in plans)
+    assert one == turned

@@ -1,6 +1,7 @@
 """Plans without a goal, against statsmodels, brute force, simulation and plans for the same goal."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -161,10 +162,29 @@ def test_identical_runs_are_left_out_of_the_choice_unless_there_are_no_others():
     for spread in some.spreads:
         (record,) = records(some, spread, goal="detectable difference")
         assert "run2" in (record["run"], record["baseline"])
-    with pytest.warns(DegenerateSampleWarning, match="nothing can be planned"):
+    with pytest.warns(
+        DegenerateSampleWarning, match="nothing can be planned for run0 and run1 by AP:"
+    ):
         none = plan_topics(scores.select(run=["run0", "run1"]))
-    assert none.sentences() == ["from these scores in AP, nothing can be planned"]
+    assert re.fullmatch(
+        r"no difference in AP can be planned for; 40 topics give the mean AP to within ±0\.\d+ .*",
+        none.sentences()[0],
+    )
     assert [row[3].text for row in table_of(none).rows[4:8]] == ["–"] * 4
+    scores.values[:] = 0.5
+    with pytest.warns(DegenerateSampleWarning):
+        nothing = plan_topics(scores)
+    assert nothing.sentences() == ["from these scores in AP, nothing can be planned"]
+
+
+def test_pairs_that_differ_by_a_constant_are_no_typical_pairs():
+    scores = pilot(2)
+    first, last = scores.values[:, 0, 0], scores.values[:, 1, 0]
+    columns = np.stack([first, first + 0.1, first - 0.1, last], axis=1)[:, :, None]
+    plan = plan_topics(Scores(scores.topics, ("a", "b", "c", "d"), ("AP",), columns))
+    for spread in plan.spreads:
+        (record,) = records(plan, spread, goal="detectable difference")
+        assert "d" in (record["run"], record["baseline"])
 
 
 def test_a_difference_beyond_the_measure_is_not_promised():

@@ -179,14 +179,14 @@ class Experiment:
     def lists(self, progress: Callable[[int], None] | None = None) -> HeldLists:
         """Return the whole lists of all runs; ``progress`` is called with 1 after each run."""
         from confir.data.ranked_lists.held_lists import HeldLists
-        from confir.data.scanning.list_reader import scan_sources
+        from confir.data.scanning.list_reader import read_source_lists
 
         as_function("progress", progress)
         held = self.kept.get("lists")
         if not isinstance(held, HeldLists):  # but stored on disk, or not read
             rules = self.rules
             how = rules.name_by, rules.tie_precision, progress, rules.reading.exclusions
-            held = self.kept["lists"] = scan_sources(self.qrels, self.sources, *how)
+            held = self.kept["lists"] = read_source_lists(self.qrels, self.sources, *how)
         return held
 
     def lists_by_topic(self, progress: Callable[[int], None] | None = None) -> TopicLists:
@@ -212,17 +212,17 @@ class Experiment:
 
     @property
     def reads_lists_at_once(self) -> bool:
-        """Whether whole lists are read where the judged documents in them would do.
+        """Whether whole lists are read even where only their judged documents are needed.
 
-        They are, unless they may take too much memory: other verbs may need them. Standard input
-        and pipes cannot be read again.
+        They are if they fit in memory, since other verbs may need them, and always from standard input and
+        pipes, which cannot be read again.
         """
         sizes = [one.content_size() for one in self.sources if isinstance(one, RunSource)]
         return not all(sizes) or sum(sizes) <= _KEPT_SIZE
 
     @property
     def is_in_files(self) -> bool:
-        """Whether all runs are files that others can read: neither objects nor standard input."""
+        """Whether all runs are files that other processes can read: no objects, pipes or empty files."""
         return all(isinstance(one, RunSource) and one.content_size() for one in self.sources)
 
     def __repr__(self) -> str:

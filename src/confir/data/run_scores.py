@@ -139,8 +139,8 @@ class RunScores:
         """Return the scores; raise where there are none."""
         return self
 
-    def largest(self) -> float:
-        """Return the largest absolute score; raise where there are no scores of topics."""
+    def listed(self) -> Any:
+        """Return scores topic by topic; raise where there are none."""
         raise UnsupportedMethodError(f"a report shows scores of topics, which {self.title} lacks")
 
     def in_id_order(self) -> Self:

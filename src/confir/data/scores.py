@@ -26,6 +26,16 @@ Other = TypeVar("Other", bound="Scores")
 # Scores of a measure in [0, 1] may lie this far outside it, as rounded or printed numbers do.
 RANGE_TOLERANCE = 1e-6
 
+# The squares of larger scores would overflow, and so would their sums.
+LARGEST_SCORE = 1e100
+
+
+def check_size(values: Floats) -> None:
+    """Raise where a score is too large to be squared; infinite ones are rejected where they are used."""
+    largest = np.abs(values).max(initial=0.0, where=np.isfinite(values))
+    if largest > LARGEST_SCORE:
+        raise InvalidValueError(f"a score is {largest:g}; expected at most {LARGEST_SCORE:g}")
+
 
 @result
 class Scores(RunScores, Result):
@@ -148,10 +158,6 @@ class Scores(RunScores, Result):
         """Return the scores topic by topic: all of them; of a summary, those of a sample."""
         return self
 
-    def largest(self) -> float:
-        """Return the largest absolute score."""
-        return float(np.nanmax(np.abs(self.values), initial=0.0))
-
     def filled(self, name: str = "scores") -> Self:
         """Return the scores; raise where there are none, ``name`` being the parameter's."""
         if self.values.size == 0:
@@ -159,6 +165,7 @@ class Scores(RunScores, Result):
                 f"{name} hold {len(self.topics)} topics, {len(self.runs)} runs and "
                 f"{len(self.measures)} measures; expected at least one of each"
             )
+        check_size(self.values)
         return self
 
     def in_id_order(self) -> Self:

@@ -150,11 +150,6 @@ class ScoreSummary(RunScores, Result):
         """Return scores topic by topic: those of a sample."""
         return self.sample
 
-    def largest(self) -> float:
-        """Return the largest absolute score."""
-        ends = np.abs([self.moments.least, self.moments.most])
-        return float(np.max(ends, initial=0.0, where=np.isfinite(ends)))
-
     def for_each(self, compute: Callable[[Item], Found], items: Iterable[Item]) -> list[Found]:
         """Return what a function finds of each item, in turn: a pass made for one serves the next."""
         return list(map(compute, items))

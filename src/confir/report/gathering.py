@@ -40,9 +40,6 @@ from confir.studies import find_sections
 # The page holds the scores of this many topics, those on which runs differ most.
 TOPICS_SHOWN = 1_000
 
-# The squares of larger scores would overflow.
-_LARGEST_SCORE = 1e100
-
 
 def number_of_steps(measures: int, *, figures: bool = False) -> int:
     """Return the number of steps of a report, for a progress bar."""
@@ -82,9 +79,7 @@ def gather_contents(
     if chosen.baseline is not None:
         as_choice("baseline", chosen.baseline, scores.runs, "run")
     scores = scores.in_id_order()
-    largest = scores.largest()
-    if largest > _LARGEST_SCORE:
-        raise InvalidValueError(f"a score is {largest:g}; expected at most {_LARGEST_SCORE:g}")
+    listed = scores.listed()
     with collected_warnings(shown=False) as messages, shared_draws():
         lists = _lists(scores, qrels, runs, chosen.rules)
         known = None  # how many documents occur: a lower bound on the size of the collection
@@ -101,7 +96,7 @@ def gather_contents(
         name_stage(progress, "all measures at once")
         whole = Scope(scores, chosen, qrels, lists, documents, {})
         whole = replace(whole, of_all=compute_for_all(sections, whole))
-        topics = most_different_topics(scores.listed(), TOPICS_SHOWN)
+        topics = most_different_topics(listed, TOPICS_SHOWN)
         of_measure = partial(_of_measure, sections, whole, topics, progress)
         measures = tuple(scores.for_each(of_measure, scores.measures))
         results, left_out = _gather(sections, replace(whole, measures=measures), progress)

@@ -8,7 +8,7 @@ of freedom; no unit has a row of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -50,6 +50,8 @@ class CollectionSample(Sample):
 
     Attributes
     ----------
+    support
+        As in `Sample`.
     drawn
         The scores on every topic and resampled collection.
     forward
@@ -63,6 +65,7 @@ class CollectionSample(Sample):
         relevant document.
     """
 
+    support: Booleans = field()
     drawn: DocumentReplicates
     forward: Transform
     plus: Integers

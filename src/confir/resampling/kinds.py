@@ -12,7 +12,7 @@ import numpy as np
 from confir.arguments import as_choice, as_reals
 from confir.data.experiment import Experiment
 from confir.data.run_scores import RunScores
-from confir.data.scores import Scores, lie_in_unit_interval
+from confir.data.scores import Scores, check_size, lie_in_unit_interval
 from confir.errors import (
     FormatError,
     InvalidValueError,
@@ -209,6 +209,7 @@ def _array_sample(scores: Any, statistic: Statistic | WeightedStatistic) -> Topi
     )
     if array.ndim == 0 or array.size == 0:
         raise FormatError(f"scores have shape {array.shape}; expected topics, or topics × columns")
+    check_size(array)
     flat = array.reshape(len(array), -1)
     labels = tuple((f"column {i + 1}", "score") for i in range(flat.shape[1]))
     # An unknown measure: bounded if all of its scores are, as in a table.

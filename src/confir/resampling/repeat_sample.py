@@ -7,12 +7,12 @@ means by topic, over topics, and σ_b²/K of its K repeats. Repeats of different
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, Integers
 from confir.data.sampling_designs.repeated_scores import RepeatedJudgedScores, RepeatedScores
 from confir.errors import UnsupportedMethodError
 from confir.resampling.distribution import Fields, SamplingDistribution, SamplingScheme
@@ -53,6 +53,8 @@ class RepeatSample(Sample):
 
     Attributes
     ----------
+    support
+        As in `Sample`.
     over_topics
         The means over repeats, by topic.
     parts
@@ -71,6 +73,7 @@ class RepeatSample(Sample):
         The scores of the repeats, of one judge: topics × systems × repeats × measures; else none.
     """
 
+    support: Booleans = field()
     over_topics: OverTopics
     parts: Floats
     residuals: Floats

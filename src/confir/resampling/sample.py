@@ -78,8 +78,6 @@ class Sample(ABC):
         (run, measure) of each column.
     shape
         The columns' shape in results: runs × measures, or that of an array.
-    support
-        Columns whose estimate lies in [0, 1].
     knowledge
         What is known of this kind of sample.
     kind
@@ -98,7 +96,6 @@ class Sample(ABC):
 
     labels: Labels
     shape: tuple[int, ...]
-    support: Booleans
 
     knowledge: ClassVar[frozenset[Knowledge]]
     kind: ClassVar[str]
@@ -107,6 +104,11 @@ class Sample(ABC):
     threaded: ClassVar[bool] = False
     reason: ClassVar[str] = ""
     spends_df: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def support(self) -> Booleans:
+        """Columns whose estimate lies in [0, 1]; a kind that holds them has a field in place of this."""
 
     @property
     @abstractmethod

@@ -7,7 +7,7 @@ matrix product, and runs stay paired.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -45,6 +45,8 @@ class TopicSample(Sample):
 
     Attributes
     ----------
+    support
+        As in `Sample`.
     values
         The variables averaged, or the scores for a function: topics × columns, NaN where missing.
     statistic
@@ -53,6 +55,7 @@ class TopicSample(Sample):
         Of a contrast, how near two differences of a column are equal.
     """
 
+    support: Booleans = field()
     values: tuple[Floats, ...]
     statistic: Statistic | WeightedStatistic
     tie: Floats | float = TIE
@@ -171,7 +174,8 @@ class TopicSample(Sample):
         if topics >= NORMAL_TOPICS:
             covariance = self.covariance()
             if covariance is not None:
-                yield from RunCovariance(covariance, topics).pair_draws(replicates, rng)
+                normal = RunCovariance(covariance, topics, self.labels)
+                yield from normal.pair_draws(replicates, rng)
             return
         centred = values - np.nanmean(np.where(np.isnan(values).all(axis=0), 0.0, values), axis=0)
         by_run = np.ascontiguousarray(centred.T)

@@ -18,6 +18,7 @@ from confir.data.files import is_address
 from confir.data.ids import Words, hash_column, hash_names
 from confir.data.long_tables.score_blocks import TOPICS_AT_ONCE, TopicBlock
 from confir.data.long_tables.scores_by_topic import Rows, group_rows
+from confir.data.scores import check_size
 from confir.data.tables.arrow_columns import id_column, number_column
 from confir.data.tables.parquet_files import (
     RowFilter,
@@ -27,7 +28,7 @@ from confir.data.tables.parquet_files import (
 )
 from confir.data.tables.score_columns import EXPECTED
 from confir.data.tables.summary_rows import SUMMARY_NAMES
-from confir.errors import FormatError
+from confir.errors import FormatError, InvalidValueError
 from confir.scheduler import check_visible
 
 # Rows of a piece, at least, where the table has as many: work for about a second.
@@ -291,6 +292,10 @@ class PieceReader:
             numbers[place] = number_column(column, name, self.source, EXPECTED)
         if np.isinf(numbers).any():
             raise FormatError("a score is infinite; expected finite numbers", path=self.source)
+        try:
+            check_size(numbers)
+        except InvalidValueError as error:
+            raise FormatError(str(error), path=self.source) from None
         return numbers
 
     def _column_numbers(self, batch: Any) -> Integers:

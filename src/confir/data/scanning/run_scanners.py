@@ -27,8 +27,8 @@ MANY_DOCUMENTS = 1_000_000
 Ranked = tuple[Rankings, tuple[str, ...]]
 
 
-class Wanted(NamedTuple):
-    """What to make of each run; the fields are the parameters of `read_rankings`."""
+class ScanRules(NamedTuple):
+    """How runs are ranked; the fields are parameters of `read_rankings`."""
 
     qrels: Qrels
     tie_precision: TiePrecision = "double"
@@ -38,7 +38,7 @@ class Wanted(NamedTuple):
 
 
 def scan_rankings(
-    wanted: Wanted,
+    rules: ScanRules,
     sources: Sequence[RunSource],
     kernels: ScanKernels,
     *,
@@ -46,13 +46,13 @@ def scan_rankings(
     block_size: int = BLOCK_SIZE,
     threads: int | None = None,
 ) -> Generator[Ranked | None]:
-    """Yield what `read_rankings` returns for each file, or None where the scanner gives way.
+    """Yield what `read_rankings` returns for each file, or None where the reference reader is needed.
 
     ``identical`` is as in `read_rankings`.
     """
-    scanner = JudgedScanner(wanted, kernels, identical)
+    scanner = JudgedScanner(rules, kernels, identical)
     files = scan_files(
-        scanner, sources, name_by=wanted.name_by, block_size=block_size, threads=threads
+        scanner, sources, name_by=rules.name_by, block_size=block_size, threads=threads
     )
     with closing(files):
         for scanned in files:
@@ -62,15 +62,15 @@ def scan_rankings(
 class JudgedScanner(BlockScanner):
     """Records judged documents: their rows in the index, and the documents above.
 
-    The index also has the documents that do not count, or those that are watched for: after the
-    judged documents of each topic.
+    After the judged documents of each topic, the index has the documents that do not count, or that
+    exclusions watch for.
     """
 
     def __init__(
-        self, wanted: Wanted, kernels: ScanKernels, identical: dict[str, int] | None = None
+        self, rules: ScanRules, kernels: ScanKernels, identical: dict[str, int] | None = None
     ) -> None:
-        qrels, lowest_gain, exclusions = wanted.qrels, wanted.lowest_gain, wanted.exclusions
-        self._wanted = wanted
+        qrels, lowest_gain, exclusions = rules.qrels, rules.lowest_gain, rules.exclusions
+        self._rules = rules
         self.identical = {} if identical is None else identical
         kept = np.ones(len(qrels.documents), bool)
         if lowest_gain is not None:
@@ -105,7 +105,7 @@ class JudgedScanner(BlockScanner):
 
     def compared(self, lines: Lines) -> Lines:
         """Return lines with scores in the precision in which they are compared."""
-        if self._wanted.tie_precision == "double":
+        if self._rules.tie_precision == "double":
             return lines
         with np.errstate(over="ignore"):
             return lines._replace(scores=lines.scores.astype(np.float32).astype(np.float64))
@@ -113,7 +113,7 @@ class JudgedScanner(BlockScanner):
     def rankings(self, scanned: Scanned) -> Ranked:
         """Return the rankings of a run, and its topics that the qrels lack."""
         (rows, before), topics = scanned.columns, scanned.topics
-        if self._wanted.exclusions.watches and (found := int(self._looked_for[rows].sum())):
+        if self._rules.exclusions.watches and (found := int(self._looked_for[rows].sum())):
             self.identical[scanned.name] = found
         documents = self._rows[rows]
         judged = documents >= 0
@@ -174,7 +174,7 @@ class ListScanner(BlockScanner):
     def scan_lists(
         self, sources: Sequence[RunSource], name_by: NameBy = "file", **how: Any
     ) -> Generator[ListsOfRun | None]:
-        """Yield the lists of each file, or None where the scanner gives way."""
+        """Yield the lists of each file, or None where the reference reader is needed."""
         files = scan_files(self, sources, name_by=name_by, **how)
         with closing(files):
             for scanned in files:

@@ -15,7 +15,7 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.data.formats.format import name_from_path
-from confir.data.scores import Scores
+from confir.data.scores import LARGEST_SCORE, Scores
 from confir.data.tables.input_table import Ids, InputTable
 from confir.data.tables.measure_names import find_measures
 from confir.data.tables.summary_rows import drop_summaries
@@ -120,6 +120,10 @@ def score_entries(table: InputTable) -> tuple[ScoreEntries, InputTable]:
     else:
         table, topics = drop_summaries(table, topic)
     values = table.numbers(places, expected="" if "score" in columns else EXPECTED)
+    for column in np.flatnonzero((np.abs(values) > LARGEST_SCORE).any(axis=1))[:1]:
+        fits = np.abs(values[column]) <= LARGEST_SCORE
+        expected = f"a number of at most {LARGEST_SCORE:g}"
+        table.check_numbers(fits | np.isnan(values[column]), values[column], "score", expected)
     heads = [table.header[place] for place in places]
     runs = _names(table, columns, "run", heads, name_from_path(table.source))
     measures = _names(table, columns, "measure", heads, measure_from_path(table.source))

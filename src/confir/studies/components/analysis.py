@@ -16,6 +16,7 @@ import numpy as np
 
 from confir.arrays import Floats, Integers
 from confir.intervals.interval import tail_probabilities
+from confir.order import TIE
 
 SYSTEMS, TOPICS, JUDGES, REPEATS = "systems", "topics", "judges", "repeats"
 
@@ -81,7 +82,7 @@ class MeanSquares(NamedTuple):
     expectation: Floats
 
     def components(self, squares: Floats) -> Floats:
-        """Return the components that mean squares stand for; negative ones count as 0."""
+        """Return the variance components that follow from mean squares; negative ones count as 0."""
         found: Floats = np.maximum(0.0, squares @ np.linalg.inv(self.expectation).T)
         return found
 
@@ -91,17 +92,19 @@ def mean_squares(
 ) -> MeanSquares:
     """Return mean squares of a table whose axes are the factors.
 
-    A source's effects are its means less the effects of all that it contains.
+    A source's effects are its means less the effects of all that it contains; 0 where rounding alone makes
+    them.
     """
     sizes = dict(zip(factors, values.shape, strict=True))
     effects: dict[frozenset[str], Floats] = {frozenset(): values.mean(keepdims=True)}
     free = {frozenset[str](): 1.0}
-    squares = []
+    squares, least = [], TIE * np.abs(values).max()
     for source in sources:
         others = tuple(place for place, name in enumerate(factors) if name not in source.factors)
         inner = [one for one in effects if one < source.factors]
         mean = values.mean(axis=others, keepdims=True)
-        effects[source.factors] = mean - sum(effects[one] for one in inner)
+        own = mean - sum(effects[one] for one in inner)
+        effects[source.factors] = own if np.abs(own).max() > least else np.zeros_like(own)
         cells = math.prod(sizes[name] for name in source.factors)
         free[source.factors] = cells - sum(free[one] for one in inner)
         total = values.size / cells * np.square(effects[source.factors]).sum()

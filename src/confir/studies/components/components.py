@@ -31,7 +31,13 @@ from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.score_objects import ScoresSource, make_scores
 from confir.defaults import LEVEL, SEED
-from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning, warn_caller
+from confir.errors import (
+    DegenerateSampleWarning,
+    InvalidValueError,
+    TopicMismatchError,
+    TopicWarning,
+    warn_caller,
+)
 from confir.intervals.interval import tail_probabilities
 from confir.measures.evaluation import evaluate
 from confir.measures.score_sources import as_scores
@@ -43,6 +49,7 @@ from confir.studies.components.analysis import (
     REPEATS,
     SYSTEMS,
     TOPICS,
+    MeanSquares,
     VarianceSource,
     find_sources,
     mean_squares,
@@ -77,9 +84,10 @@ class Components(Result):
     planned_topics, planned_levels
         Numbers of topics, and of all facets together, that coefficients are for.
     relative, relative_low, relative_high
-        Eρ² with its limits: topics × levels.
+        Eρ² with its limits: topics × levels. NaN where systems do not differ, limits also where
+        nothing else varies.
     absolute, absolute_low, absolute_high
-        Φ with its limits: topics × levels.
+        Φ with its limits, likewise.
     """
 
     sources: tuple[str, ...] = axis("source")
@@ -178,15 +186,7 @@ def decompose_scores(
         as_flag("repeats", repeats)
     if judges is not None and not isinstance(judges, Mapping):
         raise invalid("judges", judges, "a mapping of names to scores")
-    first = as_scores(scores)
-    if len(first.repeat_tables()) > 1:  # of systems already
-        refuse_design(first.design, "the analysis of variance components")
-        first, repeats = _single_runs(first), True
-    name = first.measures[0]
-    if measure is not None:
-        name = as_choice("measure", as_text("measure", measure), first.measures)
-    facets = (*([JUDGES] if judges else []), *([REPEATS] if repeats else []))
-    values = _complete(_table(first, judges or {}, name, repeats=repeats))
+    values, name, facets = _score_table(as_scores(scores), measure, repeats, judges or {})
     factors = (SYSTEMS, TOPICS, *facets)
     sources = find_sources(factors)
     found = mean_squares(values, factors, sources)
@@ -201,6 +201,7 @@ def decompose_scores(
         named |= _drawn_limits(_coefficients(drawn, sources, facets, planned), level)
     else:
         named |= two_factor_limits(found, values.shape, planned[0], level)
+    named |= _undefined(found, sources, named, name)
     total = variance.sum()
     return Components(
         sources=tuple(source.name for source in sources),
@@ -217,6 +218,52 @@ def decompose_scores(
         planned_levels=planned[1],
         **named,
     )
+
+
+def _score_table(
+    scores: Scores, measure: str | None, repeats: bool | str, judges: Mapping[str, Any]
+) -> tuple[Floats, str, tuple[str, ...]]:
+    """Return scores as systems × topics × judges or repeats, the measure, and which of these there are."""
+    if len(scores.repeat_tables()) > 1:  # of systems already
+        refuse_design(scores.design, "the analysis of variance components")
+        scores, repeats = _single_runs(scores), True
+    name = scores.measures[0]
+    if measure is not None:
+        name = as_choice("measure", as_text("measure", measure), scores.measures)
+    facets = (*([JUDGES] if judges else []), *([REPEATS] if repeats else []))
+    return _complete(_table(scores, judges, name, repeats=repeats)), name, facets
+
+
+def _undefined(
+    found: MeanSquares, sources: Sequence[VarianceSource], named: Mapping[str, Floats], measure: str
+) -> dict[str, Floats]:
+    """Return NaN for coefficients or limits that scores do not give, and warn why.
+
+    Systems that are alike have no reliability; differences without any error have no interval.
+    """
+    reasons = []
+    alike = not any(found.squares[i] > 0 for i, one in enumerate(sources) if SYSTEMS in one.factors)
+    undefined: dict[str, Floats] = {}
+    for kind, symbol in (("relative", "Eρ²"), ("absolute", "Φ")):
+        errors = [i for i, one in enumerate(sources) if getattr(one, kind)]
+        if alike:
+            missing = [kind, f"{kind}_low", f"{kind}_high"]
+        elif not (found.squares[errors] > 0).any():
+            missing = [f"{kind}_low", f"{kind}_high"]
+            reasons.append(symbol)
+        else:
+            continue
+        undefined |= {name: np.full_like(named[name], np.nan) for name in missing}
+    if alike:
+        text = f"no reliability of {measure}: all systems have the same scores"
+        warn_caller(text, DegenerateSampleWarning)
+    elif reasons:
+        warn_caller(
+            f"no interval of {' and '.join(reasons)} of {measure}: the differences between systems are the "
+            "same throughout",
+            DegenerateSampleWarning,
+        )
+    return undefined
 
 
 def _single_runs(scores: Scores) -> Scores:

@@ -17,7 +17,7 @@ def reliability_table(components: Components) -> Table:
         cells = [f"{number:,}" for number in numbers]
         for kind in ("relative", "absolute"):
             limits = (record[kind], record[f"{kind}_low"], record[f"{kind}_high"])
-            cells.append(number_text(*limits) if limits[0] == limits[0] else number_text(limits[0]))
+            cells.append(number_text(*limits))
         rows.append(tuple(Cell(text, strong=mine) for text in cells))
     note = (
         f"with {percent(components.level)} intervals, under normal effects; Eρ²: reliability of differences "

@@ -99,10 +99,14 @@ class Coverage(Result):
     def outliers(self) -> list[Record]:
         """Return runs and methods whose coverage is far below the level and the method's median.
 
-        The lowest coverage comes first.
+        The median is of runs of which some sample has an interval. The lowest coverage comes first.
         """
         error = np.sqrt(self.level * (1.0 - self.level) / self.samples)
-        median = np.nanmedian(self.coverage, axis=(1, 2), keepdims=True)
+        served = [
+            own[share < 1.0] for own, share in zip(self.coverage, self.undefined, strict=True)
+        ]
+        usual = [np.median(own) if len(own) else self.level for own in served]
+        median = np.reshape(usual, (-1, 1, 1))
         far = np.argwhere(self.coverage < np.minimum(median, self.level) - _OUTLYING * error)
         records = [
             {

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, Integers
 from confir.data.long_tables.block_statistics import PairTotals
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, UnsupportedMethodError, enumerate_names
@@ -70,6 +70,8 @@ class SummarisedBoard(BoardSample):
 
     Attributes
     ----------
+    support
+        As in `Sample`.
     totals
         Of each dataset, summary statistics of all pairs of runs, by their numbers in ``first`` and
         ``second``.
@@ -84,6 +86,7 @@ class SummarisedBoard(BoardSample):
         Of differences, the number of each pair, and 1, or -1 where it is turned round.
     """
 
+    support: Booleans = field()
     totals: tuple[PairTotals, ...]
     first: Integers
     second: Integers
@@ -222,12 +225,13 @@ class SummarisedBoard(BoardSample):
         df = float(self._degrees(np.diagonal(self.covariances, axis1=1, axis2=2)).min())
         matrix = self.covariances.sum(axis=0) / len(self.counts) ** 2
         if df + 1 >= NORMAL_TOPICS:
-            yield from RunCovariance(matrix * self.topics, self.topics).pair_draws(replicates, rng)
+            normal = RunCovariance(matrix * self.topics, self.topics, self.labels)
+            yield from normal.pair_draws(replicates, rng)
 
     def replicate_means(self, replicates: int, rng: np.random.Generator) -> Floats:
         """Return normal macro means: replicates × runs."""
         matrix = self.covariances.sum(axis=0) / len(self.counts) ** 2
-        drawn = draw_normal_means(matrix, replicates, rng)
+        drawn = draw_normal_means(matrix, replicates, rng, self.labels)
         means: Floats = (self.mean.mean(axis=1)[:, None] + drawn).T
         return means
 

@@ -31,7 +31,7 @@ USUAL_WIDTHS = (0.01, 0.02, 0.05)
 USUAL_DIFFERENCES = (0.01, 0.02, 0.03, 0.05)
 
 # More topics than anybody will ever judge: the search ends there.
-_MOST_TOPICS = 2**30
+MOST_TOPICS = 2**30
 
 # Halvings in the search for a difference: finer than double precision.
 _HALVINGS = 60
@@ -317,7 +317,7 @@ def fewest_topics(reaches: Callable[[Integers], Booleans], size: int) -> Floats:
     """Return the smallest number of topics, 2 or more, that reaches a goal; NaN where none does."""
     short, enough = np.ones(size, np.int64), np.full(size, 2, np.int64)
     found = reaches(enough)
-    while (~found & (enough < _MOST_TOPICS)).any():
+    while (~found & (enough < MOST_TOPICS)).any():
         short, enough = np.where(found, short, enough), np.where(found, enough, 2 * enough)
         found = reaches(enough)
     while (enough - short > 1).any():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from confir.errors import DegenerateSampleWarning, InvalidValueError, enumerate_
 from confir.intervals.interval import tail_probabilities
 from confir.intervals.simultaneous import largest_bound_sum
 from confir.resampling.kinds import against
-from confir.resampling.normal_draws import RunCovariance
+from confir.resampling.normal_draws import RunCovariance, difference_variance
 from confir.resampling.pair_draws import NOTHING_BORROWED, median_variance
 from confir.resampling.sample import Sample, names
 from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
@@ -100,7 +101,8 @@ def partners(sample: Sample) -> Integers:
 def pair_spreads(sample: Sample) -> tuple[Integers, Integers, Floats]:
     """Return all pairs of runs, and the spread of their differences: pairs × measures.
 
-    It is the standard error times the root of the topics; -∞ for pairs with fewer than two.
+    It is the standard error times the root of the topics; 0 for pairs whose differences are all equal, -∞
+    for those with fewer than two.
     """
     runs, measures = sample.shape
     first, second = (side.astype(np.int64) for side in np.triu_indices(runs, 1))
@@ -108,15 +110,16 @@ def pair_spreads(sample: Sample) -> tuple[Integers, Integers, Floats]:
     parts = [np.empty(0)]
     for columns in pairs.blocks():
         found = pairs.contrast(columns).distribution(slice(None), None, ("se",))
-        parts.append(np.where(found.count > 1, found.require("se") * np.sqrt(found.count), -np.inf))
+        sd = np.where(found.degenerate, 0.0, found.require("se") * np.sqrt(found.count))
+        parts.append(np.where(found.count > 1, sd, -np.inf))
     return first, second, np.concatenate(parts).reshape(len(first), measures)
 
 
-def measure_pilot(sample: Sample) -> Pilot:
+def measure_pilot(sample: Sample, against: Sequence[str] = ()) -> Pilot:
     """Return the standard deviations over topics; warn where there are none.
 
     By human and model judgements: that of human-judged topics which would have as large a
-    standard error by themselves.
+    standard error by themselves. ``against`` are the runs that differences are from, for the warning.
     """
     distribution = sample.distribution(slice(None), None, ("se",))
     fixed = sample.fixed_variance()
@@ -127,10 +130,14 @@ def measure_pilot(sample: Sample) -> Pilot:
         (np.isnan(sd) & few, "the pilot has fewer than two scores"),
         (np.isnan(sd) & ~few, "the pilot's scores or differences are all equal"),
     ):
-        names = [" ".join(sample.labels[i]) for i in np.flatnonzero(columns)]
+        labels = [(i, *sample.labels[i]) for i in np.flatnonzero(columns).tolist()]
+        names = [
+            f"{run} and {against[i]} by {measure}" if against else f"{run} {measure}"
+            for i, run, measure in labels
+        ]
         if names:
             warn_caller(
-                f"nothing can be planned for {enumerate_names(names, 5)}: {cause}",
+                f"nothing can be planned for {enumerate_names(list(dict.fromkeys(names)), 5)}: {cause}",
                 DegenerateSampleWarning,
             )
     count, df = distribution.count, distribution.df
@@ -273,12 +280,13 @@ def _from_pairs(
     place = None if baseline is None else runs.index(baseline)
     medians, levels = [], []
     for own in covariances:
-        variance = np.diag(own)[:, None] + np.diag(own) - 2.0 * own
+        variance = difference_variance(own, np.arange(len(own))[:, None], np.arange(len(own)))
         pairs = variance[np.triu_indices(len(runs), 1)]
         if family == BASELINE and place is not None:
             pairs = np.delete(variance[place], place)
         medians.append(median_variance(pairs))
-        levels.append(_single_levels(own, family, place, level, bound))
+        spread = RunCovariance(own, _MANY_TOPICS, runs)
+        levels.append(_single_levels(spread, family, place, level, bound))
     columns = len(runs) - (place is not None)
     single = np.stack(levels, axis=1)
     if place is not None:
@@ -287,21 +295,21 @@ def _from_pairs(
 
 
 def _single_levels(
-    covariance: Floats, family: str, baseline: int | None, level: float, bound: float
+    spread: RunCovariance, family: str, baseline: int | None, level: float, bound: float
 ) -> Floats:
     """Return the level of a single t interval that is as wide as the family's, for each run."""
     from scipy.special import ndtr
 
-    spread = RunCovariance(covariance, _MANY_TOPICS)
     rng = np.random.default_rng(SEED)
     nothing = NOTHING_BORROWED
     if family == BEST:
         found = studentised_maxima(spread, REPLICATES, rng, nothing, nothing).above
-        critical = np.quantile(found, level, axis=1)
+        # -∞ where no pair varies
+        critical = np.quantile(np.maximum(found, 0.0), level, axis=1)
     else:
         chosen = None if family != BASELINE or baseline is None else [baseline]
         largest = largest_statistics(spread, REPLICATES, rng, nothing, chosen)
-        critical = np.full(len(covariance), np.quantile(largest, level))
+        critical = np.full(len(spread.matrix), np.quantile(np.maximum(largest, 0.0), level))
     single = 1.0 - 2.0 * ndtr(-critical)
     least = 2.0 * level - 1.0 if family == BEST else level
     return np.clip(single, least, bound)

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from confir.arguments import as_integer, as_level, as_real
+from confir.arguments import as_integer, as_level, as_power, as_real
 from confir.arrays import Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
@@ -245,11 +245,11 @@ def plan_topics(
     """
     topics = topics_of_budget(topics, judgements, judgements_per_topic)
     level = as_level(level)
-    as_real("power", power, above=0.0, below=1.0, like=", such as 0.8")
     if assurance is not None:
         as_real("assurance", assurance, above=0.0, below=1.0, like=", such as 0.8")
     best = isinstance(family, str) and family == BEST
     usual = half_width is None and difference is None and topics is None and not best
+    as_power(power, 1.0 - level if half_width is None else 0.0)
     if usual and family is None and baseline is None and len(scores.runs) > 2:
         family = ALL_PAIRS
     family = planned_family(family, baseline, len(scores.runs), difference)

@@ -17,6 +17,7 @@ from confir.studies.planning.goals import (
     ACHIEVED_WIDTH,
     DETECTABLE,
     HALF_WIDTH,
+    MOST_TOPICS,
     NEEDED,
     POWER,
 )
@@ -69,6 +70,11 @@ def overview_sentence(records: Sequence[Record], level: float) -> str:
     are some.
     """
     *_, at_hand = records
+    if at_hand["goal"] == DETECTABLE and math.isnan(at_hand["half_width"]):
+        means = [one for one in records if one["goal"] in (HALF_WIDTH, ACHIEVED_WIDTH)]
+        if not math.isnan(means[-1]["half_width"]):
+            own = overview_sentence(means, level)
+            return f"no difference in {at_hand['measure']} can be planned for; {own}"
     asked = POWER if at_hand["goal"] == DETECTABLE else HALF_WIDTH
     goal = next(r for r in records if (r["goal"], r["difference"]) == (asked, _USUAL))
     measure, topics, size = at_hand["measure"], at_hand["topics"], at_hand["difference"]
@@ -170,6 +176,9 @@ def plan_note(plan: Plan) -> str:
     if plan.baseline is None and plan.family != NO_FAMILY:
         parts.append("sd: of the difference from the run for which it is largest")
     parts += _assurance_and_model(plan)
+    unreachable = np.isnan(plan.topics) | (np.isnan(plan.high) & ~np.isnan(plan.low))
+    if plan.goal in NEEDED and not plan.observed and (unreachable & ~np.isnan(plan.sd)).any():
+        parts.append(f"–: {_TOO_MANY}, over {MOST_TOPICS:,}")
     if plan.family == NO_FAMILY and plan.goal not in (HALF_WIDTH, ACHIEVED_WIDTH):
         parts.append("correcting for several runs or measures takes more topics")
     return "; ".join(parts)

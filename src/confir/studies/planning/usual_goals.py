@@ -185,22 +185,7 @@ def plan_usual_goals(scores: Scores | ScoreSummary, terms: Terms) -> PlanOvervie
         typical += [pairs] * len(differences)
         aims += differences
     largest = np.where(np.tile(bounded_measures(scores), len(SPREADS)), 1.0, np.inf)
-
-    def answer(one: _Typical, goal: str, size: float) -> dict[str, Any]:
-        """Return the fields of `PlanOverview` for one aim: spreads × measures."""
-        pilot = one.pilot
-        sd = pilot.sd if terms.assurance is None else pilot.upper_sd(terms.assurance)
-        rule = GoalRule(goal, np.full(len(largest), size), terms.power, one.criterion, largest)
-        fields: dict[str, Any] = {
-            "run": np.array(one.run, object),
-            "against": np.array(one.against, object),
-            **rule.answer(sd, pilot.topics, one.sd_range),
-        }
-        return {name: values.reshape(len(SPREADS), -1) for name, values in fields.items()}
-
-    parts: list[dict[str, Any]] = [
-        answer(one, *aim) for one, aim in zip(typical, aims, strict=True)
-    ]
+    parts = [_answer(one, *aim, terms, largest) for one, aim in zip(typical, aims, strict=True)]
     arrays: dict[str, Any] = {
         name: np.stack([part[name] for part in parts], axis=1) for name in parts[0]
     }
@@ -234,10 +219,25 @@ class _Typical(NamedTuple):
     criterion: Criterion
 
 
+def _answer(
+    typical: _Typical, goal: str, size: float, terms: Terms, largest: Floats
+) -> dict[str, Any]:
+    """Return the fields of `PlanOverview` for one aim: spreads × measures."""
+    pilot = typical.pilot
+    sd = pilot.sd if terms.assurance is None else pilot.upper_sd(terms.assurance)
+    rule = GoalRule(goal, np.full(len(largest), size), terms.power, typical.criterion, largest)
+    fields: dict[str, Any] = {
+        "run": np.array(typical.run, object),
+        "against": np.array(typical.against, object),
+        **rule.answer(sd, pilot.topics, typical.sd_range),
+    }
+    return {name: values.reshape(len(SPREADS), -1) for name, values in fields.items()}
+
+
 def _typical(sample: Sample, baseline: str | None, family: str, level: float) -> _Typical:
     """Return the runs whose scores, or differences, vary as much as the median run's, and most."""
     varying = sample if baseline is None else against(sample, baseline)
-    every = measure_pilot(varying)
+    every = measure_pilot(varying, [baseline] * len(varying.labels) if baseline is not None else ())
     low, high = sd_range(varying, every, level)
     places = _median_and_largest(every.sd.reshape(varying.shape))
     columns = _columns(places)
@@ -254,14 +254,14 @@ def _typical_pairs(sample: Sample, family: str, level: float) -> _Typical:
     places = _median_and_largest(spread)
     sides = first[places], second[places]
     chosen = sample.contrast(*(_columns(side).reshape(places.shape) for side in sides))
-    pilot = measure_pilot(chosen)
+    runs = names(sample)[0]
+    left, right = ([runs[place] for place in side.flat] for side in sides)
+    pilot = measure_pilot(chosen, right)
     rule = planned_criterion(sample, pilot, family, None, level)
     if family != NO_FAMILY:
         of_measure = np.reshape(rule.level, (-1, places.shape[1]))[0]
         medians = [median_variance(np.square(np.maximum(one, 0.0))) for one in spread.T]
         rule = replace(rule, level=np.tile(of_measure, 2), median=np.tile(medians, 2))
-    runs = names(sample)[0]
-    left, right = ([runs[place] for place in side.flat] for side in sides)
     return _Typical(left, list[str | None](right), pilot, sd_range(chosen, pilot, level), rule)
 
 

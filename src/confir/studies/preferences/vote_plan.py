@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from confir.arguments import as_choice, as_level, as_real
+from confir.arguments import as_choice, as_level, as_power, as_real
 from confir.arrays import Floats, Integers
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.table_columns import Role, TableColumn, TableColumns
@@ -163,7 +163,8 @@ def plan_votes(
     >>> plan_votes(votes, half_width=0.2).votes
     array([100., 100.])
     """
-    level, power = as_level(level), as_level(power, "power")
+    level = as_level(level)
+    as_power(power, 1.0 - level if half_width is None else 0.0)
     strengths = fit_strengths(votes, cluster=cluster, ties=ties, prior=prior)
     return plan_of(strengths, half_width=half_width, baseline=baseline, power=power, level=level)
 
