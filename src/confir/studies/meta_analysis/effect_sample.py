@@ -77,20 +77,7 @@ def effect_sample(
         )
     shape = values.shape[1:]
     values, errors = values.reshape(len(values), -1), errors.reshape(len(values), -1)
-    names = tuple(f"study {place}" for place in range(1, len(values) + 1))
-    if studies is not None:
-        names = as_texts("studies", studies)
-    columns = [f"column {place}" for place in range(1, values.shape[1] + 1)]
-    labels = tuple(Group(run=name) for name in columns) if shape else (Group(),)
-    if groups is not None:
-        if not isinstance(groups, list | tuple) or not all(isinstance(g, Group) for g in groups):
-            raise invalid("groups", groups, "a list of Group, one per column")
-        labels = tuple(groups)
-    if len(names) != len(values) or len(labels) != values.shape[1]:
-        raise InvalidValueError(
-            f"{len(names)} names of studies and {len(labels)} of columns for effects of "
-            f"{len(values)} studies × {values.shape[1]} columns"
-        )
+    names, labels = _names(values, studies, groups, several=bool(shape))
     _check_range(values, errors, names, labels)
     present = ~np.isnan(values) & (errors > 0)
     if not present.any():
@@ -111,6 +98,27 @@ def effect_sample(
         labels,
         shape,
     )
+
+
+def _names(
+    values: Floats, studies: Sequence[str] | None, groups: Sequence[Group] | None, *, several: bool
+) -> tuple[tuple[str, ...], tuple[Group, ...]]:
+    """Return the names of studies, and what columns are about; by default numbers."""
+    names = tuple(f"study {place}" for place in range(1, len(values) + 1))
+    if studies is not None:
+        names = as_texts("studies", studies)
+    columns = [f"column {place}" for place in range(1, values.shape[1] + 1)]
+    labels = tuple(Group(run=name) for name in columns) if several else (Group(),)
+    if groups is not None:
+        if not isinstance(groups, list | tuple) or not all(isinstance(g, Group) for g in groups):
+            raise invalid("groups", groups, "a list of Group, one per column")
+        labels = tuple(groups)
+    if len(names) != len(values) or len(labels) != values.shape[1]:
+        raise InvalidValueError(
+            f"{len(names)} names of studies and {len(labels)} of columns for effects of "
+            f"{len(values)} studies × {values.shape[1]} columns"
+        )
+    return names, labels
 
 
 def _check_range(
