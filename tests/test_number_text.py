@@ -42,6 +42,12 @@ def test_the_numbers_of_an_interval_have_the_same_decimals(numbers, text):
     assert number_text(*numbers) == text
 
 
+def test_a_difference_and_its_limits_have_the_same_decimals():
+    assert number_text(6.9333, -1.7358, 15.6, is_signed=True) == "+6.9 [-1.7, +15.6]"
+    assert number_text(-6.9, -13.4, 0.0, is_signed=True) == "-6.9 [-13.4, 0.0]"
+    assert number_text(0.0123, -13.4, 15.6, is_signed=True) == "+0.0123 [-13.4, +15.6]"
+
+
 def test_differences_show_what_is_known():
     assert difference_text(0.1, -0.05, 0.25) == "+0.1000 [-0.0500, +0.2500]"
     assert difference_text(0.1, math.nan, math.nan) == "+0.1000"

@@ -81,7 +81,9 @@ def number_text(
     places = wanted if largest < 10 else min(1, wanted)
     numbers = (value, low, high)
     if is_signed:
-        texts = [signed(number, wanted) for number in numbers]
+        # beside large numbers, a small one keeps its digits
+        small = 0.5 * 10.0**-places
+        texts = [signed(one, wanted if TIE <= abs(one) < small else places) for one in numbers]
     else:
         texts = ["–" if math.isnan(one) else f"{one:,.{places}f}" for one in numbers]
     shown = texts[0]

@@ -261,6 +261,21 @@ def test_a_better_run_passes_every_gate(compare):
         assert outcome.code == 0
 
 
+def test_every_p_value_of_a_family_is_called_adjusted(compare_whole):
+    for words in (("--correction", "benjamini-hochberg"), ("--test", "randomisation")):
+        said = compare_whole("--baseline", "bm25", "-m", "AP,RR", *words).out.split("\n\n")[0]
+        assert said.count(", adjusted p ") == said.count(" p ") == len(said.splitlines()) > 1
+    alone = compare_whole("--baseline", "bm25", "-m", "AP", "--correction", "none").out
+    assert "adjusted p" not in alone
+
+
+def test_identical_runs_are_called_so_without_a_baseline(confir_command, sample_files):
+    run = sample_files / "runs" / "bm25.txt"
+    given = (sample_files / "qrels.txt", f"a={run}", f"b={run}", "-m", "AP")
+    said = confir_command("compare", *given).out.splitlines()
+    assert said[1] == "the two runs are identical"
+
+
 def test_a_run_against_itself_passes(confir_command, sample_files):
     run = sample_files / "runs" / "bm25.txt"
     outcome = confir_command(
@@ -551,7 +566,7 @@ def test_teams_are_compared_by_their_best_runs(compare, tmp_path):
     text = compare("-m", "AP", "--teams", teams).out.splitlines()
     assert text[0].startswith("Among 3 runs of 2 teams, neural has the highest AP (dense, 0.")
     assert text[1] == (
-        "0 of 1 pair of teams differ significantly by their best runs, adjusted for all 3 pairs of runs"
+        "none of 1 pair of teams differs significantly by their best runs, adjusted for all 3 pairs of runs"
     )
     assert [line.split()[:3] for line in text[4:6]] == [
         ["1", "neural", "dense"],

@@ -110,6 +110,18 @@ def test_a_page_with_a_baseline_has_its_family_alone_and_the_gate(confir_command
     assert 'id="ranks"' not in text
 
 
+def test_systems_whose_votes_are_all_ties_are_the_same_by_all_votes(confir_command, tmp_path):
+    votes = tmp_path / "votes.csv"
+    votes.write_text("left,right,winner\n" + "A,B,tie\n" * 12)
+    outcome = confir_command("preferences", votes, "--baseline", "A", "--fail-if-worse", *FEW)
+    assert "identical (0.000, p = 1; the same score by all 12 votes)" in outcome.out
+
+
+def test_groups_are_of_strengths(preferences):
+    said = preferences("--show", "groups", *FEW).out.splitlines()[-1]
+    assert said.startswith("strength, and in parentheses groups: systems with a letter in common")
+
+
 def test_a_view_that_is_asked_for_is_a_table_of_html(preferences, tmp_path):
     page = tmp_path / "strengths.html"
     assert preferences("--show", "strengths", *FEW, "-o", page).code == 0

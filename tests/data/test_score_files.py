@@ -561,7 +561,7 @@ def test_long_tables_of_any_names_are_read_by_them(write):
         (
             "topic=qid",
             InvalidValueError,
-            "columns is 'topic=qid'; expected which columns hold topic",
+            "columns names no column of values; expected one, as in topic=qid,value=nDCG@10",
         ),
         ("run,topic,value", InvalidValueError, "expected which columns hold topic, value, run"),
         ("topic=qid,score=a", InvalidValueError, "expected which columns hold topic, value, run"),

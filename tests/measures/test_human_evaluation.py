@@ -408,7 +408,7 @@ def test_draws_that_do_not_fit_the_model_are_reported():
         sampled(
             {t: {d: (gain, 0.9) for d, (gain, _) in judged.items()} for t, judged in one.items()}
         )
-    with pytest.warns(TopicWarning, match="people judged no document of 1 topic"):
+    with pytest.warns(TopicWarning, match="no human judgements of documents of 1 topic"):
         sampled({t: judged for t, judged in one.items() if t != first}, ["P@10"])
     with pytest.raises(FormatError, match="expected a pair of gain and probability"):
         sampled(PEOPLE)

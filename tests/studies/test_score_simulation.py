@@ -218,7 +218,7 @@ def test_missing_scores_are_left_out_of_the_fit(scores):
 
 
 def test_one_topic_is_an_error_that_names_run_and_measure():
-    with pytest.raises(InvalidValueError, match=r"run 'run0' has 1 scores by measure0"):
+    with pytest.raises(InvalidValueError, match=r"run 'run0' has 1 score by measure0"):
         fit_population(table([[[0.5]]]))
 
 

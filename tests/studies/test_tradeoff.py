@@ -5,6 +5,7 @@ import pytest
 
 import confir
 from confir.data.scores import Scores
+from confir.data.tables.cost_files import read_costs
 from confir.errors import (
     FormatError,
     InvalidValueError,
@@ -36,6 +37,11 @@ def made(seed=1, topics=40, quality=(0.3, 0.5, 0.5, 0.4), cost=(1.0, 2.0, 5.0, 5
 
 def frame(table):
     return required("pandas").DataFrame(table)
+
+
+def test_a_cost_given_twice_is_named():
+    with pytest.raises(InvalidValueError, match="two columns of costs are named 'cost'"):
+        read_costs([read_costs({"a": 1.0})[0], read_costs({"a": 2.0})[0]])
 
 
 def test_constant_costs_are_compared_as_they_are():

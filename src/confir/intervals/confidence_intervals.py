@@ -284,8 +284,9 @@ def check_tails(replicates: int, level: float) -> None:
     expected = (replicates + 1) * (1.0 - level) / 2.0
     if expected < _LEAST_IN_TAIL - TIE:
         needed = int(np.ceil(2.0 * _LEAST_IN_TAIL / (1.0 - level) - TIE)) - 1
+        leave = "leaves" if replicates == 1 else "leave"
         warn_caller(
-            f"{counted(replicates, 'replicate')} leave {expected:.1f} beyond each limit at level "
+            f"{counted(replicates, 'replicate')} {leave} {expected:.1f} beyond each limit at level "
             f"{level:g}; a stable interval needs {needed} or more",
             SmallSampleWarning,
         )

@@ -139,12 +139,13 @@ def draw_of(model: Qrels, sampled: SampledJudgements) -> DocumentSample:
     )
     if not (found >= 0).any():
         raise TopicMismatchError(
-            "people judged no document that the model judged; expected documents drawn from those"
+            "the human judgements are of no document that the model judged; expected documents drawn "
+            "from those"
         )
     if (found < 0).any():
         warn_caller(
-            f"people judged {counted(int((found < 0).sum()), 'document')} that the model did not, "
-            "left out",
+            f"human judgements of {counted(int((found < 0).sum()), 'document')} that the model did not "
+            "judge are left out",
             TopicWarning,
         )
     kept, inside = found[found >= 0], found >= 0
@@ -172,7 +173,7 @@ def _check_draw(sample: DocumentSample, model: Qrels) -> None:
     without = [model.topics[place] for place in np.flatnonzero(counts == 0).tolist()]
     if without:
         warn_caller(
-            f"people judged no document of {counted(len(without), 'topic')} "
+            f"no human judgements of documents of {counted(len(without), 'topic')} "
             f"({enumerate_names(without, 5)}): right only if each of theirs could have been drawn",
             TopicWarning,
         )

@@ -52,6 +52,7 @@ _SETTING = re.compile(
     r"\s*+(\w++)\s*+=\s*+('[^']*+'|\"[^\"]*+\"|\{[^{}]*+\}|[^,'\"(){}]++)\s*+(?:,|\Z)"
 )
 _KINDS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,)}
+_EXPECTED = {"int": "a whole number", "float": "a finite number", "str": "text, such as '1:1,2:3'"}
 
 # ir_measures parses names as Python, which runs out of memory over deeply nested text.
 _LONGEST_FOREIGN_NAME = 200
@@ -241,8 +242,11 @@ def _check(
         if key not in accepted or key == "cutoff":
             others = [other for other in accepted if other != "cutoff"]
             raise UnknownNameError(f"parameter of {definition.name}", key, others or ["none"])
-        if not _fits(value, accepted[key]):
-            raise InvalidValueError(f"measure {name!r}: {key}={value!r} is not allowed")
+        expected = _mismatch(value, accepted[key])
+        if expected:
+            raise InvalidValueError(
+                f"measure {name!r}: {key}={value!r} is not allowed; expected {expected}"
+            )
     if cutoff is not None and "cutoff" not in accepted:
         raise InvalidValueError(f"measure {name!r}: {definition.name} takes no cutoff")
     if cutoff is not None and not 1 <= cutoff <= HIGHEST_COUNT:
@@ -256,18 +260,18 @@ def _check(
             raise InvalidValueError(f"measure {name!r} needs a cutoff, as in {definition.name}@10")
 
 
-def _fits(value: Parameter, parameter: inspect.Parameter) -> bool:
-    """Whether a value has the type of the parameter's annotation."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return False
-    if parameter.name == "rel" and (not isinstance(value, int) or value < 1):
-        return False
+def _mismatch(value: Parameter, parameter: inspect.Parameter) -> str:
+    """Return what was expected of a parameter by its annotation; empty where the value is that."""
     if parameter.name == "dcg":
-        return value in ("log2", "exp-log2")
-    allowed = [
-        kind for part in str(parameter.annotation).split(" | ") for kind in _KINDS.get(part, ())
-    ]
-    return isinstance(value, tuple(allowed)) and not isinstance(value, bool)
+        return "" if value in ("log2", "exp-log2") else "'log2' or 'exp-log2'"
+    if parameter.name == "rel":
+        return "" if isinstance(value, int) and value >= 1 else f"1 to {HIGHEST_COUNT}"
+    parts = str(parameter.annotation).split(" | ")
+    allowed = [kind for part in parts for kind in _KINDS.get(part, ())]
+    finite = not isinstance(value, float) or math.isfinite(value)
+    if finite and isinstance(value, tuple(allowed)) and not isinstance(value, bool):
+        return ""
+    return next(words for part, words in _EXPECTED.items() if part in parts)
 
 
 def _foreign_measure(name: str) -> ForeignMeasure | None:

@@ -85,6 +85,11 @@ class Strengths(RunScores, Result):
         return int(self.count.sum())
 
     @property
+    def unit_name(self) -> str:
+        """What a unit is."""
+        return self.cluster
+
+    @property
     def topics(self) -> range:
         """The independent units by number, which are to strengths what topics are to means."""
         return range(self.units)

@@ -98,8 +98,12 @@ def read_costs(source: CostSource) -> list[Cost]:
     ]
     names = [cost.name for cost in found]
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    if not found or twice:
-        raise invalid("costs", twice or source, "costs of different names")
+    if twice:
+        raise InvalidValueError(
+            f"two columns of costs are named {twice[0]!r}; expected costs of different names"
+        )
+    if not found:
+        raise invalid("costs", source, "a table of costs or more")
     return found
 
 

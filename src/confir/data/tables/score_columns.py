@@ -163,7 +163,7 @@ def find_columns(table: InputTable) -> dict[str, int]:
     if len(set(map(fold, topics))) > 1:
         raise table.header_error(
             f"columns {' and '.join(map(repr, topics))} are all named like topics; expected one, or "
-            f"--columns topic={topics[0]},value=… (columns=)"
+            f"--columns topic={topics[0]},value=…"
         )
     found = {column: table.find_named(names) for column, names in COLUMN_NAMES.items()}
     unused = [name for name in table.header if fold(name) in _UNUSED_NAMES]
@@ -188,7 +188,7 @@ def score_places(table: InputTable, columns: Mapping[str, int]) -> list[int]:
     if measures:
         raise table.header_error(
             f"columns are named like measures ({enumerate_names(measures, 3)}), where each should be "
-            f"a run; expected a column run, or --columns topic=…,value={measures[0]} (columns=); if "
+            f"a run; expected a column run, or --columns topic=…,value={measures[0]}; if "
             "they are runs, a column measure"
         )
     return places

@@ -83,8 +83,11 @@ def as_column_roles(given: Any) -> ColumnRoles | None:
     twice = [role for role, names in found.items() if len(names) > 1 and role != "value"]
     if twice:
         raise InvalidValueError(f"columns names two columns of {twice[0]}s; expected one")
-    if not {"topic", "value"} <= found.keys():
-        raise invalid("columns", given, _EXPECTED)
+    for role in ("topic", "value"):
+        if role not in found:
+            raise InvalidValueError(
+                f"columns names no column of {role}s; expected one, as in topic=qid,value=nDCG@10"
+            )
     if "measure" in found and len(found["value"]) > 1:
         raise InvalidValueError(
             "columns names a column of measures, and several of values; expected one of values"

@@ -127,7 +127,7 @@ def _may_be_qrels(fields: Sequence[str]) -> bool:
 def _mistaken_run(source: str) -> FormatError:
     return FormatError(
         f"this looks like a run; {EXPECTED}; of a ranking of runs by a measure, --columns "
-        f"{','.join(_RANKING)} (columns=)",
+        f"{','.join(_RANKING)}",
         path=source,
     )
 
@@ -203,7 +203,7 @@ def _order_of_four(columns: Sequence[Sequence[str]], source: str) -> tuple[str, 
     if found is None:
         raise FormatError(
             "the columns of runs, measures and topics cannot be distinguished; expected --columns "
-            "run,measure,topic,value (columns=), in the order of the file",
+            "run,measure,topic,value, in the order of the file",
             path=source,
         )
     return *found, "value"

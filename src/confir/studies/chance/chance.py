@@ -25,6 +25,7 @@ from confir.data.result import (
 )
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
+from confir.errors import counted
 from confir.measures.chance_tail import ERROR_LEVEL, Tail, combine_tails
 from confir.number_text import (
     number_text,
@@ -235,7 +236,7 @@ class Chance(Result):
         With the seed of the draws, also how p was simulated.
         """
         lists = "" if self.depth == self.documents else f", the first {self.depth:,} kept"
-        note = f"chance: random rankings of {self.documents:,} documents{lists}"
+        note = f"chance: random rankings of {counted(self.documents, 'document')}{lists}"
         every = np.array([len(self.topics)])
         if len(self.topics) > 1:
             counts = every if self.scores is None else self.scores.topic_counts()

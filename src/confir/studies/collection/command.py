@@ -204,8 +204,9 @@ def resample(
     from confir.resampling.document_bootstrap import resample_documents
 
     if statistics.replicates < LEAST_REPLICATES:
+        give = "gives" if statistics.replicates == 1 else "give"
         warn_caller(
-            f"{counted(statistics.replicates, 'replicate')} of the collection give a rough standard "
+            f"{counted(statistics.replicates, 'replicate')} of the collection {give} a rough standard "
             f"deviation; a stable interval needs {LEAST_REPLICATES} or more",
             SmallSampleWarning,
         )

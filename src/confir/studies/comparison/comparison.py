@@ -286,6 +286,7 @@ class Comparison(PairDifferences):
             "pairs": self.tested,
             "correction": np.array(corrected, object)[:, None, None],
             "resampled": self.scores.resampled,
+            "unit": self.scores.unit_name,
         }
         return Decision(**fields)
 

@@ -47,10 +47,11 @@ def pairs_sentence(comparison: Comparison, measure: int, what: str = "run") -> s
     significant = np.isin(verdicts, list(OPPOSITE))
     pairs, found = len(verdicts), int(significant.sum())
     if not found:
-        which = (
-            f"the two {what}s do not differ" if pairs == 1 else f"none of {pairs:,} pairs differs"
-        )
-        return f"{which} significantly"
+        if pairs > 1:
+            return f"none of {pairs:,} pairs differs significantly"
+        if verdicts[0] == IDENTICAL:
+            return f"the two {what}s are identical"
+        return f"the two {what}s do not differ significantly"
     smallest = float(np.abs(comparison.difference[significant, measure]).min())
     said = score_words(smallest)
     if pairs == 1:
@@ -69,9 +70,10 @@ def team_pairs_sentence(teams: TeamBoard, comparison: Comparison, measure: int) 
     words = zip(comparison.pairs, comparison.pair_verdicts(measure), strict=True)
     verdicts = [word for pair, word in words if best.issuperset(pair)]
     found = sum(word in OPPOSITE for word in verdicts)
-    verb = "differs" if found == 1 else "differ"
+    verb = "differs" if found < 2 else "differ"
+    which = f"{found:,}" if found else "none"
     return (
-        f"{found:,} of {counted(len(verdicts), 'pair')} of teams {verb} significantly by their best runs, "
+        f"{which} of {counted(len(verdicts), 'pair')} of teams {verb} significantly by their best runs, "
         f"adjusted for all {counted(len(comparison.pairs), 'pair')} of runs"
     )
 

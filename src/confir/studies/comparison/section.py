@@ -91,8 +91,8 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
     among = np.isin(np.stack([first.first, first.second]), order[:MATRIX_RUNS]).all(axis=0)
     if first.baseline is not None:
         held, among = [reference], np.ones(len(first.first), bool)
-    kept, tested = np.flatnonzero(among), int(first.tested[0])
-    alone, adjusted = (one[0, kept, 0].tolist() for one in (first.p, first.p_adjusted))
+    kept = np.flatnonzero(among)
+    adjusted = first.p_adjusted[0, kept, 0].tolist()
     return {
         "verdicts": list(_WORDS),
         "said": SENTENCE_FORMS,
@@ -105,7 +105,10 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
         "difference": list(map(signed, first.difference[kept, 0].tolist())),
         "p_adjusted": shown(first.p_adjusted[0, kept, 0]),
         "p_text": list(map(p_text, adjusted)),
-        "p_phrase": [p_phrase(*both, tested) for both in zip(alone, adjusted, strict=True)],
+        "p_phrase": [
+            p_phrase(p, adjusted=first.is_adjusted and not same)
+            for p, same in zip(adjusted, first.identical[kept, 0].tolist(), strict=True)
+        ],
         "wins": first.wins[kept, 0].tolist(),
         "ties": first.ties[kept, 0].tolist(),
         "losses": first.losses[kept, 0].tolist(),

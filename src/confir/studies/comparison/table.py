@@ -136,7 +136,7 @@ def group_table(
     )
     unjoined = sum(grouped.unjoined for grouped in groups.by_measure)
     parts = [
-        f"mean, and in parentheses groups: {what}s with a letter in common do not differ significantly"
+        f"{'mean' if what == 'run' else 'strength'}, and in parentheses groups: {what}s with a letter in common do not differ significantly"
     ]
     if margin is not None:
         parts[0] += f", or are equivalent within ±{margin:g}"

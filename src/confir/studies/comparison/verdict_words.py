@@ -69,7 +69,7 @@ BORDERLINE = "another seed might change the verdict"
 def decision_sentence(one: Decision, measure: str, *, brief: bool = False) -> str:
     """Return a decision in a sentence without its full stop, as one would say it.
 
-    ``brief``, as in a headline, leaves out the reason, and that an interval is simultaneous.
+    ``brief``, as in a headline, leaves out the reason.
     """
     word = NOT_COMPARED if brief and one.topics < LEAST_TOPICS else one.verdict
     said = _SAID[word].format(
@@ -104,16 +104,17 @@ def evidence(one: Decision, *, brief: bool = False) -> str:
     write = signed_words if brief else _signed
     parts = [write(one.difference)]
     if one.has_interval:
-        parts.append(("" if brief else _simultaneous(one)) + _interval(one, "CI", write))
+        parts.append(_simultaneous(one) + _interval(one, "CI", write))
     if not math.isnan(one.p):
-        parts.append(p_phrase(one.p, one.p_adjusted, one.pairs))
+        several = one.pairs > 1 and one.correction != "none"
+        identical = one.constant and one.direction == 0  # which is not tested
+        parts.append(p_phrase(one.p_adjusted, adjusted=several and not identical))
     return "; ".join(filter(None, [", ".join(parts), "" if brief else reason(one)]))
 
 
-def p_phrase(p: float, p_adjusted: float, pairs: int) -> str:
+def p_phrase(p: float, *, adjusted: bool) -> str:
     """Return the p-value that decides, and whether it is adjusted for several pairs."""
-    adjusted = pairs > 1 and p_adjusted != p and not math.isnan(p)
-    return f"adjusted {p_words(p_adjusted)}" if adjusted else p_words(p)
+    return f"adjusted {p_words(p)}" if adjusted and not math.isnan(p) else p_words(p)
 
 
 def difference_phrase(one: Decision) -> str:
@@ -199,9 +200,11 @@ def _title(one: Decision) -> str:
 def _constant_reason(one: Decision) -> str:
     if one.resampled == "documents":
         return f"the same {'difference' if one.direction else 'mean'} on every resampled collection"
+    preposition = "on" if one.unit in ("topic", "dataset") else "by"
+    over = f"{preposition} all {counted(one.topics, one.unit)}"
     if one.direction == 0:
-        return f"the same score on all {one.topics} topics"
-    same = f"the same difference on all {one.topics} topics"
+        return f"the same score {over}"
+    same = f"the same difference {over}"
     if one.verdict != INCONCLUSIVE:
         return same
     alone = f"{same}; exact sign-flip test: {p_words(one.p)}"

@@ -79,8 +79,8 @@ class Decision(NamedTuple):
         1 where the lower limit is 0 and excluded, -1 where the upper one is, else 0.
     borderline
         Whether another seed might change the verdict.
-    resampled
-        What replicates draw.
+    resampled, unit
+        What replicates draw; what an independent unit is, such as "topic" or "vote".
     """
 
     baseline: str
@@ -103,6 +103,7 @@ class Decision(NamedTuple):
     open: int = 0
     borderline: bool = False
     resampled: str = "topics"
+    unit: str = "topic"
 
     def turned(self) -> Decision:
         """Return the same decision from the other run's side."""

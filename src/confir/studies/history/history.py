@@ -122,9 +122,11 @@ def read_history(path: PathLike) -> GateHistory:
     GateHistory(entry: 1)
     """
     name = as_path("path", path)
-    records = parse_looks(read_bytes(name), name)
+    content = read_bytes(name)
+    records = parse_looks(content, name)
     if not records:
-        raise FormatError("the history is empty; expected a look or more", path=name)
+        problem = "the only look was cut short" if content.strip() else "the history is empty"
+        raise FormatError(f"{problem}; expected a look or more", path=name)
     columns = {field: [record[field] for record in records] for field in LOOK_FIELDS}
     labels = zip(*(columns.pop(part) for part in GateHistory.label_parts["entry"]), strict=True)
     means = {name: _numbers([record.get(name) for record in records]) for name in MEANS}

@@ -18,7 +18,13 @@ from confir.data.tables.parquet_files import is_parquet
 from confir.data.tables.score_files import read_score_table, read_scores, scores_from_table
 from confir.data.tables.table_kind import fold
 from confir.defaults import SEED
-from confir.errors import InvalidValueError, TopicMismatchError, UnreadableError, enumerate_names
+from confir.errors import (
+    FormatError,
+    InvalidValueError,
+    TopicMismatchError,
+    UnreadableError,
+    enumerate_names,
+)
 from confir.measures.evaluation import evaluate
 from confir.measures.parsing import canonical_name
 from confir.measures.score_sources import find_group_summaries, open_summary
@@ -179,7 +185,11 @@ def _read_score_tables(
             corrected = read_scores(tables).with_human(judged, human.sample)
         return DatasetScores((corrected,), (dataset,))
     long = open_summary(tables[0]) if len(tables) == 1 else None
-    return DatasetScores((read_scores(tables) if long is None else long,), (dataset,))
+    try:
+        return DatasetScores((read_scores(tables) if long is None else long,), (dataset,))
+    except FormatError as error:
+        problem = f"{error.problem}; or, if these are runs, a qrels file (qrels*) in {folder}"
+        raise FormatError(problem, path=error.path, line=error.line) from None
 
 
 def _part_judged(path: Path, qrels: str | None) -> dict[str, str] | None:

@@ -231,7 +231,7 @@ def kept_cells(
     said = f"{len(lacking)} of {has.size} cells {verb} no score ({enumerate_names(lacking, 3)})"
     if incomplete == "error":
         raise TopicMismatchError(
-            f"{said}; expected all runs on all datasets, or incomplete drop-runs, drop-datasets or "
+            f"{said}; expected all runs on all datasets, or incomplete (--incomplete) drop-runs, drop-datasets or "
             "model"
         )
     if incomplete == "drop-runs":

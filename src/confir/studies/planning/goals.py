@@ -100,8 +100,8 @@ def choose_goal(
         return DETECTABLE
     if difference is not None or (topics is None and terms.family == NO_FAMILY):
         raise InvalidValueError(
-            "a difference needs a baseline to differ from; without one only a half width can be "
-            "planned"
+            "a difference needs a baseline to differ from; expected one (--baseline RUN), or the half "
+            "width of a mean"
         )
     return ACHIEVED_WIDTH
 

@@ -20,7 +20,7 @@ from confir.arrays import Floats
 from confir.data.scores import Scores
 from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import SEED
-from confir.errors import InvalidValueError
+from confir.errors import InvalidValueError, counted
 from confir.measures.score_sources import as_scores
 from confir.parallel import run_in_threads, task_seeds
 from confir.resampling.kinds import needs
@@ -118,7 +118,7 @@ def fit_population(scores: ScoresSource) -> ScorePopulation:
     if (count < 2).any():
         run, measure = np.argwhere(count < 2)[0].tolist()
         raise InvalidValueError(
-            f"run {scores.runs[run]!r} has {count[run, measure]} scores by "
+            f"run {scores.runs[run]!r} has {counted(int(count[run, measure]), 'score')} by "
             f"{scores.measures[measure]}; expected at least 2 to fit a population"
         )
     if np.isinf(scores.values).any():
