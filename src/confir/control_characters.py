@@ -6,8 +6,7 @@ import re
 from typing import Any
 
 # C0, DEL and C1; line separators; bidirectional controls, with which a name could imitate another or
-# affect the text around it; and what is no character: halves of pairs, which no file can hold, and
-# two that XML forbids.
+# affect the text around it; surrogates, which no file can hold; and two code points that XML forbids.
 CONTROL = (
     r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
@@ -29,7 +28,7 @@ def without_controls(text: str, *, keep_blanks: bool = False) -> str:
 
 
 def as_unicode(text: str) -> str:
-    """Return text with a question mark for every half of a pair, as in a file's name that is no text."""
+    """Return text with a question mark for every surrogate, as in a file name that is not valid text."""
     return text.encode(errors="replace").decode()
 
 

@@ -1,6 +1,6 @@
 """The cores at work: threads within threads take idle ones only, and products of matrices one each.
 
-More threads than cores would push each other's arrays out of the processor's caches.
+More threads than cores would evict each other's arrays from the processor's caches.
 """
 
 from __future__ import annotations

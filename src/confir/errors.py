@@ -40,7 +40,7 @@ class ConfirError(Exception):
     """Base class of the errors of confir."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # by their message, which some are not made from: workers of a cluster send them
+        # by the message, as some classes take other arguments: workers of a cluster send errors
         return _restore, (type(self), self.args, vars(self))
 
 

@@ -11,13 +11,13 @@ import numpy as np
 from confir.arrays import Booleans, Integers
 from confir.order import TIE
 
-# As many digits tell every two numbers apart.
+# So many digits distinguish any two numbers.
 _ALL_DIGITS = 17
 
 # Levels that somebody chose, such as 99.95%, have at most so many decimals.
 _DECIMALS_OF_LEVELS = 2
 
-# As many decimals tell every level from 100%.
+# So many decimals distinguish any level from 100%.
 _MOST_DECIMALS = 17
 
 # Decimals of scores in sentences, and in the leaderboard below them.

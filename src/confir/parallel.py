@@ -35,7 +35,7 @@ Progress = Callable[[int], None]
 
 
 def name_stage(progress: Progress | None, stage: str) -> None:
-    """Tell what is being done to a progress that shows it, by its method ``stage``."""
+    """Name what is being done, to a progress that shows it by its method ``stage``."""
     show = getattr(progress, "stage", None)
     if show is not None:
         show(stage)

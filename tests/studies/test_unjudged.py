@@ -10,7 +10,7 @@ from confir.data.experiment import Experiment
 from confir.data.ranked_lists import held_lists
 from confir.data.ranked_lists.unjudged_documents import find_unjudged
 from confir.errors import InvalidValueError, UnknownNameError, UnsupportedMethodError
-from confir.resampling.drawn_judgements import draw_judgements, drawing_depth, gain_rates
+from confir.studies.unjudged.simulated_judgements import draw_judgements, drawing_depth, gain_rates
 from samples import short_sample
 from strategies import collections, examples
 

@@ -61,12 +61,12 @@ def _fail_to_start(error: BaseException) -> int:
 
 
 def _print_last(message: str) -> None:
-    """Print a line on stderr, be our own modules damaged."""
+    """Print a line on stderr, even where modules of confir are damaged."""
     try:
         from confir.cli.streams import print_message
 
         print_message(message)
-    except Exception:  # noqa: BLE001 - this is the last that can be said
+    except Exception:  # noqa: BLE001 - nothing else can be said
         if sys.stderr is not None:
             sys.stderr.write(f"{message}\n")
 
@@ -82,7 +82,7 @@ def _raise_interrupt_again(lost: sys.UnraisableHookArgs) -> None:
 
 
 def _interrupt_soon() -> None:
-    """Interrupt the main thread when it is out of the callback, where it would be in vain again."""
+    """Interrupt the main thread once it has left the callback, which would lose the interrupt again."""
     import _thread
     import time
 

@@ -41,7 +41,7 @@ runs/ -o page.html` writes it all on a page. `confir demo` needs no files."""
 
 _HELP_NAMES = {"help_option_names": ["-h", "--help"]}
 
-# Where the context of a command has what comes after it.
+# The key under which the context of a command keeps the steps of `run_last`.
 _LAST = "confir.last"
 
 
@@ -83,7 +83,7 @@ class Commands(click.Group):
 
 
 class OneCommand(click.Command):
-    """A command with a short help page and a long one, which destroys nothing that it reads."""
+    """A command with a short and a long help page, which overwrites nothing that it reads."""
 
     def get_help(self, ctx: click.Context) -> str:
         """Return the short page."""
@@ -100,8 +100,8 @@ class OneCommand(click.Command):
     def invoke(self, ctx: Any) -> Any:
         """Check the inputs and outputs that the arguments name, then run the command.
 
-        What it reads, it does not replace. Inputs are described before it, in case that it fails, and
-        the provenance is written after; after that comes what the command leaves for the end.
+        Inputs are described before the command, which may change files; the provenance is written after
+        it, and the steps of `run_last` come at the end.
         """
         from confir.data.files import keeping_inputs
 

@@ -91,7 +91,7 @@ def paths_with(context: click.Context, *roles: PathRole) -> list[str]:
 
 
 def _read_files(context: click.Context) -> Iterator[str]:
-    """Yield the files that a command may read; a name that is no file may be one all the same."""
+    """Yield the files that a command may read, also those that are not there."""
     from confir.data.formats.sources import find_files
 
     for source in paths_with(context, PathRole.READ, PathRole.RUN):
@@ -99,7 +99,7 @@ def _read_files(context: click.Context) -> Iterator[str]:
 
 
 def _read_folders(context: click.Context) -> Iterator[str]:
-    """Yield the folders that a command reads: which of the files there, their content decides."""
+    """Yield the folders that a command reads; the content of files decides which of them are read."""
     from confir.data.formats.sources import expand_pattern
 
     for source in paths_with(context, PathRole.READ, PathRole.RUN):

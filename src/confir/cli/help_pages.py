@@ -14,7 +14,7 @@ import click
 from confir.cli.options import SHARED_PANELS
 from confir.cli.parameters import DeclaredArgument, DeclaredOption
 
-# Narrower pages would be a column of letters; in wider ones, this is the most that names take.
+# The least width of a page that can be read, and the greatest width of its names.
 _NARROWEST, _WIDEST_NAMES = 40, 36
 ARGUMENTS, OPTIONS = "Arguments", "Options"
 

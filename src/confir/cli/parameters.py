@@ -209,7 +209,7 @@ class _Number(click.ParamType):  # type: ignore[type-arg]  # generic for checker
     def convert(self, value: Any, param: click.Parameter | None, _: Any) -> Any:
         """Return the number."""
         try:
-            return self.value(str(value).encode("ascii"))  # or digits of any script would do
+            return self.value(str(value).encode("ascii"))  # else, digits of any script would do
         except ValueError:
             longest = max(param.opts if param else (), key=len)
             expected = "a whole number" if self.value is int else "a number"

@@ -52,7 +52,7 @@ class Provenance:
     """Writes what an output comes from after a command, also where its gate is closed.
 
     Where that fails, or the command after it wrote the output, an older provenance is removed: it
-    would speak of an output that is gone.
+    would describe an output that is gone.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Provenance:
                     os.unlink(self.path)
 
     def _output_state(self) -> tuple[int, ...] | None:
-        """Return what tells one state of the output from another."""
+        """Return what differs between states of the output."""
         try:
             found = os.stat(self.context.params["output"])
         except OSError:

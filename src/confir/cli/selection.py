@@ -68,7 +68,7 @@ class RunChoice:
 
 
 def read_names(files: Sequence[RunSource], reading: Reading, *, by_tag: bool) -> list[Found]:
-    """Return the runs in files with their files; those are read of which only that tells the name."""
+    """Return the runs in files, with their files; a file is read where only its content names the run."""
     found = [(file.path, run) for file in files for run in as_runs([file], reading)]
     if not by_tag:
         return found

@@ -75,8 +75,7 @@ def run() -> int:
 def _start_fast() -> None:
     """Skip work that would take a fifth of a short command's time to no effect.
 
-    Confir keeps matrix products to a thread each
-    (`confir.parallel`), so that numpy need not start more.
+    Each matrix product has one thread (`confir.cores`), so numpy need not start more.
     """
     atexit.register(gc.freeze)  # or Python would look through all objects once more
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -192,7 +191,7 @@ def _was_interrupted(error: BaseException | None) -> bool:
 def _memory_advice(named: list[str], trace: TracebackType | None) -> str:
     """Return what to do about too little memory: draw less, or else read less at a time.
 
-    Which of them helps is known by our innermost module: commands are studies, whatever they do.
+    The innermost module of confir tells which of them helps, unless it is that of a command.
     """
     innermost = ""
     while trace is not None:

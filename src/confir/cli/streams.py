@@ -22,7 +22,7 @@ class _ClosedOutput(io.TextIOBase):
 
 
 def prepare_streams() -> None:
-    """Let the standard streams take any text, and closed ones fail in a sentence of ours.
+    """Let the standard streams take any text, and closed ones raise an error of confir.
 
     Files that are opened later must not take the descriptors of closed streams: what other
     libraries print would go there.
@@ -49,10 +49,10 @@ def prepare_streams() -> None:
 def print_message(message: str) -> None:
     """Print a line on stderr, after what was printed so far; control characters are replaced.
 
-    A terminal would break words: there it is as many lines as it takes.
+    On a terminal, which would break words, the line is wrapped.
     """
     message = without_controls(message)
-    with suppress(OSError):  # a stream that cannot be written to cannot be complained to
+    with suppress(OSError):  # there is nowhere else to report it
         sys.stdout.flush()
     with suppress(OSError):
         if sys.stderr.isatty():
@@ -69,7 +69,7 @@ def _wrapped(message: str) -> str:
 
 
 def print_text(text: str) -> None:
-    """Print text of our own layout on stdout, where a terminal must not obey what names hold."""
+    """Print text on stdout; a terminal gets no control characters, which names may contain."""
     if sys.stdout.isatty():
         text = without_controls(text, keep_blanks=True)
     sys.stdout.write(text)

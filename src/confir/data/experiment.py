@@ -212,17 +212,17 @@ class Experiment:
 
     @property
     def reads_lists_at_once(self) -> bool:
-        """Whether whole lists are read where the judged documents in them would do.
+        """Whether whole lists are read even where only their judged documents are needed.
 
-        They are, unless they may take too much memory: other verbs may need them. Standard input
-        and pipes cannot be read again.
+        They are if they fit in memory, since other verbs may need them, and always from standard input and
+        pipes, which cannot be read again.
         """
         sizes = [one.content_size() for one in self.sources if isinstance(one, RunSource)]
         return not all(sizes) or sum(sizes) <= _KEPT_SIZE
 
     @property
     def is_in_files(self) -> bool:
-        """Whether all runs are files that others can read: neither objects nor standard input."""
+        """Whether all runs are files that other processes can read: no objects, pipes or empty files."""
         return all(isinstance(one, RunSource) and one.content_size() for one in self.sources)
 
     def __repr__(self) -> str:

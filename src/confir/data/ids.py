@@ -1,4 +1,4 @@
-"""Ids as bytes, as numbers and as keys: there may be millions, of which few are asked for as text.
+"""Ids as bytes, as numbers and as keys, for millions of ids of which few are needed as text.
 
 Keys are 64-bit hashes, the same on every machine and for every partition of the data.
 """
@@ -84,7 +84,7 @@ class Docids(Sequence[str]):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DocumentNumbers:
-    """Gives each docid a number, by a dictionary."""
+    """Numbers docids in the order in which they first occur."""
 
     _numbers: dict[str, int] = field(default_factory=dict)
 

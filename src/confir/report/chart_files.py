@@ -56,7 +56,7 @@ def save_chart(
 
 
 def check_size(name: str, size: float) -> None:
-    """Raise where a width or height in mm is none that a figure can have."""
+    """Raise if a width or height in mm is too small or too large for a figure."""
     if not _NARROWEST <= as_real(name, size) <= _WIDEST:
         raise InvalidValueError(
             f"the {name.rpartition('_')[2]} of a figure is {size:g}; expected {_NARROWEST} to "
@@ -85,7 +85,7 @@ def chart_bytes(
 
     import_converter()
     with import_altair().data_transformers.disable_max_rows():
-        # Not validated, which would take longer than all else here; tests validate every chart.
+        # Not validated, which would take longer than everything else here; tests validate all charts.
         specification = clean_chart(drawing.to_dict(validate=False))
     if not title:
         specification.pop("title", None)

@@ -81,7 +81,7 @@ def styled(drawing: Any, title: Any) -> Any:
 
 
 def layered(*layers: Any, data: Any, **properties: Any) -> Any:
-    """Return charts on top of each other that have no data of their own but share these.
+    """Return charts on top of each other that share these data.
 
     Their marks and channels become plain dictionaries: altair copies layers again and again, with
     a hundred undefined fields of every mark, and would compute hashes of their data.

@@ -172,6 +172,11 @@ class Contents(_Results):
     left_out: Mapping[str, str]
     run_metadata: Mapping[str, RunMetadata]
 
+    @property
+    def parts(self) -> tuple[MeasureContents | Contents, ...]:
+        """The results of each measure, and those of all."""
+        return (*self.measures, self)
+
     def reasons(self, study: str) -> list[tuple[str | None, str]]:
         """Return why a study is left out: by which measure (None for all), and the reason."""
         if study in self.left_out:
@@ -208,8 +213,7 @@ def report_figures(
     Progress is called with 1 after the charts of each measure. Those for papers alone, which the
     page shows in another way, can be left out.
     """
-    parts: tuple[MeasureContents | Contents, ...] = (*contents.measures, contents)
-    for part in parts:
+    for part in contents.parts:
         for study, section in present_sections(part).items():
             for for_paper in (False, True) if paper else (False,):
                 for figure in section.charts(study, part, levels, paper=for_paper):

@@ -22,13 +22,13 @@ _SHORTEST_LINE = 16
 _STEPS, _LEAST_SCALE, _SAME = 4, 0.05, 2.0
 # The smallest letters beside rows.
 _SMALLEST_LETTERS = 5
-# In pixels: of narrower figures, the entries of a legend stand below each other.
+# In pixels: in narrower figures, the entries of a legend are below each other.
 _WIDE = 450.0
 
 # Labels have their letters chosen; only those of much wider letters than usual are cut.
 _SLACK = 1.3
 
-# Parts of a specification that hold no panels.
+# Parts of a specification without panels.
 _DATA = ("data", "datasets", "tooltip", "config")
 
 _Specification = dict[str, Any]
@@ -121,7 +121,7 @@ def _heightened(specification: Any, scale: float) -> Any:
 
 
 def _changed(node: Any, change: Callable[[str, Any], Any]) -> Any:
-    """Return a specification in which each part but data is what a function makes of it."""
+    """Return a specification whose parts, except data, are replaced by a function of each."""
     if isinstance(node, list):
         return [_changed(part, change) for part in node]
     if not isinstance(node, dict):

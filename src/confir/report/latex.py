@@ -12,7 +12,6 @@ from confir.report.latex_text import (
     escape_latex,
     has_limits,
     latex_cell,
-    latex_row,
     with_breaks,
 )
 from confir.report.tables import Table, rounded
@@ -86,7 +85,7 @@ def to_latex(table: Table, paper: Paper | None = None) -> str:
 def _for_paper(table: Table) -> Table:
     """Return a table without what a paper has no room for.
 
-    Names that are the same in all rows stand in the note; p-values share a column, the adjusted one
+    Names that are the same in all rows are in the note; p-values share a column, the adjusted one
     in parentheses, with as many decimals as scores.
     """
     dropped = [
@@ -273,25 +272,20 @@ def _body(
     lines: list[str] = []
     for part in parts:
         empty = [""] * ((columns or len(part.columns)) - len(part.columns))
-        heading = [escape_latex(name) for name in part.columns]
-        rows = [
-            [
-                latex_cell(cell, style, breakable=place < len(broken) and broken[place])
-                for place, cell in enumerate(row)
-            ]
-            for row in part.rows
-        ]
-        lines += [
-            *([r"\midrule"] if lines else []),
-            latex_row([*heading, *empty]),
-            r"\midrule",
-            *(latex_row([*row, *empty]) for row in rows),
-        ]
+        rows = [[escape_latex(name) for name in part.columns]]
+        for row in part.rows:
+            breakable = [place < len(broken) and broken[place] for place in range(len(row))]
+            cells = zip(row, breakable, strict=True)
+            rows.append([latex_cell(cell, style, breakable=breaks) for cell, breaks in cells])
+        texts = [" & ".join([*row, *empty]) + r" \\" for row in rows]
+        # a leading bracket or star would be read as an option of the previous row
+        texts = [f"{{}}{text}" if text.startswith(("[", "*")) else text for text in texts]
+        lines += [*([r"\midrule"] if lines else []), texts[0], r"\midrule", *texts[1:]]
     return lines
 
 
 def _style_note(table: Table, style: str) -> str:
-    """Return what bold and ± mean, where the table has them."""
+    """Return what bold and ± mean, if the table has them."""
     cells = [cell for row in table.rows for cell in row]
     parts = [f"bold: {table.bold}"] if table.bold and any(cell.strong for cell in cells) else []
     if style == "plus-minus" and any(has_limits(cell.text) for cell in cells):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
 from typing import TypeGuard
 
 from confir.control_characters import without_controls
@@ -17,12 +16,6 @@ _NUMBER = re.compile(r"[\[(]?[+-]?\d")
 
 # Names are broken after these signs, or after so many letters.
 _BREAKS, _LONGEST_PART = "-_./:", 12
-
-
-def latex_row(cells: Iterable[str]) -> str:
-    """Return a row; a leading bracket or star would be read as an option of the previous row."""
-    row = " & ".join(cells) + r" \\"
-    return f"{{}}{row}" if row.startswith(("[", "*")) else row
 
 
 def latex_cell(cell: Cell, style: str, *, breakable: bool = False) -> str:

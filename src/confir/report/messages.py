@@ -24,7 +24,7 @@ NAMES_SHOWN = 5
 _SHOWN_ALIKE = 3
 _DETAIL = re.compile(r"^\S+: |'[^']*'|\([^()]*\)|\b\d[\d,.]*|(?<=[a-z])s\b")
 
-# Where a warning stops to say what was found, and starts to say what becomes of it.
+# What separates what a warning found from its consequence.
 _CONSEQUENCE = ", which "
 
 
@@ -91,24 +91,9 @@ def like(text: str) -> str:
 def merge_warnings(found: Iterable[tuple[int, str]]) -> list[str]:
     """Return warnings by importance, the lowest number first.
 
-    One that was given several times is counted; of those that differ only in names and numbers the
-    first few are shown; what several say of one finding is said together.
+    Identical warnings are counted; of those that differ only in names and numbers the first few are
+    shown; those of one finding are joined: "…, which A; which B".
     """
-    alike: dict[tuple[int, str], list[str]] = {}
-    for (place, text), times in Counter(_joined(found)).items():
-        shown = text if times == 1 else f"{text} ({times:,} times)"
-        alike.setdefault((place, like(text)), []).append(shown)
-    lines: list[str] = []
-    for _, texts in sorted(alike.items(), key=lambda item: item[0][0]):
-        lines += texts[:_SHOWN_ALIKE]
-        if len(texts) > _SHOWN_ALIKE:
-            more = counted(len(texts) - _SHOWN_ALIKE, "more warning")
-            lines.append(f"{more} like the one before")
-    return lines
-
-
-def _joined(found: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return warnings, those of the same finding as one: "…, which A; which B"."""
     findings: dict[str, list[tuple[int, str]]] = {}
     for place, text in found:
         finding, _, consequence = text.partition(_CONSEQUENCE)
@@ -118,14 +103,24 @@ def _joined(found: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
         consequences = dict.fromkeys(text.partition(_CONSEQUENCE)[2] for _, text in texts)
         if len(consequences) == 1:
             joined += texts
-            continue
-        said = f"{_CONSEQUENCE}{_together(list(consequences))}"
-        joined.append((min(place for place, _ in texts), f"{finding}{said}"))
-    return joined
+        else:
+            said = f"{_CONSEQUENCE}{_together(list(consequences))}"
+            joined.append((min(place for place, _ in texts), f"{finding}{said}"))
+    alike: dict[tuple[int, str], list[str]] = {}
+    for (place, text), times in Counter(joined).items():
+        shown = text if times == 1 else f"{text} ({times:,} times)"
+        alike.setdefault((place, like(text)), []).append(shown)
+    lines: list[str] = []
+    for _, same in sorted(alike.items(), key=lambda item: item[0][0]):
+        lines += same[:_SHOWN_ALIKE]
+        if len(same) > _SHOWN_ALIKE:
+            more = counted(len(same) - _SHOWN_ALIKE, "more warning")
+            lines.append(f"{more} like the one before")
+    return lines
 
 
 def _together(consequences: list[str]) -> str:
-    """Return consequences one after the other; what all advise is said once."""
+    """Return consequences one after the other, the advice once if it is the same for all."""
     heads, signs, advice = zip(*(text.rpartition(": ") for text in consequences), strict=True)
     if len(set(advice)) > 1 or not all(signs):
         return "; which ".join(consequences)

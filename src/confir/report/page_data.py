@@ -11,34 +11,33 @@ import numpy as np
 from confir.arrays import Floats
 from confir.data.ranked_lists.held_lists import HeldLists, TopicLists
 from confir.number_text import number_text
-from confir.report.contents import Contents, MeasureContents, present_sections
+from confir.report.contents import Contents, present_sections
 from confir.report.gathering import most_different_topics
 from confir.report.result_chart import clean_chart
 from confir.report.result_table import table_of
 from confir.report.sections import Figure
 from confir.report.tables import Table
 
-# More digits than shown, so that differences computed on the page are exact in those shown.
+# More digits than shown, so that all digits of differences computed on the page are right.
 _SCORE_DIGITS = 9
 
 # More digits than a chart shows; fewer keep the page small.
 _CHART_DIGITS = 6
 
-# Documents of each list, and how many the page holds of all lists together.
+# Documents of each list, and the most documents of all lists on the page; and the fewest runs.
 LIST_DEPTH, _MOST_DOCUMENTS = 10, 25_000
 _LEAST_RUNS = 8
 
 
 def page_data(contents: Contents) -> dict[str, Any]:
     """Return the data of the page by measure and study."""
-    parts: tuple[MeasureContents | Contents, ...] = (*contents.measures, contents)
     *by_measure, of_all = (
         {
             study: section.page_data(part)
             for study, section in present_sections(part).items()
             if section.page_data is not None
         }
-        for part in parts
+        for part in contents.parts
     )
     listed = contents.scores.listed()
     return {
@@ -125,8 +124,7 @@ def _of_topic(lists: HeldLists, runs: list[int], topic: int) -> dict[str, Any]:
 
 def page_tables(contents: Contents) -> Iterator[dict[str, Any]]:
     """Yield the tables that the page does not build from its data."""
-    parts: tuple[MeasureContents | Contents, ...] = (*contents.measures, contents)
-    for held in parts:
+    for held in contents.parts:
         for study, section in present_sections(held).items():
             tables: Iterable[tuple[str, Table]] = ()
             if section.tables is not None:

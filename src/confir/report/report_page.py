@@ -163,16 +163,7 @@ def write_report(
     'report.html'
     """
     target = as_path("path", path)
-    check_page_name(target)
-    if not Path(target).parent.is_dir():
-        raise UnreadableError(f"{target}: cannot be written (no such folder)")
-    if title is not None:
-        as_text("title", title)
-    as_function("progress", progress)
-    if not isinstance(origin, Origin | None):
-        raise invalid("origin", origin, "an Origin")
-    if not isinstance(experiment, Experiment | None):
-        raise invalid("experiment", experiment, "an Experiment")
+    _check_arguments(target, title, progress, origin, experiment)
     seed = as_seed(rng)
     if isinstance(scores, Experiment):
         if scores.human is not None and (scores.rng is None or is_default_seed(scores.rng)):
@@ -212,6 +203,22 @@ def write_report(
             write_figures(contents, figures, progress, [path], figure_width)
         write_whole(target, page.encode())
     return Path(target)
+
+
+def _check_arguments(
+    target: str, title: object, progress: object, origin: object, experiment: object
+) -> None:
+    """Raise before any work where an argument is invalid, or the page cannot be written."""
+    check_page_name(target)
+    if not Path(target).parent.is_dir():
+        raise UnreadableError(f"{target}: cannot be written (no such folder)")
+    if title is not None:
+        as_text("title", title)
+    as_function("progress", progress)
+    if not isinstance(origin, Origin | None):
+        raise invalid("origin", origin, "an Origin")
+    if not isinstance(experiment, Experiment | None):
+        raise invalid("experiment", experiment, "an Experiment")
 
 
 def render_page(

@@ -1,4 +1,4 @@
-"""The table of a result: its study's own, or from what it declares about its columns."""
+"""The table of a result: its study's own, or the one that follows from its declared columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from confir.number_text import difference_text, frequency_text, number_text, p_t
 from confir.report.tables import Cell, Table
 from confir.studies import find_function
 
-# Columns of words, which name the row or say what was concluded; all others hold numbers.
+# Columns of words: names of the row, and conclusions; all others have numbers.
 _OF_WORDS = (Role.NAME, Role.VERDICT)
 # The open end of an interval in records, and in texts.
 _OPEN_ENDS = {None: 0, "low": 1, "high": -1}
@@ -45,7 +45,7 @@ def result_table(result: Result, note: str | None = None) -> Table:
 def records_table(
     records: list[Record], declared: TableColumns, note: str = "", bold: str = ""
 ) -> Table:
-    """Return a table of records with the columns that are declared; ``bold`` is what bold means."""
+    """Return a table of records with the declared columns; ``bold`` says what bold means."""
     columns = {
         name: column
         for name, column in declared.items()

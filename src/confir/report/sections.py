@@ -47,7 +47,8 @@ class Figure(NamedTuple):
     drawing
         The altair chart.
     level, measure
-        What it is of; None if it is the same for all. The report adds the measure.
+        The level and measure that it is of; None if it is the same for all. The report adds the
+        measure.
     by_run
         Whether it has one panel with a run in every record, which the page can filter.
     zoomable
@@ -65,7 +66,7 @@ class Figure(NamedTuple):
 class Sentence(NamedTuple):
     """A sentence, its position among those of other sections, and the keys of works cited.
 
-    That of `Section.methods` may name values in braces: ``{level}``, ``{replicates}``,
+    The text of `Section.methods` may contain values in braces: ``{level}``, ``{replicates}``,
     ``{documents}``, and ``{result}`` with its attributes, by the first measure that has one.
     """
 
@@ -74,7 +75,7 @@ class Sentence(NamedTuple):
     cites: tuple[str, ...] = ()
 
 
-# Sorts sentences; those of the same place stay in the order of their sections.
+# Sorts sentences; those of the same position stay in the order of their sections.
 PLACE = attrgetter("order")
 
 
@@ -97,7 +98,7 @@ class Scope:
     measures
         Results by measure; empty for a section of one measure.
     of_all
-        What sections computed at first, of all measures at once, by study; or why they could not.
+        What sections computed of all measures at once, by study; or the error that they raised.
     """
 
     scores: Scores | ScoreSummary
@@ -112,8 +113,8 @@ class Scope:
     def require_lists(self, *, human: bool = False) -> TopicLists:
         """Return qrels and runs; raise if only the scores are known.
 
-        Lists are by the qrels: with human judgements of some topics, they raise unless ``human``
-        says that the part is about the qrels themselves.
+        Lists are judged by the qrels alone. It therefore also raises if there are human judgements of
+        some topics, unless ``human`` says that the part is about the qrels themselves.
         """
         if self.lists is None:
             raise InvalidValueError("this part needs qrels and runs, not scores alone")
@@ -127,7 +128,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """How a section computes its result where a verb needs no more than scores and settings.
+    """How a section computes its result if a verb needs no more than scores and settings.
 
     Attributes
     ----------
@@ -181,34 +182,34 @@ class Section(Generic[Gathered]):
     by_measure
         Whether it is computed for each measure, or once for all.
     gather
-        Returns its result, such as a `Verb`, or None if it has nothing to say. If it raises a
+        Returns its result, such as a `Verb`; None if there is nothing to say. If it raises a
         ConfirError, the section is left out and the page says why; if the section is ``needed``,
         there is no report. By default, the result is what is computed of all measures at once, or
-        each measure's part.
-    gather_all
-        Computes that, beside other sections.
-    from_lists
-        How that is computed from lists and scores, some topics at a time.
+        each measure's part of it.
+    gather_all, from_lists
+        How that is computed: beside other sections, or from lists and their scores, some topics at a
+        time.
+    needed
+        Whether there is no report without it.
     setting
-        The field of `Settings` that asks for it; without one, it is always there.
+        The field of `Settings` that asks for it; by default it needs none.
     with_baseline
-        Whether it is there with a baseline, too.
+        Whether it is also computed if there is a baseline.
     several_runs
-        Why it is left out if there is one run, such as "a pair needs two"; "" where one will do.
+        Why it needs several runs, such as "a pair needs two"; "" if one is enough.
     by_level
-        Whether its result has a result of each level.
-    anchor, heading
-        Id and heading, in which "topic" becomes the unit of the scores; section.html is the body.
-        Without an anchor it is not on the page.
-    heading_of
-        Returns the heading where it depends on more of the contents.
+        Whether its result has one result per level.
+    anchor, heading, heading_of
+        Id and heading on the page, in which "topic" becomes the unit of the scores; or what returns a
+        heading that depends on the contents. section.html is the body. Without an anchor, the section
+        is not on the page.
     leads
-        Whether the part stands below the answer, on the first screen; all others are folded.
+        Whether it is below the answer, on the first screen; all others are folded.
     meaning
-        What the part says to its reader, in one sentence.
+        What it tells its reader, in one sentence.
     conclusion
-        Returns what the part finds by the first measure, in one line: what is read of it while it is
-        folded. "" if it finds nothing there.
+        Returns what it finds by the first measure, in the line that is visible while it is folded; ""
+        if it finds nothing there.
     stays
         Whether section.html is shown even if the result is left out.
     context
@@ -218,20 +219,22 @@ class Section(Generic[Gathered]):
         The name of the chart and the table of its result, if these are on the page; and properties
         of that `Figure`.
     figures
-        Yields other charts in its place, those of intervals at the levels given.
+        Yields charts in place of that one; charts of intervals are at the levels given.
     paper_part, paper
         The same for papers alone: the name of a chart of its result, or a function that yields
         charts, of what the page shows in another way.
     tables
         Yields the tables behind its charts, with the part of each, in place of that of its result.
     page_data
-        Returns JSON data for the page's script; None if there is none.
+        Returns JSON data for the page's script; None if there are none.
     answer
         Yields its sentences of the answer, or why there is no result.
     methods
-        Its sentence of the methods paragraph, or yields them; read if there is a result.
+        Its sentence of the methods paragraph, or a function that yields several; used if there is a
+        result.
     """
 
+    # How it is computed.
     by_measure: bool
     gather: Callable[[Scope], Any] | None = None
     gather_all: Callable[[Scope], Any] | None = None
@@ -241,6 +244,8 @@ class Section(Generic[Gathered]):
     with_baseline: bool = True
     several_runs: str = ""
     by_level: bool = False
+
+    # Its part of the page.
     anchor: str = ""
     heading: str = ""
     heading_of: Callable[[Contents], str] | None = None
@@ -249,6 +254,8 @@ class Section(Generic[Gathered]):
     conclusion: Callable[[Contents], str] | None = None
     stays: bool = False
     context: Callable[[Contents], dict[str, Any]] | None = None
+
+    # Charts, tables and data.
     part: str = ""
     by_run: bool = False
     zoomable: bool = False
@@ -257,11 +264,13 @@ class Section(Generic[Gathered]):
     paper: Callable[[Gathered, tuple[float, ...]], Iterable[Figure]] | None = None
     tables: Callable[[Gathered], Iterable[tuple[str, Table]]] | None = None
     page_data: Callable[[Gathered], dict[str, Any] | None] | None = None
+
+    # Sentences.
     answer: Callable[[Contents], Iterable[Sentence]] | None = None
     methods: Sentence | Callable[[Contents], Iterable[Sentence]] | None = None
 
     def result(self, study: str, scope: Scope) -> Any:
-        """Return its result; raise why there is none, or return None where nothing asks for it."""
+        """Return its result, or None where no setting asks for it; raise if there can be none."""
         if self.setting and not getattr(scope.settings, self.setting):
             return None
         if scope.settings.baseline is not None and not self.with_baseline:
@@ -281,7 +290,7 @@ class Section(Generic[Gathered]):
     def charts(
         self, study: str, contents: Gathered, levels: tuple[float, ...], *, paper: bool
     ) -> Iterable[Figure]:
-        """Return the charts on the page, or those for papers alone: of intervals at the levels given."""
+        """Return the charts on the page, or those for papers alone; those of intervals at some levels."""
         draw, part = (self.paper, self.paper_part) if paper else (self.figures, self.part)
         if draw is not None:
             return draw(contents, levels)

@@ -1,9 +1,9 @@
-"""Charts as plain SVG: what the page shows without a script, and before its script has run.
+"""Charts as plain SVG: what the page shows without a script, and until its script has run.
 
-They are drawn from the same specifications as the page's charts, of which this understands what
-confir's charts use. A chart that it does not understand is left to the script. Vega would draw all of
-them, as files are (`confir.report.svg_conversion`): the 13 charts of a page in 0.7 s and 325 KB, of
-colours that do not follow the page's; here, they take 4 ms and 47 KB.
+This is a second renderer of the specifications that Vega draws on the page and in files. It supports
+what confir's charts use, and leaves any other chart to the script. Vega itself, as in
+`confir.report.svg_conversion`, would take 0.7 s and 325 KB for the 13 charts of a page, in colours that
+do not follow those of the page; here they take 4 ms and 47 KB.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ Spec = dict[str, Any]
 # In pixels: a panel, a letter, and what is above and below the panel.
 _WIDTH, _HEIGHT, _LETTER, _TOP, _BOTTOM = 560.0, 240.0, 6.2, 16.0, 34.0
 
-# A higher chart has its numbers at the top: the page shows it in a frame, from the top on.
+# Charts higher than this have their numbers at the top, because the page shows them in a frame.
 _HIGH = 480.0
 
 
 class _Layer(NamedTuple):
-    """A layer of a chart: mark, encoding, the records that it draws, and what is side by side in a row."""
+    """A layer of a chart: mark, encoding, the records that it draws, and the values side by side in a row."""
 
     mark: Spec
     encoding: Spec
@@ -54,7 +54,7 @@ def static_figures(charts: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def draw(spec: Spec, caption: str = "") -> str:
-    """Return a chart with one panel as SVG; raise NotDrawable if it has what is unknown here."""
+    """Return a chart with one panel as SVG; raise NotDrawable if it uses what is not supported."""
     layers = list(_layers(spec))
     if not layers:
         raise NotDrawable

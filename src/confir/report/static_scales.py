@@ -1,4 +1,4 @@
-"""Scales, colours and filters of the charts that are drawn as plain SVG."""
+"""Scales, colours and filters of charts as plain SVG (`confir.report.static_figures`)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _DARK = {"black": "currentColor"}
 
 
 class NotDrawable(Exception):  # noqa: N818 - not an error: the script draws the chart
-    """A chart has something that is not known here."""
+    """A chart uses a feature of Vega-Lite that is not supported here."""
 
 
 @dataclass(slots=True, eq=False)
@@ -44,10 +44,9 @@ class Scale:
     low, high, names
         The numbers at its ends; or its names.
     shown, labelled
-        The texts along it, long names cut, and the values at which they stand: round numbers, or
-        names.
+        The labels, long names shortened, and the values that they label: round numbers, or names.
     upright
-        Whether the texts are turned.
+        Whether the labels are rotated.
     length, band, flipped
         In pixels, of the axis and of each name; and whether low numbers are at the far end.
     """
@@ -120,21 +119,23 @@ def channel_scale(layers: Sequence[tuple[Spec, list[Record], Spec]], axis: str) 
     ]
     known = [value for value in values if value is not None]
     if typed[0]["type"] in ("nominal", "ordinal"):
-        order = main.get("sort", "ascending")
-        names = list(dict.fromkeys(known))
-        if order is not None:
-            names.sort(key=lambda value: (isinstance(value, str), value))
-        if isinstance(order, list):
-            present = set(names)
-            names = [name for name in order if name in present]
-        settings = main.get("axis") or {}
-        shown = (
-            label_texts(settings.get("labelExpr"), names) if settings.get("labels", True) else []
-        )
-        upright = axis == "x" and settings.get("labelAngle", -90) == -90
-        shown = [n if len(n) <= _LONGEST_NAME else f"{n[: _LONGEST_NAME - 1]}…" for n in shown]
-        return Scale(title, names=names, shown=shown, upright=upright)
+        return _name_scale(title, list(dict.fromkeys(known)), main, axis)
     return _number_scale(title, [float(value) for value in known], layers, axis)
+
+
+def _name_scale(title: str, names: list[Any], channel: Spec, axis: str) -> Scale:
+    """Return the scale of an axis of names, in the order of a channel of the encoding."""
+    order = channel.get("sort", "ascending")
+    if isinstance(order, list):
+        present = set(names)
+        names = [name for name in order if name in present]
+    elif order is not None:
+        names.sort(key=lambda value: (isinstance(value, str), value))
+    settings = channel.get("axis") or {}
+    labels = label_texts(settings.get("labelExpr"), names) if settings.get("labels", True) else []
+    shown = [n if len(n) <= _LONGEST_NAME else f"{n[: _LONGEST_NAME - 1]}…" for n in labels]
+    upright = axis == "x" and settings.get("labelAngle", -90) == -90
+    return Scale(title, names=names, shown=shown, upright=upright)
 
 
 def _number_scale(

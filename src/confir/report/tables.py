@@ -158,7 +158,7 @@ def parts_to_text(
 ) -> str:
     """Return the parts one below the other, for the terminal.
 
-    ``decimals`` and ``rows`` are those of the tables, where they are not to be as they are.
+    ``decimals`` and ``rows`` replace those of the tables.
     """
     texts = []
     for part in parts:
@@ -193,7 +193,7 @@ def to_text(table: Table, *, colour: bool = False, width: int | None = None) -> 
 
 
 def _with_decimals_that_fit(table: Table, width: int) -> Table:
-    """Return a table that is too wide, with fewer decimals if so it fits whole, or only so in parts."""
+    """Return a table that is too wide, with fewer decimals if they make it fit, whole or in parts."""
     shorter = rounded(table, _FEWER_DECIMALS)
     if fits(_all_texts(shorter), width):
         return shorter
@@ -285,8 +285,8 @@ _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>()#+!|~$-]|&(?=#?\w+;)")
 _RISKY = re.compile(rf"[\\`*_{{}}<>#!|~$]|\]\(|\]\[|&#?\w+;|{CONTROL}")
 
 
-# What GitHub and others make a link of, or a message to somebody, after the Markdown is read, so that
-# no backslash keeps them from it: @name, though not the cutoff of nDCG@10; e-mail; addresses; #12.
+# What GitHub and others make a link of, or a message to somebody, after Markdown is interpreted, so that
+# no backslash prevents it: @name, though not the cutoff of nDCG@10; e-mail; addresses; #12.
 _LINKED = re.compile(
     r"(?<![A-Za-z0-9_])@(?=[A-Za-z0-9])"
     r"|@(?=[A-Za-z0-9_-]+\.[A-Za-z0-9])"
@@ -301,7 +301,7 @@ _NO_LINK, _MARKED = "<!-- -->", "\0"  # the latter is in no text: control charac
 def escape_markdown(text: str) -> str:
     """Return text escaped for Markdown; numbers and intervals need no escapes.
 
-    A comment parts what would be a link: a name notifies nobody, and leads nowhere.
+    An HTML comment splits what would become a link, so that no name notifies anybody.
     """
     shown = _LINKED.sub(rf"\g<0>{_MARKED}", without_controls(text))
     escaped = _MARKDOWN.sub(r"\\\g<0>", shown) if _RISKY.search(text) else shown

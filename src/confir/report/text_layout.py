@@ -1,4 +1,4 @@
-"""Tables in the columns of a terminal: never a broken cell where a whole one has room."""
+"""Tables in the columns of a terminal: no cell is broken where there is room for it whole."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def lay_out(
 ) -> list[str]:
     """Return the lines of a table, its headings first.
 
-    A table wider than a terminal has headings in several lines if so it fits; else it is parted into
-    groups of columns, one below the other, each with the names of the rows (`part_columns`); where these
-    leave no room, each row becomes a block of lines. Where all columns are text and there is room for
-    it, the last one is wrapped instead.
+    A table wider than a terminal has headings in several lines if that makes it fit; else it is split
+    into groups of columns, one below the other, each with the names of the rows (`part_columns`); if these
+    leave no room, each row becomes a block of lines. If all columns are text and there is room for it,
+    the last one is wrapped instead.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def lay_out(
 def _wrap_last_column(
     texts: Texts, strong: Strong | None, width: int
 ) -> tuple[Texts, Strong | None]:
-    """Return rows whose last text fits beside the others, if there is room: in rows below if need be."""
+    """Return rows whose last text fits beside the others, if there is room: wrapped into more rows."""
     *others, last = _column_widths(texts)
     room = width - _total([*others, 0])
     if not others or last <= room or room < 3 * _SHORTEST_LINE:
@@ -83,7 +83,7 @@ def _wrap_last_column(
 
 
 def fits(texts: Texts, width: int) -> bool:
-    """Return whether a table fits into a terminal, if need be with headings in several lines."""
+    """Return whether a table fits into a terminal, with headings in several lines if needed."""
     return _fits_as_it_is(texts, width) or _fits_as_it_is(
         [*_wrapped_headings(texts), *texts[1:]], width
     )
@@ -109,7 +109,7 @@ def _wrapped_headings(texts: Texts) -> list[list[str]]:
 
 
 def part_columns(texts: Texts, names: int, width: int) -> list[list[int]]:
-    """Return the columns of each part of a wide table, parts one below the other; none without room.
+    """Return the columns of each part of a wide table; no parts if there is no room.
 
     Every part repeats the leading columns: all names of the rows, or as many as there is room for,
     but no fewer than identify the rows.

@@ -8,7 +8,7 @@ of freedom; no unit has a row of its own.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -50,6 +50,8 @@ class CollectionSample(Sample):
 
     Attributes
     ----------
+    support
+        As in `Sample`.
     drawn
         The scores on every topic and resampled collection.
     forward
@@ -63,6 +65,7 @@ class CollectionSample(Sample):
         relevant document.
     """
 
+    support: Booleans = field()
     drawn: DocumentReplicates
     forward: Transform
     plus: Integers
@@ -218,7 +221,7 @@ class CollectionSample(Sample):
         return found.averaged()
 
     def whole_differences(self) -> Floats:
-        """Return the observed differences of a contrast as whole multiples of what counts as a tie."""
+        """Return the observed differences of a contrast, rounded to multiples of a step."""
         return np.rint(self.scores.T / TIE)
 
     def extremes(self) -> tuple[Floats, Floats]:

@@ -6,12 +6,12 @@ variance is G/(G-1)·Σψ² over G units, contrasts are differences of rows, and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, Integers
 from confir.measures.strengths import Strengths
 from confir.order import TIE
 from confir.resampling.distribution import Fields, SamplingDistribution
@@ -51,6 +51,8 @@ class InfluenceSample(Sample):
 
     Attributes
     ----------
+    support
+        As in `Sample`.
     estimate
         One per column.
     influence
@@ -62,6 +64,7 @@ class InfluenceSample(Sample):
         and losses.
     """
 
+    support: Booleans = field()
     estimate: Floats
     influence: Floats
     count: Integers

@@ -161,7 +161,7 @@ class ClusteredJudgedSample(JudgedSample):
         )
 
     def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
-        """Yield nothing: Bonferroni's t serves.
+        """Yield nothing: Bonferroni's t is used.
 
         Linear replicates, with one weight of the model, are too narrow: 10 to 12 judged clusters gave
         a family-wise error of .10 at level .95, Bonferroni's t of .01 to .02.

@@ -7,12 +7,12 @@ the model. Fixed datasets are independent samples, whose variances add up; rando
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, Integers
 from confir.data.sampling_designs.judged_scores import JudgedScores
 from confir.errors import InvalidValueError
 from confir.order import TIE
@@ -48,6 +48,8 @@ class JudgedDatasets(Sample):
 
     Attributes
     ----------
+    support
+        As in `Sample`.
     parts
         The sample of each dataset, with the same columns.
     random
@@ -56,6 +58,7 @@ class JudgedDatasets(Sample):
         The design in words.
     """
 
+    support: Booleans = field()
     parts: tuple[JudgedSample, ...]
     random: bool
     words: str
@@ -185,7 +188,7 @@ class JudgedDatasets(Sample):
     def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield corrected differences between all columns in replicates, and how many these are.
 
-        There are none where a dataset has none, as of clusters: Bonferroni's t serves.
+        There are none where a dataset has none, as of clusters: Bonferroni's t is used.
         """
         units = float(self.unit_counts(np.array([self.topics]))[0])
         for size in sizes_in_memory(replicates, self.rows, len(self.labels)):

@@ -7,7 +7,7 @@ estimated anew in each replicate.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -44,12 +44,15 @@ class JudgedSample(Sample):
 
     Attributes
     ----------
+    support
+        As in `Sample`.
     values
         Scores by human judgements and by the model, topics × columns.
     tie
         Of a contrast, how near two differences of a column are equal.
     """
 
+    support: Booleans = field()
     values: Judged
     tie: Floats | float = TIE
 
@@ -163,7 +166,7 @@ class JudgedSample(Sample):
         )
 
     def whole_differences(self) -> Floats:
-        """Return differences by human judgements of a contrast as whole multiples of a step."""
+        """Return the differences of a contrast by human judgements, rounded to multiples of a step."""
         return np.rint(self.values.human / self.tie)
 
     @property

@@ -69,13 +69,13 @@ def median_variance(variance: Floats) -> float:
 class Maxima(NamedTuple):
     """The largest t* of each run against the others: runs × replicates; -∞ where no pair varies.
 
-    There are no replicates where topics are too many to resample: Bonferroni's t serves alone.
+    There are no replicates where topics are too many to resample: Bonferroni's t is used.
     Variances of ``above`` and ``below`` borrow as one run's pairs do, those of ``largest`` as all do.
 
     Attributes
     ----------
     above
-        Largest t* of another run's mean less this run's: how far others may seem better by chance.
+        Largest t* of another run's mean less this run's: how much better others may seem by chance.
     below
         Largest t* of this run's mean less another run's.
     largest
@@ -98,7 +98,7 @@ class Moves(NamedTuple):
     Attributes
     ----------
     varies
-        Which of the others differ from the one by different amounts: the arrays are of these.
+        Which of the others differ from the one by different amounts; the arrays hold these alone.
     deviation
         d* - d.
     variance

@@ -7,12 +7,12 @@ variance of a difference anything between nothing and the square of the sum of b
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, Integers
 from confir.data.tables.published_files import PublishedMeans
 from confir.errors import UnsupportedMethodError
 from confir.measures.parsing import bounded_measures
@@ -25,6 +25,7 @@ from confir.resampling.sample import Knowledge, MeasureSample, Sample
 class PublishedSample(Sample):
     """Published means as a sample; attributes are of each column."""
 
+    support: Booleans = field()
     estimate: Floats
     se: Floats
     counts: Integers

@@ -7,12 +7,12 @@ means by topic, over topics, and σ_b²/K of its K repeats. Repeats of different
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, Integers
 from confir.data.sampling_designs.repeated_scores import RepeatedJudgedScores, RepeatedScores
 from confir.errors import UnsupportedMethodError
 from confir.resampling.distribution import Fields, SamplingDistribution, SamplingScheme
@@ -53,6 +53,8 @@ class RepeatSample(Sample):
 
     Attributes
     ----------
+    support
+        As in `Sample`.
     over_topics
         The means over repeats, by topic.
     parts
@@ -71,6 +73,7 @@ class RepeatSample(Sample):
         The scores of the repeats, of one judge: topics × systems × repeats × measures; else none.
     """
 
+    support: Booleans = field()
     over_topics: OverTopics
     parts: Floats
     residuals: Floats
@@ -160,7 +163,7 @@ class RepeatSample(Sample):
 
     @property
     def scheme(self) -> SamplingScheme:
-        """How topics are drawn; repeats are drawn in any case, so that clusters are not the only units."""
+        """How topics are drawn; clusters are not counted, as repeats are units, too."""
         return self.over_topics.scheme._replace(clusters=0)
 
     @property
@@ -226,7 +229,7 @@ class RepeatSample(Sample):
     ) -> SamplingDistribution:
         """Return the sampling distribution of some columns; df by Satterthwaite (1946).
 
-        Few repeats may seem to vary hardly, by chance: df are at most those with the mean variance of
+        A few repeats may agree by accident: df are at most those with the mean variance of
         the repeats of all systems.
         """
         drawn = None if weights is None else weights.topics
@@ -286,7 +289,7 @@ class RepeatSample(Sample):
     def extremes(self) -> tuple[Floats, Floats]:
         """Return the smallest and the largest difference of each column of a contrast.
 
-        Where all topics show the same one, but repeats differ, they are apart by a step: it varies.
+        Where all topics show the same one but repeats differ, the two differ by a step: it varies.
         """
         least, most = self.over_topics.extremes()
         varies = (self.repeat_variance() > 0) & (least >= most)

@@ -51,7 +51,7 @@ def own_seed(rng: np.random.Generator) -> int:
 def levels_to_settle(level: float) -> tuple[float, ...]:
     """Return the levels at which decisions must be settled: the one asked for, and the usual ones.
 
-    So a comparison at one of these equals one that was made at another, and the report.
+    So a comparison at one of these levels agrees with comparisons at the others, and with the report.
     """
     return tuple(sorted({*LEVELS, level}))
 
@@ -169,9 +169,9 @@ SHARED: ContextVar[SharedDraws | None] = ContextVar("shared draws", default=None
 
 @contextmanager
 def shared_draws() -> Iterator[None]:
-    """Keep drawn weights for whoever draws the same again, in threads as well, until the end.
+    """Share the weights of equal draws between all studies that are called, in threads as well.
 
-    What is kept already by a caller stays so.
+    Within a caller that shares already, they are shared with the caller's other studies.
     """
     if SHARED.get() is not None:
         yield

@@ -78,8 +78,6 @@ class Sample(ABC):
         (run, measure) of each column.
     shape
         The columns' shape in results: runs × measures, or that of an array.
-    support
-        Columns whose estimate lies in [0, 1].
     knowledge
         What is known of this kind of sample.
     kind
@@ -98,7 +96,6 @@ class Sample(ABC):
 
     labels: Labels
     shape: tuple[int, ...]
-    support: Booleans
 
     knowledge: ClassVar[frozenset[Knowledge]]
     kind: ClassVar[str]
@@ -107,6 +104,11 @@ class Sample(ABC):
     threaded: ClassVar[bool] = False
     reason: ClassVar[str] = ""
     spends_df: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def support(self) -> Booleans:
+        """Columns whose estimate lies in [0, 1]; a kind that holds them has a field in place of this."""
 
     @property
     @abstractmethod
@@ -194,7 +196,7 @@ class Sample(ABC):
         return self.chosen(slice(measure, None, self.shape[1]))
 
     def whole_differences(self) -> Floats:
-        """Return the differences of a contrast as whole multiples of what counts as a tie.
+        """Return the differences of a contrast, rounded to multiples of the step below which scores tie.
 
         0.3 - 0.2 and 0.2 - 0.1 differ in the last bit, which would hide ties.
         """
@@ -211,7 +213,7 @@ class Sample(ABC):
     def extremes(self) -> tuple[Floats, Floats]:
         """Return the smallest and the largest difference of each column of a contrast.
 
-        They are whole multiples of what counts as a tie, so that equal ones are equal in every bit:
+        They are multiples of the step below which scores tie, so that equal ones are equal in every bit:
         a contrast is constant where they are equal, and its runs are identical where both are 0.
         Missing differences do not count.
         """
@@ -281,7 +283,7 @@ class Sample(ABC):
     def pair_draws(self, replicates: int, rng: np.random.Generator) -> PairBlocks:
         """Yield differences between all columns in replicates, as many as fit into memory, and how many.
 
-        There are none where topics are too many to resample: Bonferroni's t then serves alone.
+        There are none where topics are too many to resample; Bonferroni's t is then used.
         """
 
     def replicate_means(self, replicates: int, rng: np.random.Generator) -> Floats:

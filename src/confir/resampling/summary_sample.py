@@ -117,8 +117,14 @@ class SummarisedTopics(Sample):
         """Return the means of all runs and measures."""
         labels = tuple((run, measure) for run in summary.runs for measure in summary.measures)
         shape = len(summary.runs), len(summary.measures)
-        support = np.tile(bounded_measures(summary), len(summary.runs))
-        return cls(labels, shape, support, summary, None, np.arange(len(labels)))
+        return cls(labels, shape, summary, None, np.arange(len(labels)))
+
+    @property
+    def support(self) -> Booleans:
+        """Columns whose estimate lies in [0, 1], which a pass may have to find: no differences."""
+        if self.minus is not None:
+            return np.zeros(len(self.labels), np.bool_)
+        return bounded_measures(self.summary)[self.plus % len(self.summary.measures)]
 
     @property
     def moments(self) -> Moments:
@@ -141,7 +147,7 @@ class SummarisedTopics(Sample):
         """Return some columns of means, as a one-dimensional sample."""
         places = np.arange(len(self.labels))[columns]
         found, plus = self.moments.select(places), self.plus[places]
-        return self._labelled(places, support=self.support[places], found=found, plus=plus)
+        return self._labelled(places, found=found, plus=plus)
 
     def _contrast(self, plus: Integers, minus: Integers) -> Self:
         """Return the differences between columns of means, by a pass over all pairs of their runs."""
@@ -155,7 +161,6 @@ class SummarisedTopics(Sample):
         places = pair.reshape(-1) * measures + over % measures
         return self._labelled(
             plus,
-            support=np.zeros(len(plus), np.bool_),
             found=totals.differences.select(places),
             plus=over,
             minus=under,

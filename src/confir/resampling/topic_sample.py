@@ -7,7 +7,7 @@ matrix product, and runs stay paired.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -45,6 +45,8 @@ class TopicSample(Sample):
 
     Attributes
     ----------
+    support
+        As in `Sample`.
     values
         The variables averaged, or the scores for a function: topics × columns, NaN where missing.
     statistic
@@ -53,6 +55,7 @@ class TopicSample(Sample):
         Of a contrast, how near two differences of a column are equal.
     """
 
+    support: Booleans = field()
     values: tuple[Floats, ...]
     statistic: Statistic | WeightedStatistic
     tie: Floats | float = TIE
@@ -138,7 +141,7 @@ class TopicSample(Sample):
         )
 
     def whole_differences(self) -> Floats:
-        """Return the differences of a contrast as whole multiples of what counts as a tie."""
+        """Return the differences of a contrast, rounded to multiples of the step below which scores tie."""
         return np.rint(self.values[0] / self.tie)
 
     def unit_scores(self) -> Floats:

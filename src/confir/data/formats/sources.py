@@ -1,7 +1,6 @@
-"""Runs and qrels from what a user names: paths, patterns, folders, datasets and objects.
+"""Runs and qrels from what users name: paths, patterns, folders, datasets and objects.
 
-The content of a file or an object decides what it is. Files of runs stay files, to be read when needed,
-where they hold one run.
+A file's content decides its format. A file that holds one run is read only when the run is needed.
 """
 
 from __future__ import annotations
@@ -358,7 +357,7 @@ def _runs_and_files(source: Any) -> list[Run | RunSource]:
         elif len(items) > 1:
             given = [(item, None, f"run{number}") for number, item in enumerate(items, start=1)]
         else:
-            given = [(items[0], None, "run")]
+            given = [(first, None, "run")]
     runs: list[Run | RunSource] = []
     for one, name, default in given:
         if not isinstance(one, str | os.PathLike | RunSource):

@@ -1,4 +1,4 @@
-"""Whole lists of several runs, their documents as numbers; and work on the lists of some topics at a time."""
+"""Whole lists of several runs, with documents as numbers, and blocks of topics to work on at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ranks of judged documents: ranked lists reduced to what measures need.
+"""The ranks of judged documents, which are all of ranked lists that measures need.
 
 Measures are functions of `Rankings` alone, for plain evaluation and for resampled collections: a
 replicate of the collection repeats documents and so moves the others down, which ``before`` and
@@ -23,7 +23,7 @@ Values = TypeVar("Values", Floats, Integers)
 # Rows of so few columns are summed all at once; longer ones each on its own, in the cache.
 _FEW_REPLICATES = 32
 
-# Stands for the position of a document that has the id of its topic and is not judged.
+# In place of the position of an unjudged document that has the id of its topic.
 _TOPIC = -2
 
 # The fields of Rankings that have an entry for each judged document in the lists.
@@ -340,9 +340,8 @@ class JudgedPositions:
         if tie_precision == "single":
             documents = _rank_in_single_precision(run)
         depth = np.zeros(len(self.qrels.topics), np.int64)
-        found: list[Integers] = []
-        before: list[Integers] = []
-        lists_found: list[Integers] = []
+        none = np.zeros(0, np.int64)
+        lists, found, before = [none], [none], [none]
         identical = 0
         for topic, (start, stop) in zip(run.topics, pairwise(run.offsets.tolist()), strict=True):
             number = self.topics.get(topic)
@@ -357,16 +356,9 @@ class JudgedPositions:
             depth[number] = stop - start
             found.append(ranked[places])
             before.append(places)
-            lists_found.append(np.full(len(places), number))
-        empty = [np.zeros(0, np.int64)]
-        rankings = self._empty.filled(
-            (run.name,),
-            depth[None],
-            np.concatenate(lists_found or empty),
-            np.concatenate(found or empty),
-            np.concatenate(before or empty),
-        )
-        return rankings, identical
+            lists.append(np.full(len(places), number))
+        columns = (np.concatenate(column) for column in (lists, found, before))
+        return self._empty.filled((run.name,), depth[None], *columns), identical
 
 
 def _rank_in_single_precision(run: Run) -> list[str]:

@@ -1,4 +1,4 @@
-"""Run files, scanned in threads: read in blocks of whole topics, each of which a scanner records."""
+"""Run files scanned by several threads, in blocks of whole topics."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def scan_files(
     block_size: int = BLOCK_SIZE,
     threads: int | None = None,
 ) -> Generator[Scanned | None]:
-    """Yield what a scanner makes of each file, or None where it gives way.
+    """Yield what a scanner records of each file, or None where the reference reader is needed.
 
     Each file has a task; threads that find no file waiting help with the blocks of those that
     are not finished. Which documents a list holds depends neither on the threads nor on the blocks.

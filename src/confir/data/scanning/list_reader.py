@@ -1,7 +1,7 @@
 """Ranked lists read from runs and run files: the ranks of judged documents, or whole lists.
 
-Large files are scanned by compiled kernels, without making text of their bytes; at the first thing that
-these do not understand, and for small files, the reference reader takes over.
+Compiled kernels scan large files without decoding them. The reference reader reads small files, and those
+that hold anything the kernels do not understand.
 """
 
 from __future__ import annotations
@@ -70,8 +70,8 @@ def read_rankings(
     exclusions
         Documents that do not count; qrels and runs that were read are already without them.
     identical
-        Is given each run's number of lists with a document that has the topic's id, where there are
-        some and they are watched for; without it, they are warned of here.
+        Receives, for each run, the number of lists with a document that has the topic's id, if
+        exclusions watch for them; by default a warning names these runs.
     """
     wanted = Wanted(qrels, tie_precision, lowest_gain, name_by, exclusions)
     found: dict[str, int] = {} if identical is None else identical
@@ -197,7 +197,7 @@ def build_lists(
 ) -> HeldLists:
     """Return the lists of several runs as one, documents renumbered by first occurrence.
 
-    The runs are taken away one by one, so that no more than what is made need be held.
+    The runs are removed from the queue one by one, which frees their memory.
 
     Parameters
     ----------
@@ -236,9 +236,10 @@ def build_lists(
 
 
 def _renumber(documents: Integers | Numbers, numbers: Numbers, order: list[Numbers]) -> Numbers:
-    """Return new numbers of documents, by first occurrence.
+    """Return documents renumbered by first occurrence.
 
-    Those that occur for the first time are added to ``order``, and get ``numbers``, which are -1 before.
+    ``numbers`` holds the new number of each document, -1 before it occurs, and ``order`` the documents that
+    have occurred; both are updated.
     """
     index = documents.astype(np.int64)
     unseen = index[numbers[index] < 0]

@@ -46,7 +46,7 @@ def scan_rankings(
     block_size: int = BLOCK_SIZE,
     threads: int | None = None,
 ) -> Generator[Ranked | None]:
-    """Yield what `read_rankings` returns for each file, or None where the scanner gives way.
+    """Yield what `read_rankings` returns for each file, or None where the reference reader is needed.
 
     ``identical`` is as in `read_rankings`.
     """
@@ -62,8 +62,8 @@ def scan_rankings(
 class JudgedScanner(BlockScanner):
     """Records judged documents: their rows in the index, and the documents above.
 
-    The index also has the documents that do not count, or those that are watched for: after the
-    judged documents of each topic.
+    After the judged documents of each topic, the index has the documents that do not count, or that
+    exclusions watch for.
     """
 
     def __init__(
@@ -174,7 +174,7 @@ class ListScanner(BlockScanner):
     def scan_lists(
         self, sources: Sequence[RunSource], name_by: NameBy = "file", **how: Any
     ) -> Generator[ListsOfRun | None]:
-        """Yield the lists of each file, or None where the scanner gives way."""
+        """Yield the lists of each file, or None where the reference reader is needed."""
         files = scan_files(self, sources, name_by=name_by, **how)
         with closing(files):
             for scanned in files:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from confir.cli.answers import Answer
     from confir.data.scores import Scores
     from confir.measures.score_summary import ScoreSummary
+    from confir.studies.comparison.compare import Asked
     from confir.studies.comparison.comparison import Comparison
     from confir.studies.gate.gate import Gate
 
@@ -155,7 +156,7 @@ def compare_command(
     - `confir compare qrels.txt main.run branch.run --baseline main --fail-if-worse nDCG@10`
     """
     from confir.data.tables.team_files import read_teams
-    from confir.studies.comparison.compare import check_options, compare_runs
+    from confir.studies.comparison.compare import compare_runs
     from confir.studies.comparison.pairs import check_differences
     from confir.studies.gate.gate import GateRule
 
@@ -183,21 +184,13 @@ def compare_command(
         "margin": margin or None,
         "method": method,
     }
-    asked = check_options(baseline=baseline, level=statistics.level, **how)
-    if not margin and all(one.corrected for one in asked.tests):
-        itself = " and ".join(one.name for one in asked.tests)
-        reason = f"is for other tests; {itself} corrects by itself"
-        refuse_options(inputs.context, ["correction"], reason)
+    asked = _check_tests(inputs, baseline, statistics.level, how)
     measures = _with_gates(inputs, gates)
     if inputs.runs and baseline is None:
         check_differences(inputs.run_count, len(measures), len(asked.tests))
     load = inputs.load_scores if view == TOPICS else inputs.load_scores_or_summary
-    scores = load(
-        measures,
-        baseline=baseline,
-        quiet=out.quiet,
-        example="confir compare qrels.txt bm25.run dense.run --baseline bm25",
-    )
+    example = "confir compare qrels.txt bm25.run dense.run --baseline bm25"
+    scores = load(measures, baseline=baseline, quiet=out.quiet, example=example)
     judged: list[Gate] = []
     if view in ("best", "teams"):
         brief = not inputs.measure and out.output is None  # a file holds all measures
@@ -207,12 +200,8 @@ def compare_command(
     else:
         if "replicates" in asked.method.needs:
             statistics = inputs.statistics_of(scores, statistics)
-        comparison = compare_runs(
-            scores,
-            baseline=inputs.find_baseline(baseline, scores.runs),
-            **how,
-            **statistics.arguments,
-        )
+        against = inputs.find_baseline(baseline, scores.runs)
+        comparison = compare_runs(scores, baseline=against, **how, **statistics.arguments)
         if submitted:
             comparison = _among_teams(comparison, submitted)
         deciding = _find_measures(scores, gates, inputs)
@@ -221,6 +210,20 @@ def compare_command(
         answer = _answer(view, comparison, judged, statistics.seed, inputs)
     out.deliver(answer._replace(rows=options.most_rows(rows)))
     records.announce(judged, shown=view == "pairs" and out.output is None and out.in_parts)
+
+
+def _check_tests(
+    inputs: Inputs, baseline: str | None, level: float, how: Mapping[str, Any]
+) -> Asked:
+    """Return what the options of tests and intervals ask for; raise where they do not fit together."""
+    from confir.studies.comparison.compare import check_options
+
+    asked = check_options(baseline=baseline, level=level, **how)
+    if how["margin"] is None and all(one.corrected for one in asked.tests):
+        itself = " and ".join(one.name for one in asked.tests)
+        reason = f"is for other tests; {itself} corrects by itself"
+        refuse_options(inputs.context, ["correction"], reason)
+    return asked
 
 
 def _with_gates(inputs: Inputs, gates: Sequence[str]) -> list[str]:

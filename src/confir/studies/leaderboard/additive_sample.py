@@ -7,12 +7,12 @@ mean is a weighted sum of cells, and the cells of a dataset share its topics.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, Integers
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError
 from confir.measures.parsing import bounded_measures
@@ -53,6 +53,8 @@ class AdditiveSample(BoardSample):
 
     Attributes
     ----------
+    support
+        As in `Sample`.
     estimate
         Of each column.
     parts, part_df
@@ -68,6 +70,7 @@ class AdditiveSample(BoardSample):
         Numbers of the runs of each column; ``minus`` is None for macro means.
     """
 
+    support: Booleans = field()
     estimate: Floats
     parts: Floats
     part_df: Floats

@@ -100,17 +100,15 @@ def make_leaderboard(
     check_replicates(replicates)
     as_choice("incomplete", incomplete, INCOMPLETE)
     as_flag("standardise", standardise)
-    named = datasets_of(sources)
-    parts = find_summaries(named, measure, datasets, incomplete)
-    if parts and (standardise or repeats):
+    found = read_board(sources, measure, datasets, incomplete, repeats)
+    if isinstance(found, dict) and (standardise or repeats):
         raise UnsupportedMethodError(
             "scores of a summary cannot be standardised and have no repeats; expected scores of single "
             "topics, or means"
         )
-    if parts:
-        return _summarised(parts, level, replicates, as_generator(rng))
-    scores = board_scores(named or sources, measure, datasets, incomplete, repeats)
-    scores = standardise_scores(scores) if standardise else scores
+    if isinstance(found, dict):
+        return _summarised(found, level, replicates, as_generator(rng))
+    scores = standardise_scores(found) if standardise else found
     design, names = scores.dataset_design, scores.datasets
     if incomplete == MODEL and not present_cells(scores).all():
         return _rank_with_gaps(scores, level, replicates, as_generator(rng))
@@ -130,6 +128,22 @@ def make_leaderboard(
         replicates=replicates,
         model_topics=by_model,
     )
+
+
+def read_board(
+    sources: BoardSource,
+    measure: str | None,
+    datasets: str | None,
+    incomplete: str,
+    repeats: bool | str = False,
+) -> Scores | dict[str, ScoreSummary]:
+    """Return the scores of all datasets in one table; where any is summarised, a summary of each.
+
+    The parameters are those of `make_leaderboard`.
+    """
+    named = datasets_of(sources)
+    summaries = find_summaries(named, measure, datasets, incomplete)
+    return summaries or board_scores(named or sources, measure, datasets, incomplete, repeats)
 
 
 def _summarised(

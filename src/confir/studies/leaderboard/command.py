@@ -179,11 +179,9 @@ def leaderboard_command(
     """
     from confir.cli.report import check_page
     from confir.cli.selection import fitting_names, warn_of_choice
-    from confir.studies.leaderboard.board_making import make_leaderboard
-    from confir.studies.leaderboard.board_sources import board_scores, datasets_of
+    from confir.studies.leaderboard.board_making import make_leaderboard, read_board
     from confir.studies.leaderboard.dataset_scores import DatasetScores
     from confir.studies.leaderboard.dataset_votes import votes_of_datasets
-    from confir.studies.leaderboard.summarised_board import find_summaries
 
     view = VIEWS.choose(inputs.context, show)
     if page is not None:
@@ -209,14 +207,12 @@ def leaderboard_command(
         found, designed = found.with_designs(design, columns), True
     elif unused := [role for role in ("stratum", "cluster", "weight") if columns[role] is not None]:
         raise InvalidValueError(f"{unused[0]} is about a design; expected a design beside it")
-    summaries = find_summaries(datasets_of(found.source), measure, datasets, incomplete)
-    if summaries:
+    grouped = options.pattern_of(inputs.repeats) or inputs.repeats is not None
+    read = read_board(found.source, measure, datasets, incomplete, grouped)
+    if isinstance(read, dict):
         reason = "needs the score of every topic; a long table is only summarised"
         refuse_options(inputs.context, ("page", "repeats"), reason)
-        every = DatasetScores.of(summaries)
-    else:
-        grouped = options.pattern_of(inputs.repeats) or inputs.repeats is not None
-        every = DatasetScores((board_scores(found.source, measure, datasets, incomplete, grouped),))
+    every = DatasetScores.of(read) if isinstance(read, dict) else DatasetScores((read,))
     if page is not None and incomplete == "model":
         raise InvalidValueError("--page needs all runs on all datasets, not --incomplete model")
     if inputs.top is not None and inputs.top < len(every.runs):

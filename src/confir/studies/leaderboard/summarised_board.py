@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, Integers
 from confir.data.long_tables.block_statistics import PairTotals
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, UnsupportedMethodError, enumerate_names
@@ -70,6 +70,8 @@ class SummarisedBoard(BoardSample):
 
     Attributes
     ----------
+    support
+        As in `Sample`.
     totals
         Of each dataset, summary statistics of all pairs of runs, by their numbers in ``first`` and
         ``second``.
@@ -84,6 +86,7 @@ class SummarisedBoard(BoardSample):
         Of differences, the number of each pair, and 1, or -1 where it is turned round.
     """
 
+    support: Booleans = field()
     totals: tuple[PairTotals, ...]
     first: Integers
     second: Integers

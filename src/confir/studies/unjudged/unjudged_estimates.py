@@ -26,9 +26,9 @@ from confir.measures.lists_and_scores import ListsAndScores, read_lists_and_scor
 from confir.measures.measure import Measure
 from confir.number_text import percent
 from confir.parallel import Progress, run_in_threads
-from confir.resampling.drawn_judgements import draw_judgements, drawing_depth
 from confir.resampling.replicates import Rng
 from confir.studies.unjudged.compared_means import ComparedMeans
+from confir.studies.unjudged.simulated_judgements import draw_judgements, drawing_depth
 
 Treatment = Literal["condensed", "resample"]
 TREATMENTS: tuple[Treatment, ...] = get_args(Treatment)

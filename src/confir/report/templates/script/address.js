@@ -19,8 +19,8 @@ function address(part) {
   if (part) words.push(`part=${encoded(part)}`);
   return `#${words.join("&")}`;
 }
-// What an address asks for. What is not on the page is left as it was at first, and the page says so.
-function asked() {
+// The state that an address names. What is not on the page keeps its initial value, and the page says so.
+function stateOfAddress() {
   const found = new Map(
     location.hash.slice(1).split("&").filter((word) => word.includes("=")).map((word) => {
       const at = word.indexOf("=");
@@ -48,7 +48,7 @@ function asked() {
   byId("lacking").textContent = `The address names what is not on this page: ${listed(lacking)}.`;
   return { wanted, part: decoded(found.get("part") ?? "") };
 }
-// Changes the state, the address and what shows it. Letters of a filter make no history.
+// Changes the state, the page and the address. Typing in the filter adds nothing to the history.
 function change(changes, { typed = false, part = "" } = {}) {
   if (Object.keys(changes).every((key) => state[key] === changes[key]) && !part) return;
   show(changes);
@@ -59,11 +59,11 @@ function change(changes, { typed = false, part = "" } = {}) {
   else history.pushState(null, "", next);
 }
 function follow() {
-  const { wanted, part } = asked();
+  const { wanted, part } = stateOfAddress();
   show(Object.fromEntries(Object.entries(wanted).filter(([key, value]) => state[key] !== value)));
   reveal(part);
 }
-// Shows a part of the page, unfolded.
+// Scrolls to a part of the page, and unfolds it.
 function reveal(id) {
   const part = id && byId(id);
   if (!part) return;

@@ -1,4 +1,4 @@
-// The answer for the chosen measure, level and baseline, and what the folded parts conclude.
+// The answer for the chosen measure, level and baseline, and the conclusions of the folded parts.
 function answer() {
   const { lead, findings, conclusions } = data.answers[state.measure][state.level];
   const chosen = state.baseline !== null && planned() === null ? baselineSentences(state.baseline) : [lead, ...findings];
@@ -8,7 +8,7 @@ function answer() {
     line.textContent = conclusions[line.dataset.conclusion] ?? "";
   }
 }
-// About a run that the reader chose after seeing the results: the comparison of all pairs holds.
+// Sentences about a baseline that the reader chose after seeing the results, from the comparisons of all pairs.
 function baselineSentences(run) {
   const name = isolated(data.runs[run]);
   const { order, means, comparison } = measure();

@@ -1,5 +1,5 @@
 // The leaderboard: means, and gaps to the best of the others or differences from a baseline.
-const FEW_RUNS = 20; // so many are always shown; of more, the first
+const FEW_RUNS = 20; // up to this many are all shown; of more, the best
 const RUNS_SHOWN = 15;
 const shortened = (count) => !state.all && !state.filter && count > FEW_RUNS;
 // The runs that are shown: those that match the filter, or the best; a baseline always.
@@ -10,8 +10,8 @@ function shownRuns() {
   const chosen = planned() ?? state.baseline;
   return chosen === null || kept.includes(chosen) ? kept : [...kept, chosen];
 }
-// What stands beside the means: numbers, texts, words, and what these are called.
-function beside() {
+// The columns beside the means: numbers, texts, words and headings.
+function gapColumns() {
   const { best, comparison } = measure();
   if (state.baseline !== null && planned() === null) return chosenBaseline();
   if (comparison && comparison.baseline !== null) {
@@ -33,7 +33,7 @@ function beside() {
   };
 }
 const baselineHeadings = (run) => ({ title: `difference from ${data.runs[run]}`, said: "verdict" });
-// Against a run that the reader chose: the comparison of all pairs, as far as the page holds it.
+// Differences from a run that the reader chose, of the pairs that the page holds.
 function chosenBaseline() {
   const run = state.baseline;
   const pairs = data.runs.map((_, other) => (other === run ? null : findPair(other, run)));
@@ -55,7 +55,7 @@ function leaderboard() {
   const runs = shownRuns();
   const chosen = planned() ?? state.baseline;
   const scale = barScale([level.low, means.mean, level.high], runs, { always: chosen === null ? [] : [chosen] });
-  const gaps = beside();
+  const gaps = gapColumns();
   const gapScale = gaps && barScale(gaps.numbers, runs, { numbers: [0], most: 3 });
   const possible = gaps && (gaps.possible ?? gaps.words.map((said) => said === "better"));
 

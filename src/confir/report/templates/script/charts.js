@@ -63,7 +63,7 @@ function withLegendAbove(part) {
 const darkScheme = matchMedia("(prefers-color-scheme: dark)");
 const bright = (spec) =>
   darkScheme.matches ? JSON.parse(JSON.stringify(spec).replaceAll("#0072B2", "#4AA5E0")) : spec;
-// Few rows of many are as high as those of a chart of few runs.
+// The height of a row where few of many runs are shown: that of a chart of few runs.
 const ROW = 18;
 // Cells of a grid are narrower on a phone.
 const NARROW_CELL = 38;
@@ -75,7 +75,7 @@ function fitted(spec, room) {
   return { ...spec, width: "container", autosize: { type: "fit-x", contains: "padding" } };
 }
 // A chart that fills the page width needs a height in pixels, not in steps.
-function measured(spec) {
+function inPixels(spec) {
   if (spec.width !== "container" || !spec.height.step) return spec;
   const records = spec.data ? spec.data.values : Object.values(spec.datasets).flat();
   const encodings = [spec, ...(spec.layer || [])].map((part) => part.encoding || {});
@@ -98,7 +98,7 @@ function zoomable(spec) {
   layer[0] = { ...layer[0], params: [zoom, brush] };
   return { ...spec, layer };
 }
-// The runs whose points lie in the rectangle that the reader draws: the filter, when it is drawn.
+// The runs whose points lie in the rectangle that the reader draws; they become the filter.
 let brushed = [];
 function brushes(view, spec) {
   view.addSignalListener("brush", (_, ranges) => {
@@ -130,8 +130,8 @@ async function draw(figure) {
   const { spec: filled, caption } = refill;
   const spec = fitted(chart.zoomable ? zoomable(filled) : filled, figure.clientWidth);
   plot.classList.toggle("wide", spec.width !== "container");
-  captioned(figure, caption);
-  const result = await window.vegaEmbed(plot.firstElementChild, bright(measured(themed(spec))), {
+  setCaption(figure, caption);
+  const result = await window.vegaEmbed(plot.firstElementChild, bright(inPixels(themed(spec))), {
     actions: false,
     ast: true, // the content security policy forbids eval
     renderer: "svg",
@@ -149,26 +149,26 @@ async function draw(figure) {
     else if (run !== undefined) choose(data.runs.indexOf(run), state.b);
   });
   result.view.addEventListener("mouseover", (_, item) => point((item && item.datum && item.datum.run) ?? null));
-  hint(figure);
+  markScrolling(figure);
   index(figure);
   relink();
 }
-// A chart that is wider than its frame says so.
-function hint(figure) {
+// Says so where a chart is wider than its frame.
+function markScrolling(figure) {
   const frame = figure.querySelector(".frame");
   figure.classList.toggle("scrolls", frame.scrollWidth > frame.clientWidth + 1);
 }
-function captioned(figure, caption) {
+function setCaption(figure, caption) {
   figure.querySelector("figcaption").textContent = caption;
   const plot = figure.querySelector(".plot");
   plot.setAttribute("aria-label", `Chart: ${caption}${caption.endsWith(".") ? "" : "."} Its numbers are in the table of this part.`);
   figure.querySelector(".frame").setAttribute("aria-label", caption);
 }
-function undrawn(figure) {
+function showFailure(figure) {
   figure.querySelector(".plot").firstElementChild.textContent =
     "This chart cannot be drawn; its numbers are in the table of this part.";
 }
-// Whether all charts are drawn, for printing and tests.
+// Marks whether all charts are drawn, for printing and tests.
 const mark = (ready) => {
   document.documentElement.dataset.ready = ready;
 };
@@ -185,7 +185,7 @@ function redraw(parts) {
   }
   return pump();
 }
-// Draws what waits and can be seen; charts of folded parts are drawn when these are opened.
+// Draws the charts that wait and are visible; those of folded parts wait until these are opened.
 const unfolded = (figure) => !figure.closest("details:not([open])");
 async function pump() {
   mark("false");
@@ -193,7 +193,7 @@ async function pump() {
   drawing = true;
   for (let next = nearest(); next; next = nearest()) {
     waiting.delete(next);
-    await draw(next).catch(() => undrawn(next));
+    await draw(next).catch(() => showFailure(next));
     await new Promise((resolve) => setTimeout(resolve));
   }
   drawing = false;

@@ -1,4 +1,4 @@
-// The same run everywhere: the one under the pointer, and those of the chosen pair.
+// Runs are highlighted everywhere at once: the one under the pointer, and those of the chosen pair.
 let pointed = null;
 const partsOf = new Map(); // figure → run → the marks that show it
 function index(figure) {

@@ -1,4 +1,4 @@
-// From a topic to the ranked lists of both runs, side by side.
+// Shows the ranked lists of both runs on a topic, side by side.
 function openTopic(topic) {
   change({ topic });
   byId("lists").scrollIntoView({ block: "nearest" });
@@ -19,7 +19,7 @@ function lists() {
   const [first, second] = [a, b].map((run) => heldList(run, state.topic));
   const both = first && second;
   byId("lists-body").hidden = !both;
-  byId("lists-note").textContent = `${said} ${both ? described10(first, second) : notHeld()}`;
+  byId("lists-note").textContent = `${said} ${both ? describedLists(first, second) : missingLists()}`;
   if (!both) return;
   byId("lists-body").replaceChildren(listOf(a, first, second), listOf(b, second, first));
   requestAnimationFrame(join);
@@ -32,12 +32,12 @@ function heldList(run, topic) {
   const { documents, grades, lists: held } = data.lists.by_topic[row];
   return held[place].map((d) => ({ id: documents[d], grade: grades[d] }));
 }
-function described10(first, second) {
+function describedLists(first, second) {
   const shared = first.filter(({ id }) => second.some((other) => other.id === id)).length;
   const unjudged = [first, second].map((all) => all.filter(({ grade }) => grade === null).length);
   return `The first ${data.lists.depth} documents of each list, with grades of the qrels; ${shared} in both. Unjudged (?): ${unjudged.join(" and ")}.`;
 }
-function notHeld() {
+function missingLists() {
   if (!data.lists) return "This page was written from scores alone, without ranked lists.";
   const runs = listed(data.lists.runs.map((run) => isolated(data.runs[run])), 12);
   const topics = data.lists.topics.length === data.topics.length ? "all topics" : `the ${data.lists.topics.length} topics with the largest differences`;
@@ -71,7 +71,7 @@ function movedText(place, other) {
   if (other === place) return "same rank";
   return `rank ${other + 1} there`;
 }
-// Lines between the places of a document in both lists.
+// Draws lines between the places of a document in both lists.
 function join() {
   const body = byId("lists-body");
   body.querySelector("svg")?.remove();

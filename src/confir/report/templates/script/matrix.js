@@ -29,64 +29,14 @@ function matrix(figure) {
   const letters = Math.min(11, cell - 1);
   const longest = Math.max(...runs.map((run) => data.runs[run].length));
   const margin = Math.min(16 + 0.7 * letters * longest, 24 * 0.7 * letters); // bold letters are wide
-  const size = runs.length * cell;
-  const svg = drawn("svg", { width: margin + size + 2, height: margin + size + 2, viewBox: `0 0 ${margin + size + 2} ${margin + size + 2}` });
   const difference = meanDifferences(runs);
   const values = runs.map((_, i) => runs.map((__, j) => (i === j ? 0 : difference(i, j))));
-  const largest = Math.max(...values.flat().map((x) => Math.abs(x ?? 0))) || 1;
-  const paths = new Map();
-  const dots = [];
-  const starts = groupStarts(runs);
-  runs.forEach((run, i) => {
-    runs.forEach((other, j) => {
-      const value = values[i][j];
-      if (i === j || value === null) return;
-      const [x, y] = [margin + j * cell, margin + i * cell];
-      const shade = Math.sign(value) * Math.ceil((SHADES * Math.abs(value)) / largest - 1e-9);
-      if (!paths.has(shade)) paths.set(shade, []);
-      paths.get(shade).push(`M${x} ${y}h${cell}v${cell}h-${cell}z`);
-      if (!opposite[word(run, other)]) return;
-      const dot = Math.max(2, cell / 5);
-      dots.push(`M${x + (cell - dot) / 2} ${y + (cell - dot) / 2}h${dot}v${dot}h-${dot}z`);
-    });
-  });
-  for (const [shade, cells] of paths) {
-    const fill = shade < 0 ? ORANGE : BLUE;
-    svg.append(drawn("path", { d: cells.join(""), fill, "fill-opacity": (0.85 * Math.abs(shade)) / SHADES }));
-  }
-  svg.append(drawn("path", { d: dots.join(""), class: "significant" }));
-  for (const start of starts.slice(1)) {
-    const at = margin + start * cell;
-    svg.append(drawn("path", { d: `M${margin} ${at}H${margin + size}M${at} ${margin}V${margin + size}`, class: "border" }));
-  }
-  svg.append(labels(runs, cell, margin, letters, true), labels(runs, cell, margin, letters, false));
-  const frame = drawn("rect", { width: cell, height: cell, class: "chosen-cell" });
-  svg.append(frame);
-  const [row, column] = [runs.indexOf(state.a), runs.indexOf(state.b)];
-  if (row < 0 || column < 0 || row === column) frame.remove();
-  else {
-    frame.setAttribute("x", margin + column * cell);
-    frame.setAttribute("y", margin + row * cell);
-  }
-  const at = (event) => {
+  const svg = matrixPicture(runs, values, { cell, letters, margin });
+  listen(figure, svg, (event) => {
     const box = svg.getBoundingClientRect();
     const [j, i] = [event.clientX - box.left, event.clientY - box.top].map((x) => Math.floor((x - margin) / cell));
-    return runs[i] === undefined || runs[j] === undefined || i === j ? null : [runs[i], runs[j]];
-  };
-  const readout = figure.querySelector(".readout");
-  svg.addEventListener("pointermove", (event) => {
-    const pair = at(event);
-    if (!pair) return;
-    point(data.runs[pair[0]]);
-    const [i, j] = pair.map((run) => runs.indexOf(run));
-    readout.textContent = `${isolated(data.runs[pair[0]])} minus ${isolated(data.runs[pair[1]])}: ${decimals(values[i][j], { sign: true })}, ${word(...pair)}`;
-  });
-  svg.addEventListener("pointerleave", () => {
-    readout.textContent = "";
-  });
-  svg.addEventListener("click", (event) => {
-    const pair = at(event);
-    if (pair) choose(...pair);
+    if (runs[i] === undefined || runs[j] === undefined || i === j) return null;
+    return { run: runs[i], other: runs[j], difference: values[i][j] };
   });
   const plot = figure.querySelector(".plot");
   plot.classList.add("wide");
@@ -97,8 +47,67 @@ function matrix(figure) {
     `difference is significant (${comparison.interval}${levelText()} intervals). Lines separate groups: the first run of a group is ` +
     "significantly better than the first of the next." +
     (left ? ` ${runs.length} of ${order.length} runs shown.` : "");
-  captioned(figure, caption);
-  hint(figure);
+  setCaption(figure, caption);
+  markScrolling(figure);
+}
+function matrixPicture(runs, values, { cell, letters, margin }) {
+  const end = margin + runs.length * cell;
+  const svg = drawn("svg", { width: end + 2, height: end + 2, viewBox: `0 0 ${end + 2} ${end + 2}` });
+  svg.append(...matrixCells(runs, values, cell, margin));
+  for (const start of groupStarts(runs).slice(1)) {
+    const at = margin + start * cell;
+    svg.append(drawn("path", { d: `M${margin} ${at}H${end}M${at} ${margin}V${end}`, class: "border" }));
+  }
+  svg.append(labels(runs, cell, margin, letters, true), labels(runs, cell, margin, letters, false));
+  const [row, column] = [runs.indexOf(state.a), runs.indexOf(state.b)];
+  if (row >= 0 && column >= 0 && row !== column) {
+    const [x, y] = [margin + column * cell, margin + row * cell];
+    svg.append(drawn("rect", { width: cell, height: cell, class: "chosen-cell", x, y }));
+  }
+  return svg;
+}
+// The cells, one path per shade, and the dots of significant differences.
+function matrixCells(runs, values, cell, margin) {
+  const largest = Math.max(...values.flat().map((x) => Math.abs(x ?? 0))) || 1;
+  const cells = new Map();
+  const dots = [];
+  runs.forEach((run, i) => {
+    runs.forEach((other, j) => {
+      const value = values[i][j];
+      if (i === j || value === null) return;
+      const [x, y] = [margin + j * cell, margin + i * cell];
+      const shade = Math.sign(value) * Math.ceil((SHADES * Math.abs(value)) / largest - 1e-9);
+      if (!cells.has(shade)) cells.set(shade, []);
+      cells.get(shade).push(`M${x} ${y}h${cell}v${cell}h-${cell}z`);
+      if (!opposite[word(run, other)]) return;
+      const dot = Math.max(2, cell / 5);
+      dots.push(`M${x + (cell - dot) / 2} ${y + (cell - dot) / 2}h${dot}v${dot}h-${dot}z`);
+    });
+  });
+  const shaded = [...cells].map(([shade, paths]) => {
+    const fill = shade < 0 ? ORANGE : BLUE;
+    return drawn("path", { d: paths.join(""), fill, "fill-opacity": (0.85 * Math.abs(shade)) / SHADES });
+  });
+  return [...shaded, drawn("path", { d: dots.join(""), class: "significant" })];
+}
+// Shows the pair under the pointer, and chooses the one that is clicked.
+function listen(figure, svg, pairUnder) {
+  const readout = figure.querySelector(".readout");
+  svg.addEventListener("pointermove", (event) => {
+    const pair = pairUnder(event);
+    if (!pair) return;
+    const { run, other, difference } = pair;
+    point(data.runs[run]);
+    const names = `${isolated(data.runs[run])} minus ${isolated(data.runs[other])}`;
+    readout.textContent = `${names}: ${decimals(difference, { sign: true })}, ${word(run, other)}`;
+  });
+  svg.addEventListener("pointerleave", () => {
+    readout.textContent = "";
+  });
+  svg.addEventListener("click", (event) => {
+    const pair = pairUnder(event);
+    if (pair) choose(pair.run, pair.other);
+  });
 }
 // Where groups start: a run that is significantly worse than the first of the group before.
 function groupStarts(runs) {

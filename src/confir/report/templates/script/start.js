@@ -1,4 +1,4 @@
-// What happens when the reader chooses something, and the start of the page.
+// What changes when the reader chooses something, and the start of the page.
 function choose(a, b) {
   change({ a, b });
 }
@@ -117,7 +117,7 @@ for (const link of document.querySelectorAll("a.within")) {
     reveal(link.hash.slice(1));
   });
 }
-// On paper all runs of the filter stand in the leaderboard.
+// On paper the leaderboard has all runs that match the filter.
 let before = false;
 window.addEventListener("beforeprint", () => {
   before = state.all;
@@ -146,7 +146,7 @@ else [initial.a, initial.b] = [order.find((run) => run !== planned()), planned()
 const bundle = element("script");
 bundle.textContent = await unpack("packed-bundle");
 document.head.append(bundle);
-const { wanted, part } = asked();
+const { wanted, part } = stateOfAddress();
 Object.assign(state, wanted);
 document.documentElement.classList.add("scripted");
 show({ ...wanted });

@@ -1,4 +1,4 @@
-// A table that can be sorted by every column that has a value; -1 keeps its rows as they come.
+// Makes a table sortable by every column that has a value; start -1 keeps the rows in their order.
 function sortable(table, columns, rows, start = 0) {
   if (!table.order || table.order.column >= columns.length) table.order = { column: start, up: true };
   const order = table.order;

@@ -1,4 +1,4 @@
-"""Judgements of unjudged documents, drawn like those of the pool.
+"""Simulated judgements of unjudged documents, drawn like those of the pool.
 
 A document is drawn the judgement of one that was judged for the same topic and that the runs rank
 alike: the pool's own rate of each gain at that rank (Fröbe et al. 2023). Where few documents are
