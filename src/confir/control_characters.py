@@ -11,8 +11,11 @@ CONTROL = (
     r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
 
-_ANY = re.compile(CONTROL)
-_NOT_BLANK = re.compile(rf"(?![\t\n\r]){CONTROL}")
+# A name in an isolate that is closed, and holds no other control, does not affect the text around it.
+_ISOLATED = rf"\u2068(?:(?!{CONTROL}).)*\u2069"
+
+_ANY = re.compile(f"({_ISOLATED})|{CONTROL}")
+_NOT_BLANK = re.compile(rf"({_ISOLATED})|(?![\t\n\r]){CONTROL}")
 # After an even number of backslashes: these are backslashes of the text, as in \\begin of LaTeX.
 _IN_JSON = re.compile(r"(?<!\\)(?:\\\\)*\\(?:[bf]|u00[01])")
 # By number: to compile a name, \N{…}, loads a module, and an interrupt there is no KeyboardInterrupt.
@@ -20,11 +23,12 @@ _REPLACEMENT = "\ufffd"
 
 
 def without_controls(text: str, *, keep_blanks: bool = False) -> str:
-    """Return text with a replacement character for every control character.
+    """Return text with a replacement character for every control character; names in isolates stay.
 
     ``keep_blanks`` keeps tabs and line breaks, for multi-line text or quoted cells.
     """
-    return (_NOT_BLANK if keep_blanks else _ANY).sub(_REPLACEMENT, text)
+    pattern = _NOT_BLANK if keep_blanks else _ANY
+    return pattern.sub(lambda found: found[1] or _REPLACEMENT, text)
 
 
 def as_unicode(text: str) -> str:
@@ -37,7 +41,7 @@ def escape_controls(text: str) -> str:
 
     It is equivalent: JSON always escapes those below U+0020, and has none outside of strings.
     """
-    return _NOT_BLANK.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _NOT_BLANK.sub(lambda found: found[1] or f"\\u{ord(found[0]):04x}", text)
 
 
 def has_controls(text: str) -> bool:

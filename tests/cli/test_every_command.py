@@ -117,7 +117,9 @@ def test_a_score_table_takes_no_option_for_runs(confir_command, command, option)
 @pytest.mark.parametrize(("command", "name"), COUNTS)
 def test_counts_below_zero_are_named_at_once(confir_command, command, name):
     option = f"--{name.replace('_', '-')}"
-    outcome = confir_command(command, *arguments(command), option, -1)
+    wanted = arguments(command)
+    at = wanted.index(option) if option in wanted else len(wanted)
+    outcome = confir_command(command, *wanted[:at], option, -1, *wanted[at + 2 :])
     assert outcome.code == 2
     assert outcome.err.startswith(f"confir: error: {option} is -1; expected ")
 

@@ -92,3 +92,44 @@ def test_help_has_a_minimum_width(confir_command, monkeypatch):
         outcome = confir_command(*arguments)
         assert max(map(len, outcome.out.splitlines())) >= 35
     assert os.environ["COLUMNS"] == "1"
+
+
+@pytest.mark.parametrize(
+    "twice",
+    [
+        ("-o", "a.csv", "--output", "b.json"),
+        ("--level", "0.9", "--level", "0.9"),
+        ("--margin", "0.01", "--margin", "0.2"),
+        ("--quiet", "--quiet"),
+    ],
+)
+def test_an_option_of_one_value_is_not_given_twice(confir_command, boards, twice):
+    folder = boards / "boards" / "one"
+    command = "compare" if "--margin" in twice else "evaluate"
+    files = [folder / "qrels.txt", folder / "a.run", folder / "b.run"]
+    outcome = confir_command(command, *files, "-m", "AP", "-m", "P@1", *twice)
+    option = "--output" if "-o" in twice else twice[0]
+    assert f"error: {option} is given twice; expected it once" in outcome.err
+    assert outcome.code == 2
+    assert not list(boards.glob("*.csv"))
+
+
+@pytest.mark.parametrize("form", ["text", "md"])
+def test_names_in_any_script_stand_in_sentences_as_they_are(confir_command, tmp_path, form):
+    rows = [
+        f"{run},{t},0.{place}{t}\n"
+        for place, run in enumerate(["日本", "tóñ", "עברית"], 1)
+        for t in range(9)
+    ]
+    (tmp_path / "scores.csv").write_text(f"run,topic,AP\n{''.join(rows)}", encoding="utf-8")
+    said = confir_command(
+        "compare",
+        "--scores",
+        tmp_path / "scores.csv",
+        "--baseline",
+        "tóñ",
+        *(("--format", "md") if form == "md" else ()),
+    ).out
+    assert "→ 日本 0" in said
+    assert "→ \u2068עברית\u2069 0" in said
+    assert "\ufffd" not in said

@@ -603,7 +603,7 @@ def test_the_page_of_an_experiment_names_who_made_its_runs_and_what_these_lack(
     [
         ((), "3 runs on 20 topics"),
         (("data/qrels.txt", "runs/a.run"), "3 runs on qrels.txt"),
-        (("mine=data/scores.csv",), "3 runs on scores.csv"),
+        (("data/qrels=2020.txt",), "3 runs on qrels=2020.txt"),
     ],
 )
 def test_the_title_is_by_default_what_was_evaluated(several, files, title):

@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 import confir
+from confir.control_characters import without_controls
 from confir.data.scores import Scores
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import name_methods
@@ -21,6 +22,7 @@ from confir.intervals.method_list import METHODS
 from confir.measures.measure_list import MEASURES
 from confir.report.latex import to_latex
 from confir.report.latex_text import escape_latex
+from confir.report.messages import isolated
 from confir.report.records import format_result, write_result
 from confir.report.tables import (
     Cell,
@@ -320,6 +322,17 @@ def test_terminals_are_not_sent_control_characters_by_notes():
     assert "\x1b" not in to_text(Table(("run",), ((Cell("x"),),), "worse than \x1b[2J"))
 
 
+def test_of_isolates_those_stay_that_are_closed_and_hold_no_other_control():
+    assert without_controls("a \u2068b\u2069 c") == "a \u2068b\u2069 c"
+    for broken in ("\u2068b", "b\u2069", "\u2068b\u202e\u2069", "\u2068a\u2068b\u2069"):
+        assert "\ufffd" in without_controls(broken)
+    assert "\u202e" not in without_controls("\u2068b\u202e\u2069")
+    assert (
+        isolated("\N{HEBREW LETTER ALEF}\u2069\n")
+        == "\u2068\N{HEBREW LETTER ALEF}\ufffd\ufffd\u2069"
+    )
+
+
 SCRIPTS = Table(
     ("name", "wide 日本", "n"),
     (
@@ -445,6 +458,11 @@ def test_methods_are_named_once_for_each_interval_however_many_runs_there_are(mo
 def test_names_in_markdown_neither_notify_nor_link(text, expected):
     assert escape_markdown(text) == expected
     assert escape_markdown("a\0b") == "a\ufffdb"
+
+
+def test_an_empty_cell_of_a_bold_row_has_no_marks_in_markdown():
+    table = Table(("run", "gap"), ((Cell("a", strong=True), Cell("", strong=True)),), "")
+    assert to_markdown(table).splitlines()[-1] == "| **a** |  |"
 
 
 def test_a_design_is_worth_an_estimated_number_of_topics_and_never_more_than_there_are():

@@ -13,7 +13,7 @@ import click
 from confir.cli import FAILED
 from confir.cli.file_checks import check_outputs, check_packages, input_files
 from confir.cli.help_pages import Entry, entries, help_page, long_help_page, short_help_page
-from confir.cli.parameters import Command, read_parameters
+from confir.cli.parameters import Command, DeclaredOption, read_parameters
 from confir.errors import ConfirWarning, nearest_names
 from confir.studies import DAILY, LISTS, STUDIES
 
@@ -96,6 +96,16 @@ class OneCommand(click.Command):
             "[OPTIONS]",
             *(str(one.metavar) if one.required else f"[{one.metavar}]" for one in arguments),
         ]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments and options; raise where one that takes one value is given twice."""
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        for one in order:
+            single = isinstance(one, DeclaredOption) and not one.multiple
+            if single and order.count(one) > 1 and not ctx.resilient_parsing:
+                option = max(one.opts, key=len)
+                raise click.UsageError(f"{option} is given twice; expected it once", ctx)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Check the inputs and outputs that the arguments name, then run the command.

@@ -66,13 +66,15 @@ def place_labels(
     """
     taken = [(x - _RADIUS, x + _RADIUS, y - _RADIUS, y + _RADIUS) for x, y in points]
     for (x, y), text in texts:
-        start = x - _width(text) / 2
-        taken.append((start, start + _width(text), y - _LINE / 2, y + _LINE / 2))
+        width = min(_LETTER * len(text), LONGEST_NAME)
+        left = x - width / 2
+        taken.append((left, left + width, y - _LINE / 2, y + _LINE / 2))
     places: dict[int, LabelPlace] = {}
     for number, name in names.items():
-        x, y = (np.array(points[number]) + _OFFSETS).T
-        left = x - _width(name) * _WIDTHS_BEFORE
-        boxes = np.stack([left, left + _width(name), y - _LINE / 2, y + _LINE / 2], axis=1)
+        xs, ys = (np.array(points[number]) + _OFFSETS).T
+        width = min(_LETTER * len(name), LONGEST_NAME)
+        lefts = xs - width * _WIDTHS_BEFORE
+        boxes = np.stack([lefts, lefts + width, ys - _LINE / 2, ys + _LINE / 2], axis=1)
         inside = np.all((boxes[:, ::2] >= 0) & (boxes[:, 1::2] <= panel), axis=1)
         low, high = boxes[:, None, ::2], boxes[:, None, 1::2]
         others = np.array(taken)
@@ -80,7 +82,7 @@ def place_labels(
         chosen = int(np.argmin(np.where(inside, covered, len(taken) + 1)))
         # the most important name may cover something
         if inside[chosen] and (not covered[chosen] or (first_always and not places)):
-            places[number] = LabelPlace(float(x[chosen]), float(y[chosen]), _ALIGNED[chosen])
+            places[number] = LabelPlace(float(xs[chosen]), float(ys[chosen]), _ALIGNED[chosen])
             taken.append(tuple(boxes[chosen].tolist()))
     return places
 
@@ -143,8 +145,3 @@ def name_threads(base: Any, across: str, up: str) -> Any:
         y2=alt.Y2(f"{up}:Q"),
         color=alt.value(INK),
     )
-
-
-def _width(name: str) -> float:
-    """Return the width of a name in pixels, as much of it as is shown."""
-    return min(_LETTER * len(name), LONGEST_NAME)

@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from unicodedata import bidirectional
 
+from confir.control_characters import without_controls
 from confir.errors import (
     ConfirWarning,
     DegenerateSampleWarning,
@@ -24,13 +26,21 @@ NAMES_SHOWN = 5
 _SHOWN_ALIKE = 3
 _DETAIL = re.compile(r"^\S+: |'[^']*'|\([^()]*\)|\b\d[\d,.]*|(?<=[a-z])s\b")
 
+# Classes of characters that are written from right to left, and of numbers within them.
+_RIGHT_TO_LEFT = {"R", "AL", "AN"}
+
 # What separates what a warning found from its consequence.
 _CONSEQUENCE = ", which "
 
 
 def isolated(name: str) -> str:
-    """Return a name whose writing direction does not affect the text around it."""
-    return name if name.isascii() else f"\u2068{name}\u2069"
+    """Return a name whose writing direction does not affect the text around it.
+
+    Only one that is written from right to left, at least in part, is put in a Unicode isolate.
+    """
+    if name.isascii() or not any(bidirectional(sign) in _RIGHT_TO_LEFT for sign in name):
+        return name
+    return f"\u2068{without_controls(name)}\u2069"
 
 
 def list_runs(runs: Iterable[str]) -> str:

@@ -311,7 +311,7 @@ def default_title(contents: Contents, origin: Origin) -> str:
     runs = counted(len(contents.scores.runs), "run")
     unit = contents.scores.unit_name
     if unit == "topic" and origin.files:
-        return f"{runs} on {PurePath(origin.files[0].partition('=')[2] or origin.files[0]).name}"
+        return f"{runs} on {PurePath(origin.files[0]).name}"
     return f"{runs} on {counted(len(contents.scores.topics), unit)}"
 
 
