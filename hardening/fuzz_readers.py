@@ -36,7 +36,7 @@ with atheris.instrument_imports(
     from confir.data.formats.runs_and_qrels import as_qrels, read_qrels, read_run
     from confir.data.ranked_lists.rankings import JudgedPositions
     from confir.data.sampling_designs.topic_groups import read_topic_groups
-    from confir.data.scanning.run_scanners import Wanted, scan_rankings
+    from confir.data.scanning.run_scanners import ScanRules, scan_rankings
     from confir.data.scanning.scan_kernels import load_kernels
     from confir.data.tables.cost_files import read_costs
     from confir.data.tables.effect_files import read_effects
@@ -74,7 +74,7 @@ def scan_run(path: Path) -> None:
     kernels = load_kernels()
     if kernels is None:
         raise SystemExit("the scanner needs numba: pip install 'confir[fast]'")
-    (scanned,) = scan_rankings(Wanted(JUDGED), [RunSource(str(path))], kernels, block_size=256)
+    (scanned,) = scan_rankings(ScanRules(JUDGED), [RunSource(str(path))], kernels, block_size=256)
     run = read_run(path)
     expected = JudgedPositions(JUDGED).rank(run, "double")
     if scanned is not None:

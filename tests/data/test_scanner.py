@@ -24,7 +24,7 @@ from confir.data.formats.runs_and_qrels import read_qrels, read_run
 from confir.data.qrels import Qrels
 from confir.data.scanning import block_scanner, file_scans, list_reader, scan_kernels
 from confir.data.scanning.list_reader import read_rankings
-from confir.data.scanning.run_scanners import JudgedScanner, Wanted, scan_rankings
+from confir.data.scanning.run_scanners import JudgedScanner, ScanRules, scan_rankings
 from confir.data.scanning.scan_kernels import load_kernels
 from confir.errors import FormatError, InputWarning, UnreadableError
 from requirements import ON_UNIX
@@ -58,7 +58,7 @@ def read_by_reference(wanted, source, identical=None):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(list_reader, "choose_kernels", lambda _: None)
         qrels, *options = wanted
-        named = dict(zip(Wanted._fields[1:], options, strict=True))
+        named = dict(zip(ScanRules._fields[1:], options, strict=True))
         (result,) = read_rankings(qrels, [source], **named, identical=found)
     return result
 
@@ -96,10 +96,10 @@ def assert_same(one, other):
 def test_real_runs_are_scanned_as_the_reference_reads_them(real_data, qrels, run, tie_precision):
     judged = read_qrels(real_data / qrels)
     source = RunSource(str(real_data / run))
-    everything = Wanted(judged, tie_precision)
+    everything = ScanRules(judged, tie_precision)
     expected, missing = read_by_reference(everything, source)
     assert_same(scan(everything, source), (expected, missing))
-    relevant = Wanted(judged, tie_precision, lowest_gain=1)
+    relevant = ScanRules(judged, tie_precision, lowest_gain=1)
     assert_same(scan(relevant, source), (expected.at_least(1), missing))
 
 
@@ -119,7 +119,7 @@ wanted_options = st.fixed_dictionaries(
 @given(experiment=experiments(), options=wanted_options, how=scan_options)
 def test_every_valid_file_is_scanned_as_the_reference_reads_it(tmp_path, experiment, options, how):
     qrels, content = experiment
-    wanted = Wanted(qrels, **options)
+    wanted = ScanRules(qrels, **options)
     source = write(tmp_path, content)
     expected, _ = outcome(read_by_reference, wanted, source)
     assert_same(scan(wanted, source, **how), expected)
@@ -140,7 +140,7 @@ def test_documents_that_do_not_count_are_those_of_the_reference(
         left = exclusions.drop_judged(qrels)
     except FormatError:  # of qrels without any others
         assume(False)
-    wanted = Wanted(left, **options, exclusions=exclusions)
+    wanted = ScanRules(left, **options, exclusions=exclusions)
     source = source._replace(reading=Reading(exclusions=exclusions))
     here, there = {}, {}
     scanned = scan(wanted, source, identical=here, **how)
@@ -160,7 +160,7 @@ def test_damaged_files_have_the_errors_and_results_of_the_reference(
     tmp_path, experiment, options, how
 ):
     qrels, content = experiment
-    wanted = Wanted(qrels, **options)
+    wanted = ScanRules(qrels, **options)
     source = write(tmp_path, content)
     expected, messages = outcome(read_by_reference, wanted, source)
     scanned = scan(wanted, source, **how)
@@ -238,7 +238,7 @@ def test_scores_as_programs_print_them_are_read_without_python():
 def test_scores_that_differ_only_in_double_precision_tie_in_single(tmp_path):
     source = write(tmp_path, ["1 Q0 doc3 1 1.00000001 tag", "1 Q0 doc39 2 1 tag"])
     for tie_precision, order in (("double", ["doc3", "doc39"]), ("single", ["doc39", "doc3"])):
-        rankings, _ = scan(Wanted(PLAIN_QRELS, tie_precision), source)
+        rankings, _ = scan(ScanRules(PLAIN_QRELS, tie_precision), source)
         assert [PLAIN_QRELS.documents[i] for i in rankings.documents] == order
 
 
@@ -262,7 +262,7 @@ def test_blocks_hold_whole_topics_and_are_no_larger_than_need_be(tmp_path):
 def test_neither_threads_nor_blocks_change_the_result(tmp_path, block_size, threads):
     lines = lists(["3", "unknown", "1", "2", "other"])
     source = write(tmp_path, lines[20:40] + lines[:20] + lines[40:])
-    wanted = Wanted(PLAIN_QRELS)
+    wanted = ScanRules(PLAIN_QRELS)
     scanned = scan(wanted, source, block_size=block_size, threads=threads)
     assert_same(scanned, read_by_reference(wanted, source))
     assert scanned[1] == ("other", "unknown")
@@ -274,7 +274,7 @@ def test_a_byte_order_mark_within_a_run_is_an_error(tmp_path, block_size):
     lines = lists(["1", "2"], length=50)
     lines[50] = f"\ufeff{lines[50]}"
     source = write(tmp_path, lines)
-    assert scan(Wanted(PLAIN_QRELS), source, block_size=block_size) is None
+    assert scan(ScanRules(PLAIN_QRELS), source, block_size=block_size) is None
     with pytest.raises(FormatError, match=r":51: a byte order mark in the middle"):
         read_rankings(PLAIN_QRELS, [source])
 
@@ -286,7 +286,7 @@ def test_many_files_by_many_threads_come_back_in_order(tmp_path):
     results = read_rankings(PLAIN_QRELS, sources, progress=done.append)
     assert done == [1] * len(sources)
     for source, result in zip(sources, results, strict=True):
-        assert_same(result, read_by_reference(Wanted(PLAIN_QRELS), source))
+        assert_same(result, read_by_reference(ScanRules(PLAIN_QRELS), source))
 
 
 @pytest.mark.usefixtures("always_scanned")
@@ -296,14 +296,14 @@ def test_a_document_twice_in_a_topic_is_an_error(tmp_path, topic, block_size):
     lines = lists(["1", topic], length=5000)
     lines[-1] = lines[5001]
     source = write(tmp_path, lines)
-    assert scan(Wanted(PLAIN_QRELS), source, block_size=block_size) is None
+    assert scan(ScanRules(PLAIN_QRELS), source, block_size=block_size) is None
     with pytest.raises(FormatError, match=r":10000: document 'doc1' occurs twice .* line 5002\)"):
         read_rankings(PLAIN_QRELS, [source])
 
 
 def test_the_same_document_in_two_topics_is_no_duplicate(tmp_path):
     source = write(tmp_path, lists(["1", "2"], length=5000))
-    wanted = Wanted(PLAIN_QRELS)
+    wanted = ScanRules(PLAIN_QRELS)
     assert_same(scan(wanted, source), read_by_reference(wanted, source))
 
 
@@ -312,7 +312,7 @@ def test_the_same_document_in_two_topics_is_no_duplicate(tmp_path):
 def test_a_topic_in_two_places_is_left_to_the_reference(tmp_path, topic):
     lines = lists([topic, "1"])
     source = write(tmp_path, lines[1:] + lines[:1])
-    wanted = Wanted(PLAIN_QRELS)
+    wanted = ScanRules(PLAIN_QRELS)
     for block_size in (25, 1 << 20):
         assert scan(wanted, source, block_size=block_size) is None
     (result,) = read_rankings(PLAIN_QRELS, [source])
@@ -340,7 +340,7 @@ def test_a_file_that_cannot_be_scanned_is_closed(tmp_path, monkeypatch, streams)
 
     monkeypatch.setattr(JudgedScanner, "record", fail)
     sources = [write(tmp_path, lists())]
-    scans = scan_rankings(Wanted(PLAIN_QRELS), sources, load_kernels(), block_size=25, threads=1)
+    scans = scan_rankings(ScanRules(PLAIN_QRELS), sources, load_kernels(), block_size=25, threads=1)
     with pytest.raises(OSError, match="No space"):
         next(scans)
     assert streams[0].closed
@@ -349,7 +349,7 @@ def test_a_file_that_cannot_be_scanned_is_closed(tmp_path, monkeypatch, streams)
 def test_a_file_that_is_given_up_is_closed(tmp_path, streams):
     source = write(tmp_path, ["too few columns", *lists()])
     sources = [source, write(tmp_path, lists(), "good.run")]
-    scans = scan_rankings(Wanted(PLAIN_QRELS), sources, load_kernels(), block_size=25, threads=1)
+    scans = scan_rankings(ScanRules(PLAIN_QRELS), sources, load_kernels(), block_size=25, threads=1)
     assert next(scans) is None
     assert streams[0].closed
     scans.close()
@@ -358,7 +358,7 @@ def test_a_file_that_is_given_up_is_closed(tmp_path, streams):
 @pytest.mark.usefixtures("always_scanned")
 def test_json_that_looks_like_lines_of_a_run_is_left_to_its_reader(tmp_path):
     source = write(tmp_path, b'{ "1": { "doc1": 1.5 }}')
-    assert scan(Wanted(PLAIN_QRELS), source) is None
+    assert scan(ScanRules(PLAIN_QRELS), source) is None
     ((rankings, unknown),) = read_rankings(PLAIN_QRELS, [source])
     assert (rankings.depth[0].sum(), unknown) == (1, ())
 
@@ -370,8 +370,8 @@ def test_compressed_files_are_scanned(tmp_path):
     content = "\n".join(lists()).encode()
     source = write(tmp_path, gzip.compress(content), "system.run.gz")
     assert_same(
-        scan(Wanted(PLAIN_QRELS), source, block_size=100),
-        read_by_reference(Wanted(PLAIN_QRELS), write(tmp_path, content)),
+        scan(ScanRules(PLAIN_QRELS), source, block_size=100),
+        read_by_reference(ScanRules(PLAIN_QRELS), write(tmp_path, content)),
     )
 
 
@@ -411,7 +411,7 @@ BAD_LINES = [
 def test_bad_lines_are_found_and_named_by_the_reference(tmp_path, line, before):
     good = [good.encode() for good in lists()]
     source = write(tmp_path, b"\n".join([*good[:before], line, *good[before:]]))
-    wanted = Wanted(PLAIN_QRELS)
+    wanted = ScanRules(PLAIN_QRELS)
     assert scan(wanted, source) is None
     with pytest.raises(FormatError) as expected:
         read_by_reference(wanted, source)
@@ -425,9 +425,9 @@ def test_bad_lines_are_found_and_named_by_the_reference(tmp_path, line, before):
 @pytest.mark.parametrize("line", ["1 Q0 doc\x1c3 0 99 tag", "\x01 Q0 doc3 0 1 tag"])
 def test_control_characters_in_ids_are_left_to_the_reference(tmp_path, line):
     source = write(tmp_path, [*lists(), line])
-    assert scan(Wanted(PLAIN_QRELS), source) is None
+    assert scan(ScanRules(PLAIN_QRELS), source) is None
     (result,) = read_rankings(PLAIN_QRELS, [source])
-    assert_same(result, read_by_reference(Wanted(PLAIN_QRELS), source))
+    assert_same(result, read_by_reference(ScanRules(PLAIN_QRELS), source))
 
 
 @pytest.mark.usefixtures("always_scanned")
@@ -519,7 +519,7 @@ def test_ids_that_no_file_can_hold_are_found_in_none(tmp_path):
         {"1": {"": 1, "doc3 ": 1, "doc4\n": 1, "doc\ud800": 1, "doc5": 1}, "": {"d": 1}}
     )
     source = write(tmp_path, lists(["1"]))
-    (rankings, _) = scan(Wanted(qrels), source)
+    (rankings, _) = scan(ScanRules(qrels), source)
     assert [qrels.documents[i] for i in rankings.documents] == ["doc5"]
 
 
@@ -532,7 +532,7 @@ def test_documents_of_equal_hash_are_distinguished(tmp_path):
     one, other = (ids[int(slot & np.uint64(2**32 - 1)) - 1] for slot in slots[first : first + 2])
     source = write(tmp_path, [f"1 Q0 {one} 1 2 tag", f"1 Q0 {other} 2 1 tag"])
     for judged, before in ((one, 0), (other, 1)):
-        rankings, _ = scan(Wanted(make_qrels({"1": {judged: 1}})), source)
+        rankings, _ = scan(ScanRules(make_qrels({"1": {judged: 1}})), source)
         assert rankings.before.tolist() == [[before]]
 
 
@@ -586,7 +586,7 @@ def test_docids_that_collide_are_left_to_the_reference(tmp_path, colliding, judg
         write(tmp_path, [f"1 Q0 {d} 1 {-n} t" for n, d in enumerate(docids)], name)
         for docids, name in ((colliding[: half // 2], "few"), (colliding, "many"))
     )
-    wanted = Wanted(qrels)
+    wanted = ScanRules(qrels)
     assert scan(wanted, many) is None
     for source in (few, many):
         (read,) = read_rankings(qrels, [source])

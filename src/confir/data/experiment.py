@@ -179,14 +179,14 @@ class Experiment:
     def lists(self, progress: Callable[[int], None] | None = None) -> HeldLists:
         """Return the whole lists of all runs; ``progress`` is called with 1 after each run."""
         from confir.data.ranked_lists.held_lists import HeldLists
-        from confir.data.scanning.list_reader import scan_sources
+        from confir.data.scanning.list_reader import read_source_lists
 
         as_function("progress", progress)
         held = self.kept.get("lists")
         if not isinstance(held, HeldLists):  # but stored on disk, or not read
             rules = self.rules
             how = rules.name_by, rules.tie_precision, progress, rules.reading.exclusions
-            held = self.kept["lists"] = scan_sources(self.qrels, self.sources, *how)
+            held = self.kept["lists"] = read_source_lists(self.qrels, self.sources, *how)
         return held
 
     def lists_by_topic(self, progress: Callable[[int], None] | None = None) -> TopicLists:

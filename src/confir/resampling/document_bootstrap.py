@@ -15,7 +15,7 @@ from confir.arguments import as_choice, as_flag, as_function, as_generator, chec
 from confir.data.experiment import Experiment, as_experiment, on_its_scheduler
 from confir.data.qrels import Qrels
 from confir.data.reading_rules import ReadingOptions, ReadingRules, takes_rules
-from confir.data.scanning.list_reader import scan_sources
+from confir.data.scanning.list_reader import read_source_lists
 from confir.defaults import DOCUMENT_REPLICATES, SEED
 from confir.errors import InvalidValueError, collect_warnings
 from confir.measures.evaluation import chosen_measures
@@ -219,4 +219,4 @@ class _FileLists:
         sources = [file.source for file in files]
         excluded = rules.reading.exclusions.without_watch()
         how = (rules.name_by, rules.tie_precision, None, excluded)
-        return PreparedLists(scan_sources(qrels, sources, *how), drawing)
+        return PreparedLists(read_source_lists(qrels, sources, *how), drawing)

@@ -28,7 +28,7 @@ from confir.data.scanning.run_scanners import (
     ListScanner,
     ListsOfRun,
     Ranked,
-    Wanted,
+    ScanRules,
     scan_rankings,
 )
 from confir.data.scanning.scan_kernels import ScanKernels, load_kernels
@@ -73,12 +73,12 @@ def read_rankings(
         Receives, for each run, the number of lists with a document that has the topic's id, if
         exclusions watch for them; by default a warning names these runs.
     """
-    wanted = Wanted(qrels, tie_precision, lowest_gain, name_by, exclusions)
+    rules = ScanRules(qrels, tie_precision, lowest_gain, name_by, exclusions)
     found: dict[str, int] = {} if identical is None else identical
     files = [source for source in sources if isinstance(source, RunSource)]
     kernels = choose_kernels(files)
     scanned = (
-        scan_rankings(wanted, files, kernels, identical=found) if kernels else (None for _ in files)
+        scan_rankings(rules, files, kernels, identical=found) if kernels else (None for _ in files)
     )
     results: list[Ranked] = []
     positions: JudgedPositions | None = None  # not needed where files are scanned
@@ -129,10 +129,10 @@ def read_lists(
     as_choice("name_by", name_by, NAMINGS)
     as_choice("tie_precision", tie_precision, TIE_PRECISIONS)
     found = as_runs(runs, Reading(exclusions=exclusions))
-    return scan_sources(qrels, found, name_by, tie_precision, progress, exclusions)
+    return read_source_lists(qrels, found, name_by, tie_precision, progress, exclusions)
 
 
-def scan_sources(
+def read_source_lists(
     qrels: Qrels,
     sources: Sequence[Run | RunSource],
     name_by: NameBy,

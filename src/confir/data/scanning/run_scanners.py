@@ -27,8 +27,8 @@ MANY_DOCUMENTS = 1_000_000
 Ranked = tuple[Rankings, tuple[str, ...]]
 
 
-class Wanted(NamedTuple):
-    """What to make of each run; the fields are the parameters of `read_rankings`."""
+class ScanRules(NamedTuple):
+    """How runs are ranked; the fields are parameters of `read_rankings`."""
 
     qrels: Qrels
     tie_precision: TiePrecision = "double"
@@ -38,7 +38,7 @@ class Wanted(NamedTuple):
 
 
 def scan_rankings(
-    wanted: Wanted,
+    rules: ScanRules,
     sources: Sequence[RunSource],
     kernels: ScanKernels,
     *,
@@ -50,9 +50,9 @@ def scan_rankings(
 
     ``identical`` is as in `read_rankings`.
     """
-    scanner = JudgedScanner(wanted, kernels, identical)
+    scanner = JudgedScanner(rules, kernels, identical)
     files = scan_files(
-        scanner, sources, name_by=wanted.name_by, block_size=block_size, threads=threads
+        scanner, sources, name_by=rules.name_by, block_size=block_size, threads=threads
     )
     with closing(files):
         for scanned in files:
@@ -67,10 +67,10 @@ class JudgedScanner(BlockScanner):
     """
 
     def __init__(
-        self, wanted: Wanted, kernels: ScanKernels, identical: dict[str, int] | None = None
+        self, rules: ScanRules, kernels: ScanKernels, identical: dict[str, int] | None = None
     ) -> None:
-        qrels, lowest_gain, exclusions = wanted.qrels, wanted.lowest_gain, wanted.exclusions
-        self._wanted = wanted
+        qrels, lowest_gain, exclusions = rules.qrels, rules.lowest_gain, rules.exclusions
+        self._rules = rules
         self.identical = {} if identical is None else identical
         kept = np.ones(len(qrels.documents), bool)
         if lowest_gain is not None:
@@ -105,7 +105,7 @@ class JudgedScanner(BlockScanner):
 
     def compared(self, lines: Lines) -> Lines:
         """Return lines with scores in the precision in which they are compared."""
-        if self._wanted.tie_precision == "double":
+        if self._rules.tie_precision == "double":
             return lines
         with np.errstate(over="ignore"):
             return lines._replace(scores=lines.scores.astype(np.float32).astype(np.float64))
@@ -113,7 +113,7 @@ class JudgedScanner(BlockScanner):
     def rankings(self, scanned: Scanned) -> Ranked:
         """Return the rankings of a run, and its topics that the qrels lack."""
         (rows, before), topics = scanned.columns, scanned.topics
-        if self._wanted.exclusions.watches and (found := int(self._looked_for[rows].sum())):
+        if self._rules.exclusions.watches and (found := int(self._looked_for[rows].sum())):
             self.identical[scanned.name] = found
         documents = self._rows[rows]
         judged = documents >= 0

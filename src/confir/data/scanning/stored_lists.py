@@ -26,7 +26,7 @@ from confir.data.run import TiePrecision
 from confir.data.scanning.block_scanner import Column
 from confir.data.scanning.file_scans import scan_files
 from confir.data.scanning.id_numbers import IdNumbers
-from confir.data.scanning.run_scanners import JudgedScanner, Wanted
+from confir.data.scanning.run_scanners import JudgedScanner, ScanRules
 from confir.data.scanning.scan_kernels import (
     NEWLINE,
     SHORTEST_LINE,
@@ -157,8 +157,8 @@ class _StoredColumn:
         with self._using:
             for place, (start, stop) in zip(first[spans].tolist(), pairwise(bounds), strict=True):
                 self._file.seek(place * self._kind.itemsize)
-                wanted = values[start:stop]
-                if cast("io.BufferedRandom", self._file).readinto(wanted.data) < wanted.nbytes:
+                rules = values[start:stop]
+                if cast("io.BufferedRandom", self._file).readinto(rules.data) < rules.nbytes:
                     raise UnreadableError(
                         f"{tempfile.gettempdir()}: lists stored there are damaged"
                     )
@@ -189,8 +189,8 @@ class _ListFiles:
 class _StoringScanner(JudgedScanner):
     """Records judged documents, and stores all of them."""
 
-    def __init__(self, wanted: Wanted, kernels: ScanKernels, lines: int) -> None:
-        super().__init__(wanted, kernels)
+    def __init__(self, rules: ScanRules, kernels: ScanKernels, lines: int) -> None:
+        super().__init__(rules, kernels)
         self.files = _ListFiles()
         self._distinct = DistinctKeys(lines)
 
@@ -244,25 +244,25 @@ def store_lists(
     kernels = load_kernels()
     if kernels is None:
         return None
-    wanted = Wanted(qrels, tie_precision, None, name_by, exclusions)
+    rules = ScanRules(qrels, tie_precision, None, name_by, exclusions)
     try:
-        return _store(wanted, sources, kernels, progress, **how)
+        return _store(rules, sources, kernels, progress, **how)
     except (OSError, UnreadableError):
         return None
 
 
 def _store(
-    wanted: Wanted,
+    rules: ScanRules,
     sources: Sequence[RunSource],
     kernels: ScanKernels,
     progress: Callable[[int], None] | None,
     **how: Any,
 ) -> StoredLists | None:
     size = sum(source.content_size() for source in sources)
-    lines = size // SHORTEST_LINE + len(wanted.qrels.documents)
-    scanner = _StoringScanner(wanted, kernels, lines)
+    lines = size // SHORTEST_LINE + len(rules.qrels.documents)
+    scanner = _StoringScanner(rules, kernels, lines)
     ranked, places = [], []
-    with closing(scan_files(scanner, sources, name_by=wanted.name_by, **how)) as files:
+    with closing(scan_files(scanner, sources, name_by=rules.name_by, **how)) as files:
         for scanned in files:
             if scanned is None:
                 return None
@@ -271,9 +271,9 @@ def _store(
             if progress is not None:
                 progress(1)
     scanner.files.flush()
-    warn_of_identical(scanner.identical, len(wanted.qrels.topics))
+    warn_of_identical(scanner.identical, len(rules.qrels.topics))
     return StoredLists(
-        qrels=wanted.qrels,
+        qrels=rules.qrels,
         runs=tuple(name for rankings, _ in ranked for name in rankings.runs),
         depth=np.concatenate([rankings.depth[:, :, 0] for rankings, _ in ranked]),
         unknown=tuple(unknown for _, unknown in ranked),

@@ -12,7 +12,7 @@ from confir.data.qrels import Qrels
 from confir.data.ranked_lists.held_lists import HeldLists
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.run import Run, TiePrecision
-from confir.data.scanning.list_reader import scan_sources
+from confir.data.scanning.list_reader import read_source_lists
 
 TieVariant = Literal["a", "b"]
 TIE_VARIANTS: tuple[TieVariant, ...] = get_args(TieVariant)
@@ -118,7 +118,7 @@ def compare_lists(
     topics = tuple(sorted({topic for run in (original, *runs) for topic in run.topics}))
     none = np.zeros(0, np.int64)
     unjudged = Qrels(topics, np.zeros(len(topics) + 1, np.int64), (), none, none, (), none)
-    lists = scan_sources(unjudged, (original, *runs), "file", tie_precision)
+    lists = read_source_lists(unjudged, (original, *runs), "file", tie_precision)
     lists = lists if cut is None else lists.cut(cut)
     listed = [_list_run(lists, number, tied=ties is not None) for number in range(len(lists.runs))]
     pairings = [_pair_lists(listed[0], other, len(lists.docids)) for other in listed[1:]]
