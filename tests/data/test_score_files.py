@@ -936,7 +936,7 @@ def test_a_score_in_two_files_is_an_error_that_names_both(write):
     ]
     with pytest.raises(
         FormatError,
-        match=r"three\.csv: a second score of run 'a', measure 'score', topic '1' \(the first: .*one\.csv\)",
+        match=r"three\.csv:2: a second score of run 'a', measure 'score', topic '1' \(the first: .*one\.csv\)",
     ):
         read_scores(paths)
 

@@ -138,7 +138,7 @@ def test_two_runs_are_compared_in_a_sentence_the_better_one_first():
         assert said.endswith(", p < .001).")
     scores = scores_of(0.5, 0.5, spread=0.3)
     headline, unclear = answer(scores)
-    assert headline.endswith("; either of the 2 runs may be the best.")
+    assert headline.endswith("; each of the 2 runs may be the best.")
     comparison = compare_runs(scores, replicates=FAST.replicates, rng=FAST.seed)
     low, high = (float(limit[0, 0]) for limit in comparison.limits)
     if comparison.difference[0, 0] < 0:
@@ -403,7 +403,7 @@ def test_means_that_differ_by_rounding_are_the_same():
     scores = with_gaps(np.stack([grades, moved], axis=1), ("a", "b"))
     assert scores.mean()[0, 0] != scores.mean()[1, 0]
     assert re.search(
-        "^[ab] and [ab] have the highest .*; either of the 2 runs may be the best",
+        "^[ab] and [ab] have the highest .*; each of the 2 runs may be the best",
         answer(scores)[0],
     )
 

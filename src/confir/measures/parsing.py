@@ -312,9 +312,11 @@ def bounded_measures(scores: RunScores) -> Booleans:
     """
     if not scores.in_range:
         return np.zeros(len(scores.measures), bool)
-    unknown = scores.inside if scores.bounded is None else [scores.bounded] * len(scores.measures)
-    bounds = zip(map(definition_bound, scores.measures), unknown, strict=True)
-    return np.array([seen if known is None else known for known, seen in bounds], bool)
+    bounds = [definition_bound(name) for name in scores.measures]
+    if None in bounds:  # only then are the scores looked at, which may be in files
+        own = scores.inside if scores.bounded is None else [scores.bounded] * len(bounds)
+        bounds = [seen if known is None else known for known, seen in zip(bounds, own, strict=True)]
+    return np.array(bounds, bool)
 
 
 def assumed_bounded(scores: RunScores) -> tuple[str, ...]:

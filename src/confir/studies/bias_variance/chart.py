@@ -164,9 +164,9 @@ def _point_layers(records: Sequence[Record], height: str) -> list[Any]:
     if swept:
         tooltip += tooltips("parameter:N", "parameter_value:Q")
     points = base.mark_point(filled=True, size=55, opacity=0.85).encode(tooltip=tooltip)
-    beside = base.transform_filter("datum.label != ''")
-    threads = name_threads(beside, "bias_squared", height)
-    return [*layers, threads, points, *name_layers(beside)]
+    named = base.transform_filter("datum.label != ''")
+    threads = name_threads(named, "bias_squared", height)
+    return [*layers, threads, points, *name_layers(named)]
 
 
 def _extent(records: Sequence[Record], field: str) -> list[float]:

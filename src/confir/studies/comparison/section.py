@@ -91,7 +91,8 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
     among = np.isin(np.stack([first.first, first.second]), order[:MATRIX_RUNS]).all(axis=0)
     if first.baseline is not None:
         held, among = [reference], np.ones(len(first.first), bool)
-    kept = np.flatnonzero(among)
+    kept, tested = np.flatnonzero(among), int(first.tested[0])
+    alone, adjusted = (one[0, kept, 0].tolist() for one in (first.p, first.p_adjusted))
     return {
         "verdicts": list(_WORDS),
         "said": SENTENCE_FORMS,
@@ -103,20 +104,12 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
         "second": first.second[kept].tolist(),
         "difference": list(map(signed, first.difference[kept, 0].tolist())),
         "p_adjusted": shown(first.p_adjusted[0, kept, 0]),
-        "p_text": [p_text(p) for p in first.p_adjusted[0, kept, 0].tolist()],
-        "p_phrase": [
-            p_phrase(*both, int(first.tested[0]))
-            for both in zip(
-                first.p[0, kept, 0].tolist(), first.p_adjusted[0, kept, 0].tolist(), strict=True
-            )
-        ],
+        "p_text": list(map(p_text, adjusted)),
+        "p_phrase": [p_phrase(*both, tested) for both in zip(alone, adjusted, strict=True)],
         "wins": first.wins[kept, 0].tolist(),
         "ties": first.ties[kept, 0].tolist(),
         "losses": first.losses[kept, 0].tolist(),
-        "at": {
-            level_key(level): _at_level(comparison, kept, held)
-            for level, comparison in comparisons.items()
-        },
+        "at": {level_key(level): _at_level(one, kept, held) for level, one in comparisons.items()},
         **({} if first.baseline is None else {"gaps": baseline_gaps(comparisons, reference)}),
     }
 

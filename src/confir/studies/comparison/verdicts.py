@@ -190,14 +190,11 @@ def decide(
     """
     # of the sign-flip test where all topics show the same difference
     flipped = np.where(means.identical, 1.0, same_sign_p(means.units))
-    p: Floats = positive(
-        np.stack(
-            [
-                found.p if test.corrected else np.where(means.constant, flipped, found.p)
-                for test, found in tests
-            ]
-        )
-    )
+    own = [
+        found.p if test.corrected else np.where(means.constant, flipped, found.p)
+        for test, found in tests
+    ]
+    p: Floats = positive(np.stack(own))
     direction = np.stack(
         [np.where(means.constant, means.sign, found.direction) for _, found in tests]
     )

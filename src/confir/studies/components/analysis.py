@@ -82,7 +82,7 @@ class MeanSquares(NamedTuple):
     expectation: Floats
 
     def components(self, squares: Floats) -> Floats:
-        """Return the components that mean squares stand for; negative ones count as 0."""
+        """Return the variance components that follow from mean squares; negative ones count as 0."""
         found: Floats = np.maximum(0.0, squares @ np.linalg.inv(self.expectation).T)
         return found
 

@@ -186,15 +186,7 @@ def decompose_scores(
         as_flag("repeats", repeats)
     if judges is not None and not isinstance(judges, Mapping):
         raise invalid("judges", judges, "a mapping of names to scores")
-    first = as_scores(scores)
-    if len(first.repeat_tables()) > 1:  # of systems already
-        refuse_design(first.design, "the analysis of variance components")
-        first, repeats = _single_runs(first), True
-    name = first.measures[0]
-    if measure is not None:
-        name = as_choice("measure", as_text("measure", measure), first.measures)
-    facets = (*([JUDGES] if judges else []), *([REPEATS] if repeats else []))
-    values = _complete(_table(first, judges or {}, name, repeats=repeats))
+    values, name, facets = _score_table(as_scores(scores), measure, repeats, judges or {})
     factors = (SYSTEMS, TOPICS, *facets)
     sources = find_sources(factors)
     found = mean_squares(values, factors, sources)
@@ -226,6 +218,20 @@ def decompose_scores(
         planned_levels=planned[1],
         **named,
     )
+
+
+def _score_table(
+    scores: Scores, measure: str | None, repeats: bool | str, judges: Mapping[str, Any]
+) -> tuple[Floats, str, tuple[str, ...]]:
+    """Return scores as systems × topics × judges or repeats, the measure, and which of these there are."""
+    if len(scores.repeat_tables()) > 1:  # of systems already
+        refuse_design(scores.design, "the analysis of variance components")
+        scores, repeats = _single_runs(scores), True
+    name = scores.measures[0]
+    if measure is not None:
+        name = as_choice("measure", as_text("measure", measure), scores.measures)
+    facets = (*([JUDGES] if judges else []), *([REPEATS] if repeats else []))
+    return _complete(_table(scores, judges, name, repeats=repeats)), name, facets
 
 
 def _undefined(

@@ -38,7 +38,7 @@ def coverage_chart(coverage: Coverage) -> Any:
     runs = coverage.runs
     known = [record for record in coverage.to_records() if not np.isnan(record["coverage"])]
     many = len(runs) >= _FEWEST_IN_BOX
-    told = tooltips("run:N", "measure:N", "method:N", "coverage:Q")
+    shown = tooltips("run:N", "measure:N", "method:N", "coverage:Q")
     base = alt.Chart().encode(y=alt.Y("method:N", sort=list(coverage.methods), title=None))
     axis = {
         "scale": alt.Scale(zero=False, padding=12),
@@ -46,14 +46,14 @@ def coverage_chart(coverage: Coverage) -> Any:
         "title": "share of intervals that contain the mean",
     }
     if many:
-        drawn = [_boxes(base).encode(x=alt.X("coverage:Q", **axis), tooltip=told)]
+        drawn = [_boxes(base).encode(x=alt.X("coverage:Q", **axis), tooltip=shown)]
     else:
         colours = alt.Scale(domain=list(range(len(runs))), range=list(COLOURS[: len(runs)]))
         legend = alt.Legend(labelExpr=label_names(runs))
         own = base.encode(
             yOffset=alt.YOffset("run_number:N"),
             color=alt.Color("run_number:N", scale=colours, title=None, legend=legend),
-            tooltip=[*told, *tooltips("low:Q", "high:Q")],
+            tooltip=[*shown, *tooltips("low:Q", "high:Q")],
         )
         limits = own.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", **axis), x2=alt.X2("high:Q"))
         dots = own.mark_point(filled=True, size=40, opacity=1).encode(x=alt.X("coverage:Q"))

@@ -14,7 +14,9 @@ from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.errors import counted
 
 if TYPE_CHECKING:
+    from confir.cli.answers import Answer
     from confir.data.scores import Scores
+    from confir.studies.coverage.type_one_error import TypeOneError
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +171,9 @@ def type_one_command(
     - `confir type-one --scores robust2004_ap.csv --topics 10 --method percentile`
     - `confir type-one --scores scores.csv --topics 5 --topics 25 -o errors.csv`
     """
-    from confir.cli.answers import Answer
     from confir.cli.progress import Progress
     from confir.cli.selection import check_single
-    from confir.report.result_table import result_table
     from confir.studies.coverage.miss_counts import number_of_tasks
-    from confir.studies.coverage.table import type_one_run_table
     from confir.studies.coverage.type_one_error import (
         PARK_LEVELS,
         PARK_TOPICS,
@@ -182,7 +181,6 @@ def type_one_command(
     )
 
     check_single(inputs.measure or ())
-    levels = level or PARK_LEVELS
     scores = inputs.load_scores(
         inputs.measure or ([] if inputs.scores else ["AP"]),
         quiet=out.quiet,
@@ -196,7 +194,7 @@ def type_one_command(
             scores,
             methods=method,
             topics=sizes,
-            levels=levels,
+            levels=level or PARK_LEVELS,
             sampling="without" if sampling == "without" else "with",
             progress=progress,
             **sampled.arguments(),
@@ -205,20 +203,26 @@ def type_one_command(
         f"samples {sampling} replacement, {sampled.samples} of each size, "
         f"{counted(sampled.replicates, 'replicate')}, seed {sampled.seed}"
     )
+    out.deliver(_type_one_answer(error, _size(scores), drawn, per_run=per_run))
+
+
+def _type_one_answer(error: TypeOneError, size: str, drawn: str, *, per_run: bool) -> Answer:
+    """Return the errors of each run at the first level, or their means; with what was drawn."""
+    from confir.cli.answers import Answer
+    from confir.report.result_table import result_table
+    from confir.studies.coverage.table import type_one_run_table
+
     if per_run:
         note = (
-            f"share of {100 * levels[0]:g}% intervals that miss the mean over all; {_size(scores)}, "
-            f"most skewed first; bias: mean of the sample means minus the mean over all; {drawn}"
+            f"share of {100 * error.levels[0]:g}% intervals that miss the mean over all; {size}, most "
+            f"skewed first; bias: mean of the sample means minus the mean over all; {drawn}"
         )
-        answer = Answer(error.by_run(), type_one_run_table(error, note), error)
-    else:
-        note = (
-            "share of intervals that miss the mean over all topics, and the nominal share; "
-            f"{_size(scores)}; Monte-Carlo standard error at most "
-            f"{error.mean_error_se.max():.4f}; {drawn}"
-        )
-        answer = Answer(error.to_records(), result_table(error, note), error)
-    out.deliver(answer)
+        return Answer(error.by_run(), type_one_run_table(error, note), error)
+    note = (
+        f"share of intervals that miss the mean over all topics, and the nominal share; {size}; "
+        f"Monte-Carlo standard error at most {error.mean_error_se.max():.4f}; {drawn}"
+    )
+    return Answer(error.to_records(), result_table(error, note), error)
 
 
 def _size(scores: Scores) -> str:

@@ -84,13 +84,13 @@ def _panel(alt: Any, records: list[Record]) -> Any:
             x=across, y=alt.Y("judge_low:Q", scale=scale), y2=alt.Y2("judge_high:Q")
         ),
     ]
-    told = ("run:N", "reference_mean:Q", "judge_mean:Q", "bias:Q", "bias_low:Q", "bias_high:Q")
+    shown = ("run:N", "reference_mean:Q", "judge_mean:Q", "bias:Q", "bias_low:Q", "bias_high:Q")
     points = base.mark_point(filled=True, size=45, opacity=0.9).encode(
-        x=across, y=up, tooltip=tooltips(*told, "gain:Q", "gain_low:Q", "gain_high:Q", "effect:N")
+        x=across, y=up, tooltip=tooltips(*shown, "gain:Q", "gain_low:Q", "gain_high:Q", "effect:N")
     )
-    beside = base.transform_filter("datum.label != ''")
-    threads = name_threads(beside, "reference_mean", "judge_mean")
-    return alt.layer(diagonal, *limits, threads, points, *name_layers(beside)).properties(
+    named = base.transform_filter("datum.label != ''")
+    threads = name_threads(named, "reference_mean", "judge_mean")
+    return alt.layer(diagonal, *limits, threads, points, *name_layers(named)).properties(
         width=_SIZE, height=_SIZE
     )
 

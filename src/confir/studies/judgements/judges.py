@@ -159,7 +159,7 @@ def name_judges(source: Any) -> dict[str, Any]:
 
 
 def _expanded(source: Any, default: str) -> list[tuple[str, Any]]:
-    """Return name and source of the qrels that a path or an object stands for."""
+    """Return the name of qrels that are given as a path or an object, and their source."""
     if not isinstance(source, RunSource | str | os.PathLike):
         return [(default, source)]
     files = [source] if isinstance(source, RunSource) else find_runs([source])

@@ -12,7 +12,7 @@ from confir.order import TIE
 # 1, 0 and -1, in a byte each.
 Signs: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[np.int8]]
 
-# Signs of differences are held for so many pairs of runs at a time.
+# Signs of differences are kept for this many pairs of runs at a time.
 _MOST_SIGNS = 4_000_000
 
 

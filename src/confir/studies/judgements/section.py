@@ -19,7 +19,7 @@ from confir.studies.judgements.judgement_comparison import JudgementComparison, 
 from confir.studies.judgements.judges import gather_judges, name_judges
 from confir.studies.judgements.table import judgement_table, judges_sentence
 
-# What the qrels of the report are called beside those of other judges.
+# What the qrels of the report are called next to those of other judges.
 _OWN = "qrels"
 
 

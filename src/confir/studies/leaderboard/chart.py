@@ -54,8 +54,8 @@ def dataset_chart(board: Leaderboard) -> Any:
     ]
     rows, step = run_rows(alt, order)
     rows["grid"] = False
-    labels = label_names(board.datasets)
-    columns = alt.Axis(orient="top", labelAngle=-50, grid=False, labelExpr=labels)
+    names = label_names(board.datasets)
+    columns = alt.Axis(orient="top", labelAngle=-50, grid=False, labelExpr=names)
     base = alt.Chart(inline_records(numbered(records, run=order, dataset=board.datasets))).encode(
         x=alt.X("dataset_number:N", title=None, axis=columns),
         y=alt.Y("run_number:N", title=None, axis=rows),

@@ -128,15 +128,8 @@ def read_folder(
     )
     if not inside:
         raise UnreadableError(f"{folder}: the folder is empty; expected a qrels file and runs")
-    found = {path: part for path in inside if (part := _part_judged(path, qrels)) is not None}
-    if len(found) > 1 and not any(found.values()):
-        raise InvalidValueError(
-            f"{folder}: several qrels files ({enumerate_names([p.name for p in found])}); expected "
-            "one, or its name with --qrels"
-        )
+    found = _find_qrels(folder, inside, qrels)
     if not found:
-        if qrels is not None:
-            raise UnreadableError(f"{folder}: no file {qrels!r}; expected the qrels there")
         return _read_score_tables(folder, dataset, inside, human)
     runs = [str(path) for path in inside if path not in found and _part_judged(path, None) is None]
     if not runs:
@@ -152,6 +145,21 @@ def read_folder(
         with naming_dataset(name) if human is not None else nullcontext():
             scored[name] = evaluate(str(path), runs, list(measures) or [DEFAULT_MEASURE], **given)
     return DatasetScores.of(scored)
+
+
+def _find_qrels(
+    folder: str, inside: Sequence[Path], qrels: str | None
+) -> dict[Path, dict[str, str]]:
+    """Return the qrels files in a folder, and which subset and split each judges; raise if unclear."""
+    found = {path: part for path in inside if (part := _part_judged(path, qrels)) is not None}
+    if len(found) > 1 and not any(found.values()):
+        raise InvalidValueError(
+            f"{folder}: several qrels files ({enumerate_names([p.name for p in found])}); expected "
+            "one, or its name with --qrels"
+        )
+    if not found and qrels is not None:
+        raise UnreadableError(f"{folder}: no file {qrels!r}; expected the qrels there")
+    return found
 
 
 def _read_score_tables(

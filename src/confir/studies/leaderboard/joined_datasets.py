@@ -40,16 +40,7 @@ def join_datasets(parts: Mapping[str, Scores], datasets: str, incomplete: str) -
     """
     if any(part.corrected for part in parts.values()):
         return _join_judged(parts, datasets, incomplete)
-    if any(len(part.repeat_tables()) > 1 for part in parts.values()):
-        raise UnsupportedMethodError(
-            "a repeat is one run on all datasets, and these have repeats of their own; expected scores "
-            "of the runs, which are grouped when datasets are joined (in Python: repeats=True)"
-        )
-    measures = dict.fromkeys(part.measures[0] for part in parts.values())
-    if len(measures) > 1:
-        raise InvalidValueError(
-            f"the datasets have different measures ({enumerate_names(measures, 5)}); expected one"
-        )
+    measures = _joint_measure(parts)
     runs = tuple(dict.fromkeys(run for part in parts.values() for run in part.runs))
     labels = [(f"{name}/{topic}", name) for name, part in parts.items() for topic in part.topics]
     order = sorted(range(len(labels)), key=lambda place: labels[place][0])
@@ -69,11 +60,26 @@ def join_datasets(parts: Mapping[str, Scores], datasets: str, incomplete: str) -
         **inside,
     )
     values = _stacked([(part, part.values) for part in parts.values()], runs)[order]
-    scores = Scores(topics, runs, tuple(measures), values, design=design)
+    scores = Scores(topics, runs, measures, values, design=design)
     if all(part.in_range for part in parts.values()):
         return scores
     _refuse_single_judges([name for name, part in parts.items() if part.in_range])
     return _with_document_variance(scores, parts, order)
+
+
+def _joint_measure(parts: Mapping[str, Scores]) -> tuple[str, ...]:
+    """Return the one measure of all datasets; raise where they cannot be joined."""
+    if any(len(part.repeat_tables()) > 1 for part in parts.values()):
+        raise UnsupportedMethodError(
+            "a repeat is one run on all datasets, and these have repeats of their own; expected scores "
+            "of the runs, which are grouped when datasets are joined (in Python: repeats=True)"
+        )
+    measures = dict.fromkeys(part.measures[0] for part in parts.values())
+    if len(measures) > 1:
+        raise InvalidValueError(
+            f"the datasets have different measures ({enumerate_names(measures, 5)}); expected one"
+        )
+    return tuple(measures)
 
 
 def _with_document_variance(

@@ -272,18 +272,24 @@ def mean_answer(
         shown = intervals[0] if beside.draw is None else beside.draw(intervals[0])
         joined = [one | beside.columns[one["run"], one["measure"]] for one in records]
         return Answer(joined, table, shown)
-    table = interval_table(intervals, note)
-    if baseline is not None:
-        from confir.studies.comparison.compare import compare_runs
-        from confir.studies.comparison.table import marked_table, verdicts_by_run
+    answer = Answer(records, interval_table(intervals, note), intervals[0])
+    return answer if baseline is None else _with_verdicts(answer, scores, baseline, statistics)
 
-        comparison = compare_runs(
-            scores, baseline=baseline, level=level, replicates=replicates, rng=seed
-        )
-        verdicts, against = verdicts_by_run(comparison), {"against": baseline}
-        records = [
-            {**one, **against, "verdict": verdicts.get((one["run"], one["measure"]))}
-            for one in records
-        ]  # the baseline itself has none
-        table = marked_table(table, comparison)
-    return Answer(records, table, intervals[0])
+
+def _with_verdicts(
+    answer: Answer,
+    scores: Scores | ScoreSummary,
+    baseline: str,
+    statistics: options.Statistics,
+) -> Answer:
+    """Return means with the verdict on each run against the baseline, which has none itself."""
+    from confir.studies.comparison.compare import compare_runs
+    from confir.studies.comparison.table import marked_table, verdicts_by_run
+
+    comparison = compare_runs(scores, baseline=baseline, **statistics.arguments)
+    verdicts, against = verdicts_by_run(comparison), {"against": baseline}
+    records = [
+        {**one, **against, "verdict": verdicts.get((one["run"], one["measure"]))}
+        for one in answer.records
+    ]
+    return answer._replace(records=records, table=marked_table(answer.table, comparison))

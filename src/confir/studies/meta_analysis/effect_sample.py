@@ -10,12 +10,9 @@ import numpy.typing as npt
 
 from confir.arguments import as_reals, as_texts, invalid
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.tables.effect_files import Group
+from confir.data.tables.effect_files import LARGEST_EFFECT, SMALLEST_ERROR, Group
 from confir.errors import InputWarning, InvalidValueError, enumerate_names, warn_caller
 from confir.order import TIE
-
-# Squares of anything larger or smaller leave the range of doubles in sums of weights.
-_LARGEST, _SMALLEST = 1e100, 1e-100
 
 
 class EffectSample(NamedTuple):
@@ -80,20 +77,7 @@ def effect_sample(
         )
     shape = values.shape[1:]
     values, errors = values.reshape(len(values), -1), errors.reshape(len(values), -1)
-    names = tuple(f"study {place}" for place in range(1, len(values) + 1))
-    if studies is not None:
-        names = as_texts("studies", studies)
-    columns = [f"column {place}" for place in range(1, values.shape[1] + 1)]
-    labels = tuple(Group(run=name) for name in columns) if shape else (Group(),)
-    if groups is not None:
-        if not isinstance(groups, list | tuple) or not all(isinstance(g, Group) for g in groups):
-            raise invalid("groups", groups, "a list of Group, one per column")
-        labels = tuple(groups)
-    if len(names) != len(values) or len(labels) != values.shape[1]:
-        raise InvalidValueError(
-            f"{len(names)} names of studies and {len(labels)} of columns for effects of "
-            f"{len(values)} studies × {values.shape[1]} columns"
-        )
+    names, labels = _names(values, studies, groups, several=bool(shape))
     _check_range(values, errors, names, labels)
     present = ~np.isnan(values) & (errors > 0)
     if not present.any():
@@ -116,17 +100,41 @@ def effect_sample(
     )
 
 
+def _names(
+    values: Floats, studies: Sequence[str] | None, groups: Sequence[Group] | None, *, several: bool
+) -> tuple[tuple[str, ...], tuple[Group, ...]]:
+    """Return the names of studies, and what columns are about; by default numbers."""
+    names = tuple(f"study {place}" for place in range(1, len(values) + 1))
+    if studies is not None:
+        names = as_texts("studies", studies)
+    columns = [f"column {place}" for place in range(1, values.shape[1] + 1)]
+    labels = tuple(Group(run=name) for name in columns) if several else (Group(),)
+    if groups is not None:
+        if not isinstance(groups, list | tuple) or not all(isinstance(g, Group) for g in groups):
+            raise invalid("groups", groups, "a list of Group, one per column")
+        labels = tuple(groups)
+    if len(names) != len(values) or len(labels) != values.shape[1]:
+        raise InvalidValueError(
+            f"{len(names)} names of studies and {len(labels)} of columns for effects of "
+            f"{len(values)} studies × {values.shape[1]} columns"
+        )
+    return names, labels
+
+
 def _check_range(
     values: Floats, errors: Floats, names: Sequence[str], labels: Sequence[Group]
 ) -> None:
     """Raise at the first effect or sigma that no study can have."""
-    wrong_effect = np.abs(values) > _LARGEST
-    wrong_sigma = (errors < 0) | (errors > _LARGEST) | ((errors > 0) & (errors < _SMALLEST))
+    wrong_effect = np.abs(values) > LARGEST_EFFECT
+    wrong_sigma = (
+        (errors < 0) | (errors > LARGEST_EFFECT) | ((errors > 0) & (errors < SMALLEST_ERROR))
+    )
     for s, c in np.argwhere(wrong_effect | wrong_sigma)[:1]:
         what = f"effect is {values[s, c]}" if wrong_effect[s, c] else f"sigma is {errors[s, c]}"
+        lowest = f"{-LARGEST_EFFECT:g}" if wrong_effect[s, c] else f"{SMALLEST_ERROR:g}"
         raise InvalidValueError(
-            f"{_place(names[s], labels[c])}: the {what}; expected a finite number"
-            + ("" if wrong_effect[s, c] else f" from {_SMALLEST:g}, or 0 for none")
+            f"{_place(names[s], labels[c])}: the {what}; expected a number from {lowest} to "
+            f"{LARGEST_EFFECT:g}" + ("" if wrong_effect[s, c] else ", or 0 for none")
         )
 
 

@@ -133,26 +133,18 @@ def _warn_of_few(sample: EffectSample, models: Sequence[Model]) -> None:
 
 
 def _pool(sample: EffectSample, model: Model, level: float, family: str) -> PooledEffect:
-    from scipy.special import chdtrc
-
-    df = sample.df
-    equal_weights = sample.weights(0.0)
-    q = sample.q(equal_weights)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        i2 = np.where(q > df, 1.0 - df / q, 0.0)
-        q_p = chdtrc(df, q)
+    """Return the effects of each column pooled by one model."""
+    df, missing = sample.df, np.full(sample.df.shape, np.nan)
     tau2 = TAU2_ESTIMATORS[model.tau2](sample) if model.tau2 else np.zeros(df.shape)
     weights = sample.weights(tau2)
     tests_only = model.kind == STOUFFER
     estimate = stouffer_test(sample) if tests_only else estimate_mean(sample, weights, model)
     own = estimate.limits(level)
     together = adjust_effects(estimate, sample.groups, family, level)
-    predicted = np.full(df.shape, np.nan)
+    reach = missing
     if model.kind == RANDOM:
         # Higgins, Thompson & Spiegelhalter 2009, equation 12
-        predicted = t_quantile(df - 1.0, level) * np.sqrt(tau2 + inverse_sum(weights))
-    several, some = sample.sizes > 1, sample.sizes > 0
-    shares = sample.present / or_nan(sample.sizes) if tests_only else weights
+        reach = t_quantile(df - 1.0, level) * np.sqrt(tau2 + inverse_sum(weights))
     arrays: dict[str, Floats] = {
         "effect": estimate.effect,
         "se": estimate.se,
@@ -163,25 +155,43 @@ def _pool(sample: EffectSample, model: Model, level: float, family: str) -> Pool
         "simultaneous_low": together.low,
         "simultaneous_high": together.high,
         "p_greater": estimate.p_greater,
-        "q": np.where(some, q, np.nan),
-        "q_p": np.where(several, q_p, np.nan),
-        "i2": np.where(several, i2, np.nan),
-        "tau2": np.full(df.shape, np.nan) if tests_only else tau2,
-        "predicted_low": estimate.effect - predicted,
-        "predicted_high": estimate.effect + predicted,
+        **_heterogeneity(sample),
+        "tau2": missing if tests_only else tau2,
+        "predicted_low": estimate.effect - reach,
+        "predicted_high": estimate.effect + reach,
+    }
+    shares = sample.present / or_nan(sample.sizes) if tests_only else weights
+    absent = np.where(sample.present, 0.0, np.nan)
+    of_studies = {
+        "effects": sample.effects + absent,
+        "sigmas": np.sqrt(sample.variances) + absent,
+        "weights": shares * inverse_sum(shares),
     }
     wide = (len(sample.studies), *sample.shape)
-    absent = np.where(sample.present, 0.0, np.nan)
     return PooledEffect(
         studies=sample.studies,
         groups=sample.groups,
-        effects=(sample.effects + absent).reshape(wide),
-        sigmas=(np.sqrt(sample.variances) + absent).reshape(wide),
         model=model,
-        weights=(shares * inverse_sum(shares)).reshape(wide),
         count=sample.sizes.reshape(sample.shape),
         level=level,
         family=family,
         tested=together.tested.reshape(sample.shape),
+        **{name: array.reshape(wide) for name, array in of_studies.items()},
         **{name: array.reshape(sample.shape) for name, array in arrays.items()},
     )
+
+
+def _heterogeneity(sample: EffectSample) -> dict[str, Floats]:
+    """Return Q of columns with its p-value, and I²; NaN for too few studies."""
+    from scipy.special import chdtrc
+
+    df, q = sample.df, sample.q(sample.weights(0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        i2 = np.where(q > df, 1.0 - df / q, 0.0)
+        q_p = chdtrc(df, q)
+    several, some = sample.sizes > 1, sample.sizes > 0
+    return {
+        "q": np.where(some, q, np.nan),
+        "q_p": np.where(several, q_p, np.nan),
+        "i2": np.where(several, i2, np.nan),
+    }

@@ -1,7 +1,7 @@
 """Pooled effects with their errors: weighted means, Stouffer's test, and families of effects.
 
 Families are runs against one baseline, or pairs of runs, by one measure. Pooled effects have no joint
-replicates: a family of m is held together by Bonferroni's bound, with the quantile of each effect's own
+replicates: intervals of a family of m are simultaneous by Bonferroni's bound, with the quantile of each effect's own
 t or normal distribution at (1 - level)/m.
 """
 

@@ -257,7 +257,7 @@ def _against(measured: Floats, sigma: Floats, effect: str, baseline: int | None)
 def sigmas_from_limits(
     low: npt.ArrayLike, high: npt.ArrayLike, level: npt.ArrayLike, df: npt.ArrayLike = np.inf
 ) -> Floats:
-    """Return the standard errors that intervals of the given levels stand for.
+    """Return the standard errors that follow from intervals of the given levels.
 
     Parameters
     ----------

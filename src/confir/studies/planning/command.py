@@ -106,7 +106,7 @@ def plan_command(
         ),
     ] = None,
     goal: Goal,
-    people: HumanGoal,
+    human_goal: HumanGoal,
     by: options.ByOption = None,
     votes: Annotated[
         str | None,
@@ -140,7 +140,7 @@ def plan_command(
     if votes is not None:
         _plan_votes(inputs, votes, goal, baseline, level, out)
         return
-    check_human_goal(inputs, goal, people)
+    check_human_goal(inputs, goal, human_goal)
     if goal.half_width is not None:
         reason = "is for differences to detect, not for a half width"
         refuse_options(inputs.context, ["power"], reason)
@@ -164,9 +164,9 @@ def plan_command(
         quiet=out.quiet,
         example="confir plan qrels.txt bm25.run dense.run --baseline bm25",
     )
-    if people.human_topics:
+    if human_goal.human_topics:
         run = inputs.find_baseline(baseline, scores.runs)
-        out.deliver(plan_judgements(inputs, scores, goal, people, run, level))
+        out.deliver(plan_judgements(inputs, scores, goal, human_goal, run, level))
     else:
         out.deliver(plan_of(scores))
 

@@ -54,11 +54,11 @@ class HumanGoal:
     ] = None
 
 
-def check_human_goal(inputs: Inputs, goal: Goal, people: HumanGoal) -> None:
+def check_human_goal(inputs: Inputs, goal: Goal, human_goal: HumanGoal) -> None:
     """Raise where options are for planning human judgements, or not for it."""
     judged = inputs.check_human()
-    if not people.human_topics:
-        own = [one.name for one in fields(people) if one.name != "human_topics"]
+    if not human_goal.human_topics:
+        own = [one.name for one in fields(human_goal) if one.name != "human_topics"]
         refuse_options(inputs.context, own, "is for --human-topics")
         return
     if not judged:
@@ -75,7 +75,7 @@ def plan_judgements(
     inputs: Inputs,
     scores: Any,
     goal: Goal,
-    people: HumanGoal,
+    human_goal: HumanGoal,
     baseline: str | None,
     level: float,
 ) -> Answer:
@@ -96,9 +96,10 @@ def plan_judgements(
         refuse_options(inputs.context, ["topics"], "is for --human-sample random-documents")
         each = goal.judgements_per_topic or 1
         human, model = (
-            None if cost is None else cost * each for cost in (people.human_cost, people.model_cost)
+            None if cost is None else cost * each
+            for cost in (human_goal.human_cost, human_goal.model_cost)
         )
-        topics = people.model_topics
+        topics = human_goal.model_topics
         return result_answer(
             plan_human_topics(
                 scores, **asked, model_topics=topics, human_cost=human, model_cost=model
@@ -110,8 +111,8 @@ def plan_judgements(
         **asked,
         topics=goal.topics,
         documents=goal.judgements_per_topic,
-        human_cost=people.human_cost,
-        model_cost=people.model_cost,
+        human_cost=human_goal.human_cost,
+        model_cost=human_goal.model_cost,
     )
     note = mix.note()
     if as_sampled(scores.listed()).draw_replicates:

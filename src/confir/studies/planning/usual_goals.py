@@ -185,22 +185,7 @@ def plan_usual_goals(scores: Scores | ScoreSummary, terms: Terms) -> PlanOvervie
         typical += [pairs] * len(differences)
         aims += differences
     largest = np.where(np.tile(bounded_measures(scores), len(SPREADS)), 1.0, np.inf)
-
-    def answer(one: _Typical, goal: str, size: float) -> dict[str, Any]:
-        """Return the fields of `PlanOverview` for one aim: spreads × measures."""
-        pilot = one.pilot
-        sd = pilot.sd if terms.assurance is None else pilot.upper_sd(terms.assurance)
-        rule = GoalRule(goal, np.full(len(largest), size), terms.power, one.criterion, largest)
-        fields: dict[str, Any] = {
-            "run": np.array(one.run, object),
-            "against": np.array(one.against, object),
-            **rule.answer(sd, pilot.topics, one.sd_range),
-        }
-        return {name: values.reshape(len(SPREADS), -1) for name, values in fields.items()}
-
-    parts: list[dict[str, Any]] = [
-        answer(one, *aim) for one, aim in zip(typical, aims, strict=True)
-    ]
+    parts = [_answer(one, *aim, terms, largest) for one, aim in zip(typical, aims, strict=True)]
     arrays: dict[str, Any] = {
         name: np.stack([part[name] for part in parts], axis=1) for name in parts[0]
     }
@@ -232,6 +217,21 @@ class _Typical(NamedTuple):
     pilot: Pilot
     sd_range: tuple[Floats, Floats]
     criterion: Criterion
+
+
+def _answer(
+    typical: _Typical, goal: str, size: float, terms: Terms, largest: Floats
+) -> dict[str, Any]:
+    """Return the fields of `PlanOverview` for one aim: spreads × measures."""
+    pilot = typical.pilot
+    sd = pilot.sd if terms.assurance is None else pilot.upper_sd(terms.assurance)
+    rule = GoalRule(goal, np.full(len(largest), size), terms.power, typical.criterion, largest)
+    fields: dict[str, Any] = {
+        "run": np.array(typical.run, object),
+        "against": np.array(typical.against, object),
+        **rule.answer(sd, pilot.topics, typical.sd_range),
+    }
+    return {name: values.reshape(len(SPREADS), -1) for name, values in fields.items()}
 
 
 def _typical(sample: Sample, baseline: str | None, family: str, level: float) -> _Typical:

@@ -17,6 +17,7 @@ from confir.data.result import Record, Result, axis, constant, over, result
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import counted
+from confir.intervals.interval import Limits
 from confir.intervals.method_list import find_method
 from confir.measures.strengths import Strengths, fit_strengths
 from confir.number_text import percent
@@ -201,10 +202,7 @@ def rate_preferences(
     limits = mean_limits(strengths, level, replicates, seed)
     best = replace(found_best, **limits._asdict())
     ranking = ranking_of_pairs(strengths, [pairs], level)
-    found = as_sample(strengths).distribution(slice(None), None, ("se",))
-    # nothing varies where all votes are ties
-    known = np.where(found.require("se") > 0, 1.0, np.nan)
-    low, high = (known * limit for limit in find_method(_METHOD).compute(found, level))
+    low, high = _limits(strengths, level)
     table = strengths.table
     return Preferences(
         runs=strengths.runs,
@@ -231,3 +229,11 @@ def rate_preferences(
         ranking=ranking,
         fit=check_fit(strengths, np.random.default_rng(seed)),
     )
+
+
+def _limits(strengths: Strengths, level: float) -> Limits:
+    """Return the limits of each strength; NaN where nothing varies, as where all votes are ties."""
+    found = as_sample(strengths).distribution(slice(None), None, ("se",))
+    known = np.where(found.require("se") > 0, 1.0, np.nan)
+    low, high = find_method(_METHOD).compute(found, level)
+    return Limits(known * low, known * high)

@@ -51,7 +51,7 @@ def read_compared_runs(
 
 
 def _read(source: Any, rules: ReadingRules, progress: Progress | None) -> list[Run]:
-    """Return the runs that a source stands for."""
+    """Return the runs that a source names."""
     found = []
     for run in as_runs(source, rules.reading, rules.name_by):
         found.append(read_source(run, rules.name_by))
@@ -61,7 +61,7 @@ def _read(source: Any, rules: ReadingRules, progress: Progress | None) -> list[R
 
 
 def _read_one(name: str, source: Any, rules: ReadingRules, progress: Progress | None) -> Run:
-    """Return the one run that a source stands for."""
+    """Return the one run that a source names."""
     found = _read(source, rules, progress)
     if len(found) != 1:
         raise InvalidValueError(

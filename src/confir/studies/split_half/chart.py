@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from confir.arrays import Floats
+from confir.data.result import Record
 from confir.number_text import percent
 from confir.order import best_first
 from confir.report.charts import (
@@ -26,24 +28,9 @@ _EDGE, _BIN = 5.0, 0.25  # normalised differences beyond the edge are drawn ther
 
 
 def split_half_chart(result: SplitHalf) -> Any:
-    """Return a chart of the shares below, in and above, beside what the model predicts."""
+    """Return a chart of the shares below, in and above, with what the model predicts."""
     alt = import_altair()
-    parts = list(_COLUMNS)
-    records = [
-        {
-            "name": f"{record['method']}{', corrected' if record['corrected'] else ''}",
-            "panel": f"{record['direction']}, "
-            + ("all topics" if record["subset"] == "all" else f"R > {FEW_RELEVANT}"),
-            "part": part,
-            "share": record[_COLUMNS[part]],
-            "lowest": record[f"{_COLUMNS[part]}_min"],
-            "highest": record[f"{_COLUMNS[part]}_max"],
-            "model": record["predicted"] if part == "in" else (1.0 - record["predicted"]) / 2.0,
-        }
-        for record in result.to_records()
-        for part in parts
-        if record["summary"] == "topic" and record["n"]
-    ]
+    parts, records = list(_COLUMNS), _share_records(result)
     panels = list(dict.fromkeys(record["panel"] for record in records))
     names = list(dict.fromkeys(record["name"] for record in records))
     plain = alt.Chart(inline_records(records)).encode(
@@ -81,6 +68,25 @@ def split_half_chart(result: SplitHalf) -> Any:
     return styled(drawing, title)
 
 
+def _share_records(result: SplitHalf) -> list[Record]:
+    """Return how often the other half's score lies below, in or above intervals of topics."""
+    return [
+        {
+            "name": f"{record['method']}{', corrected' if record['corrected'] else ''}",
+            "panel": f"{record['direction']}, "
+            + ("all topics" if record["subset"] == "all" else f"R > {FEW_RELEVANT}"),
+            "part": part,
+            "share": record[_COLUMNS[part]],
+            "lowest": record[f"{_COLUMNS[part]}_min"],
+            "highest": record[f"{_COLUMNS[part]}_max"],
+            "model": record["predicted"] if part == "in" else (1.0 - record["predicted"]) / 2.0,
+        }
+        for record in result.to_records()
+        for part in _COLUMNS
+        if record["summary"] == "topic" and record["n"]
+    ]
+
+
 def _shares_title(result: SplitHalf) -> str:
     if len(result.splits) == 1:
         return "share (dashed: the model)"
@@ -99,28 +105,11 @@ def normalised_chart(
     [Cormack2006] Figures 1 (BCa, uncorrected) and 2 (linear and logit, corrected).
     """
     alt = import_altair()
-    edges = np.linspace(-_EDGE, _EDGE, round(2 * _EDGE / _BIN) + 1)
-    records = []
-    for method in methods:
-        values = np.clip(split.normalised(method, corrected=corrected, half=half), -_EDGE, _EDGE)
-        counts, _ = np.histogram(values, edges)
-        records += [
-            {
-                "method": method,
-                "from": start,
-                "to": stop,
-                "lists": count,
-                "place": "in the interval" if abs(start + stop) < 2 else "outside",
-                "limit": limit,
-            }
-            for start, stop, count, limit in zip(
-                edges[:-1].tolist(),
-                edges[1:].tolist(),
-                counts.tolist(),
-                [-1, 1] * (len(counts) // 2),
-                strict=True,
-            )
-        ]
+    records = [
+        record
+        for method in methods
+        for record in _bin_records(method, split.normalised(method, corrected=corrected, half=half))
+    ]
     base = alt.Chart(inline_records(records))
     bars = base.mark_rect(stroke="white", strokeWidth=0.5).encode(
         x=alt.X("from:Q", title="normalised difference (ends: that far or farther)"),
@@ -143,6 +132,25 @@ def normalised_chart(
     )
     what = "small-R corrected" if corrected else "uncorrected"
     return styled(drawing, f"Score of the other half minus this one's, {what}")
+
+
+def _bin_records(method: str, values: Floats) -> list[Record]:
+    """Return the bins of a histogram, the outermost with all values beyond them."""
+    edges = np.linspace(-_EDGE, _EDGE, round(2 * _EDGE / _BIN) + 1)
+    counts, _ = np.histogram(np.clip(values, -_EDGE, _EDGE), edges)
+    limits = [-1, 1] * (len(counts) // 2)
+    bins = zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), limits, strict=True)
+    return [
+        {
+            "method": method,
+            "from": start,
+            "to": stop,
+            "lists": count,
+            "place": "in the interval" if abs(start + stop) < 2 else "outside",
+            "limit": limit,
+        }
+        for start, stop, count, limit in bins
+    ]
 
 
 def half_means_chart(

@@ -53,7 +53,7 @@ class TieBounds(ComparedMeans):
     highest: Floats = over("run", "measure")
     tied: Floats = over("run")
 
-    beside = ("lowest", "expected", "highest")
+    others = ("lowest", "expected", "highest")
     record_columns = (
         *("run", "measure", "topics", "mean", "lowest", "expected", "highest", "tied"),
     )

@@ -22,7 +22,7 @@ from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty, de
 # Topics that are named as the hardest.
 _HARDEST = 3
 
-# Quantiles of the scores that stand for single topics.
+# Quantiles of the scores, shown where there are too many topics to show each.
 _PROBABILITIES = tuple(percentile / 100 for percentile in (5, 25, 50, 75, 95))
 
 
@@ -31,7 +31,7 @@ def _gather(scope: Scope) -> TopicDifficulty:
 
 
 def _context(contents: Contents) -> dict[str, Any]:
-    """Return what stands for single topics where there are too many: a sample, and quantiles."""
+    """Return what is shown where there are too many topics to show each: a sample, and quantiles."""
     if contents.scores.in_memory:
         return {"sampled": 0}
     sample = contents.scores.listed()

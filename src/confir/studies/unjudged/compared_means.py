@@ -27,7 +27,7 @@ class ComparedMeans(Result):
         Names.
     scores, topics, mean
         The scores as they are, the number of topics of each mean, and their means.
-    beside
+    others
         Names of the bounds or estimates, each a field.
     share
         The share of documents that the table shows.
@@ -41,7 +41,7 @@ class ComparedMeans(Result):
     topics: Integers = over("run", "measure")
     mean: Floats = over("run", "measure")
 
-    beside: ClassVar[tuple[str, ...]] = ("lowest", "highest")
+    others: ClassVar[tuple[str, ...]] = ("lowest", "highest")
     share: ClassVar[str] = "judged"
     chart_title: ClassVar[str] = ""
     chart_words: ClassVar[str] = "bounds (grey)"
@@ -55,7 +55,7 @@ class ComparedMeans(Result):
         return {
             "measure": TableColumn(Role.NAME),
             "run": TableColumn(Role.NAME),
-            **dict.fromkeys(("mean", *self.beside), TableColumn(Role.SCORE)),
+            **dict.fromkeys(("mean", *self.others), TableColumn(Role.SCORE)),
             self.share: TableColumn(Role.SHARE),
         }
 
@@ -97,12 +97,12 @@ class ComparedMeans(Result):
         scored
             Lists with their scores as they are.
         found
-            Scores by name in `beside`, measures × runs × topics of the lists: fields ``lowest_scores`` and
+            Scores by name in `others`, measures × runs × topics of the lists: fields ``lowest_scores`` and
             ``lowest`` for "lowest".
         more
             Further fields.
         """
-        others = dict(zip(cls.beside, map(scored.scores_of, found), strict=False))
+        others = dict(zip(cls.others, map(scored.scores_of, found), strict=False))
         return cls(
             runs=scored.scores.runs,
             measures=scored.scores.measures,

@@ -1,4 +1,4 @@
-"""Unjudged documents in the report: beside the data."""
+"""Unjudged documents in the report: bounds of the means, in the part about the data."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class UnjudgedEstimate(ComparedMeans):
     level: float = constant()
     replicates: int = 0
 
-    beside = ("estimate",)
+    others = ("estimate",)
     chart_words = "estimate (diamond)"
     chart_point = "estimate"
     record_columns = (
