@@ -167,6 +167,8 @@ def test_without_runs_there_is_nothing_to_choose(confir_command, folder):
     outcome = confir_command("judges", "qrels.txt", "other.txt", "--top", 2)
     assert outcome.code == 2
     assert "--top selects runs, but there are none" in outcome.err
+    outcome = confir_command("judges", "qrels.txt", "other.txt", "-m", "AP")
+    assert "--measure is about scores of runs, but there are none" in outcome.err
     outcome = confir_command("judges", "qrels.txt", "other.txt", "runs", "--select", "nix")
     assert "unknown run 'nix'" in outcome.err
 

@@ -308,6 +308,10 @@ def test_measures_are_listed_or_compared(confir_command, files):
     compared = confir_command("measures", "--power", *files, "-m", "AP,RR,P@10", "--format", "json")
     assert {record["measure"] for record in json.loads(compared.out)} == {"AP", "RR", "P@10"}
     assert "are for --power" in confir_command("measures", *files).err
+    for option in (("-m", "AP"), ("--level", ".9"), ("--top", 3), ("--seed", 5)):
+        refused = confir_command("measures", *option)
+        assert refused.code == 2
+        assert "has no effect without --power" in refused.err
 
 
 def test_each_subset_of_predictions_is_a_dataset(confir_command, tmp_path):

@@ -234,6 +234,16 @@ def test_a_score_outside_the_range_of_its_measure_is_an_error_for_every_view(
         assert "AP of run 'a' on topic '6' is 60; expected a score in [0, 1]" in refused.err
 
 
+def test_the_first_score_outside_the_range_is_named_with_its_line(confir_command, tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("run,topic,AP,NumRet\nA,1,1.2,9\nB,2,4,9\n")
+    refused = confir_command("evaluate", "--scores", path)
+    problem = "scores.csv:2: AP of run 'A' on topic '1' is 1.2; expected a score in [0, 1]"
+    assert problem in refused.err
+    other = confir_command("evaluate", "--scores", path, "--select", "B")
+    assert "scores.csv:3: AP of run 'B' on topic '2' is 4" in other.err
+
+
 def test_a_baseline_puts_marks_on_runs_and_explains_them(confir_command, whole_files):
     arguments = ["evaluate", whole_files / "qrels.txt", whole_files / "runs", "-m", "AP"]
     outcome = confir_command(*arguments, "--baseline", "bm25", "--quiet")

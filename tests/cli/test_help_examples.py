@@ -32,3 +32,10 @@ def test_the_three_commonest_uses_are_shown_and_understood(name, capsys, monkeyp
         program, command, *words = shlex.split(" ".join(example.split()))
         assert (program, command) == ("confir", name)
         build_command(name).make_context(name, words)  # raises where an option is unknown
+
+
+def test_every_example_of_reusability_names_the_teams_that_it_needs(capsys, monkeypatch):
+    shown = help_of("reusability", capsys, monkeypatch)
+    examples = re.findall(r"• confir (?:[^•╭]+)", shown)
+    assert all("--teams " in example for example in examples)
+    assert re.search(r"^│ --teams FILE ", shown, re.MULTILINE)

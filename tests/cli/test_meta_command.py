@@ -224,6 +224,19 @@ def test_limits_without_a_level_are_taken_for_the_level_asked_for(confir_command
     assert "studies are topics" in outcome.out
 
 
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("d,0.1,1e-200", "the standard error is 1e-200; expected a number from 1e-100 to 1e+100"),
+        ("d,1e308,0.1", "the effect is 1e+308; expected a number from -1e+100 to 1e+100"),
+    ],
+)
+def test_effects_out_of_range_are_named_with_their_line(confir_command, tmp_path, row, said):
+    (tmp_path / "e.csv").write_text(f"{CSV}{row}\n")
+    outcome = confir_command("meta", tmp_path / "e.csv")
+    assert f"e.csv:{len(CSV.splitlines()) + 1}: {said}" in outcome.err
+
+
 def test_a_study_without_sigma_is_named(confir_command, tmp_path):
     (tmp_path / "e.csv").write_text(CSV + "d,0.4,0\ne,0.4,NA\n")
     outcome = confir_command("meta", tmp_path / "e.csv")

@@ -40,6 +40,18 @@ def test_strengths_are_printed_strongest_first_with_best_set_and_fit(preferences
     assert "42 votes between 3 systems, 6 of them ties, treated as independent" in outcome.out
 
 
+@pytest.mark.parametrize("view", ["strengths", "best"])
+def test_systems_that_share_the_highest_strength_are_all_named(confir_command, tmp_path, view):
+    votes, page = tmp_path / "even.csv", tmp_path / "even.html"
+    votes.write_text("left,right,winner\n" + "A,B,left\n" * 12 + "A,B,right\n" * 12)
+    text = confir_command("preferences", votes, *FEW, "--show", view).out
+    assert text.startswith("A and B have the highest strength, 0.000 [")
+    assert "; each of the 2 systems may be the best" in text
+    confir_command("preferences", votes, *FEW, "-o", page)
+    said = re.sub("[\u2066-\u2069]", "", unescape(page.read_text()))
+    assert "A and B have the highest strength, 0.000 (" in said
+
+
 def test_records_have_strengths_that_sum_to_0(preferences):
     records = json.loads(preferences(*FEW, "--format", "json").out)
     assert sum(record["strength"] for record in records) == pytest.approx(0)

@@ -108,6 +108,7 @@ def test_hostile_names_in_junit(confir_command, files):
             "expected a name such as gate.xml",
         ),
         (("bm25.run", "near.run", "-m", "AP"), "--measure is about scores; expected --qrels"),
+        (("bm25.run", "near.run", "--level", ".9"), "--level is about scores; expected --qrels"),
         (("bm25.run", "near.run", "--margin", "1"), "--margin is about scores; expected --qrels"),
         (("bm25.run", "near.run", "--ties", "w"), "unknown value of --ties 'w'"),
         (("bm25.run", "near.run", "--persistence", "2"), "persistence is 2.0; expected a number"),

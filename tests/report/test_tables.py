@@ -460,6 +460,11 @@ def test_names_in_markdown_neither_notify_nor_link(text, expected):
     assert escape_markdown("a\0b") == "a\ufffdb"
 
 
+def test_an_empty_cell_of_a_bold_row_has_no_marks_in_markdown():
+    table = Table(("run", "gap"), ((Cell("a", strong=True), Cell("", strong=True)),), "")
+    assert to_markdown(table).splitlines()[-1] == "| **a** |  |"
+
+
 def test_a_design_is_worth_an_estimated_number_of_topics_and_never_more_than_there_are():
     values = np.random.default_rng(1).random((60, 2, 1))
     topics = tuple(f"{t:02}" for t in range(60))

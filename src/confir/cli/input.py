@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,6 +18,7 @@ from confir.cli.parameters import is_given, refuse_options
 from confir.defaults import SEED
 from confir.errors import (
     ConfirWarning,
+    FormatError,
     InvalidValueError,
     UnknownNameError,
     enumerate_names,
@@ -319,7 +321,15 @@ class Inputs(InputOptions):
             chosen: list[str] = fitting_names(self.select, table.runs)
             table = table.select(run=[run for run in table.runs if run in {*chosen, baseline}])
         table = self._top_runs(table, baseline)
-        return self.state_bound(table.warning_of_missing_topics()).clipped(bounded_measures)
+        table = self.state_bound(table.warning_of_missing_topics())
+        try:
+            return table.clipped(bounded_measures)
+        except FormatError:
+            from confir.data.tables.score_files import raise_outside
+
+            bounded = set(compress(table.measures, bounded_measures(table).tolist()))
+            raise_outside(list(self.scores or ()), self.columns, bounded, set(table.runs))
+            raise
 
     def _top_runs(self, scores: AnyScores, baseline: str | None) -> AnyScores:
         """Return the scores of the runs that --top chooses, and of the baseline; warn of the choice."""

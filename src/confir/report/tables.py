@@ -239,7 +239,7 @@ def to_markdown(table: Table) -> str:
     for row in table.rows:
         texts = [escape_markdown(cell.text) for cell in row]
         for place, cell in enumerate(row):
-            if cell.strong:
+            if cell.strong and cell.text:
                 texts[place] = f"**{texts[place]}**"
             if cell.mark:
                 texts[place] += f" {cell.mark}"

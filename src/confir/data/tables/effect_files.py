@@ -26,6 +26,8 @@ from confir.errors import InputWarning, enumerate_names, warn_caller
 
 # columns that may name the studies, the preferred one first
 _STUDY = ("study", "topic", "topic_id", "query_id", "qid", "collection")
+# Squares of anything larger or smaller leave the range of doubles in sums of weights.
+LARGEST_EFFECT, SMALLEST_ERROR = 1e100, 1e-100
 # effects that change their sign where run and baseline are exchanged
 _SIGNED = ("effect", "difference")
 _GROUP = ("measure", "run", "baseline", "collection")
@@ -208,6 +210,11 @@ def _entries(held: _Columns, unit: str, level: float) -> list[_Entry]:
         raise table.error(f"no {unit}; expected its name", studies.index(None))
     effect, sigma, low, high, own, topics = map(held.number, (*_EFFECT, "level", "topics"))
     table.check_numbers(~(sigma < 0), sigma, "standard error", "a number above 0")
+    extreme = (sigma > LARGEST_EFFECT) | ((sigma > 0) & (sigma < SMALLEST_ERROR))
+    usual = f"a number from {SMALLEST_ERROR:g} to {LARGEST_EFFECT:g}"
+    table.check_numbers(~extreme, sigma, "standard error", usual)
+    usual = f"a number from {-LARGEST_EFFECT:g} to {LARGEST_EFFECT:g}"
+    table.check_numbers(~(np.abs(effect) > LARGEST_EFFECT), effect, "effect", usual)
     for row in np.flatnonzero(low > high)[:1].tolist():
         raise table.error(f"low {low[row]:g} is above high {high[row]:g}", row)
     has_level = ~np.isnan(own)

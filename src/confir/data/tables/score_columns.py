@@ -86,9 +86,14 @@ class ScoreEntries(NamedTuple):
         second = int(order[1:][cells[order[1:]] == cells[order[:-1]]].min())
         return second, int(np.argmax(cells == cells[second]))
 
+    def names(self, entry: int) -> tuple[str, str, str]:
+        """Return the run, the measure and the topic of an entry."""
+        run, measure, topic = (ids.names[ids.codes[entry]] for ids in self[:3])
+        return run, measure, topic
+
     def describe(self, entry: int) -> str:
         """Return whose score an entry is, in words."""
-        run, measure, topic = (ids.names[ids.codes[entry]] for ids in self[:3])
+        run, measure, topic = self.names(entry)
         return f"run {run!r}, measure {measure!r}, topic {topic!r}"
 
     def to_scores(self) -> Scores:

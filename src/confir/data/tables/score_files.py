@@ -7,22 +7,30 @@ to `Scores`.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from confir.arguments import as_flag, as_list, as_path, as_text, invalid
+from confir.arrays import Booleans
 from confir.data.files import PathLike
 from confir.data.formats.sources import recognise
-from confir.data.scores import Scores
+from confir.data.scores import RANGE_TOLERANCE, Scores
 from confir.data.tables.input_table import Ids, InputTable, check_filled
 from confir.data.tables.measure_names import topics_come_first
 from confir.data.tables.parquet_files import is_parquet
 from confir.data.tables.published_files import PublishedMeans, are_means, means_from_table
-from confir.data.tables.score_columns import COLUMN_NAMES, EXPECTED, is_long, score_entries
+from confir.data.tables.score_columns import (
+    COLUMN_NAMES,
+    EXPECTED,
+    ScoreEntries,
+    is_long,
+    score_entries,
+)
 from confir.data.tables.score_layouts import (
     ColumnRoles,
     ColumnsSource,
@@ -33,7 +41,9 @@ from confir.data.tables.score_layouts import (
 from confir.data.tables.score_lines import read_lines, read_ordered_lines
 from confir.data.tables.table_kind import TableKind
 from confir.data.tables.table_reader import FRAME, has_columns, read_table
-from confir.errors import FormatError, InvalidValueError, UnreadableError
+from confir.errors import ConfirWarning, FormatError, InvalidValueError, UnreadableError
+
+Read = TypeVar("Read")
 
 
 def _read_format(content: bytes, source: str) -> InputTable | None:
@@ -122,12 +132,17 @@ def read_scores(
     listed = [paths] if single else as_list("paths", paths, least=0)
     sources = [one if has_columns(one) else as_path("paths", one) for one in listed]
     given = [one for source in sources for one in files_of(source)]
+
+    def use(table: InputTable) -> Scores:
+        if roles is not None and roles.order:
+            check_nameless(table, roles)
+        return scores_from_table(table, run, measure, roles)
+
     if len(given) == 1:
-        return replace(_read_source(given[0], run, measure, roles), bounded=bounded)
+        return replace(_read_source(given[0], roles, use), bounded=bounded)
     if not given:
         raise InvalidValueError("no score files were given; expected at least one of paths")
-    names = [FRAME if has_columns(source) else os.fspath(source) for source in given]
-    merged = _merge([_read_source(source, run, measure, roles) for source in given], names)
+    merged = _merge([_read_source(source, roles, use) for source in given], given, roles)
     return replace(merged, bounded=bounded)
 
 
@@ -142,17 +157,85 @@ def files_of(source: Any) -> list[Any]:
     return files
 
 
+def raise_outside(
+    paths: Sequence[str],
+    columns: ColumnsSource | None,
+    measures: Collection[str],
+    runs: Collection[str],
+) -> None:
+    """Raise at the first score in files, by some measures of some runs, that is not in [0, 1]."""
+
+    def is_outside(entries: ScoreEntries) -> Booleans:
+        outside: Booleans = np.abs(entries.values - 0.5) > 0.5 + RANGE_TOLERANCE
+        for ids, names in ((entries.runs, runs), (entries.measures, measures)):
+            outside &= np.array([name in names for name in ids.names])[ids.codes]
+        return outside
+
+    def problem(entries: ScoreEntries, entry: int) -> str:
+        run, measure, topic = entries.names(entry)
+        return (
+            f"{measure} of run {run!r} on topic {topic!r} is {entries.values[entry]:.10g}; expected a "
+            "score in [0, 1]"
+        )
+
+    roles = as_column_roles(columns)
+    for source in (file for path in paths for file in files_of(path)):
+        error = _error_at(source, roles, is_outside, problem)
+        if error is not None:
+            raise error
+
+
+def _error_at(
+    source: PathLike | Any,
+    roles: ColumnRoles | None,
+    is_wrong: Callable[[ScoreEntries], Booleans],
+    problem: Callable[[ScoreEntries, int], str],
+) -> FormatError | None:
+    """Return the error at the first wrong score in a source; None where there is none.
+
+    The source is read again, for the row; standard input cannot be.
+    """
+    if not has_columns(source) and not os.path.isfile(source):
+        return None
+
+    def use(table: InputTable) -> FormatError | None:
+        entries, table = score_entries(usual_columns(table, roles))
+        wrong = np.flatnonzero(is_wrong(entries))
+        if not wrong.size:
+            return None
+        first = int(wrong[np.argmin(wrong % len(table))])
+        row = first % len(table)
+        return table.error(problem(entries, first), row)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConfirWarning)  # they were given when it was read first
+        return _read_source(source, roles, use)
+
+
+def _repeated(
+    source: PathLike | Any, roles: ColumnRoles | None, cell: tuple[str, str, str], problem: str
+) -> FormatError:
+    """Return the error about the score of a run, measure and topic, with its line where it is found.
+
+    It is not found where the user gave the names of the run or the measure.
+    """
+
+    def is_same(entries: ScoreEntries) -> Booleans:
+        same: Booleans = ~np.isnan(entries.values)
+        for ids, name in zip(entries[:3], cell, strict=True):
+            same &= np.array([own == name for own in ids.names])[ids.codes]
+        return same
+
+    found = _error_at(source, roles, is_same, lambda *_: problem)
+    return found or FormatError(problem, path=FRAME if has_columns(source) else os.fspath(source))
+
+
 def _read_source(
-    source: PathLike | Any, run: str | None, measure: str | None, roles: ColumnRoles | None
-) -> Scores:
+    source: PathLike | Any, roles: ColumnRoles | None, use: Callable[[InputTable], Read]
+) -> Read:
     kind = SCORES if roles is None else replace(SCORES, read_format=partial(_read_named, roles))
     if roles is not None and roles.order:
         kind = replace(kind, read_lines=partial(read_ordered_lines, roles.order))
-
-    def use(table: InputTable) -> Scores:
-        if roles is not None and roles.order:
-            check_nameless(table, roles)
-        return scores_from_table(table, run, measure, roles)
 
     return use(read_table(source, kind, use))
 
@@ -220,13 +303,14 @@ def _renamed(kind: str, ids: Ids, given: str, source: str) -> Ids:
     return Ids([given], ids.codes)
 
 
-def _merge(tables: Sequence[Scores], sources: Sequence[str]) -> Scores:
+def _merge(tables: Sequence[Scores], given: Sequence[Any], roles: ColumnRoles | None) -> Scores:
     """Return the tables as one, its runs and measures in the order of the files."""
     topics = sorted({name for table in tables for name in table.topics})
     runs = list(dict.fromkeys(name for table in tables for name in table.runs))
     measures = list(dict.fromkeys(name for table in tables for name in table.measures))
     places = [{name: i for i, name in enumerate(names)} for names in (topics, runs, measures)]
     sizes = {"topics": len(topics), "runs": len(runs), "measures": len(measures)}
+    sources = [FRAME if has_columns(source) else os.fspath(source) for source in given]
     check_filled(sizes, sum(table.values.size for table in tables), sources[0])
     values = np.full(tuple(sizes.values()), np.nan)
     owners = np.full(values.shape, -1)
@@ -236,11 +320,11 @@ def _merge(tables: Sequence[Scores], sources: Sequence[str]) -> Scores:
         present = ~np.isnan(table.values)
         for cell in np.argwhere(present & (owners[cells] >= 0))[:1]:
             topic, run, measure = (own[i] for own, i in zip(names, cell, strict=True))
-            raise FormatError(
+            problem = (
                 f"a second score of run {run!r}, measure {measure!r}, topic {topic!r} (the first: "
-                f"{sources[owners[cells][tuple(cell)]]}); expected one",
-                path=sources[number],
+                f"{sources[owners[cells][tuple(cell)]]}); expected one"
             )
+            raise _repeated(given[number], roles, (run, measure, topic), problem)
         values[cells] = np.where(present, table.values, values[cells])
         owners[cells] = np.where(present, number, owners[cells])
     return Scores(tuple(topics), tuple(runs), tuple(measures), values)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
-from confir.cli.input_options import JUDGED
+from confir.cli.input_options import CHOOSING, JUDGED
 from confir.cli.output import Output
 from confir.cli.parameters import Option, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
@@ -81,7 +81,7 @@ def chance_command(
     if not inputs.runs:
         of_runs = [name for name in reading_options() if name not in _OF_QRELS]
         reason = "is for runs; none are given"
-        refuse_options(inputs.context, ["draws", *of_runs, "seed"], reason)
+        refuse_options(inputs.context, ["draws", *of_runs, *CHOOSING, "seed"], reason)
     if relevant is None:
         chance = _of_qrels(inputs, names, documents, draws, seed, quiet=out.quiet)
     elif inputs.qrels is not None:

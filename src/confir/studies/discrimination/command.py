@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Annotated
 
 from confir.cli import options
 from confir.cli.input import Inputs
 from confir.cli.lists import deliver_measures
 from confir.cli.output import Output
-from confir.cli.parameters import Option, Without
+from confir.cli.parameters import Option, Without, refuse_options
 from confir.errors import InvalidValueError
 
 
@@ -36,6 +37,8 @@ def measures_command(
     if not power:
         if inputs.files():
             raise InvalidValueError("QRELS RUN... are for --power; without it, measures are listed")
+        for_power = [one.name for one in (*fields(Inputs), *fields(options.Statistics))]
+        refuse_options(inputs.context, for_power, "has no effect without --power")
         deliver_measures(out)
         return
     from confir.cli.answers import Answer

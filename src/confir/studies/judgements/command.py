@@ -95,6 +95,8 @@ def judges_command(
     drawn = f"{counted(statistics.replicates, 'replicate')}, seed {statistics.seed}"
     if not runs:
         refuse_options(inputs.context, CHOOSING, "selects runs, but there are none")
+        of_scores = ["measure", *reading_options()]
+        refuse_options(inputs.context, of_scores, "is about scores of runs, but there are none")
         if view not in _WITHOUT_RUNS:
             raise InvalidValueError(f"--show {view} needs runs; for example: {_EXAMPLE}")
         agreement = measure_agreement(judges, grades=scale, grade_maps=maps, **statistics.arguments)

@@ -151,7 +151,7 @@ def _headline(contents: MeasureContents, level: float) -> str:
     members, scored = int(best.in_set[:, 0].sum()), int((best.topics[:, 0] > 0).sum())
     if members == 1:
         return f"{led}, and is the best of the {scored:,} runs."
-    which = f"{members:,}" if members < scored else "either" if scored == 2 else "each"
+    which = f"{members:,}" if members < scored else "each"
     return f"{led}; {which} of the {scored:,} runs may be the best."
 
 

@@ -10,12 +10,9 @@ import numpy.typing as npt
 
 from confir.arguments import as_reals, as_texts, invalid
 from confir.arrays import Booleans, Floats, Integers
-from confir.data.tables.effect_files import Group
+from confir.data.tables.effect_files import LARGEST_EFFECT, SMALLEST_ERROR, Group
 from confir.errors import InputWarning, InvalidValueError, enumerate_names, warn_caller
 from confir.order import TIE
-
-# Squares of anything larger or smaller leave the range of doubles in sums of weights.
-_LARGEST, _SMALLEST = 1e100, 1e-100
 
 
 class EffectSample(NamedTuple):
@@ -128,13 +125,16 @@ def _check_range(
     values: Floats, errors: Floats, names: Sequence[str], labels: Sequence[Group]
 ) -> None:
     """Raise at the first effect or sigma that no study can have."""
-    wrong_effect = np.abs(values) > _LARGEST
-    wrong_sigma = (errors < 0) | (errors > _LARGEST) | ((errors > 0) & (errors < _SMALLEST))
+    wrong_effect = np.abs(values) > LARGEST_EFFECT
+    wrong_sigma = (
+        (errors < 0) | (errors > LARGEST_EFFECT) | ((errors > 0) & (errors < SMALLEST_ERROR))
+    )
     for s, c in np.argwhere(wrong_effect | wrong_sigma)[:1]:
         what = f"effect is {values[s, c]}" if wrong_effect[s, c] else f"sigma is {errors[s, c]}"
+        lowest = f"{-LARGEST_EFFECT:g}" if wrong_effect[s, c] else f"{SMALLEST_ERROR:g}"
         raise InvalidValueError(
-            f"{_place(names[s], labels[c])}: the {what}; expected a finite number"
-            + ("" if wrong_effect[s, c] else f" from {_SMALLEST:g}, or 0 for none")
+            f"{_place(names[s], labels[c])}: the {what}; expected a number from {lowest} to "
+            f"{LARGEST_EFFECT:g}" + ("" if wrong_effect[s, c] else ", or 0 for none")
         )
 
 

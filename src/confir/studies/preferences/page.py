@@ -28,6 +28,7 @@ from confir.studies.means.board import Board, first_board
 from confir.studies.preferences.preferences import Preferences
 from confir.studies.preferences.table import (
     fit_sentence,
+    leading_systems,
     preference_best_table,
     preference_ranks_table,
 )
@@ -108,8 +109,7 @@ def _lead(found: Preferences) -> str:
     first, count = found.order[0], int(found.may_be_best.sum())
     limits = _with_minus(limits_words(float(found.low[first]), float(found.high[first])))
     led = (
-        f"{isolated(found.runs[first])} has the highest strength, "
-        f"{score_words(float(found.strength[first]))} ({percent(found.level)} confidence interval "
+        f"{leading_systems(found)}, {score_words(float(found.strength[first]))} ({percent(found.level)} confidence interval "
         f"{limits})"
     )
     systems = len(found.runs)
@@ -117,9 +117,7 @@ def _lead(found: Preferences) -> str:
         return f"{led}, and is the best of the {systems:,} systems."
     if count < systems:
         return f"{led}; {count:,} of the {systems:,} systems may be the best."
-    return (
-        f"{led}; {'either' if systems == 2 else 'each'} of the {systems:,} systems may be the best."
-    )
+    return f"{led}; each of the {systems:,} systems may be the best."
 
 
 def _findings(found: Preferences, gates: Sequence[Gate]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from operator import itemgetter
 from confir.data.table_columns import Role, TableColumn
 from confir.errors import counted
 from confir.number_text import SENTENCE_DECIMALS, number_text, p_words, percent
-from confir.report.messages import isolated
+from confir.report.messages import isolated, joined_names
 from confir.report.result_table import records_table, result_table
 from confir.report.tables import Table
 from confir.studies.best.table import BORDERLINE_SET
@@ -26,15 +26,22 @@ def strengths_table(found: Preferences) -> Table:
 def best_sentence(found: Preferences) -> str:
     """Return which systems may be the best, as a sentence without its full stop."""
     first = found.order[0]
-    top, systems = isolated(found.runs[first]), counted(len(found.runs), "system")
+    systems = counted(len(found.runs), "system")
     sure = f"({percent(found.level)} confidence)"
     members = int(found.may_be_best.sum())
     if members == 1:
-        return f"{top} is the best of the {systems} {sure}"
+        return f"{isolated(found.runs[first])} is the best of the {systems} {sure}"
     numbers = (float(part[first]) for part in (found.strength, found.low, found.high))
     strength = number_text(*numbers, decimals=SENTENCE_DECIMALS)
     which = "each" if members == len(found.runs) else f"{members:,}"
-    return f"{top} has the highest strength, {strength}; {which} of the {systems} may be the best {sure}"
+    return f"{leading_systems(found)}, {strength}; {which} of the {systems} may be the best {sure}"
+
+
+def leading_systems(found: Preferences) -> str:
+    """Return which systems have the highest strength, in words."""
+    leaders = [found.runs[place] for place in found.order if found.rank[place] == 1]
+    have = "has" if len(leaders) == 1 else "have"
+    return f"{joined_names(leaders)} {have} the highest strength"
 
 
 def fit_sentence(found: Preferences) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
+from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any
 
 import click
@@ -109,7 +110,8 @@ def reproduce_command(
         check_junit(junit)
     if inputs.qrels is None:
         reason = "is about scores; expected --qrels with it"
-        refuse_options(inputs.context, _OF_SCORES, reason)
+        of_scores = [*_OF_SCORES, *(one.name for one in fields(options.Statistics))]
+        refuse_options(inputs.context, of_scores, reason)
     rules: dict[str, Any] = {name: getattr(inputs, name) for name in reading_options()}
     read = len(inputs.sources) + 1 + 2 * (baseline_runs is not None)
     with nullcontext() if out.quiet else Progress("reading runs", total=read) as progress:

@@ -27,6 +27,7 @@ def reusability_command(
             "FILE",
             panel=_POOL_PANEL,
             path=PathRole.READ,
+            short=True,
         ),
     ] = None,
     pool_depth: Annotated[
@@ -64,9 +65,9 @@ def reusability_command(
 
     For example:
 
-    - `confir reusability qrels.txt runs/ -m AP`
+    - `confir reusability qrels.txt runs/ --teams teams.txt -m AP`
     - `confir reusability qrels.txt runs/ --teams teams.txt --pool-depth 100`
-    - `confir reusability qrels.txt runs/ -m nDCG@10 -o reusability.svg`
+    - `confir reusability qrels.txt runs/ --teams teams.txt -m nDCG@10 -o reusability.svg`
     """
     from confir.cli.answers import result_answer
     from confir.cli.parameters import refuse_options
