@@ -12,11 +12,22 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from durations import Durations, Stopwatch
 from requirements import missing_requirement, required
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+
+# On a busy machine an example may take long, and so may drawing it. `.ci/run` chooses the second profile.
+for profile in ("default", "ci"):
+    settings.register_profile(
+        profile,
+        settings.get_profile(profile),
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    )
+settings.load_profile("default")
 
 
 class Grid(NamedTuple):

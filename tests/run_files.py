@@ -6,7 +6,7 @@ import sys
 import warnings
 
 import numpy as np
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from confir.data.formats.format import RunSource
@@ -15,11 +15,7 @@ from confir.data.scanning import scan_kernels
 from confir.errors import ConfirError, IdenticalIdWarning, InputWarning
 from strategies import at_most
 
-fuzz = settings(
-    max_examples=at_most(100),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+fuzz = settings(max_examples=at_most(100))
 
 
 def make_qrels(judgements):

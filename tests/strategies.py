@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from confir.arrays import Integers
@@ -168,12 +168,8 @@ def at_most(number: int) -> int:
 
 
 def examples(number: int) -> settings:
-    """Return settings that try so many examples, on slow and busy machines too."""
-    return settings(
-        max_examples=min(number, MOST_EXAMPLES),
-        deadline=None,
-        suppress_health_check=[HealthCheck.too_slow],
-    )
+    """Return settings that try so many examples."""
+    return settings(max_examples=min(number, MOST_EXAMPLES))
 
 
 def as_run(name: str, lists: Mapping[str, list[str]]) -> Run:

@@ -24,7 +24,6 @@ SECONDS, MEGABYTES = 60.0, 1000
 
 many = settings(
     max_examples=int(os.environ.get("CONFIR_EXAMPLES", "8")),
-    deadline=None,
     suppress_health_check=list(HealthCheck),
 )
 

@@ -22,12 +22,11 @@ def files(tmp_path_factory):
 
 @pytest.fixture
 def collection(confir_command, files):
-    """A function that runs the command on the two runs, with few replicates."""
+    """A function that runs the command on the two runs, by default with few replicates."""
 
     def run(*arguments):
-        return confir_command(
-            "collection", files / "qrels.txt", files / "runs", "--replicates", 100, *arguments
-        )
+        few = () if "--replicates" in arguments else ("--replicates", 100)
+        return confir_command("collection", files / "qrels.txt", files / "runs", *few, *arguments)
 
     return run
 

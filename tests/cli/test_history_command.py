@@ -48,6 +48,15 @@ def test_each_look_is_kept_with_commit_and_date(gate, monkeypatch):
     assert {one["date"] for one in kept} == {"1970-01-01T00:00:00+00:00"}
 
 
+@pytest.mark.parametrize("kind", ["candidates", "topics"])
+def test_a_look_has_no_second_verdict_beside_it(gate, kind):
+    outcome = gate("--history", f"{kind}.jsonl", "--looks", kind)
+    assert "gate " in outcome.out
+    assert "significantly better" not in outcome.out
+    assert "simultaneous" not in outcome.out
+    assert "significantly" in gate().out
+
+
 def fail_to_write(monkeypatch, ending):
     """Let files of an ending not be written, as on a full disk."""
     whole_files = importlib.import_module("confir.data.files")

@@ -412,7 +412,7 @@ def test_intents_of_other_topics_are_an_error():
             as_qrels(source, intents={"3": {"0": 1.0}})
 
 
-@settings(deadline=None, max_examples=at_most(50))
+@settings(max_examples=at_most(50))
 @given(
     st.dictionaries(
         st.text(st.characters(exclude_categories=["Cs"]), min_size=1),

@@ -75,7 +75,7 @@ def test_topics_of_a_part_do_not_depend_on_how_ties_are_sorted(monkeypatch):
     np.testing.assert_array_equal(block.values, expected)
 
 
-@settings(deadline=None, max_examples=at_most(60))
+@settings(max_examples=at_most(60))
 @given(
     st.lists(st.lists(st.floats(-3, 3) | st.just(np.nan), min_size=1, max_size=9), min_size=1),
     st.floats(-1e3, 1e3),

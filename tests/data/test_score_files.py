@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
-from hypothesis import HealthCheck, assume, example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import confir
@@ -1147,7 +1147,7 @@ ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-@settings(max_examples=at_most(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=at_most(60))
 @given(entries=ENTRIES)
 @example(entries={("NA", "nan", "01"): 5e-324, ('a"b,c\r\nd', "\t", "\r"): -0.0})
 @example(entries={("#1", "#", "#2"): 1.0, ("\ufeffa", "=1", "'"): 0.5, ("-", "a;b", "\n#"): 0.0})
@@ -1193,7 +1193,7 @@ def is_plain(name: str) -> bool:
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".csv.gz"])
-@settings(max_examples=at_most(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=at_most(60))
 @given(
     runs=st.lists(
         (ODD_TEXT | st.sampled_from(("=x", "#1", "\ufeffa", "01"))).filter(is_free),
@@ -1318,11 +1318,7 @@ def outcome(path) -> Scores | ConfirError:
             return error
 
 
-@settings(
-    max_examples=at_most(400),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=at_most(400))
 @given(content=CONTENT, ending=st.sampled_from(["", ".csv", ".tsv", ".json", ".jsonl", ".parquet"]))
 @example(content=b"\x1c", ending="")
 def test_any_content_ends_in_scores_or_in_an_error_of_confir(tmp_path, content, ending):
@@ -1345,7 +1341,7 @@ def test_a_column_of_parquet_whose_name_is_no_text_is_an_error(tmp_path, read):
         read(path)
 
 
-@settings(max_examples=at_most(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=at_most(150))
 @given(
     ending=st.sampled_from(ENDINGS),
     place=st.floats(0, 1, exclude_max=True),

@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from confir.data.scores import Scores
@@ -78,9 +78,7 @@ def tables(draw):
     return rows
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40)
 @given(rows=tables())
 def test_the_same_long_table_gives_the_same_scores_in_every_format(tmp_path, rows):
     first, *others = map(read_scores, write_every_format(tmp_path, NAMES, rows))
@@ -92,9 +90,7 @@ def test_the_same_long_table_gives_the_same_scores_in_every_format(tmp_path, row
         assert_equal(first, other)
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=40)
 @given(
     runs=st.lists(IDS, min_size=1, max_size=4, unique=True),
     topics=st.lists(IDS, min_size=1, max_size=4, unique=True),

@@ -586,7 +586,7 @@ def laid_out(draw, rows):
     return (mark + "\n".join(lines) + draw(st.sampled_from(["", "\n", "\n\n"]))).encode()
 
 
-@settings(deadline=None, max_examples=at_most(100))
+@settings(max_examples=at_most(100))
 @given(st.data())
 def test_any_run_is_read_whatever_its_layout(scratch, data):
     entries = data.draw(FINITE_RUNS)
@@ -606,7 +606,7 @@ def test_any_run_is_read_whatever_its_layout(scratch, data):
 
 
 @pytest.mark.filterwarnings("ignore:.* without a line end")
-@settings(deadline=None, max_examples=at_most(100))
+@settings(max_examples=at_most(100))
 @given(st.data())
 def test_any_qrels_are_read_whatever_their_layout(scratch, data):
     entries = data.draw(JUDGEMENTS)
@@ -624,7 +624,7 @@ def test_any_qrels_are_read_whatever_their_layout(scratch, data):
     assert read == entries
 
 
-@settings(deadline=None, max_examples=at_most(100))
+@settings(max_examples=at_most(100))
 @given(FINITE_RUNS, st.text(max_size=5))
 def test_a_run_is_read_back_as_it_was_written(scratch, entries, name):
     topics, documents = zip(*entries, strict=True)
@@ -636,7 +636,7 @@ def test_a_run_is_read_back_as_it_was_written(scratch, entries, name):
     assert read_run(scratch).to_dict() == run.to_dict()
 
 
-@settings(deadline=None, max_examples=at_most(100))
+@settings(max_examples=at_most(100))
 @given(JUDGEMENTS)
 def test_qrels_are_read_back_as_they_were_written(scratch, entries):
     topics, subtopics, documents = zip(*entries, strict=True)
@@ -752,7 +752,7 @@ def read_or_refuse(read, *args):
             return None
 
 
-@settings(deadline=None, max_examples=at_most(300))
+@settings(max_examples=at_most(300))
 @given(mutated("run") | st.binary(max_size=60))
 def test_any_bytes_are_read_as_the_definition_says_or_refused_as_run(scratch, content):
     scratch.write_bytes(content)
@@ -769,7 +769,7 @@ def test_any_bytes_are_read_as_the_definition_says_or_refused_as_run(scratch, co
         assert run.to_dict() == expected
 
 
-@settings(deadline=None, max_examples=at_most(300))
+@settings(max_examples=at_most(300))
 @given(mutated("qrels") | st.binary(max_size=60))
 def test_any_bytes_are_read_as_the_definition_says_or_refused_as_qrels(scratch, content):
     scratch.write_bytes(content)
@@ -789,7 +789,7 @@ def test_any_bytes_are_read_as_the_definition_says_or_refused_as_qrels(scratch, 
         assert qrels.to_dict() == expected
 
 
-@settings(deadline=None, max_examples=at_most(300))
+@settings(max_examples=at_most(300))
 def regular_qrels(content):
     return build_qrels(*trec_files._regular_judgements(content), path="x")
 

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import confir
@@ -58,7 +58,7 @@ def test_scores_of_a_dataset_are_those_of_runs_in_memory_to_the_bit(tmp_path, by
         np.testing.assert_array_equal(found.select(run=list(whole.runs)).values, whole.values)
 
 
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(st.integers(0, 10**6), st.integers(1, 8), st.integers(1, 3), st.integers(1, 20))
 def test_rows_are_ranked_as_the_reference_reader_ranks_them(seed, topics, runs, depth):
     retrieved, judged = make_rows(seed, topics, runs, depth)

@@ -14,6 +14,7 @@ from confir.report.contents import Settings
 from confir.report.gathering import gather_contents
 from confir.report.messages import isolated
 from confir.report.page_data import page_data
+from confir.report.report_page import write_report
 from confir.report.result_table import result_table
 from confir.report.sections import MOST_FINDINGS, answer_sentences, conclusions
 from confir.report.tables import Cell
@@ -526,3 +527,13 @@ def test_a_model_that_judges_as_humans_do_is_not_called_too_low():
     judged = JudgedScores(people.topics, people.runs, people.measures, people.values, model=scores)
     said = concluded(gather_contents(judged, settings=FAST), "human")
     assert "means are neither too high nor too low on average over the runs" in said
+
+
+def test_runs_without_common_topics_are_not_said_to_score_the_same(tmp_path):
+    values = np.array([[[0.2], [np.nan]], [[0.4], [np.nan]], [[np.nan], [0.3]], [[np.nan], [0.6]]])
+    scores = Scores(("1", "2", "3", "4"), ("a", "b"), ("AP",), values)
+    contents = gather_contents(scores, settings=FAST)
+    assert concluded(contents, "topics").startswith("b and a have no topic in common; hardest")
+    page = write_report(tmp_path / "page.html", scores, replicates=99).read_text()
+    assert "remarks about runs without an interval" in page
+    assert "Runs with identical scores" not in page

@@ -143,7 +143,7 @@ def test_charts_of_the_collection_hold_means_and_variances(contents, figures):
         for part in ("topics", "documents", "interaction"):
             assert drawn[record["run"], part] == record[part]
     order = names_of(figures["variance", None].to_dict()["spec"]["encoding"]["y"])
-    assert order == contents["collection"].order()
+    assert order == contents["collection"].order
 
 
 def test_the_chart_of_data_quality_holds_the_shares(contents, figures):

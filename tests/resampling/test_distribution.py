@@ -36,7 +36,7 @@ def distribution(replicates, replicate_se=None, estimate=0.4, se=0.1):
     values=arrays(float, st.tuples(st.integers(1, 9), st.integers(1, 3)), elements=FINITE),
     probability=st.floats(0, 1),
 )
-@settings(max_examples=at_most(150), deadline=None)
+@settings(max_examples=at_most(150))
 def test_quantiles_are_linear_against_numpy(values, probability):
     ordered = np.sort(values, axis=0)
     found = quantile_of_sorted(ordered, probability, np.full(values.shape[1], len(values)))

@@ -24,7 +24,7 @@ from confir.order import TIE
 from confir.studies.comparison import pairs
 from confir.studies.comparison.comparison import Place
 from confir.studies.comparison.pair_results import TopicDifferences
-from confir.studies.comparison.verdict_words import reason
+from confir.studies.comparison.verdict_words import comparison_note, reason
 from studies.score_tables import table
 
 FIELDS = [
@@ -634,10 +634,31 @@ def test_reasons_of_all_differences_are_those_of_each(uneven):
 
 def test_identical_runs_and_constant_differences_are_warned_of_separately():
     base = np.linspace(0.1, 0.6, 12)
-    scores = table(np.stack([base, base, base + 0.25], axis=1), ["a", "b", "c"])
+    scores = table(np.stack([base, base, base + 0.25, base**2], axis=1), ["a", "b", "c", "d"])
     with pytest.warns(DegenerateSampleWarning) as caught:
-        compare_runs(scores)
+        found = compare_runs(scores)
     assert [str(entry.message) for entry in caught] == [
         "no interval for a and b by m0: identical scores",
-        "no interval for a and c by m0, b and c by m0: the same difference on every topic",
+        (
+            "no single-pair interval for a and c by m0, b and c by m0: the same difference on every topic; "
+            "the simultaneous one rests on the other pairs"
+        ),
     ]
+    assert (np.isfinite(found.simultaneous_low[:, 0]) == ~found.identical[:, 0]).all()
+    assert "5 pairs, identical runs left out" in comparison_note(found)
+    with pytest.warns(
+        DegenerateSampleWarning, match="no interval for a and c by m0: the same difference on"
+    ):
+        compare_runs(scores.select(run=["a", "c"]))
+
+
+def test_topics_with_the_same_difference_stand_in_their_own_order():
+    base = np.random.default_rng(1).random(12)
+    scores = table(np.stack([base, base + 0.1, base - 0.1], axis=1), ["a", "b", "c"])
+    with pytest.warns(DegenerateSampleWarning):
+        differences = compare_runs(scores, baseline="a").topic_differences()
+    first = list(scores.topics[:3])
+    for pair, side in ((0, 0), (1, 1)):
+        assert [one.topic for one in differences.extremes(pair, 0)[side]] == first
+    turned = differences.extremes(0, 0, turned=True)[1]
+    assert [(one.topic, round(one.difference, 6)) for one in turned] == [(t, -0.1) for t in first]

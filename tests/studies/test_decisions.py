@@ -341,7 +341,7 @@ def score_tables(draw):
     return table(np.stack(columns, axis=1))
 
 
-@settings(max_examples=at_most(150), deadline=None)
+@settings(max_examples=at_most(150))
 @given(
     scores=score_tables(),
     chosen=SINGLE | FAMILY,

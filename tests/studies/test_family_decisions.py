@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -91,7 +91,7 @@ def check_consistent(comparison):
     assert alpha > 0
 
 
-@settings(max_examples=at_most(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=at_most(60))
 @given(
     values=tables(),
     baseline=st.sampled_from([None, "run0"]),
@@ -106,7 +106,7 @@ def test_verdict_interval_and_p_agree(values, baseline, level, replicates):
         check_consistent(comparison.at(other))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(values=tables(), levels=st.permutations(LEVELS))
 def test_a_comparison_at_another_usual_level_equals_a_new_one(values, levels):
     first, second = levels[:2]
@@ -115,7 +115,7 @@ def test_a_comparison_at_another_usual_level_equals_a_new_one(values, levels):
     check_same_records(made.to_records(), new.to_records())
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(values=tables(gaps=False), level=st.sampled_from([0.8, 0.95, 0.99]))
 def test_best_sets_limits_and_p_agree(values, level):
     found = find_best(table(values), level=level, replicates=99, rng=1)

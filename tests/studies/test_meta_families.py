@@ -136,7 +136,7 @@ def test_effects_without_an_interval_are_not_in_the_family():
     assert "no interval" in pooled_sentences(pooled)[1]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 10**6),
     runs=st.integers(1, 6),

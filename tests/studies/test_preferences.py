@@ -309,6 +309,14 @@ def test_votes_that_are_all_ties_have_no_interval_and_pass_the_gate():
     assert (candidate.decision.verdict, candidate.passes) == ("identical", True)
 
 
+def test_votes_that_are_all_ties_plan_nothing():
+    votes = {"left": ["a"] * 12, "right": ["b"] * 12, "winner": ["tie"] * 12}
+    with pytest.raises(
+        InvalidValueError, match="nothing can be planned: strengths have no interval"
+    ):
+        plan_votes(votes)
+
+
 def test_a_seed_of_numpy_is_the_same_seed(votes):
     shares = [
         rate_preferences(votes, replicates=99, rng=seed).best.share_first

@@ -152,9 +152,9 @@ def test_topics_that_lose_all_relevant_documents_are_left_out_of_both_and_named(
     assert found.topics.tolist() == [[2], [2]]
     np.testing.assert_array_equal(found.mean, [[1.0], [1.0]])
     np.testing.assert_array_equal(found.left_out, [[0.5], [0.5]])
-    lost = {"1": {"d": 1}}
+    lost, runs = {"1": {"d": 1}}, {"a": {"1": {"d": 1.0}}, "b": {"1": {"x": 1.0}}}
     with pytest.raises(TopicMismatchError, match="every topic is without relevant documents"):
-        confir.estimate_reusability(lost, {"a": {"1": {"d": 1.0}}}, "P@1", teams={"a": "A"})
+        confir.estimate_reusability(lost, runs, "P@1", teams={"a": "A", "b": "B"})
 
 
 def test_deleted_judgements_do_not_count_as_judged():
@@ -289,3 +289,9 @@ def test_hostile_names_are_escaped():
     page = to_html(result_table(found))
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
+
+
+def test_a_single_team_leaves_no_pool(sample):
+    teams = dict.fromkeys(TEAMS, "one")
+    with pytest.raises(InvalidValueError, match="all runs are of team 'one': without it"):
+        confir.estimate_reusability(sample.qrels, sample.runs, "AP", teams=teams)

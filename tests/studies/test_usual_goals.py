@@ -187,6 +187,14 @@ def test_pairs_that_differ_by_a_constant_are_no_typical_pairs():
         assert "d" in (record["run"], record["baseline"])
 
 
+def test_topics_that_are_too_many_are_said_to_be():
+    values = np.random.default_rng(1).normal(0.0, 250.0, (40, 2, 1))
+    plan = plan_topics(Scores(tuple(map(str, range(40))), ("a", "b"), ("x",), values))
+    assert table_of(plan).rows[0][3].text == "–"
+    assert table_of(plan).note.endswith("; –: more topics than can be judged, over 1,073,741,824")
+    assert "–:" not in table_of(plan_topics(pilot(2))).note
+
+
 def test_a_difference_beyond_the_measure_is_not_promised():
     values = np.array([[0.1, 0.9], [0.8, 0.2], [0.3, 0.5]])[:, :, None]
     plan = plan_topics(Scores(("1", "2", "3"), ("a", "b"), ("AP",), values))

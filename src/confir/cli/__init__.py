@@ -35,7 +35,11 @@ def main() -> None:
     except BaseException as error:  # noqa: BLE001 - Python would exit with 1, the code of a gate
         code = _fail_to_start(error)
     finally:
-        _ignore_interrupts()
+        from contextlib import suppress
+        from signal import SIG_IGN, SIGINT, signal
+
+        with suppress(ValueError):  # only the main thread receives Ctrl-C, and may set its handler
+            signal(SIGINT, SIG_IGN)  # from here on, it would only print a traceback
     if code == INTERRUPTED:
         _print_last("confir: error: interrupted")
     try:
@@ -88,13 +92,3 @@ def _interrupt_soon() -> None:
 
     time.sleep(0.01)
     _thread.interrupt_main()
-
-
-def _ignore_interrupts() -> None:
-    """Ignore Ctrl-C from here on: the process ends, and would only print a traceback."""
-    import signal
-
-    try:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    except ValueError:  # only the main thread receives Ctrl-C, and may set its handler
-        return

@@ -74,11 +74,12 @@ def place_labels(
         xs, ys = (np.array(points[number]) + _OFFSETS).T
         width = min(_LETTER * len(name), LONGEST_NAME)
         lefts = xs - width * _WIDTHS_BEFORE
+        # left, right, low and high of the name in each position
         boxes = np.stack([lefts, lefts + width, ys - _LINE / 2, ys + _LINE / 2], axis=1)
         inside = np.all((boxes[:, ::2] >= 0) & (boxes[:, 1::2] <= panel), axis=1)
-        low, high = boxes[:, None, ::2], boxes[:, None, 1::2]
+        starts, ends = boxes[:, None, ::2], boxes[:, None, 1::2]
         others = np.array(taken)
-        covered = ((low < others[:, 1::2]) & (others[:, ::2] < high)).all(axis=2).sum(axis=1)
+        covered = ((starts < others[:, 1::2]) & (others[:, ::2] < ends)).all(axis=2).sum(axis=1)
         chosen = int(np.argmin(np.where(inside, covered, len(taken) + 1)))
         # the most important name may cover something
         if inside[chosen] and (not covered[chosen] or (first_always and not places)):

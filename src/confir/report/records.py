@@ -74,13 +74,14 @@ def _json(value: Any, indent: int | None = None) -> str:
 
 
 def _without_nan(records: Sequence[Record]) -> list[Record]:
-    """Return the records with None for missing numbers."""
-    return [{key: finite_or_none(value) for key, value in record.items()} for record in records]
-
-
-def finite_or_none(value: Any) -> Any:
-    """Return a value for JSON: None for a number that is missing or infinite."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    """Return the records with None for numbers that are missing or infinite, as JSON requires."""
+    return [
+        {
+            key: None if isinstance(value, float) and not math.isfinite(value) else value
+            for key, value in record.items()
+        }
+        for record in records
+    ]
 
 
 def _page(table: Table) -> str:

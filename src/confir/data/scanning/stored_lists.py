@@ -157,8 +157,8 @@ class _StoredColumn:
         with self._using:
             for place, (start, stop) in zip(first[spans].tolist(), pairwise(bounds), strict=True):
                 self._file.seek(place * self._kind.itemsize)
-                rules = values[start:stop]
-                if cast("io.BufferedRandom", self._file).readinto(rules.data) < rules.nbytes:
+                target = values[start:stop]
+                if cast("io.BufferedRandom", self._file).readinto(target.data) < target.nbytes:
                     raise UnreadableError(
                         f"{tempfile.gettempdir()}: lists stored there are damaged"
                     )

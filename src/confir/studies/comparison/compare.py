@@ -210,7 +210,7 @@ def _check_means(pairs: Pairs, means: MeanDifferences, asked: Asked, replicates:
     if (means.topics < pairs.sample.topics).any():
         check_topics(pairs, means)
     if means.constant.any():
-        warn_of_samples(pairs, means)
+        warn_of_samples(pairs, means, in_family=asked.family != NO_FAMILY)
     if pairs.sample.scheme.clusters:
         warn_of_few_clusters(pairs.sample, asked.tests, asked.level)
     if any(one.resamples for one in asked.tests):

@@ -70,13 +70,23 @@ def _pair_text(pairs: Pairs, pair: int) -> str:
     return f"{runs[pairs.first[pair]]} and {runs[pairs.second[pair]]}"
 
 
-def warn_of_samples(pairs: Pairs, means: MeanDifferences) -> None:
-    """Warn of pairs with the same difference on every topic, which have no interval."""
+def warn_of_samples(pairs: Pairs, means: MeanDifferences, *, in_family: bool) -> None:
+    """Warn of pairs with the same difference on every topic, which have no interval.
+
+    In a family in which other pairs vary, they have none of their own: its interval rests on these.
+    """
     measures = names(pairs.sample)[1]
     unit = "topic" if pairs.sample.over == "topics" else "resampled collection"
-    for places, reason in (
-        (means.constant & means.identical, "identical scores"),
-        (means.constant & ~means.identical, f"the same difference on every {unit}"),
+    constant, same = means.constant & ~means.identical, f"the same difference on every {unit}"
+    borrowed = constant & (in_family & (means.se > 0).any(axis=0))
+    for places, kind, reason in (
+        (means.constant & means.identical, "interval", "identical scores"),
+        (constant & ~borrowed, "interval", same),
+        (
+            borrowed,
+            "single-pair interval",
+            f"{same}; the simultaneous one rests on the other pairs",
+        ),
     ):
         named = [
             f"{_pair_text(pairs, pair)} by {measures[measure]}"
@@ -84,7 +94,7 @@ def warn_of_samples(pairs: Pairs, means: MeanDifferences) -> None:
         ]
         if named:
             warn_caller(
-                f"no interval for {enumerate_names(named, 3)}: {reason}",
+                f"no {kind} for {enumerate_names(named, 3)}: {reason}",
                 DegenerateSampleWarning,
             )
 

@@ -17,6 +17,9 @@ from confir.number_text import signed
 from confir.order import TIE
 from confir.studies.comparison.verdicts import OPPOSITE
 
+# Differences on topics that agree to so many decimals are equal up to rounding.
+_DECIMALS = 10
+
 
 class PairResult(Result):
     """A result on pairs of runs, each run against its baseline.
@@ -255,10 +258,13 @@ class TopicDifferences(PairResult):
         return turn_columns(PairResult.to_dict(self), turned[self.rows()])
 
     def ordered(self, pair: int, measure: int) -> list[TopicDifference]:
-        """Return the topics that both runs have, from most for the run to most against it."""
+        """Return the topics that both runs have, from most for the run to most against it.
+
+        Differences that are equal up to rounding are in the order of the topics.
+        """
         values = self.scores.values[:, :, measure]
         difference = values[:, self.second[pair]] - values[:, self.first[pair]]
-        order = np.argsort(-difference, kind="stable")
+        order = np.argsort(-np.round(difference, _DECIMALS), kind="stable")
         return [
             TopicDifference(self.scores.topics[place], float(difference[place]))
             for place in order
@@ -272,9 +278,12 @@ class TopicDifferences(PairResult):
 
         Turned, the run is the first of the pair.
         """
-        ordered = self.ordered(pair, measure)
+        won = [entry for entry in self.ordered(pair, measure) if entry.difference > TIE]
+        lost = [entry for entry in self.ordered(pair, measure) if entry.difference < -TIE]
+        lost.sort(key=lambda entry: round(entry.difference, _DECIMALS))
         if turned:
-            ordered = [TopicDifference(one.topic, -one.difference) for one in ordered[::-1]]
-        won = [entry for entry in ordered if entry.difference > TIE]
-        lost = [entry for entry in ordered[::-1] if entry.difference < -TIE]
+            won, lost = (
+                [TopicDifference(one.topic, -one.difference) for one in side]
+                for side in (lost, won)
+            )
         return won[:limit], lost[:limit]

@@ -250,13 +250,11 @@ def _differences(
     """Return the differences, and what is said of each, or how many of them are significant.
 
     A measure with a gate has one interval, the one that decides: it is not in the table, and where it is
-    of another level, as in a history, nothing else is said of it.
+    that of a look of a history, nothing else is said of it.
     """
-    levels = {gate.measure: gate.candidates[0].decision.level for gate in gates}
-    said_of = [
-        m for m in comparison.measures if levels.get(m, comparison.level) == comparison.level
-    ]
-    ungated = [measure for measure in comparison.measures if measure not in levels]
+    gated = {gate.measure: bool(gate.about) for gate in gates}
+    said_of = [measure for measure in comparison.measures if not gated.get(measure)]
+    ungated = [measure for measure in comparison.measures if measure not in gated]
     if not said_of:
         return []
     chosen = comparison.select(measure=said_of) if gates else comparison

@@ -239,7 +239,10 @@ def check_size(size: int, topics: int, sampling: Sampling) -> None:
             f"a sample of {counted(size, 'topic')} has no interval; expected 2 or more"
         )
     if sampling == "without" and size > topics:
-        raise InvalidValueError(f"{size} topics cannot be drawn without replacement from {topics}")
+        raise InvalidValueError(
+            f"{size} topics cannot be drawn without replacement from {topics}; expected samples of "
+            f"{topics} topics at most (--topics)"
+        )
 
 
 def as_method(method: MethodLike) -> Method:

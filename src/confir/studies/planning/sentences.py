@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # The difference, or half width, of which a sentence says what it takes.
 _USUAL = 0.02
 _TOO_MANY = "more topics than can be judged"
+_NO_ANSWER = f"–: {_TOO_MANY}, over {MOST_TOPICS:,}"
 
 
 def plan_sentence(record: Record, *, level: float, asked: float, observed: bool) -> str:
@@ -178,7 +179,7 @@ def plan_note(plan: Plan) -> str:
     parts += _assurance_and_model(plan)
     unreachable = np.isnan(plan.topics) | (np.isnan(plan.high) & ~np.isnan(plan.low))
     if plan.goal in NEEDED and not plan.observed and (unreachable & ~np.isnan(plan.sd)).any():
-        parts.append(f"–: {_TOO_MANY}, over {MOST_TOPICS:,}")
+        parts.append(_NO_ANSWER)
     if plan.family == NO_FAMILY and plan.goal not in (HALF_WIDTH, ACHIEVED_WIDTH):
         parts.append("correcting for several runs or measures takes more topics")
     return "; ".join(parts)
@@ -197,6 +198,12 @@ def overview_note(plan: PlanOverview) -> str:
             "the same for the run or pair that varies most"
         )
     parts.append("the range reflects the sampling error of the pilot's sd")
+    goals = [goal for goal, _ in plan.aims]
+    for asked, given in ((HALF_WIDTH, ACHIEVED_WIDTH), (POWER, DETECTABLE)):
+        planned = ~np.isnan(plan.half_width[:, [goal == given for goal in goals]])
+        missing = np.isnan(plan.topics[:, [goal == asked for goal in goals]])
+        if (missing & planned).any() and _NO_ANSWER not in parts:
+            parts.append(_NO_ANSWER)
     return "; ".join([*parts, *_assurance_and_model(plan)])
 
 

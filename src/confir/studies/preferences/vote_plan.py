@@ -21,6 +21,7 @@ from confir.defaults import DEFAULT_POWER, LEVEL
 from confir.errors import InvalidValueError
 from confir.measures.strengths import Strengths, fit_strengths
 from confir.number_text import number_text, percent
+from confir.order import TIE
 
 # More votes are no plan.
 _MOST_VOTES = 10**12
@@ -183,6 +184,11 @@ def plan_of(
     weights, names = _contrasts(strengths, half_width, baseline)
     difference = weights @ strengths.strength
     variance = _forms(weights, strengths.covariance())
+    if (variance <= TIE * TIE).all():
+        raise InvalidValueError(
+            "nothing can be planned: strengths have no interval, because these votes do not vary, such as "
+            "ties alone; expected votes for both sides"
+        )
     critical = float(stdtrit(strengths.units - 1.0, (1.0 + level) / 2.0))
     if half_width is not None:
         wanted = np.full(len(difference), as_real("half_width", half_width, above=0.0) / critical)

@@ -22,7 +22,7 @@ from confir.data.run import Run
 from confir.data.scores import Scores
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, POOL_DEPTH
-from confir.errors import ConfirWarning, DegenerateSampleWarning, counted
+from confir.errors import ConfirWarning, DegenerateSampleWarning, InvalidValueError, counted
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Interval, means_alone
 from confir.intervals.method_list import DEFAULT_METHOD
@@ -298,6 +298,11 @@ def estimate_reusability(
     known = as_teams(teams)  # before runs are read
     lists = experiment.lists(progress)
     of_run = teams_of(lists.runs, known)
+    if contributors is None and len(set(of_run)) < 2:
+        raise InvalidValueError(
+            f"all runs are of team {of_run[0]!r}: without it there is no pool; expected runs of two or more "
+            "teams, or contributors"
+        )
     if contributors is None:
         given = pool_contributions(lists, of_run, pool_depth)
     else:

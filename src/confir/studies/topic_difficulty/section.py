@@ -82,11 +82,13 @@ def _conclusion(contents: Contents) -> str:
         known = int((~np.isnan(a - b)).sum())
         won, lost = int((a - b > TIE).sum()), int((b - a > TIE).sum())
         one, other = map(isolated, pair)
-        said.append(
-            f"{one} scores higher than {other} on {won:,} of {counted(known, unit)} and lower on {lost:,}"
-            if won or lost
-            else f"{one} and {other} have the same score on {counted(known, unit)}"
-        )
+        if won or lost:
+            compared = f"{one} scores higher than {other} on {won:,} of {counted(known, unit)} and lower on {lost:,}"
+        elif known:
+            compared = f"{one} and {other} have the same score on {counted(known, unit)}"
+        else:
+            compared = f"{one} and {other} have no {unit} in common"
+        said.append(compared)
     median = first["topic_difficulty"].median[:, 0]
     hardest = np.argsort(np.nan_to_num(median, nan=np.inf), kind="stable")[:_HARDEST].tolist()
     if len(scores.topics) > 1:
