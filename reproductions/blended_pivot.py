@@ -16,13 +16,12 @@ from pathlib import Path
 import numpy as np
 from default_method import CHOOSING, LEVELS, NEW, Population, _real_populations, _tables
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Floats, Integers, logit
 from confir.data.files import write_whole
 from confir.errors import ConfirWarning
 from confir.intervals.pivot import expand, pivot_of_moments, pivot_quantiles
 from confir.parallel import run_in_threads
 from confir.resampling.replicates import draw_topics
-from confir.resampling.statistics import logit
 
 SIZES = (5, 10, 25, 50)
 REPLICATES = 999

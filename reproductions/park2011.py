@@ -20,14 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from confir.arrays import Floats
+from confir.arrays import TIE, Floats
 from confir.data.files import write_whole
 from confir.data.scores import Scores
 from confir.data.tables.score_files import read_scores
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import METHODS
 from confir.intervals.percentile import corrected_probabilities, defined_replicates
-from confir.order import TIE
 from confir.report.chart_files import save_chart
 from confir.report.charts import COLOURS, import_altair, styled
 from confir.report.tables import Cell, Table, to_markdown

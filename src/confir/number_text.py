@@ -8,8 +8,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from confir.arrays import Booleans, Integers
-from confir.order import TIE
+from confir.arrays import TIE, Booleans, Integers
 
 # So many digits distinguish any two numbers.
 _ALL_DIGITS = 17

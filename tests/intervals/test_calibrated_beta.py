@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
+from confir.arrays import inverse_logit, logit
 from confir.intervals import beta_intervals, pivot_test
 from confir.intervals.beta_intervals import (
     NEARLY_EQUAL,
@@ -28,7 +29,6 @@ from confir.intervals.pivot import (
     pivot_of_moments,
     pivot_quantiles,
 )
-from confir.resampling.statistics import inverse_logit, logit
 from confir.resampling.topic_bootstrap import bootstrap_topics
 
 HIGHEST = 0.999

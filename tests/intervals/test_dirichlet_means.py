@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 from scipy.interpolate import BSpline
 
+from confir.arrays import logit
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.dirichlet_means import (
     FarthestLimits,
@@ -16,7 +17,6 @@ from confir.intervals.dirichlet_means import (
     share_above,
 )
 from confir.intervals.interval import Limits
-from confir.resampling.statistics import logit
 
 VALUES = (0.02, 0.2, 0.45, 0.7, 0.93)
 

@@ -9,6 +9,7 @@ from scipy import stats
 
 import confir.parallel
 from confir import Scores, compare_runs, confidence_interval, find_best
+from confir.arrays import TIE
 from confir.data.tables.score_files import read_scores
 from confir.errors import (
     DegenerateSampleWarning,
@@ -20,7 +21,6 @@ from confir.errors import (
     UnknownNameError,
     UnsupportedMethodError,
 )
-from confir.order import TIE
 from confir.studies.comparison import pairs
 from confir.studies.comparison.comparison import Place
 from confir.studies.comparison.pair_results import TopicDifferences

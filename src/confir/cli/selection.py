@@ -8,12 +8,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from confir.arrays import best_first
 from confir.data.files import STDIN
 from confir.data.formats.format import Reading, RunSource
 from confir.data.formats.sources import as_runs, read_source
 from confir.data.run import Run
 from confir.errors import InvalidValueError, UnknownNameError, warn_caller
-from confir.order import best_first
 
 if TYPE_CHECKING:
     from confir.data.scores import Scores

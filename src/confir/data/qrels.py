@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Booleans, Floats, Integers, distinct
 from confir.data.run import encode_topics, find_topic, pick
 from confir.errors import FormatError, TopicMismatchError, counted, warn_caller
-from confir.order import distinct
 
 Intents = Mapping[str, Mapping[str, float]]
 

@@ -25,10 +25,10 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
 
 import numpy as np
 
+from confir.arrays import best_first
 from confir.data.chart_marks import IntervalChart
 from confir.data.table_columns import TableColumns
 from confir.errors import FormatError, UnknownNameError, UnsupportedMethodError
-from confir.order import best_first
 
 Record = dict[str, Any]
 Columns = dict[str, list[Any]]

@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from confir.arguments import as_choice, as_reals, invalid
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import TIE, Booleans, Floats, Integers
 from confir.data.common_topics import (
     LEAST_COMMON_TOPICS,
     common_topics,
@@ -19,7 +19,6 @@ from confir.data.result import Result, axis, over, result
 from confir.data.run_scores import RunScores
 from confir.data.sampling_designs.design import ROLES, Datasets, Design, DesignSource, as_design
 from confir.errors import FormatError, InvalidValueError, ReadingWarning, warn_caller
-from confir.order import TIE
 
 Other = TypeVar("Other", bound="Scores")
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import TIE, Floats, Integers, inverse_logit, logit
 from confir.intervals.dirichlet_means import (
     FarthestLimits,
     ScoreMoments,
@@ -30,9 +30,7 @@ from confir.intervals.pivot import (
 )
 from confir.intervals.pivot_test import first_rejected, softly_rejected
 from confir.intervals.quantiles import t_quantile
-from confir.order import TIE
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.statistics import inverse_logit, logit
 
 # Below this dispersion, s²/(m(1-m)), scores are nearly equal. Of samples of real scores under 1%
 # are: reproductions/nearly_equal_scores.py.

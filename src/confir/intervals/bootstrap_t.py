@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from confir.arguments import as_level
-from confir.arrays import Floats, Integers
+from confir.arrays import Floats, Integers, inverse_logit, logit
 from confir.intervals.interval import Limits, tail_probabilities
 from confir.intervals.method import Method, Use
 from confir.intervals.probe import Probe, mirrored, side_of_quantiles
@@ -20,7 +20,6 @@ from confir.resampling.distribution import (
     around_quantiles,
     quantile_of_sorted,
 )
-from confir.resampling.statistics import inverse_logit, logit
 
 
 def bootstrap_t_interval(distribution: SamplingDistribution, level: float) -> Limits:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 import numpy as np
 
 from confir.arguments import as_generator, as_levels, as_texts, check_replicates, check_rng
-from confir.arrays import Floats, Integers
+from confir.arrays import TIE, Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.run_scores import RunScores
 from confir.data.scores import Scores
@@ -36,7 +36,6 @@ from confir.intervals.method_list import (
 )
 from confir.measures.parsing import assumed_bounded
 from confir.measures.score_summary import ScoreSummary
-from confir.order import TIE
 from confir.parallel import run_blocks, run_in_threads
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.kinds import as_sample, as_scores_or_array

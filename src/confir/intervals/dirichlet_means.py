@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Booleans, Floats, Integers, inverse_logit, logit
 from confir.intervals.quantiles import normal_quantile
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.statistics import inverse_logit, logit
 
 # A limit is found when a step moves it by no more.
 _PRECISE = 1e-14

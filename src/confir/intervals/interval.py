@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from confir.arguments import as_level
-from confir.arrays import Floats, Integers
+from confir.arrays import TIE, Floats, Integers
 from confir.data.result import Result, axis, constant, over, result
 from confir.errors import InvalidValueError
-from confir.order import TIE
 
 if TYPE_CHECKING:
     from confir.data.scores import Scores

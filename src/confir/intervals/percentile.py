@@ -6,13 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Floats, Integers, inverse_logit
 from confir.intervals.interval import Limits, tail_probabilities, tie_distance
 from confir.intervals.method import Method, Use
 from confir.intervals.probe import Probe, side_of_quantiles
 from confir.intervals.quantiles import t_quantile
 from confir.resampling.distribution import SamplingDistribution, count_below, quantile_of_sorted
-from confir.resampling.statistics import inverse_logit
 
 
 def percentile_interval(distribution: SamplingDistribution, level: float) -> Limits:

@@ -14,11 +14,9 @@ from typing import Self
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Floats, Integers, distinct, logit
 from confir.intervals.quantiles import normal_quantile
-from confir.order import distinct
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.statistics import logit
 
 TABLE = Path(__file__).with_name("pivot_quantiles.npz")
 

@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import TIE, Floats, Integers
 from confir.errors import InvalidValueError
 from confir.measures.random_rankings import check_collection
-from confir.order import TIE
 
 # Up to this many rankings are enumerated rather than sampled.
 _FEW_RANKINGS = 100_000

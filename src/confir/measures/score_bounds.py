@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from confir.arrays import TIE
 from confir.errors import InvalidValueError
 from confir.measures.binary import share
 from confir.measures.graded import dcg_gain, mapped_gain
-from confir.order import TIE
 
 if TYPE_CHECKING:
     from confir.arrays import Booleans, Floats, Integers

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import TIE, Floats, Integers
 from confir.data.long_tables.block_statistics import (
     ColumnTotals,
     Comoments,
@@ -31,7 +31,6 @@ from confir.errors import (
     warn_caller,
 )
 from confir.measures.parsing import bounded_measures
-from confir.order import TIE
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from confir.arrays import best_first
 from confir.control_characters import without_controls
 from confir.data.result import Record
 from confir.errors import MissingDependencyError, UnsupportedMethodError
-from confir.order import best_first
 
 # Okabe & Ito 2008, with grey instead of black: distinguishable for colour-blind readers.
 COLOURS = (

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from confir.arguments import as_choice
-from confir.arrays import Integers
+from confir.arrays import Integers, best_first
 from confir.data.formats.run_metadata import RunMetadata
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists.held_lists import HeldLists, TopicLists
@@ -29,7 +29,6 @@ from confir.errors import (
 )
 from confir.measures.lists_and_scores import BlockStudy, block_tasks
 from confir.measures.score_summary import ScoreSummary
-from confir.order import best_first
 from confir.parallel import Progress, name_stage, run_in_threads
 from confir.report.contents import Contents, MeasureContents, Sections, Settings
 from confir.report.messages import by_importance, collected_warnings

@@ -193,6 +193,8 @@ class Section(Generic[Gathered]):
         Whether there is no report without it.
     setting
         The field of `Settings` that asks for it; by default it needs none.
+    kind
+        The property of scores without which it has nothing to say, such as ``datasets``.
     with_baseline
         Whether it is also computed if there is a baseline.
     several_runs
@@ -241,6 +243,7 @@ class Section(Generic[Gathered]):
     from_lists: FromLists | None = None
     needed: bool = False
     setting: str = ""
+    kind: str = ""
     with_baseline: bool = True
     several_runs: str = ""
     by_level: bool = False
@@ -270,8 +273,13 @@ class Section(Generic[Gathered]):
     methods: Sentence | Callable[[Contents], Iterable[Sentence]] | None = None
 
     def result(self, study: str, scope: Scope) -> Any:
-        """Return its result, or None where no setting asks for it; raise if there can be none."""
+        """Return its result, or None if no setting asks for it or scores lack what it is about.
+
+        Raise if there can be no result.
+        """
         if self.setting and not getattr(scope.settings, self.setting):
+            return None
+        if self.kind and not getattr(scope.scores, self.kind):
             return None
         if scope.settings.baseline is not None and not self.with_baseline:
             return None

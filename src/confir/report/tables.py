@@ -12,11 +12,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Booleans, Floats, Integers, is_best
 from confir.control_characters import CONTROL, without_controls
 from confir.defaults import ROWS
 from confir.number_text import NumberText, runs_differ_in_topics, topic_counts_text
-from confir.order import is_best
 from confir.report.text_layout import fits, lay_out, part_columns, wrap_words
 
 # Marks after a number: significantly better or worse than the baseline.

@@ -8,9 +8,8 @@ from typing import ClassVar, Self, cast
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import TIE, Floats, Integers
 from confir.errors import UnsupportedMethodError
-from confir.order import TIE
 from confir.resampling.cluster_distribution import Ratios, designed_distribution
 from confir.resampling.clusters import Clusters, cluster_contributions, cluster_counts
 from confir.resampling.distribution import Fields, SamplingDistribution, SamplingScheme

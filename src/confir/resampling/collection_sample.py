@@ -13,10 +13,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import TIE, Booleans, Floats, Integers
 from confir.defaults import LOGIT_EPSILON
 from confir.measures.parsing import bounded_measures
-from confir.order import TIE
 from confir.resampling.distribution import Resampled, SamplingDistribution, SamplingScheme
 from confir.resampling.document_replicates import (
     DocumentReplicates,

@@ -9,11 +9,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import TIE, Booleans, Floats, Integers, logit
 from confir.defaults import LOGIT_EPSILON, REPLICATES
 from confir.errors import UnsupportedMethodError
-from confir.order import TIE
-from confir.resampling.statistics import logit
 
 Resampled = Literal["topics", "documents"]
 

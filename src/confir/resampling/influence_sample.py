@@ -11,9 +11,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import TIE, Booleans, Floats, Integers
 from confir.measures.strengths import Strengths
-from confir.order import TIE
 from confir.resampling.distribution import Fields, SamplingDistribution
 from confir.resampling.normal_draws import NORMAL_TOPICS, RunCovariance, draw_normal_means
 from confir.resampling.pair_draws import PairBlocks

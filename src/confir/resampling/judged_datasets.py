@@ -12,10 +12,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import TIE, Booleans, Floats, Integers
 from confir.data.sampling_designs.judged_scores import JudgedScores
 from confir.errors import InvalidValueError
-from confir.order import TIE
 from confir.resampling.cluster_distribution import summed_df
 from confir.resampling.distribution import Fields, SamplingDistribution, SamplingScheme
 from confir.resampling.judged_sample import JudgedSample

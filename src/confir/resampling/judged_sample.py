@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import TIE, Booleans, Floats, Integers
 from confir.data.sampling_designs.judged_scores import JudgedScores
 from confir.data.sampling_designs.prediction_powered import (
     CorrectedMoments,
@@ -21,7 +21,6 @@ from confir.data.sampling_designs.prediction_powered import (
     correct_moments,
 )
 from confir.measures.parsing import bounded_measures
-from confir.order import TIE
 from confir.resampling.distribution import Fields, SamplingDistribution
 from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws
 from confir.resampling.replicates import draw_topics

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
-from confir.order import TIE
+from confir.arrays import TIE, Floats, Integers
 from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws
 
 # From so many topics on, means are normal: the runs' covariances replace resampled topics. Those of

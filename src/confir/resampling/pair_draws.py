@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
-from confir.order import TIE
+from confir.arrays import TIE, Booleans, Floats, Integers
 
 # Topics drawn show the same difference where t*² is as large, up to rounding; the variance may then be
 # negative, too.

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confir.arrays import Floats
-from confir.defaults import LOGIT_EPSILON
+from confir.arrays import Floats, clipped_logit, logit
 
 GEOMETRIC_FLOOR = 1e-5  # as in trec_eval: a score of 0 does not make the geometric mean 0
 
@@ -38,25 +37,6 @@ class Summary:
     forward: Transform
     back: Transform
     slope: Transform
-
-
-def logit(value: Floats) -> Floats:
-    """Return ln(x / (1 - x)); ±∞ at 0 and 1."""
-    with np.errstate(divide="ignore"):
-        odds = value / (1.0 - value)
-        return np.log(odds)
-
-
-def inverse_logit(value: Floats) -> Floats:
-    """Return 1 / (1 + e^-x)."""
-    with np.errstate(over="ignore"):
-        probability: Floats = 1.0 / (1.0 + np.exp(-value))
-    return probability
-
-
-def clipped_logit(score: Floats, epsilon: float = LOGIT_EPSILON) -> Floats:
-    """Return the logit of a score, clipped to [epsilon, 1 - epsilon]."""
-    return logit(np.clip(score, epsilon, 1.0 - epsilon))
 
 
 def _floored_log(score: Floats) -> Floats:

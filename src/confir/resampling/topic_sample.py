@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import TIE, Booleans, Floats, Integers
 from confir.data.common_topics import common_topics
 from confir.data.experiment import Experiment
 from confir.data.files import PathLike
 from confir.data.scores import Scores
 from confir.errors import FormatError, InvalidValueError
-from confir.order import TIE
 from confir.resampling.distribution import DISTRIBUTION_FIELDS, Fields, Labels, SamplingDistribution
 from confir.resampling.replicates import TopicWeights, draw_topics
 from confir.resampling.sample import Knowledge, MeasureSample, Sample, check_common_topics

@@ -8,8 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
-from confir.order import TIE
+from confir.arrays import TIE, Booleans, Floats, Integers
 from confir.resampling.maxima_kernels import can_compile, compile_kernels
 from confir.resampling.pair_draws import (
     BorrowedVariance,

@@ -13,7 +13,7 @@ from typing import Any, overload
 import numpy as np
 
 from confir.arguments import as_levels
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Booleans, Floats, Integers, best_first, ranks_by_mean
 from confir.data.chart_marks import (
     FIRST,
     FOUR_DECIMALS,
@@ -37,7 +37,6 @@ from confir.intervals.simultaneous import ComparisonFamily, borderline_decisions
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.number_text import p_text, percent, topics_text
-from confir.order import best_first, ranks_by_mean
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import as_sample, needs
 from confir.resampling.replicates import Rng

@@ -13,13 +13,12 @@ from functools import cached_property, partial
 import numpy as np
 
 from confir.arguments import as_generator, check_replicates
-from confir.arrays import Booleans, Floats
+from confir.arrays import TIE, Booleans, Floats
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicWarning, warn_caller
 from confir.intervals.simultaneous import ComparisonFamily, borderline_decisions, positive
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
-from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import as_sample
 from confir.resampling.pair_draws import BorrowedVariance, Maxima, median_variance

@@ -7,11 +7,10 @@ from operator import itemgetter
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Booleans, Floats, Integers, best_first, ranks_by_mean
 from confir.data.result import Record, Result, axis, constant, over, result
 from confir.data.table_columns import LIMITS, MEASURE_AND_RUN, Role, TableColumn, TableColumns
 from confir.errors import TopicMismatchError, counted, enumerate_names
-from confir.order import best_first, ranks_by_mean
 from confir.studies.best.best_runs import BestRuns
 
 

@@ -14,7 +14,7 @@ from operator import itemgetter
 import numpy as np
 
 from confir.arguments import as_choice, as_generator, as_level, as_real, as_texts, check_replicates
-from confir.arrays import Floats, Integers
+from confir.arrays import Floats, Integers, best_first, is_best
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import MEASURE_AND_RUN, Role, TableColumn, TableColumns
@@ -25,7 +25,6 @@ from confir.intervals.method_list import find_method
 from confir.measures.parsing import bounded_measures
 from confir.measures.score_sources import as_scores
 from confir.number_text import percent, runs_differ_in_topics, topics_text
-from confir.order import best_first, is_best
 from confir.resampling.kinds import needs
 from confir.resampling.replicates import Rng, draw_topics
 from confir.resampling.sample import Knowledge

@@ -10,12 +10,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from confir.arrays import Floats
+from confir.arrays import TIE, Floats
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError
 from confir.measures.parsing import parse_measure
-from confir.order import TIE
 from confir.resampling.variance_components import mean_over_topics
 
 

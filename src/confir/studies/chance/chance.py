@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Floats, Integers, best_first, is_best
 from confir.data.formats.frames import build_frame
 from confir.data.result import (
     Columns,
@@ -34,7 +34,6 @@ from confir.number_text import (
     topic_counts_text,
     topics_text,
 )
-from confir.order import best_first, is_best
 
 # The name of a chance-corrected measure.
 CORRECTED = "{} (corrected)"

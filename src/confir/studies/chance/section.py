@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from confir.arrays import TIE
 from confir.errors import InvalidValueError, counted
 from confir.number_text import score_words
-from confir.order import TIE
 from confir.report.contents import Contents, MeasureContents
 from confir.report.sections import Scope, Section, Sentence
 from confir.studies.chance.chance import Chance

@@ -271,8 +271,8 @@ def _differences(
 def _variance(
     sample: DocumentReplicates, statistics: options.DocumentStatistics, baseline: str | None
 ) -> Answer:
+    from confir.arrays import best_first
     from confir.cli.answers import Answer
-    from confir.order import best_first
     from confir.studies.collection.collection_means import decompose_variance
     from confir.studies.collection.table import collection_variance_table, variance_note
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from confir.arrays import best_first
 from confir.data.sampling_designs.design import refuse_design
 from confir.errors import InvalidValueError
 from confir.measures.parsing import bounded_measures
 from confir.number_text import share_words
-from confir.order import best_first
 from confir.report.contents import Contents
 from confir.report.messages import isolated
 from confir.report.sections import Figure, Scope, Section, Sentence

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from confir.arrays import best_first, is_best
 from confir.data.table_columns import MEASURE_AND_RUN, Role, TableColumn
 from confir.errors import counted
 from confir.number_text import number_text, runs_differ_in_topics
-from confir.order import best_first, is_best
 from confir.report.result_table import records_table
 from confir.report.tables import Cell, Table, topics_column
 from confir.resampling.document_replicates import DocumentReplicates

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Floats, Integers, best_first
 from confir.errors import enumerate_names
 from confir.number_text import bracketed, score_words, signed_words
-from confir.order import best_first
 from confir.report.contents import Contents, MeasureContents
 from confir.report.messages import isolated
 from confir.report.page_data import level_key, shown

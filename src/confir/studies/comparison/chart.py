@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from confir.arrays import Booleans
+from confir.arrays import Booleans, best_first
 from confir.data.result import Record
 from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.number_text import p_text, topics_text
-from confir.order import best_first
 from confir.report.charts import (
     COLOURS,
     INK,

@@ -343,7 +343,7 @@ def _answer(
 
 def _among_teams(comparison: Comparison, teams: Mapping[str, str]) -> Comparison:
     """Return the pairs of the teams' best runs by the first measure, and those with the baseline."""
-    from confir.order import best_first
+    from confir.arrays import best_first
 
     best: dict[str, str] = {}
     for place in best_first(comparison.scores.mean()[:, 0]):

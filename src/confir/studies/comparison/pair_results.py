@@ -8,13 +8,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import TIE, Booleans, Floats, Integers
 from confir.data.result import Columns, Record, Result, Variable, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.measures.score_summary import ScoreSummary
 from confir.number_text import signed
-from confir.order import TIE
 from confir.studies.comparison.verdicts import OPPOSITE
 
 # Differences on topics that agree to so many decimals are equal up to rounding.

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arguments import as_choice
-from confir.arrays import Floats, Integers
+from confir.arrays import TIE, Floats, Integers
 from confir.intervals.simultaneous import monte_carlo_error, positive
-from confir.order import TIE
 from confir.parallel import run_in_threads
 from confir.resampling.sample import Knowledge
 from confir.studies.comparison.pairs import LEAST_TOPICS, MeanDifferences, Pairs, complete_topics

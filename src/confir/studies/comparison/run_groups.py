@@ -7,11 +7,10 @@ from string import ascii_lowercase
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Booleans, Floats, Integers, best_first
 from confir.data.result import Columns, Result, axis, columns_of, over, result
 from confir.data.scores import Scores
 from confir.measures.score_summary import ScoreSummary
-from confir.order import best_first
 from confir.studies.comparison.verdicts import OPPOSITE, Words
 
 

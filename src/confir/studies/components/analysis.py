@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import TIE, Floats, Integers
 from confir.intervals.interval import tail_probabilities
-from confir.order import TIE
 
 SYSTEMS, TOPICS, JUDGES, REPEATS = "systems", "topics", "judges", "repeats"
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from confir.arrays import TIE, is_best
 from confir.data.sampling_designs.judged_scores import as_judged
 from confir.errors import counted
 from confir.number_text import score_words
-from confir.order import TIE, is_best
 from confir.report.contents import Contents
 from confir.report.messages import isolated
 from confir.report.result_chart import chart
@@ -18,11 +18,9 @@ from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.studies.corrected_means.corrected_means import CorrectedMeans, correct_scores
 
 
-def _gather(scope: Scope) -> CorrectedMeans | None:
-    """Return the corrected means; None where there is one judge."""
+def _gather(scope: Scope) -> CorrectedMeans:
+    """Return the corrected means."""
     settings = scope.settings
-    if not scope.scores.corrected:
-        return None
     return correct_scores(
         as_judged(scope.scores.listed()),
         level=settings.level,
@@ -124,6 +122,7 @@ def _figures(contents: Contents, _: tuple[float, ...]) -> Iterator[Figure]:
 SECTION: Section[Contents] = Section(
     by_measure=False,
     gather=_gather,
+    kind="corrected",
     anchor="human",
     heading="Human and model judgements",
     meaning="A model's judgements can be systematically off, which more topics do not cure; human "

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from confir.arrays import best_first
 from confir.number_text import number_text
-from confir.order import best_first
 from confir.report.tables import Cell, Table
 from confir.studies.coverage.type_one_error import TypeOneError
 

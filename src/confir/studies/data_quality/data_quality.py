@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from confir.arguments import as_integers
-from confir.arrays import Floats, Integers
+from confir.arrays import Floats, Integers, best_first
 from confir.data.experiment import Experiment, as_experiment
 from confir.data.ranked_lists.held_lists import TopicLists
 from confir.data.ranked_lists.tied_lists import count_ties
@@ -25,7 +25,6 @@ from confir.data.result import (
 from confir.data.run import TiePrecision
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.errors import counted
-from confir.order import best_first
 from confir.studies.data_quality.sentences import (
     MANY_TIED,
     MUCH_UNJUDGED,

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import TIE, Booleans, Floats, Integers
 from confir.errors import counted, enumerate_names
-from confir.order import TIE
 
 if TYPE_CHECKING:
     from confir.studies.data_quality.data_quality import DataQuality

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from confir.arguments import as_generator, as_integer, as_level
-from confir.arrays import Floats, Integers
+from confir.arrays import TIE, Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.table_columns import Role, TableColumn, TableColumns
@@ -13,7 +13,6 @@ from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError, counted
 from confir.measures.score_sources import as_scores
-from confir.order import TIE
 from confir.resampling.clusters import Clusters
 from confir.resampling.kinds import needs
 from confir.resampling.replicates import Rng

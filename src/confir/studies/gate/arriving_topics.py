@@ -11,12 +11,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from confir.arguments import as_generator
-from confir.arrays import Floats
+from confir.arrays import TIE, Floats
 from confir.defaults import BASELINE, NO_FAMILY, SEED
 from confir.errors import InvalidValueError, UnsupportedMethodError, counted
 from confir.intervals.bounded import confidence_sequence
 from confir.measures.parsing import bounded_measures
-from confir.order import TIE
 from confir.resampling.kinds import require_knowledge
 from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge

@@ -10,9 +10,8 @@ from typing import Literal, NamedTuple, cast, get_args
 import numpy as np
 
 from confir.arguments import as_choice, invalid
-from confir.arrays import Integers
+from confir.arrays import TIE, Integers
 from confir.errors import InvalidValueError
-from confir.order import TIE
 from confir.studies.comparison.comparison import Comparison, Place
 from confir.studies.comparison.paired_tests import same_sign_p
 from confir.studies.comparison.verdict_words import difference_phrase, reason

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from confir.arguments import as_level
+from confir.arrays import TIE
 from confir.data.files import PathLike
 from confir.data.result import Record
 from confir.errors import InvalidValueError
 from confir.number_text import level_text
-from confir.order import TIE
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.gate.arriving_topics import Arrived, judge_arriving
 from confir.studies.gate.gate import Gate, GateRule, judge_gate

@@ -13,14 +13,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from confir.arguments import as_generator, as_level, check_replicates
-from confir.arrays import Floats, Integers
+from confir.arrays import TIE, Floats, Integers
 from confir.data.result import Record, Result, axis, constant, over, result
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError, TopicMismatchError
 from confir.intervals.interval import Limits
 from confir.intervals.standard_error import T
-from confir.order import TIE
 from confir.resampling.replicates import Rng, draw_topics
 from confir.resampling.topic_distribution import jackknife_distribution
 from confir.resampling.variance_components import mean_over_topics, spread

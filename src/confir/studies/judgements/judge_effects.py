@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Floats, Integers, best_first
 from confir.data.result import Record, Result, axis, constant, over, result
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
@@ -17,7 +17,6 @@ from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import DEFAULT_METHOD, METHODS
 from confir.number_text import number_text, percent, signed
-from confir.order import best_first
 from confir.resampling.statistics import STATISTICS
 from confir.resampling.topic_sample import TopicSample
 from confir.studies.comparison.compare import compare_runs

@@ -6,8 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
-from confir.order import TIE
+from confir.arrays import TIE, Floats, Integers
 
 # 1, 0 and -1, in a byte each.
 Signs: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[np.int8]]

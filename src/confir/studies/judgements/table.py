@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from confir.arrays import TIE
 from confir.data.result import Record
 from confir.errors import counted, enumerate_names
 from confir.number_text import difference_text, number_text, percent, share_text, signed
-from confir.order import TIE
 from confir.report.tables import Cell, Table
 from confir.studies.judgements.grade_agreement import GradeAgreement, pair_note
 from confir.studies.judgements.judge_effects import GAINS, LOSES

@@ -12,11 +12,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import TIE, Booleans, Floats, Integers
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError
 from confir.measures.parsing import bounded_measures
-from confir.order import TIE
 from confir.resampling.cluster_distribution import summed_df
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.normal_draws import draw_normal_means

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from confir.arguments import as_choice, as_flag, as_generator, as_level, as_text, check_replicates
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Booleans, Floats, Integers, best_first
 from confir.data.experiment import on_its_scheduler
 from confir.data.scores import Scores
 from confir.defaults import LEVEL, REPLICATES, SEED
@@ -22,7 +22,6 @@ from confir.intervals.interval import Interval, Limits
 from confir.intervals.simultaneous import borderline_decisions, is_significant
 from confir.measures.parsing import bounded_measures
 from confir.measures.score_summary import ScoreSummary
-from confir.order import best_first
 from confir.resampling.replicates import Rng
 from confir.resampling.sample import Sample
 from confir.studies.best.best_runs import BestRuns, best_of_pairs

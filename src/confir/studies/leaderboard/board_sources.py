@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from confir.arguments import as_choice
+from confir.arrays import TIE
 from confir.data.experiment import Experiment
 from confir.data.run_scores import RunScores
 from confir.data.sampling_designs.design import Datasets as DatasetSampling
@@ -25,7 +26,6 @@ from confir.errors import (
 from confir.measures.evaluation import evaluate
 from confir.measures.parsing import canonical_name
 from confir.measures.score_sources import as_run_scores, as_scores
-from confir.order import TIE
 from confir.studies.leaderboard.joined_datasets import (
     INCOMPLETE,
     MODEL,

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from confir.arrays import Floats, Integers
+from confir.arrays import TIE, Floats, Integers
 from confir.data.sampling_designs.design import Design
 from confir.data.scores import Scores
 from confir.intervals.interval import Limits
-from confir.order import TIE
 from confir.resampling.cluster_distribution import Ratios
 from confir.resampling.clusters import Clusters, cluster_counts
 from confir.resampling.kinds import as_sample

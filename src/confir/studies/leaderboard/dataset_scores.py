@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from confir.arrays import best_first
 from confir.data.sampling_designs.design import read_dataset_designs
 from confir.data.scores import Scores
 from confir.errors import (
@@ -17,7 +18,6 @@ from confir.errors import (
     enumerate_names,
 )
 from confir.measures.score_summary import ScoreSummary
-from confir.order import best_first
 
 
 class DatasetScores(NamedTuple):

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from confir.arrays import Floats
+from confir.arrays import TIE, Floats
 from confir.data.tables.input_table import encode_ids
 from confir.data.votes import Votes
 from confir.errors import InvalidValueError
 from confir.measures.score_sources import as_run_scores, as_scores
-from confir.order import TIE
 from confir.studies.leaderboard.board_sources import one_measure
 
 

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Booleans, Floats, Integers, best_first
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.errors import counted, enumerate_names
 from confir.number_text import number_text
-from confir.order import best_first
 
 # Decimals of numbers in sentences.
 _SAID_DECIMALS = 3

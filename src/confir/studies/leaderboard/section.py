@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from confir.arrays import is_best
 from confir.errors import counted
 from confir.number_text import percent
-from confir.order import is_best
 from confir.report.contents import Contents, MeasureContents
 from confir.report.messages import isolated
 from confir.report.sections import Figure, Scope, Section, Sentence
@@ -20,7 +20,7 @@ from confir.studies.leaderboard.table import mean_cells
 
 
 def _gather(scope: Scope) -> Leaderboard | None:
-    """Return the leaderboard; None where topics are of no datasets."""
+    """Return the leaderboard; None where there is one dataset."""
     settings = scope.settings
     if len(scope.scores.datasets) < 2:
         return None
@@ -89,6 +89,7 @@ def _methods(contents: Contents) -> Iterator[Sentence]:
 SECTION: Section[MeasureContents] = Section(
     by_measure=True,
     gather=_gather,
+    kind="datasets",
     anchor="datasets",
     heading="Every dataset",
     meaning="A run that leads on average may lead on few datasets.",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from confir.arrays import is_best
 from confir.errors import counted
 from confir.number_text import difference_text, number_text, p_text
-from confir.order import is_best
 from confir.report.tables import AnswerPart, Cell, Table
 from confir.studies.best.table import BORDERLINE_SET, ruled_out_sentence, set_text
 from confir.studies.leaderboard.leaderboard import Leaderboard

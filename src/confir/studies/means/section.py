@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from confir.arrays import is_best, ranks_by_mean
 from confir.data.common_topics import LEAST_COMMON_TOPICS
 from confir.errors import counted, enumerate_names
 from confir.intervals.confidence_intervals import confidence_interval
@@ -20,7 +21,6 @@ from confir.number_text import (
     score_words,
     topics_text,
 )
-from confir.order import is_best, ranks_by_mean
 from confir.report.contents import Contents, MeasureContents
 from confir.report.messages import NAMES_SHOWN, isolated, joined_names
 from confir.report.page_data import level_key, shown

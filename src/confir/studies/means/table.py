@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from confir.arrays import Integers
+from confir.arrays import TIE, Integers, best_first
 from confir.data.scores import Scores
 from confir.errors import enumerate_names
 from confir.intervals.interval import Interval, name_methods
 from confir.number_text import number_text, percent, topics_text
-from confir.order import TIE, best_first
 from confir.report.tables import Cell, RowBeside, Table, best_runs, topics_column
 
 # What bold means.

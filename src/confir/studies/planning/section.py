@@ -8,11 +8,11 @@ from typing import cast
 
 import numpy as np
 
+from confir.arrays import TIE
 from confir.data.result import Record
 from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.errors import DegenerateSampleWarning, InvalidValueError, counted
 from confir.number_text import count_words, p_words, percent, signed_words
-from confir.order import TIE
 from confir.report.contents import Contents
 from confir.report.messages import isolated
 from confir.report.sections import Scope, Section

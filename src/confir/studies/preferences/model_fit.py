@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import TIE, Booleans, Floats, Integers
 from confir.measures.strengths import Strengths
-from confir.order import TIE
 
 SIMULATIONS = 999
 

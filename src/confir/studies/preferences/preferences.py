@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from confir.arguments import as_choice, as_level, as_seed
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Booleans, Floats, Integers, best_first
 from confir.data.result import Record, Result, axis, constant, over, result
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, REPLICATES, SEED
@@ -21,7 +21,6 @@ from confir.intervals.interval import Limits
 from confir.intervals.method_list import find_method
 from confir.measures.strengths import Strengths, fit_strengths
 from confir.number_text import percent
-from confir.order import best_first
 from confir.resampling.kinds import as_sample
 from confir.resampling.replicates import Rng, shared_draws
 from confir.studies.best.best_runs import BestRuns, best_of_pairs, mean_limits

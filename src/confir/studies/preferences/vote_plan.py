@@ -14,14 +14,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from confir.arguments import as_choice, as_level, as_power, as_real
-from confir.arrays import Floats, Integers
+from confir.arrays import TIE, Floats, Integers
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.defaults import DEFAULT_POWER, LEVEL
 from confir.errors import InvalidValueError
 from confir.measures.strengths import Strengths, fit_strengths
 from confir.number_text import number_text, percent
-from confir.order import TIE
 
 # More votes are no plan.
 _MOST_VOTES = 10**12

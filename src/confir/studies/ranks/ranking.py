@@ -10,7 +10,7 @@ from typing import overload
 import numpy as np
 
 from confir.arguments import as_level, as_levels
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Booleans, Floats, Integers, ranks_by_mean
 from confir.data.chart_marks import FIRST, IntervalChart, Mark, Tip, dot, numbers, texts
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, axis, constant, over, result
@@ -21,7 +21,6 @@ from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.number_text import percent, topics_text
-from confir.order import ranks_by_mean
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import needs
 from confir.resampling.replicates import Rng

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from confir.arguments import as_flag, as_function, as_integer, as_level
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import TIE, Booleans, Floats, Integers, best_first, ranks_by_mean
 from confir.data.chart_marks import LIMITS_LINE, IntervalChart, dot, numbers, texts
 from confir.data.experiment import Experiment, as_experiment
 from confir.data.files import PathLike
@@ -29,7 +29,6 @@ from confir.intervals.method_list import DEFAULT_METHOD
 from confir.measures.evaluation import chosen_measures, score_lists
 from confir.measures.lists_and_scores import with_usable_scores
 from confir.number_text import limits_text, number_text, percent, share_text, topics_text
-from confir.order import TIE, best_first, ranks_by_mean
 from confir.parallel import Progress
 from confir.studies.judgements.leaderboards import correlate_leaderboards
 from confir.studies.reusability.contributions import (

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from confir.arrays import Floats
+from confir.arrays import Floats, best_first
 from confir.data.result import Record
 from confir.number_text import percent
-from confir.order import best_first
 from confir.report.charts import (
     COLOURS,
     import_altair,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import TIE, Floats, Integers, clipped_logit
 from confir.data.result import (
     Columns,
     Record,
@@ -22,8 +22,6 @@ from confir.data.result import (
 from confir.errors import InvalidValueError
 from confir.intervals.method_list import METHODS
 from confir.intervals.standard_error import two_sided_normal
-from confir.order import TIE
-from confir.resampling.statistics import clipped_logit
 from confir.studies.collection.collection_means import MEAN_METHODS, CollectionMeans
 
 HALVES = ("A", "B")

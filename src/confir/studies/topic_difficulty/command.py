@@ -46,8 +46,8 @@ def topics_command(
     - `confir topics qrels.txt runs/ -m AP --run bm25`
     - `confir topics qrels.txt runs/ -m AP -q -o topics.csv`
     """
+    from confir.arrays import best_first
     from confir.cli.answers import Answer
-    from confir.order import best_first
     from confir.report.result_table import result_table
     from confir.studies.topic_difficulty.table import overview_table
     from confir.studies.topic_difficulty.topic_difficulty import describe_topics

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from confir.arrays import TIE
 from confir.errors import counted, enumerate_names
 from confir.number_text import number_text, percent
-from confir.order import TIE
 from confir.report.contents import Contents, MeasureContents
 from confir.report.messages import isolated
 from confir.report.page_data import in_full

@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from confir.arrays import Floats
+from confir.arrays import TIE, Floats, best_first
 from confir.data.table_columns import Role, TableColumn
-from confir.order import TIE, best_first
 from confir.report.result_table import records_table
 from confir.report.tables import Table
 from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty

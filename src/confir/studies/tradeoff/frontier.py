@@ -9,13 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import TIE, Booleans, Floats, Integers, best_first
 from confir.data.scores import Scores
 from confir.data.tables.cost_files import Cost
 from confir.errors import UnsupportedMethodError, collect_warnings
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.simultaneous import ComparisonFamily
-from confir.order import TIE, best_first
 from confir.resampling.kinds import as_sample
 from confir.resampling.pair_draws import BorrowedVariance, median_variance
 from confir.resampling.replicates import FURTHER, can_draw_further

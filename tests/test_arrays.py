@@ -1,9 +1,9 @@
-"""Order of records: best first, missing values last, equality up to rounding error."""
+"""Order of numbers: highest first, missing values last, equality up to rounding error."""
 
 import numpy as np
 import pytest
 
-from confir.order import best_first, is_best
+from confir.arrays import best_first, is_best
 
 NAN = float("nan")
 
