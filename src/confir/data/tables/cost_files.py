@@ -35,11 +35,14 @@ class Cost(NamedTuple):
         By run, and by topic where it varies: run → topic → cost; topic None for a constant one.
     source
         Where it comes from, for messages.
+    lines
+        Line of the first cost of each run, where it comes from lines.
     """
 
     name: str
     values: dict[str, dict[str | None, float]]
     source: str
+    lines: dict[str, int]
 
     @property
     def constant(self) -> bool:
@@ -54,7 +57,8 @@ class Cost(NamedTuple):
         """Return the costs: runs of a constant cost, else topics × runs; raise where one lacks."""
         for run in self.values:
             if run not in runs:
-                raise UnknownNameError(f"run with {self.name} in {self.source}", run, runs)
+                place = f"{self.source}:{self.lines[run]}" if run in self.lines else self.source
+                raise UnknownNameError(f"run with {self.name} in {place}", run, runs)
         lacking = [run for run in runs if run not in self.values]
         if lacking:
             raise InvalidValueError(
@@ -87,7 +91,7 @@ def read_costs(source: CostSource) -> list[Cost]:
         values: dict[str, dict[str | None, float]] = {
             str(run): {None: _checked(run, value)} for run, value in source.items()
         }
-        return [Cost("cost", values, "costs")]
+        return [Cost("cost", values, "costs", {})]
     if isinstance(source, str) and not source:
         raise invalid("costs", source, "a table of costs")
     if isinstance(source, str | os.PathLike) or has_columns(source):
@@ -140,12 +144,15 @@ def _column(
         numbers >= 0, numbers, lambda row: f"{name} of run {runs[row]!r}", "a number of 0 or more"
     )
     values: dict[str, dict[str | None, float]] = {}
+    lines: dict[str, int] = {}
     for row, (run, topic) in enumerate(zip(runs, topics, strict=True)):
         own = values.setdefault(run, {})
         if topic in own:
             where = "" if topic is None else f" on topic {topic!r}"
             raise table.error(f"a second {name} of run {run!r}{where}; expected one", row)
         own[topic] = float(numbers[row])
+        if table.unit == "line":
+            lines.setdefault(run, int(table.lines[row]))
     if not values:
         raise FormatError("no rows; expected the cost of every run", path=table.source)
-    return Cost(name, values, table.source)
+    return Cost(name, values, table.source, lines)
