@@ -36,13 +36,13 @@ class Cost(NamedTuple):
     source
         Where it comes from, for messages.
     lines
-        Line of the first cost of each run, where it comes from lines.
+        Line of the first cost of each run; None where it does not come from lines.
     """
 
     name: str
     values: dict[str, dict[str | None, float]]
     source: str
-    lines: dict[str, int]
+    lines: Mapping[str, int] | None = None
 
     @property
     def constant(self) -> bool:
@@ -57,7 +57,8 @@ class Cost(NamedTuple):
         """Return the costs: runs of a constant cost, else topics × runs; raise where one lacks."""
         for run in self.values:
             if run not in runs:
-                place = f"{self.source}:{self.lines[run]}" if run in self.lines else self.source
+                line = (self.lines or {}).get(run)
+                place = self.source if line is None else f"{self.source}:{line}"
                 raise UnknownNameError(f"run with {self.name} in {place}", run, runs)
         lacking = [run for run in runs if run not in self.values]
         if lacking:
@@ -91,7 +92,7 @@ def read_costs(source: CostSource) -> list[Cost]:
         values: dict[str, dict[str | None, float]] = {
             str(run): {None: _checked(run, value)} for run, value in source.items()
         }
-        return [Cost("cost", values, "costs", {})]
+        return [Cost("cost", values, "costs")]
     if isinstance(source, str) and not source:
         raise invalid("costs", source, "a table of costs")
     if isinstance(source, str | os.PathLike) or has_columns(source):
