@@ -379,6 +379,13 @@ def write_means(path, runs=25):
     return path
 
 
+def test_means_given_twice_are_those_of_a_dataset(confir_command, tmp_path):
+    table = tmp_path / "means.csv"
+    table.write_text("dataset,a,b\nd1,0.1,0.2\nd1,0.1,0.3\nd2,0.1,0.2\n")
+    refused = confir_command("leaderboard", "--means", table).err
+    assert "means.csv:3: a second score of run 'a', measure 'score', dataset 'd1'" in refused
+
+
 def test_a_leaderboard_chooses_runs_and_rows(confir_command, tmp_path):
     table = write_means(tmp_path / "means.csv")
     given = ("leaderboard", "--means", table, "--replicates", "99", "--quiet")

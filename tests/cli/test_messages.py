@@ -44,6 +44,13 @@ def test_a_folder_of_folders_of_datasets_is_named(confir_command, boards):
     assert boards.exists()
 
 
+def test_a_folder_of_runs_without_qrels_says_that_they_lack(confir_command, boards):
+    (boards / "boards" / "one" / "qrels.txt").unlink()
+    refused = confir_command("leaderboard", "boards/one", "boards/two").err
+    assert "this looks like a run" in refused
+    assert "if these are runs, a qrels file (qrels*) in boards/one" in refused
+
+
 @pytest.mark.usefixtures("boards")
 def test_a_pattern_means_the_folders_of_datasets(confir_command):
     by_name = confir_command("leaderboard", "boards/one", "boards/two", "--format", "csv")

@@ -139,7 +139,7 @@ def test_a_table_of_one_topic_is_an_error(confir_command, tmp_path):
     table.write_text("run,measure,topic,score\na,AP,1,0.5\n")
     outcome = confir_command("simulate", "--scores", table, "-o", tmp_path / "x.csv")
     assert outcome.code == 2
-    assert "run 'a' has 1 scores by AP" in outcome.err
+    assert "run 'a' has 1 score by AP" in outcome.err
     assert not (tmp_path / "x.csv").exists()
 
 

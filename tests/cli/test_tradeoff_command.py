@@ -64,7 +64,7 @@ def test_costs_of_runs_that_are_not_selected_do_not_matter(confir_command, files
             "run,price\nbm25,1\ndense,\ntfidf,3\n",
             "costs.csv:3: the price of run 'dense' is missing",
         ),
-        ("run,price\nbm25,1\ndens,2\ntfidf,3\n", "'dens'; did you mean dense"),
+        ("run,price\nbm25,1\ndens,2\ntfidf,3\n", "costs.csv:3 'dens'; did you mean dense"),
         ("run,price\nbm25,1\ndense,2\n", "no price of tfidf"),
         ("price\n1\n", "no column of runs"),
     ],

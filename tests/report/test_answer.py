@@ -20,6 +20,7 @@ from confir.report.sections import MOST_FINDINGS, answer_sentences, conclusions
 from confir.report.tables import Cell
 from confir.studies.best.best_runs import find_best
 from confir.studies.comparison.compare import compare_runs
+from confir.studies.leaderboard.board_sources import board_scores
 from confir.studies.means.board import board_table
 from confir.studies.planning.planning import plan_topics
 from confir.studies.ranks.ranking import rank_runs
@@ -148,6 +149,24 @@ def test_two_runs_are_compared_in_a_sentence_the_better_one_first():
     assert f"95% CI [{low:+.3f}, {high:+.3f}], p = .".replace("-", "−") in unclear
 
 
+def test_headlines_have_minus_signs_and_say_what_datasets_conclusions_are_about():
+    scores = scores_of(0.5, 0.5, spread=0.3, measures=("gain",))
+    below = replace(scores, values=scores.values - 0.9, inside=())
+    assert re.search(r"gain, −0\.\d{3} \(95% .* \[−0\.\d{3}, −0\.\d{3}\]\); each", answer(below)[0])
+    datasets = board_scores(scores_of(0.5, 0.5, spread=0.3), None, None, "error")
+    assert answer(datasets)[0].endswith(
+        "each of the 2 runs may be the best on datasets like these."
+    )
+
+
+def test_an_interval_of_a_headline_that_is_simultaneous_is_called_so():
+    settings = replace(FAST, baseline="run0")
+    said = answer_sentences(
+        gather_contents(scores_of(0.5, 0.52, 0.54, spread=0.3), settings=settings)
+    )
+    assert any(", simultaneous 95% CI [" in one for one in said)
+
+
 def test_one_run_is_not_compared():
     sentences = answer(scores_of(0.5))
     assert sentences[0].startswith("run0 has a mean AP of 0.")
@@ -169,7 +188,7 @@ def test_a_shared_first_place_is_said():
     same = Scores(scores.topics, scores.runs, scores.measures, scores.values[:, [0, 0]])
     sentences = answer(same)
     assert sentences[0].startswith("run0 and run1 have the highest AP, 0.")
-    assert sentences[1] == "run1 and run0 are identical in AP."
+    assert sentences[1] == "run0 and run1 are identical in AP."
 
 
 def test_other_measures_agree_or_favour_others():

@@ -252,7 +252,7 @@ def test_a_constant_pilot_plans_nothing(pilot):
     ("options", "error", "message"),
     [
         ({"family": "baseline"}, InvalidValueError, "needs a baseline"),
-        ({"difference": 0.1}, InvalidValueError, "needs a baseline"),
+        ({"difference": 0.1}, InvalidValueError, "needs a baseline.*--baseline RUN"),
         ({"half_width": 0.1, "topics": 9}, InvalidValueError, "several goals"),
         ({"half_width": 0.0}, InvalidValueError, "half width is 0.0; expected a number above 0"),
         ({"baseline": "run0", "difference": -1.0}, InvalidValueError, "difference is -1.0"),

@@ -35,11 +35,14 @@ class Cost(NamedTuple):
         By run, and by topic where it varies: run → topic → cost; topic None for a constant one.
     source
         Where it comes from, for messages.
+    lines
+        Line of the first cost of each run; None where it does not come from lines.
     """
 
     name: str
     values: dict[str, dict[str | None, float]]
     source: str
+    lines: Mapping[str, int] | None = None
 
     @property
     def constant(self) -> bool:
@@ -54,7 +57,9 @@ class Cost(NamedTuple):
         """Return the costs: runs of a constant cost, else topics × runs; raise where one lacks."""
         for run in self.values:
             if run not in runs:
-                raise UnknownNameError(f"run with {self.name} in {self.source}", run, runs)
+                line = (self.lines or {}).get(run)
+                place = self.source if line is None else f"{self.source}:{line}"
+                raise UnknownNameError(f"run with {self.name} in {place}", run, runs)
         lacking = [run for run in runs if run not in self.values]
         if lacking:
             raise InvalidValueError(
@@ -140,12 +145,15 @@ def _column(
         numbers >= 0, numbers, lambda row: f"{name} of run {runs[row]!r}", "a number of 0 or more"
     )
     values: dict[str, dict[str | None, float]] = {}
+    lines: dict[str, int] = {}
     for row, (run, topic) in enumerate(zip(runs, topics, strict=True)):
         own = values.setdefault(run, {})
         if topic in own:
             where = "" if topic is None else f" on topic {topic!r}"
             raise table.error(f"a second {name} of run {run!r}{where}; expected one", row)
         own[topic] = float(numbers[row])
+        if table.unit == "line":
+            lines.setdefault(run, int(table.lines[row]))
     if not values:
         raise FormatError("no rows; expected the cost of every run", path=table.source)
-    return Cost(name, values, table.source)
+    return Cost(name, values, table.source, lines)

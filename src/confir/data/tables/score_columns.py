@@ -91,10 +91,10 @@ class ScoreEntries(NamedTuple):
         run, measure, topic = (ids.names[ids.codes[entry]] for ids in self[:3])
         return run, measure, topic
 
-    def describe(self, entry: int) -> str:
-        """Return whose score an entry is, in words."""
+    def describe(self, entry: int, unit: str = "topic") -> str:
+        """Return whose score an entry is, in words; ``unit`` is what topics are called."""
         run, measure, topic = self.names(entry)
-        return f"run {run!r}, measure {measure!r}, topic {topic!r}"
+        return f"run {run!r}, measure {measure!r}, {unit} {topic!r}"
 
     def to_scores(self) -> Scores:
         """Return the table of all entries, none of which repeats another; others are NaN."""

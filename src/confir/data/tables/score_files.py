@@ -266,8 +266,13 @@ def scores_from_table(
     run: str | None = None,
     measure: str | None = None,
     roles: ColumnRoles | None = None,
+    *,
+    unit: str = "topic",
 ) -> Scores:
-    """Return the scores in one table; where an entry is there twice, say on which lines."""
+    """Return the scores in one table; where an entry is there twice, say on which lines.
+
+    ``unit`` is what topics are called in messages.
+    """
     if roles is None and are_means(table.header):
         raise table.header_error(
             "means with their errors, of which intervals alone follow; this needs scores of single topics: "
@@ -284,7 +289,7 @@ def scores_from_table(
     if repetition:
         second, first = (entry % len(table) for entry in repetition)
         raise table.error(
-            f"a second score of {entries.describe(repetition[0])} (the first: "
+            f"a second score of {entries.describe(repetition[0], unit)} (the first: "
             f"{table.describe_row(first)}); expected one",
             second,
         )

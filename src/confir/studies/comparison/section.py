@@ -167,7 +167,7 @@ def _why(contents: Contents) -> str:
 
 def _one_pair(comparison: Comparison) -> str:
     """Return how the two runs of a page differ, the better one first."""
-    turned = float(comparison.difference[0, 0]) < 0.0
+    turned = float(comparison.difference[0, 0]) <= 0.0
     one = comparison.decision(Place(0, 0, 0), turned=turned).named(isolated)
     return decision_sentence(one, comparison.measures[0], brief=True)
 

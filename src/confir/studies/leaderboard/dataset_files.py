@@ -228,7 +228,7 @@ def read_dataset_table(path: str, column: str, *, held: bool = False) -> Dataset
         )
     rest = _without(table, place)
     if rest.find("topic") is None:
-        return DatasetScores((scores_from_table(_as_topics(table, place)),))
+        return DatasetScores((scores_from_table(_as_topics(table, place), unit="dataset"),))
     ids = table.ids(place)
     parts = (scores_from_table(rest.where(ids.codes == code)) for code in range(len(ids.names)))
     return DatasetScores(tuple(parts), tuple(ids.names))
@@ -267,7 +267,7 @@ def _read_means(given: Sequence[str], column: str) -> Scores:
         raise table.header_error(
             "columns of datasets and of topics; expected means of datasets, or the table without --means"
         )
-    return scores_from_table(_as_topics(table, place))
+    return scores_from_table(_as_topics(table, place), unit="dataset")
 
 
 def _result_files(path: str) -> list[str]:

@@ -131,11 +131,12 @@ def _headline(contents: MeasureContents, level: float) -> str:
     name, measure = isolated(runs[order[0]]), contents.measure
     if math.isnan(mean):
         return f"No run has a score by {measure}."
-    size, counts = score_words(mean), interval.topics.reshape(-1)
+    size, counts = score_words(mean).replace("-", "−"), interval.topics.reshape(-1)
     if runs_differ_in_topics(counts[:, None]).any():
         size += f" over its {counted(int(counts[order[0]]), 'topic')}"
     if not (math.isnan(low) or math.isnan(high)):
-        size += f" ({percent(level)} confidence interval {limits_words(low, high)})"
+        limits = limits_words(low, high).replace("-", "−")
+        size += f" ({percent(level)} confidence interval {limits})"
     where = _where_compared(contents)
     if len(runs) == 1:
         over = topics_text(counts, contents.scores.model_topics)
@@ -149,10 +150,12 @@ def _headline(contents: MeasureContents, level: float) -> str:
         return f"{led}."
     best: BestRuns = contents["best"].at[level]
     members, scored = int(best.in_set[:, 0].sum()), int((best.topics[:, 0] > 0).sum())
+    board = contents["leaderboard"]
+    about = "" if board is None else f" on {board.about}"
     if members == 1:
-        return f"{led}, and is the best of the {scored:,} runs."
+        return f"{led}, and is the best of the {scored:,} runs{about}."
     which = f"{members:,}" if members < scored else "each"
-    return f"{led}; {which} of the {scored:,} runs may be the best."
+    return f"{led}; {which} of the {scored:,} runs may be the best{about}."
 
 
 def _where_compared(contents: MeasureContents) -> str:
