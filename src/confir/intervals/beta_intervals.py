@@ -80,11 +80,7 @@ def calibrated_beta_interval(distribution: SamplingDistribution, level: float) -
     tail, _ = tail_probabilities(min(level, highest))
     sample = replace(distribution, skewness=sample_skewness(distribution))
     rows = table.rows(sample.count, dispersion(distribution), tail)
-    limits = inverted_limits(sample, table.logits, rows, tail)
-    # As in `beta-logit`, or less where the sum of the scores hardly varies.
-    of_sum = sample.count * sample.require("se") / NEARLY_EQUAL_SUM
-    of_sum *= np.maximum(1.0, sample.count / _TWENTY_TOPICS)
-    share = np.minimum(spread_share(distribution), of_sum)
+    limits, share = inverted_limits(sample, table.logits, rows, tail), share_of_test(distribution)
     if (share < 1.0).any():
         limits = pass_into_equal_scores(limits, distribution, level, share)
     if level <= highest:
@@ -232,6 +228,17 @@ def equal_scores_limits(distribution: SamplingDistribution, level: float) -> Lim
     n = np.where(distribution.count > 1, distribution.count, np.nan)
     rest = tail ** (1.0 / n)
     return Limits(distribution.estimate * rest, 1.0 - (1.0 - distribution.estimate) * rest)
+
+
+def share_of_test(distribution: SamplingDistribution) -> Floats:
+    """Return how much the limits of the test count: 1 unless scores are nearly equal.
+
+    As in `beta-logit`, or less where the sum of the scores hardly varies.
+    """
+    count, se = distribution.count, distribution.require("se")
+    of_sum = count * se / NEARLY_EQUAL_SUM * np.maximum(1.0, count / _TWENTY_TOPICS)
+    share: Floats = np.minimum(spread_share(distribution), of_sum)
+    return share
 
 
 SKEWNESS_CORRECTED = Use(
