@@ -104,7 +104,7 @@ def evidence(one: Decision, *, brief: bool = False) -> str:
     write = signed_words if brief else _signed
     parts = [write(one.difference)]
     if one.has_interval:
-        parts.append(_simultaneous(one) + _interval(one, "CI", write))
+        parts.append(_interval(one, "CI", write))
     if not math.isnan(one.p):
         several = one.pairs > 1 and one.correction != "none"
         identical = one.constant and one.direction == 0  # which is not tested
@@ -122,7 +122,7 @@ def difference_phrase(one: Decision) -> str:
     difference = f"difference {signed(one.difference)}"
     if not one.has_interval:
         return difference
-    return f"{difference}, {_simultaneous(one)}{_interval(one, 'interval', signed)}"
+    return f"{difference}, {_interval(one, 'interval', signed)}"
 
 
 def difference_and_verdict(one: Decision) -> str:
@@ -135,13 +135,11 @@ def _signed(value: float) -> str:
     return signed(value, SENTENCE_DECIMALS)
 
 
-def _simultaneous(one: Decision) -> str:
-    return "simultaneous " if one.family != NO_FAMILY and one.pairs > 1 else ""
-
-
 def _interval(one: Decision, name: str, write: Callable[[float], str]) -> str:
-    """Return level and limits, with what the interval is called."""
-    return f"{level_text(one.level)} {name} {bracketed(write(one.low), write(one.high), one.open)}"
+    """Return level and limits, with what the interval is called, and whether it is simultaneous."""
+    several = one.family != NO_FAMILY and one.pairs > 1
+    limits = bracketed(write(one.low), write(one.high), one.open)
+    return f"{'simultaneous ' * several}{level_text(one.level)} {name} {limits}"
 
 
 def reason(one: Decision) -> str:
