@@ -140,7 +140,7 @@ def _check_imports(path):
             continue
         other = _part(name.removeprefix("confir."))
         if own in GROUND:
-            below = {"errors", "arrays", "arguments", "cores", "order", "scheduler"}
+            below = {"errors", "arrays", "arguments", "cores", "scheduler"}
             below |= {"stored_results", "whole_files"}
             assert other in below - {own}, f"{path} imports {name}"
         elif other not in GROUND and not (other == "report" and _in_display(around)):

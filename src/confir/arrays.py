@@ -6,8 +6,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from confir.defaults import LOGIT_EPSILON
-
 # As numpy.typing.NDArray spells them; importing that takes longer than all of this package.
 Floats: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[np.float64]]
 Integers: TypeAlias = np.ndarray[tuple[Any, ...], np.dtype[np.int64]]
@@ -68,8 +66,3 @@ def inverse_logit(value: Floats) -> Floats:
     with np.errstate(over="ignore"):
         probability: Floats = 1.0 / (1.0 + np.exp(-value))
     return probability
-
-
-def clipped_logit(score: Floats, epsilon: float = LOGIT_EPSILON) -> Floats:
-    """Return the logit of a score, clipped to [epsilon, 1 - epsilon]."""
-    return logit(np.clip(score, epsilon, 1.0 - epsilon))

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from scipy import stats
 
-from confir.arrays import clipped_logit
 from confir.data.ids import Docids
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
@@ -32,6 +31,7 @@ from confir.resampling.document_kernels import (
 from confir.resampling.kinds import against
 from confir.resampling.list_resampling import Drawing, PreparedLists
 from confir.resampling.replicate_scores import ReplicateScorer
+from confir.resampling.statistics import clipped_logit
 from reference.plain_measures import plain_score
 from strategies import VARIANTS, collections, examples
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from confir.arguments import as_real
-from confir.arrays import Floats, clipped_logit, inverse_logit, logit
+from confir.arrays import Floats, inverse_logit, logit
 from confir.defaults import LOGIT_EPSILON
 from confir.errors import UnsupportedMethodError
 from confir.intervals.interval import Limits
@@ -20,6 +20,7 @@ from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.kinds import require_knowledge
 from confir.resampling.sample import Knowledge
+from confir.resampling.statistics import clipped_logit
 from confir.resampling.variance_components import spread
 
 

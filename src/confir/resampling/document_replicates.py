@@ -9,13 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from confir.arguments import as_choice
-from confir.arrays import Booleans, Floats, Integers, clipped_logit
+from confir.arrays import Booleans, Floats, Integers
 from confir.data.run_scores import RunScores
 from confir.data.scores import Scores
 from confir.defaults import LOGIT_EPSILON
 from confir.measures.parsing import bounded_measures
 from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.statistics import SUMMARIES, Transform
+from confir.resampling.statistics import SUMMARIES, Transform, clipped_logit
 from confir.resampling.variance_components import VarianceComponents, spread
 
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from confir.arrays import Floats, clipped_logit, logit
+from confir.arrays import Floats, logit
+from confir.defaults import LOGIT_EPSILON
 
 GEOMETRIC_FLOOR = 1e-5  # as in trec_eval: a score of 0 does not make the geometric mean 0
 
@@ -37,6 +38,11 @@ class Summary:
     forward: Transform
     back: Transform
     slope: Transform
+
+
+def clipped_logit(score: Floats, epsilon: float = LOGIT_EPSILON) -> Floats:
+    """Return the logit of a score, clipped to [epsilon, 1 - epsilon]."""
+    return logit(np.clip(score, epsilon, 1.0 - epsilon))
 
 
 def _floored_log(score: Floats) -> Floats:

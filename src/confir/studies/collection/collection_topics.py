@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from confir.arguments import as_flag, as_level
-from confir.arrays import Booleans, Floats, Integers, clipped_logit
+from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, LOGIT_EPSILON
@@ -30,6 +30,7 @@ from confir.measures.measure_list import MEASURES
 from confir.measures.parsing import parse_measure
 from confir.number_text import percent
 from confir.resampling.document_replicates import DocumentReplicates
+from confir.resampling.statistics import clipped_logit
 
 
 @result

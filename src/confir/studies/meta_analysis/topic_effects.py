@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from confir.arguments import as_choice, as_reals
-from confir.arrays import Floats, clipped_logit
+from confir.arrays import Floats
 from confir.data.tables.effect_files import EffectTable, Group
 from confir.defaults import LEVEL, LOGIT_EPSILON
 from confir.errors import InvalidValueError, UnknownNameError
@@ -23,6 +23,7 @@ from confir.intervals.standard_error import two_sided_normal
 from confir.resampling.document_replicates import DocumentReplicates, transform_of
 from confir.resampling.kinds import require_knowledge
 from confir.resampling.sample import Knowledge
+from confir.resampling.statistics import clipped_logit
 from confir.resampling.variance_components import spread
 from confir.studies.collection.collection_differences import PAIRINGS, Pairing
 from confir.studies.collection.collection_topics import summarise_topics

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confir.arrays import TIE, Floats, Integers, clipped_logit
+from confir.arrays import TIE, Floats, Integers
 from confir.data.result import (
     Columns,
     Record,
@@ -22,6 +22,7 @@ from confir.data.result import (
 from confir.errors import InvalidValueError
 from confir.intervals.method_list import METHODS
 from confir.intervals.standard_error import two_sided_normal
+from confir.resampling.statistics import clipped_logit
 from confir.studies.collection.collection_means import MEAN_METHODS, CollectionMeans
 
 HALVES = ("A", "B")
