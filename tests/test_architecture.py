@@ -21,7 +21,6 @@ GROUND = (
     "arrays",
     "arguments",
     "cores",
-    "order",
     "compilation",
     "control_characters",
     "defaults",
