@@ -158,7 +158,9 @@ def share_text(share: float, decimals: int = 1) -> str:
 
 def share_words(share: float) -> str:
     """Return a share for a sentence, as a whole percentage: ``59%``, ``less than 1%``."""
-    return "less than 1%" if 0.0 < share < 0.005 else f"{100 * share:.0f}%"
+    if 0.0 < share < 0.005:
+        return "less than 1%"
+    return "more than 99%" if 0.995 <= share < 1.0 else f"{100 * share:.0f}%"
 
 
 def frequency_text(share: float) -> str:

@@ -316,7 +316,7 @@ class Inputs(InputOptions):
         named = self.measure if measures is None else measures
         table = select_measures(table, named or [])
         rules = ReadingRules(**{name: getattr(self, name) for name in DESIGN})
-        table = table if rules.design is None else rules.with_design(table)
+        table = rules.with_design(table)
         if self.select:
             chosen: list[str] = fitting_names(self.select, table.runs)
             table = table.select(run=[run for run in table.runs if run in {*chosen, baseline}])

@@ -114,11 +114,11 @@ class ReadingRules:
                 )
 
     def with_design(self, scores: Designed) -> Designed:
-        """Return scores with the design of their topics, which must be given."""
+        """Return scores with the design of their topics, if there is one."""
+        if self.design is None:
+            return scores
         columns = {role: getattr(self, role) for role in ROLES}
-        found = scores.with_design(
-            cast("DesignSource", self.design), datasets=self.datasets, **columns
-        )
+        found = scores.with_design(self.design, datasets=self.datasets, **columns)
         return cast("Designed", found)
 
     def keywords(self) -> ReadingOptions:

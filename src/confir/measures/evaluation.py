@@ -105,8 +105,7 @@ def evaluate(
         scores = evaluate_human_judged(experiment, wanted, progress)
     else:
         scores = _evaluate(experiment, wanted, progress, whole=experiment is qrels)
-        if experiment.rules.design is not None:
-            scores = experiment.rules.with_design(scores)
+        scores = experiment.rules.with_design(scores)
         if not all(scores.inside):
             warn_of_gains_above_one(scores, wanted)
     if measures is None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from confir.arrays import TIE, Booleans, Floats, Integers
 from confir.errors import counted, enumerate_names
+from confir.number_text import share_words
 
 if TYPE_CHECKING:
     from confir.studies.data_quality.data_quality import DataQuality
@@ -185,21 +186,21 @@ def _document_concerns(quality: DataQuality) -> Iterator[_Concern]:
         unjudged,
         unjudged >= MUCH_UNJUDGED - TIE,
         lambda r, run: (
-            f"{_percent(unjudged[r])} of the first {cutoff} documents of {run} were never judged, "
+            f"{share_words(unjudged[r])} of the first {cutoff} documents of {run} were never judged, "
             "so its score may be too low"
         ),
         "",
-        f"with {_percent(MUCH_UNJUDGED)} or more unjudged among the first {cutoff} documents",
+        f"with {share_words(MUCH_UNJUDGED)} or more unjudged among the first {cutoff} documents",
     )
     yield _Concern(
         quality.tied,
         quality.tied >= MANY_TIED - TIE,
         lambda r, run: (
-            f"{_percent(quality.tied[r])} of the documents of {run} are tied with another, up to "
+            f"{share_words(quality.tied[r])} of the documents of {run} are tied with another, up to "
             f"{quality.largest_tie[r]} together"
         ),
         "ties are broken by docid, as in trec_eval, so their order is arbitrary",
-        f"with {_percent(MANY_TIED)} or more tied documents",
+        f"with {share_words(MANY_TIED)} or more tied documents",
     )
 
 
@@ -215,11 +216,6 @@ def _have(names: Sequence[object]) -> str:
     return "has" if len(names) == 1 else "have"
 
 
-def _percent(share: float) -> str:
-    """Return a share in whole percent, not rounded up to 100%."""
-    return "more than 99%" if 0.995 <= share < 1.0 else f"{100 * share:.0f}%"
-
-
 def few_topics_warning(quality: DataQuality) -> str:
     """Return that there are too few topics for stable rankings, and what to do."""
     return f"{_few_topics(len(quality.topics))}: confir plan says how many a difference needs"
@@ -233,10 +229,10 @@ def unjudged_warning(quality: DataQuality) -> str:
     chosen = order[share[order] >= MUCH_UNJUDGED - TIE].tolist()
     if not chosen:
         return ""
-    named = enumerate_names((f"{quality.runs[r]} {_percent(share[r])}" for r in chosen), 3)
+    named = enumerate_names((f"{quality.runs[r]} {share_words(share[r])}" for r in chosen), 3)
     many = f"{len(chosen)} of {counted(len(quality.runs), 'run')}"
     return (
-        f"{many} {_have(chosen)} {_percent(MUCH_UNJUDGED)} or more unjudged documents among the first "
+        f"{many} {_have(chosen)} {share_words(MUCH_UNJUDGED)} or more unjudged documents among the first "
         f"{cutoff} ({named}) and may score too low: judge these, or see their bounds in the section on the "
         "data"
     )
