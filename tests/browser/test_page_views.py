@@ -114,8 +114,8 @@ def test_a_page_for_a_baseline_says_which_runs_beat_it_by_how_much_and_where(sho
     best = max(records, key=lambda record: record["difference"])
     limits = f"[{best['simultaneous_low']:+.3f}, {best['simultaneous_high']:+.3f}]"
     assert (
-        f"{best['run']} is significantly better than bm25 in AP ({best['difference']:+.3f}, 95% CI {limits}, "
-        in said
+        f"{best['run']} is significantly better than bm25 in AP ({best['difference']:+.3f}, "
+        f"simultaneous 95% CI {limits}, " in said
     )
     scores = {
         (r["run"], r["topic"]): r["score"] for r in against_bm25.ask("evaluate", "-m", "AP", "-q")

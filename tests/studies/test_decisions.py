@@ -173,7 +173,7 @@ def test_only_pairs_that_were_tested_are_counted():
         in comparison_note(compare_runs(table(wider), baseline="run0", correction="holm"))
     )
     assert (
-        "with simultaneous 95% confidence interval (CI), at most 2 pairs with run0, over"
+        "with simultaneous 95% confidence interval (CI), at most 2 pairs with run0, identical runs left out, over"
         in comparison_note(compare_runs(table(wider), baseline="run0"))
     )
 

@@ -317,9 +317,9 @@ def _family_text(comparison: Comparison) -> str:
     """Return for how many pairs decisions are adjusted; measures may have tested fewer."""
     most = int(comparison.tested.max())
     at_most = "" if (comparison.tested == most).all() else "at most "
-    apart = ", identical runs left out" if comparison.identical.any() else ""
+    identical = ", identical runs left out" if comparison.identical.any() else ""
     if not comparison.is_simultaneous:
-        return f"{at_most}{counted(most, 'pair')} within each measure{apart}"
+        return f"{at_most}{counted(most, 'pair')} within each measure{identical}"
     every = "all " if comparison.baseline is None and not at_most else at_most
     against = "" if comparison.baseline is None else f" with {comparison.baseline}"
-    return f"{every}{counted(most, 'pair')}{against}{apart}"
+    return f"{every}{counted(most, 'pair')}{against}{identical}"
