@@ -107,6 +107,69 @@ def test_interrupted_work_goes_on_where_it_stopped(tmp_path):
     assert work.done == [2, 3, 4]
 
 
+def test_results_that_finish_ahead_of_a_slow_task_are_stored(tmp_path):
+    rest_is_stored = threading.Event()
+
+    def slow(task):
+        if task == 0:
+            assert rest_is_stored.wait(30)
+            raise KeyboardInterrupt
+        return squares(task)
+
+    def progress(_):
+        if len(list(tmp_path.glob("task-*.npz"))) == 3:
+            rest_is_stored.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        run_tasks(slow, range(4), jobs=2, progress=progress, resume=tmp_path, study=STUDY)
+    assert names(tmp_path) == ["study.json", *(f"task-00000{i}.npz" for i in (1, 2, 3))]
+
+
+@pytest.fixture
+def cancelled(monkeypatch):
+    """An event that is set once the tasks that wait for a thread are cancelled."""
+    event = threading.Event()
+    shutdown = ThreadPoolExecutor.shutdown
+
+    def tell(pool, wait=True, **options):
+        shutdown(pool, wait=False, **options)
+        event.set()
+        shutdown(pool, wait=wait)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "shutdown", tell)
+    return event
+
+
+def test_no_task_is_begun_after_a_result_could_not_be_stored(tmp_path, monkeypatch, cancelled):
+    begun = []
+
+    def work(task):
+        begun.append(task)
+        assert task == 0 or cancelled.wait(30)
+        return squares(task)
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.raises(UnreadableError, match="No space left"):
+        run_tasks(work, range(20), jobs=2, resume=tmp_path, study=STUDY)
+    assert {*begun} <= {0, 1, 2}
+
+
+def test_of_errors_in_threads_the_first_in_order_is_raised(cancelled):
+    begun = []
+
+    def fail(task):
+        begun.append(task)
+        assert task == 1 or cancelled.wait(30)
+        raise InvalidValueError(f"task {task}")
+
+    with pytest.raises(InvalidValueError, match="task 0"):
+        run_tasks(fail, range(20), jobs=2)
+    assert {*begun} <= {0, 1, 2}
+
+
 def whole(path):
     return path.read_bytes()
 

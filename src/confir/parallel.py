@@ -78,7 +78,8 @@ def run_in_threads(function: Callable[[Task], Result], tasks: Sequence[Task]) ->
     variables of the caller. Within such a function, only idle cores are used. Matrix products are
     limited to one thread each meanwhile, to avoid oversubscription.
     """
-    return list(_threaded(function, tasks))
+    found = dict(_threaded(function, tasks))
+    return [found[number] for number in range(len(found))]
 
 
 def _run_alone(function: Callable[[Task], Result], task: Task) -> Result:
@@ -90,25 +91,41 @@ def _run_alone(function: Callable[[Task], Result], task: Task) -> Result:
 
 def _threaded(
     function: Callable[[Task], Result], tasks: Iterable[Task], jobs: int | None = None
-) -> Iterator[Result]:
-    """Yield the results in order; tasks of an iterator are large, and done one after the other."""
+) -> Iterator[tuple[int, Result]]:
+    """Yield the number and the result of every task, as they are finished.
+
+    Tasks of an iterator are large, and done one after the other. Once anything is raised, no further
+    task is begun; of the errors of tasks, the first in their order is raised.
+    """
     reuse_memory()
     with single_products():
         count = len(tasks) if isinstance(tasks, Sequence) else 1
         threads = 1 if count < 2 else min(jobs or _cores.free(usable_cores()), count)
         if threads < 2:
-            yield from map(function, tasks)
+            yield from enumerate(map(function, tasks))
             return
-        from concurrent.futures import ThreadPoolExecutor
+        from concurrent.futures import ThreadPoolExecutor, as_completed
 
-        working = partial(_with_warnings, function)
-        contexts = [copy_context() for _ in tasks]  # two threads cannot share one
+        work, place = partial(_with_warnings, function), 0
+        warned: dict[int, list[CollectedWarning]] = {}
         with _cores.taking(0), ThreadPoolExecutor(threads) as pool:
-            done = pool.map(lambda own, task: own.run(working, task), contexts, tasks)
-            for result, warned in done:
-                for message, category in warned:  # here, where the caller of confir is known
-                    warn_caller(message, category)
-                yield result
+            try:
+                futures = (pool.submit(copy_context().run, work, task) for task in tasks)
+                numbers = {future: number for number, future in enumerate(futures)}
+                for done in as_completed(numbers):
+                    if done.exception() is not None:
+                        pool.shutdown(cancel_futures=True)  # tasks before this one have begun
+                        for begun in numbers:
+                            begun.result()
+                    number = numbers.pop(done)
+                    result, warned[number] = done.result()
+                    while place in warned:  # here, where the caller of confir is known
+                        for message, category in warned.pop(place):
+                            warn_caller(message, category)
+                        place += 1
+                    yield number, result
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _with_warnings(
@@ -149,7 +166,7 @@ def run_blocks(
     For functions without side effects, as their work may be done in other processes.
     """
     if progress is None and CURRENT_SCHEDULER.get() is None:
-        return list(_threaded(function, tasks))
+        return run_in_threads(function, tasks)
     return list(in_order(iterate_blocks(function, tasks, progress)))
 
 
@@ -177,7 +194,7 @@ def iterate_blocks(
         found = scheduler.run(partial(_run_alone, function), sent)
     else:
         whole = function if prepare is None else lambda task: function(prepare(task))
-        found = enumerate(_threaded(whole, tasks, jobs))
+        found = _threaded(whole, tasks, jobs)
     return found if progress is None else _counted(found, progress)
 
 

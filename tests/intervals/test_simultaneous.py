@@ -17,7 +17,7 @@ from confir.resampling.pair_draws import (
     BorrowedVariance,
     median_variance,
 )
-from confir.resampling.sample import self_normalised, self_normalised_sums
+from confir.resampling.sample import self_normalised
 from confir.resampling.studentised_maxima import largest_statistics
 
 
@@ -138,7 +138,8 @@ def test_self_normalised_sums_of_moments_are_those_of_the_differences():
     se = d.std(axis=0, ddof=1) / np.sqrt(12)
     se[1:3] = np.nan
     sums = d.sum(axis=0) / np.sqrt(np.maximum(np.square(d).sum(axis=0), 1e-300))
-    np.testing.assert_allclose(self_normalised_sums(d.mean(axis=0), se, 12), sums, rtol=1e-12)
+    found = as_topic_sample(d).self_normalised(d.mean(axis=0), se, np.full(4, 12.0))
+    np.testing.assert_allclose(found, sums, rtol=1e-12)
     np.testing.assert_allclose(self_normalised(d), sums, rtol=1e-12)
     assert sums[1] == pytest.approx(np.sqrt(12))
     assert sums[2] == 0

@@ -234,11 +234,15 @@ class Sample(ABC):
         """Return T, the sum of each contrast's differences over the root of the sum of their squares.
 
         Of differences that are symmetric about 0, T bounds the p-value without any variance (Bentkus
-        & Dzindzalieta 2015). It is 0 where an estimate is no mean of independent differences.
+        & Dzindzalieta 2015). It is 0 where an estimate is no mean of independent differences. On n
+        units, ``T = t·√(n/(n-1+t²))``; where all show the same difference, whose se is NaN, ±√n.
         """
         if not self.independent:
             return np.zeros(difference.shape)
-        return self_normalised_sums(difference, se, units)
+        squares = np.square(difference) + (units - 1.0) * np.square(np.nan_to_num(se))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            sums: Floats = np.sqrt(units) * difference / np.sqrt(squares)
+        return np.where(squares > 0, sums, 0.0)
 
     def unit_scores(self) -> Floats:
         """Return one row of scores per independent unit, which count alike: units × columns."""
@@ -310,17 +314,6 @@ def self_normalised(contributions: Floats) -> Floats:
     total = contributions.sum(axis=0)
     sums: Floats = np.divide(total, size, out=np.zeros_like(total), where=size > 0)
     return sums
-
-
-def self_normalised_sums(difference: Floats, se: Floats, units: Any) -> Floats:
-    """Return T of differences on n equally weighted units, from their mean and its standard error.
-
-    ``T = t·√(n/(n-1+t²))``; where all units show the same difference, whose se is NaN, ±√n.
-    """
-    squares = np.square(difference) + (units - 1.0) * np.square(np.nan_to_num(se))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        sums: Floats = np.sqrt(units) * difference / np.sqrt(squares)
-    return np.where(squares > 0, sums, 0.0)
 
 
 def check_common_topics(count: int, measure: str, what: str) -> None:

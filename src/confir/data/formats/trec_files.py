@@ -163,9 +163,9 @@ def _regular_judgements(content: bytes) -> Judgements:
     subtopics: list[str] = []
     documents: list[str] = []
     gains: list[Integers] = []
+    text = _Texts()
     for own_topics, own_documents, columns in _regular_blocks(content, 4):
         topics += own_topics
-        text = {field: field.decode() for field in set(columns[1])}
         subtopics += map(text.__getitem__, columns[1])
         documents += own_documents
         try:
@@ -176,6 +176,14 @@ def _regular_judgements(content: bytes) -> Judgements:
             raise _IrregularError
         gains.append(np.fromiter(map(gain.__getitem__, columns[3]), np.int64, len(columns[3])))
     return topics, subtopics, documents, np.concatenate(gains)
+
+
+class _Texts(dict[bytes, str]):
+    """The text of each field that was looked up: few distinct fields fill a column."""
+
+    def __missing__(self, field: bytes) -> str:
+        text = self[field] = field.decode()
+        return text
 
 
 def _regular_blocks(
@@ -190,6 +198,7 @@ def _regular_blocks(
     number of fields alone would not show it, since a short and a long line can cancel out.
     """
     content = content.rstrip() + b"\n"
+    text = _Texts()
     start = 0
     while start < len(content):
         stop = content.find(b"\n", start + SPLIT_SIZE) + 1 or len(content)
@@ -199,12 +208,11 @@ def _regular_blocks(
         if len(fields) != lines * (width + 1) or fields[width :: width + 1].count(b"\0") != lines:
             raise _IrregularError
         columns = [fields[i :: width + 1] for i in range(width)]
-        topics = {field: field.decode() for field in set(columns[0])}  # few distinct ones
         for sign in (b"#", BYTE_ORDER_MARK):
-            if sign in block and any(field.startswith(sign) for field in topics):
+            if sign in block and any(field.startswith(sign) for field in set(columns[0])):
                 raise _IrregularError
         documents = b" ".join(columns[2]).decode().split(" ")  # at once, as fields hold no blank
-        yield map(topics.__getitem__, columns[0]), documents, columns
+        yield map(text.__getitem__, columns[0]), documents, columns
         start = stop
 
 
