@@ -55,7 +55,7 @@ def history_page(history: GateHistory) -> str:
         rows=[_row(record) for record in reversed(records)],
         facts=_facts(newest, varying),
     )
-    return without_controls(page, keep_blanks=True)
+    return without_controls(page, keep_blanks=True, keep_isolates=True)
 
 
 def lead_sentence(newest: list[Record]) -> str:
