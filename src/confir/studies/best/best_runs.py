@@ -82,7 +82,7 @@ class BestRuns(Result):
     level
         Confidence level of set and limits.
     model_topics
-        Further topics that a model judged alone, where people judged ``topics``.
+        Further topics that a model judged alone, where humans judged ``topics``.
     resampled
         What replicates draw: topics or documents.
     low, high
