@@ -14,7 +14,7 @@ from confir.studies.coverage.miss_counts import PUBLISHED_BOOTSTRAP_T
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "confir"
 LAYERS = ("data", "measures", "resampling", "intervals", "statistics")
-# Every layer may import these; they import errors, arrays, arguments, cores, order, scheduler,
+# Every layer may import these; they import errors, arrays, arguments, cores, scheduler,
 # stored_results and whole_files at most.
 GROUND = (
     "errors",

@@ -12,23 +12,28 @@ CONTROL = (
 )
 
 # A name in an isolate that is closed, and holds no other control, does not affect the text around it.
-_ISOLATED = rf"\u2068(?:(?!{CONTROL}).)*\u2069"
+_ISOLATED = re.compile(rf"(\u2068(?:(?!{CONTROL}).)*\u2069)")
 
-_ANY = re.compile(f"({_ISOLATED})|{CONTROL}")
-_NOT_BLANK = re.compile(rf"({_ISOLATED})|(?![\t\n\r]){CONTROL}")
+_ANY = re.compile(CONTROL)
+_NOT_BLANK = re.compile(rf"(?![\t\n\r]){CONTROL}")
 # After an even number of backslashes: these are backslashes of the text, as in \\begin of LaTeX.
 _IN_JSON = re.compile(r"(?<!\\)(?:\\\\)*\\(?:[bf]|u00[01])")
 # By number: to compile a name, \N{…}, loads a module, and an interrupt there is no KeyboardInterrupt.
 _REPLACEMENT = "\ufffd"
 
 
-def without_controls(text: str, *, keep_blanks: bool = False) -> str:
-    """Return text with a replacement character for every control character; names in isolates stay.
+def without_controls(text: str, *, keep_blanks: bool = False, keep_isolates: bool = False) -> str:
+    """Return text with a replacement character for every control character.
 
-    ``keep_blanks`` keeps tabs and line breaks, for multi-line text or quoted cells.
+    ``keep_blanks`` keeps tabs and line breaks, for multi-line text or quoted cells; ``keep_isolates``
+    keeps those in which `confir.report.messages.isolated` puts names in sentences.
     """
     pattern = _NOT_BLANK if keep_blanks else _ANY
-    return pattern.sub(lambda found: found[1] or _REPLACEMENT, text)
+    if not keep_isolates or text.isascii():
+        return pattern.sub(_REPLACEMENT, text)
+    between = _ISOLATED.split(text)  # every second part is an isolate
+    between[::2] = [pattern.sub(_REPLACEMENT, part) for part in between[::2]]
+    return "".join(between)
 
 
 def as_unicode(text: str) -> str:
@@ -41,7 +46,7 @@ def escape_controls(text: str) -> str:
 
     It is equivalent: JSON always escapes those below U+0020, and has none outside of strings.
     """
-    return _NOT_BLANK.sub(lambda found: found[1] or f"\\u{ord(found[0]):04x}", text)
+    return _NOT_BLANK.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def has_controls(text: str) -> bool:
@@ -49,15 +54,12 @@ def has_controls(text: str) -> bool:
     return _NOT_BLANK.search(text) is not None or _IN_JSON.search(text) is not None
 
 
-def clean_texts(value: Any, *, keep_blanks: bool = False) -> Any:
+def clean_texts(value: Any, **kept: bool) -> Any:
     """Return a value of JSON with all of its texts as `without_controls` has them."""
     if isinstance(value, str):
-        return without_controls(value, keep_blanks=keep_blanks)
+        return without_controls(value, **kept)
     if isinstance(value, dict):
-        return {
-            clean_texts(key, keep_blanks=keep_blanks): clean_texts(one, keep_blanks=keep_blanks)
-            for key, one in value.items()
-        }
+        return {clean_texts(key, **kept): clean_texts(one, **kept) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(clean_texts(one, keep_blanks=keep_blanks) for one in value)
+        return type(value)(clean_texts(one, **kept) for one in value)
     return value

@@ -174,9 +174,8 @@ class Scheduler:
                     result, outcomes.warned[number] = found
                     yield number, result
                 outcomes.report(places.values())
-                if (
-                    at_once is not None and not outcomes.failed
-                ):  # else later tasks are not needed any more
+                # after a failure, later tasks are not needed any more
+                if at_once is not None and not outcomes.failed:
                     finished.update(send(1))
 
     @contextmanager

@@ -112,7 +112,7 @@ class SparkScores(ScoreBlocks):
 
 
 class _Scoring:
-    """Scores the topics of a partition whose rows stand in their order."""
+    """Scores the topics of a partition whose rows are in their order."""
 
     def __init__(self, scorer: TopicScorer) -> None:
         self._scorer = scorer

@@ -132,7 +132,7 @@ def test_score_tables_take_a_design(confir_command, files, topics, tmp_path):
 def test_columns_without_a_design_and_wrong_designs_are_named(confir_command, files, topics):
     outcome = confir_command("evaluate", *files, "--cluster", "conversation")
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
-    assert "expected a design beside it" in outcome.err
+    assert "expected a design, too" in outcome.err
     outcome = confir_command("evaluate", *files, "--design", topics, "--cluster", "conv")
     assert "known: topic, conversation, traffic" in outcome.err
     outcome = confir_command("evaluate", *files, "--design", "nowhere.csv")
@@ -188,7 +188,8 @@ def test_leaderboard_of_one_table_with_a_dataset_column(confir_command, tmp_path
     assert "by the design, 11 topics in 4 clusters in 2 datasets" in clustered.out
     design.write_text("\n".join(design.read_text().splitlines()[:6]) + "\n")
     assert "lacks 1 dataset (y)" in confir_command(*arguments, "--cluster", "session").err
-    assert "expected a design" in confir_command("leaderboard", table, "--cluster", "session").err
+    refused = confir_command("leaderboard", table, "--cluster", "session").err
+    assert "--cluster is about a design; expected --design, too" in refused
 
 
 def test_leaderboard_of_means(confir_command, tmp_path):

@@ -70,7 +70,7 @@ def test_the_command_reads_folders_and_tables_alike(confir_command, folders, par
     assert [made[run] for run in expected.runs] == pytest.approx(expected.macro.tolist())
     assert {record["model_topics"] for record in records} == {32, 30, 28, 26}
     words = confir_command("leaderboard", *names, "--human", "human.csv", *sample)
-    assert "in all, people judged 44 topics, and the model alone 116" in words.out
+    assert "in all, humans judged 44 topics, and the model alone 116" in words.out
     ranks = confir_command(
         "leaderboard", *names, "--human", "human.csv", *sample, "--show", "ranks"
     )

@@ -43,7 +43,7 @@ def by_model(command):
 def test_human_judgements_correct_a_model(by_model):
     outcome = by_model("--human-sample", "random-topics", "-m", "AP")
     assert outcome.code == 0, outcome.err
-    assert "from 15 topics that people judged and 35 judged by the model alone" in outcome.out
+    assert "from 15 human-judged topics and 35 judged by the model alone" in outcome.out
     assert outcome.out.splitlines()[0].split() == ["run", "AP", "model", "bias", "weight", "worth"]
     table = outcome.out.partition("\n\n")[0].splitlines()
     assert all(line.count("[") == 2 for line in table[1:])  # of the mean and of the bias
@@ -144,10 +144,10 @@ def test_a_score_table_takes_no_qrels_by_human_judgements(confir_command, files,
 def test_human_judgements_of_all_topics_are_used_alone(command):
     outcome = command("evaluate", "--human-sample", "all", "-m", "AP", people="every")
     assert outcome.code == 0, outcome.err
-    assert "people judged all topics: means are by their judgements" in outcome.out
+    assert "humans judged all topics: means are by their judgements" in outcome.out
     assert "calibrated-beta" in outcome.out
     outcome = command("compare", "--human-sample", "all", "-m", "AP", people="every")
-    assert "people judged all topics: differences are by their judgements" in outcome.out
+    assert "humans judged all topics: differences are by their judgements" in outcome.out
     outcome = command("evaluate", *RANDOM, "-m", "AP", people="every")
     assert outcome.code == 2
     assert "without them, human judgements stand for themselves ('all')" in outcome.err
@@ -156,7 +156,7 @@ def test_human_judgements_of_all_topics_are_used_alone(command):
 def test_plans_count_human_judged_topics(command):
     outcome = command("plan", *RANDOM, "-m", "AP", "--half-width", "0.05")
     assert outcome.code == 0, outcome.err
-    assert "topics are those that people judge; for each, the model judges 2.3 more" in outcome.out
+    assert "topics are those that humans judge; for each, the model judges 2.3 more" in outcome.out
 
 
 def test_a_report_says_whose_judgements_it_is_by(command, files, tmp_path):

@@ -2,8 +2,11 @@
 
 import os
 
+import click
 import pytest
 
+from confir.cli.commands import build_command
+from confir.cli.parameters import is_given
 from confir.data.formats.runs_and_qrels import read_qrels, read_run
 from confir.errors import FormatError, InputWarning
 from confir.number_text import percent
@@ -107,7 +110,6 @@ def test_help_has_a_minimum_width(confir_command, monkeypatch):
         ("-o", "a.csv", "--output", "b.json"),
         ("--level", "0.9", "--level", "0.9"),
         ("--margin", "0.01", "--margin", "0.2"),
-        ("--quiet", "--quiet"),
     ],
 )
 def test_an_option_of_one_value_is_not_given_twice(confir_command, boards, twice):
@@ -140,3 +142,11 @@ def test_names_in_any_script_stand_in_sentences_as_they_are(confir_command, tmp_
     assert "→ 日本 0" in said
     assert "→ \u2068עברית\u2069 0" in said
     assert "\ufffd" not in said
+
+
+def test_a_given_option_is_known_before_its_value_is_read():
+    (option,) = (one for one in build_command("evaluate").params if one.name == "level")
+    context = click.Context(build_command("evaluate"))
+    assert not is_given(context, "level")
+    option.consume_value(context, {"level": "0.9"})
+    assert is_given(context, "level")

@@ -247,7 +247,7 @@ BAD_SCORES = "nan NaN inf -inf infinity 1e400 -1e400 1e 0x10 1_000 1,5 1.2.3 -- 
 BAD_RUN_LINES = [
     (
         "1 Q0 a 1\n",
-        f"4 columns; {RUN_EXPECTS} (this looks like qrels, which come before the runs, or after --qrels)",
+        f"4 columns; {RUN_EXPECTS} (this looks like qrels, not a run)",
     ),
     ("1 Q0 a b\n", f"4 columns; {RUN_EXPECTS}"),
     ("1 Q0 a b 1 tag more\n", f"7 columns; {RUN_EXPECTS}"),
@@ -294,13 +294,13 @@ BAD_QRELS_LINES = [
     ("1 0 a\n", f"3 columns; {QRELS_EXPECT}"),
     (
         "1 0 a 1 1\n",
-        f"5 columns; {QRELS_EXPECT} (this looks like a run; qrels come before the runs, or after --qrels)",
+        f"5 columns; {QRELS_EXPECT} (this looks like a run, not qrels)",
     ),
     ("1 0 a 1 x\n", f"5 columns; {QRELS_EXPECT}"),
     ("1 0 y 1 x 1 0 z 1\n", f"9 columns; {QRELS_EXPECT}"),
     (
         "1 Q0 a 1 0.5 tag\n",
-        f"6 columns; {QRELS_EXPECT} (this looks like a run; qrels come before the runs, or after --qrels)",
+        f"6 columns; {QRELS_EXPECT} (this looks like a run, not qrels)",
     ),
     (
         "1 0 a 0\n",

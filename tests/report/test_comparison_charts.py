@@ -97,6 +97,8 @@ def test_bars_of_one_pair_topic_by_topic(scores):
     assert [r["difference"] for r in turned] == [-value for value in sorted(values)]
     with pytest.raises(UnknownNameError, match="unknown pair 'e'"):
         topic_chart(differences, run="e")
+    with pytest.raises(UnknownNameError, match=r"unknown pair 'd e m1'.*d c m1"):
+        topic_chart(differences, run="d", measure="m1", baseline="e")
 
 
 def test_bars_of_many_topics_have_no_labels():

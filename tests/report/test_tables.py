@@ -322,15 +322,18 @@ def test_terminals_are_not_sent_control_characters_by_notes():
     assert "\x1b" not in to_text(Table(("run",), ((Cell("x"),),), "worse than \x1b[2J"))
 
 
-def test_of_isolates_those_stay_that_are_closed_and_hold_no_other_control():
-    assert without_controls("a \u2068b\u2069 c") == "a \u2068b\u2069 c"
+def test_isolates_stay_around_names_in_sentences_alone():
+    assert without_controls("a \u2068b\u2069 c", keep_isolates=True) == "a \u2068b\u2069 c"
     for broken in ("\u2068b", "b\u2069", "\u2068b\u202e\u2069", "\u2068a\u2068b\u2069"):
-        assert "\ufffd" in without_controls(broken)
-    assert "\u202e" not in without_controls("\u2068b\u202e\u2069")
-    assert (
-        isolated("\N{HEBREW LETTER ALEF}\u2069\n")
-        == "\u2068\N{HEBREW LETTER ALEF}\ufffd\ufffd\u2069"
-    )
+        assert "\ufffd" in without_controls(broken, keep_isolates=True)
+    assert "\u202e" not in without_controls("\u2068b\u202e\u2069", keep_isolates=True)
+    name = "\N{HEBREW LETTER ALEF}\u2069\n"
+    assert isolated(name) == "\u2068\N{HEBREW LETTER ALEF}\ufffd\ufffd\u2069"
+    hidden = "\u2068bm25\u2069"  # which would read as bm25
+    table = Table(("run",), ((Cell(hidden),),), f"beats {hidden}", names=1)
+    for text in (to_text(table), to_markdown(table), to_html(table)):
+        assert "\ufffdbm25\ufffd" in text
+        assert f"beats {hidden}" in text
 
 
 SCRIPTS = Table(

@@ -22,6 +22,7 @@ from confir.errors import (
     UnsupportedMethodError,
 )
 from confir.studies.comparison import pairs
+from confir.studies.comparison.chart import topic_chart
 from confir.studies.comparison.comparison import Place
 from confir.studies.comparison.pair_results import TopicDifferences
 from confir.studies.comparison.verdict_words import comparison_note, reason
@@ -662,3 +663,13 @@ def test_topics_with_the_same_difference_stand_in_their_own_order():
         assert [one.topic for one in differences.extremes(pair, 0)[side]] == first
     turned = differences.extremes(0, 0, turned=True)[1]
     assert [(one.topic, round(one.difference, 6)) for one in turned] == [(t, -0.1) for t in first]
+
+
+def test_differences_equal_up_to_rounding_are_listed_and_drawn_in_the_order_of_topics():
+    values = np.array([[0.2, 0.3], [0.1, 0.2], [0.2, 0.3], [0.3, 0.4], [0.1, 0.2], [0.5, 0.9]])
+    differences = compare_runs(table(values), rng=1).topic_differences()
+    topics = [*differences.scores.topics[5:], *differences.scores.topics[:5]]
+    assert [record["topic"] for record in differences.to_records()] == topics
+    assert differences.to_dict()["topic"] == topics
+    (drawn,) = topic_chart(differences).to_dict()["datasets"].values()
+    assert [record["topic"] for record in drawn] == topics

@@ -136,6 +136,33 @@ def test_a_run_on_one_dataset_has_the_widest_interval_and_range_of_ranks():
     assert np.argmax(board.rank_high - board.rank_low) == 0
 
 
+def reordered(sources):
+    """The same scores, their runs in another order."""
+    if isinstance(sources, Scores):
+        return sources.select(run=sources.runs[::-1])
+    return {name: part.select(run=part.runs[::-1]) for name, part in sources.items()}
+
+
+def comparable(board):
+    """The records of a leaderboard in the order of the runs' names, without rounding errors."""
+    records = sorted(board.to_records(), key=lambda record: record["run"])
+    return [
+        {name: f"{one:.9f}" if isinstance(one, float) else one for name, one in record.items()}
+        for record in records
+    ]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("make", [means_with_gaps, topics_with_gaps])
+def test_the_order_of_the_runs_changes_nothing(make, seed):
+    sources = make(seed)
+    boards = [
+        make_leaderboard(found, incomplete="model", replicates=199)
+        for found in (sources, reordered(sources))
+    ]
+    assert comparable(boards[0]) == comparable(boards[1])
+
+
 def test_runs_that_no_dataset_connects_are_refused_by_name():
     gaps = ((0, 0), (1, 0), (2, 0), (3, 1), (4, 1), (5, 1), *((d, 2) for d in range(3)))
     scores = means_with_gaps(missing=(*gaps, *((d, 3) for d in range(3, 6))))

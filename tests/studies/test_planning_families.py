@@ -10,6 +10,7 @@ from confir import compare_runs, confidence_interval, plan_topics
 from confir.errors import InvalidValueError
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.report.result_table import result_table
+from confir.resampling import normal_draws
 from confir.resampling.kinds import as_topic_sample
 from confir.studies.planning.goals import Criterion
 from confir.studies.planning.pilot import (
@@ -35,6 +36,15 @@ def normal_pilots(topics, count, rng):
     values = np.zeros((topics, 2, count))
     values[:, 1] = rng.normal(0.0, SD, (topics, count))
     return table(values)
+
+
+@pytest.mark.parametrize(("family", "baseline"), [("baseline", "run0"), ("best", None)])
+def test_of_too_many_runs_to_draw_the_critical_value_is_bonferronis(monkeypatch, family, baseline):
+    monkeypatch.setattr(normal_draws, "MOST_NORMAL_RUNS", 5)
+    sample = as_topic_sample(table(np.random.default_rng(1).random((20, 6))))
+    differences = planned_differences(sample, baseline, by_partner=family == "best")
+    criterion = planned_criterion(sample, measure_pilot(differences), family, baseline, 0.95)
+    assert np.asarray(criterion.level) == pytest.approx(family_level(0.95, family, 6))
 
 
 def test_assurance_plans_with_the_published_factor():

@@ -13,6 +13,7 @@ from confir.errors import (
     TopicWarning,
     UnsupportedMethodError,
 )
+from confir.studies.leaderboard.summarised_board import SummarisedBoard
 
 RUNS = ("bm25", "<script>", "constructor", "d")
 
@@ -75,6 +76,16 @@ def test_neighbours_are_tested_by_the_largest_of_normal_differences(boards, part
         p = float(np.mean(largest >= t))
         error = 4 * np.sqrt(p * (1 - p) / 999) + 0.005
         assert summed.p_next[one] == pytest.approx(p, abs=error)
+
+
+def test_the_order_of_the_runs_changes_no_replicate(parts):
+    turned = {name: part.select(run=part.runs[::-1]) for name, part in parts.items()}
+    first, second = (
+        SummarisedBoard.of({name: confir.summarise_scores(part) for name, part in one.items()})
+        for one in (parts, turned)
+    )
+    drawn, again = (one.draw(9, np.random.default_rng(1)) for one in (first, second))
+    assert again[:, ::-1] == pytest.approx(drawn)
 
 
 def test_what_a_summary_does_not_allow_is_refused(parts):

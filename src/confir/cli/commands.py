@@ -101,8 +101,10 @@ class OneCommand(click.Command):
         """Read the arguments and options; raise where one that takes one value is given twice."""
         _, _, order = self.make_parser(ctx).parse_args(list(args))
         for one in order:
-            single = isinstance(one, DeclaredOption) and not one.multiple
-            if single and order.count(one) > 1 and not ctx.resilient_parsing:
+            if not isinstance(one, DeclaredOption) or one.multiple:
+                continue
+            decides = one.secondary_opts or not one.is_flag  # --quiet --quiet says the same twice
+            if decides and order.count(one) > 1 and not ctx.resilient_parsing:
                 option = max(one.opts, key=len)
                 raise click.UsageError(f"{option} is given twice; expected it once", ctx)
         return super().parse_args(ctx, args)

@@ -1,6 +1,6 @@
 """Checks of the files that a command names, before its work starts.
 
-Packages that reading and writing need are installed, and results can be written where they shall go:
+Packages that reading and writing need are installed, and results can be written where they are to go:
 no output replaces an input of the same command, under whatever name, or another output; and folders
 are written into only where they are new, empty, or of confir's making.
 """

@@ -28,6 +28,7 @@ from typing import (
 )
 
 import click
+from click.core import ParameterSource
 
 from confir.errors import InvalidValueError, UnknownNameError
 
@@ -117,9 +118,16 @@ class _Declared(click.Parameter):
 
     declared: Argument | Option
 
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, Any]:
+        """Return the value, and where it is from: click 8.4 notes that too late for `process_value`."""
+        value, source = super().consume_value(ctx, opts)
+        ctx.set_parameter_source(str(self.name), source)
+        return value, source
+
     def process_value(self, ctx: click.Context, value: Any) -> Any:
         """Return what was given, of what may be repeated as a list; else the default, unchecked."""
-        if not (self.required or is_given(ctx, str(self.name))):
+        source = ctx.get_parameter_source(str(self.name))
+        if not self.required and source is not ParameterSource.COMMANDLINE:
             return self.default
         found = super().process_value(ctx, value)
         repeated = self.multiple or self.nargs == -1
@@ -321,8 +329,7 @@ def _fields(group: type, changes: list[Any]) -> Iterator[_Field]:
 
 def is_given(context: click.Context, name: str) -> bool:
     """Whether the user gave the option that sets a parameter of the command."""
-    source = context.get_parameter_source(name)
-    return source is not None and source.name == "COMMANDLINE"
+    return context.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 def refuse_options(context: click.Context, names: Sequence[str], reason: str) -> None:

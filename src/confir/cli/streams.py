@@ -51,7 +51,7 @@ def print_message(message: str) -> None:
 
     On a terminal, which would break words, the line is wrapped.
     """
-    message = without_controls(message)
+    message = without_controls(message, keep_isolates=True)
     with suppress(OSError):  # there is nowhere else to report it
         sys.stdout.flush()
     with suppress(OSError):
@@ -71,7 +71,7 @@ def _wrapped(message: str) -> str:
 def print_text(text: str) -> None:
     """Print text on stdout; a terminal gets no control characters, which names may contain."""
     if sys.stdout.isatty():
-        text = without_controls(text, keep_blanks=True)
+        text = without_controls(text, keep_blanks=True, keep_isolates=True)
     sys.stdout.write(text)
 
 

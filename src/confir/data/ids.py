@@ -82,11 +82,11 @@ class Docids(Sequence[str]):
         return self.encoded(place).decode()
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(slots=True, eq=False, repr=False)
 class DocumentNumbers:
     """Numbers docids in the order in which they first occur."""
 
-    _numbers: dict[str, int] = field(default_factory=dict)
+    _numbers: dict[str, int] = field(init=False, default_factory=dict)
 
     def number(self, docids: Sequence[str]) -> Integers:
         """Return the number of each docid, a new one where it has none."""

@@ -35,7 +35,6 @@ from confir.intervals.method_list import (
     find_method,
 )
 from confir.measures.parsing import assumed_bounded
-from confir.measures.score_summary import ScoreSummary
 from confir.parallel import run_blocks, run_in_threads
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.kinds import as_sample, as_scores_or_array
@@ -43,6 +42,7 @@ from confir.resampling.replicates import DrawnWeights, Rng, own_seed
 from confir.resampling.topic_sample import ScoresLike
 
 if TYPE_CHECKING:
+    from confir.data.votes import Votes
     from confir.resampling.sample import Sample
     from confir.resampling.statistics import WeightedStatistic
 
@@ -62,7 +62,7 @@ Choice = tuple[Method, ...]
 
 @overload
 def confidence_interval(
-    scores: ScoresLike | ScoreSummary | Sample | SamplingDistribution,
+    scores: ScoresLike | RunScores | Votes | Sample | SamplingDistribution,
     *,
     level: float = ...,
     method: str | None = ...,
@@ -75,7 +75,7 @@ def confidence_interval(
 
 @overload
 def confidence_interval(
-    scores: ScoresLike | ScoreSummary | Sample | SamplingDistribution,
+    scores: ScoresLike | RunScores | Votes | Sample | SamplingDistribution,
     *,
     level: float | Sequence[float] = ...,
     method: str | Sequence[str] | None = ...,
@@ -88,7 +88,7 @@ def confidence_interval(
 
 @on_its_scheduler
 def confidence_interval(
-    scores: ScoresLike | ScoreSummary | Sample | SamplingDistribution,
+    scores: ScoresLike | RunScores | Votes | Sample | SamplingDistribution,
     *,
     level: float | Sequence[float] = LEVEL,
     method: str | Sequence[str] | None = None,
@@ -104,8 +104,8 @@ def confidence_interval(
     Parameters
     ----------
     scores
-        What `as_scores` takes; an array of scores, topics or topics × columns; a `ScoreSummary`;
-        or a sampling distribution.
+        What `as_scores` takes; an array of scores, topics or topics × columns; scores of any other
+        kind (docs/kinds.md); or a sampling distribution.
     level
         Confidence level; or several, which give a list of intervals from the same replicates.
     method

@@ -130,7 +130,7 @@ class DocumentSample:
         return np.append([0.5], np.geomspace(1.0, 1.0 / self.probability.min(), _RATES))
 
     def expected(self, rates: Floats) -> Floats:
-        """Return how many documents people would judge at these rates: an estimate."""
+        """Return how many documents humans would judge at these rates: an estimate."""
         chance = self.probability[self.drawn]
         return np.asarray(np.minimum(1.0 / chance, rates[:, None]).sum(axis=1))
 

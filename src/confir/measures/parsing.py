@@ -26,7 +26,7 @@ from confir.measures.measure import (
 )
 from confir.measures.measure_list import MEASURES
 
-# Case matters where it tells a measure of trec_eval from another: rbp from RBP.
+# Case matters where it distinguishes a measure of trec_eval from another: rbp from RBP.
 _SPELLINGS = {
     spelling: definition
     for definition in MEASURES.values()

@@ -47,8 +47,8 @@ class _FigureLayout:
 def fit_width(specification: _Specification, width: float) -> _Specification:
     """Return a Vega-Lite specification whose panels are as wide as a width in mm lets them be.
 
-    Panels that would be too narrow beside each other stand below each other; then long labels are
-    shortened in their middle. Titles are wrapped, and legends stand below.
+    Panels that would be too narrow side by side are placed one below the other; then long labels are
+    shortened in their middle. Titles are wrapped, and legends are placed below.
     """
     panel = _widest_panel(specification)
     layout = _scaled(specification, _FigureLayout(width * _PIXELS_PER_MM))

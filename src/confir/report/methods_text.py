@@ -97,7 +97,7 @@ def _sampled_documents(contents: Contents) -> Iterator[Sentence]:
     sampled = as_sampled(contents.scores.listed())
     yield Sentence(
         _DOCUMENTS,
-        f"People judged {sampled.human_documents:,} of "
+        f"Humans judged {sampled.human_documents:,} of "
         f"{sampled.model_documents:,} documents, drawn at random, a model all of them; "
         "scores are by human judgements, estimated with the probabilities of being drawn "
         "(Horvitz & Thompson 1952) and the model's judgements with a weight from other topics.",

@@ -269,7 +269,7 @@ def render_page(
         style=_template("page.css"),
         **_scripts(bundle.text(), data=data, tables=[*page_tables(contents)], charts=charts),
     )
-    return without_controls(page, keep_blanks=True)
+    return without_controls(page, keep_blanks=True, keep_isolates=True)
 
 
 def _scripts(bundle: str, **data: Any) -> dict[str, Any]:
@@ -285,7 +285,11 @@ def _scripts(bundle: str, **data: Any) -> dict[str, Any]:
     for name, value in data.items():
         text = _JSON.encode(value)
         if has_controls(text):
-            text = _JSON.encode(clean_texts(value, keep_blanks=True))
+            cleaned = clean_texts(value, keep_blanks=True)
+            if name == "data":  # in whose sentences names are isolated
+                answers = clean_texts(value["answers"], keep_blanks=True, keep_isolates=True)
+                cleaned["answers"] = answers
+            text = _JSON.encode(cleaned)
         texts[name] = text
     packed = dict(zip(texts, run_in_threads(pack, list(texts.values())), strict=True))
     return {"script": script, "hashes": hashes, "packed": packed}

@@ -31,7 +31,7 @@ from confir.studies import find_sections
 if TYPE_CHECKING:
     from confir.report.contents import Contents, MeasureContents, Settings
 
-# Sentences below the headline; what else is found stands in the parts of the page.
+# Sentences below the headline; what else is found is in the parts of the page.
 MOST_FINDINGS = 3
 
 Gathered = TypeVar("Gathered", "MeasureContents", "Contents")
@@ -208,7 +208,7 @@ class Section(Generic[Gathered]):
     leads
         Whether it is below the answer, on the first screen; all others are folded.
     meaning
-        What it tells its reader, in one sentence.
+        What its reader learns from it, in one sentence.
     conclusion
         Returns what it finds by the first measure, in the line that is visible while it is folded; ""
         if it finds nothing there.

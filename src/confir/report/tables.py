@@ -161,7 +161,8 @@ def parts_to_text(
     """
     texts = []
     for part in parts:
-        said = [line for one in part.sentences for line in wrap_words(without_controls(one), width)]
+        sentences = (without_controls(one, keep_isolates=True) for one in part.sentences)
+        said = [line for one in sentences for line in wrap_words(one, width)]
         text = "".join(f"{line}\n" for line in said)
         table = part.table
         if table is not None:
@@ -186,7 +187,7 @@ def to_text(table: Table, *, colour: bool = False, width: int | None = None) -> 
     if table.note:
         lines.append("")
         for line in table.note.split("\n"):
-            shown = line if line.isprintable() else without_controls(line)
+            shown = line if line.isprintable() else without_controls(line, keep_isolates=True)
             lines += [shown] if width is None else wrap_words(shown, width)
     return "\n".join(lines) + "\n"
 
@@ -221,7 +222,7 @@ def parts_to_markdown(parts: Sequence[AnswerPart], decimals: int | None = None) 
     texts = []
     for part in parts:
         heading = [f"### {escape_markdown(part.heading)}\n"] if part.heading else []
-        said = [f"{escape_markdown(one)}\n" for one in part.sentences]
+        said = [f"{escape_markdown(one, keep_isolates=True)}\n" for one in part.sentences]
         table = (
             part.table if decimals is None or part.table is None else rounded(part.table, decimals)
         )
@@ -244,7 +245,8 @@ def to_markdown(table: Table) -> str:
                 texts[place] += f" {cell.mark}"
         lines.append("| " + " | ".join(texts) + " |")
     if table.note:
-        lines += ["", *map(escape_markdown, table.note.split("\n"))]
+        notes = (escape_markdown(line, keep_isolates=True) for line in table.note.split("\n"))
+        lines += ["", *notes]
     return "\n".join(lines) + "\n"
 
 
@@ -260,7 +262,7 @@ def to_html(table: Table) -> str:
             for place, cell in enumerate(row)
         ]
         rows.append(f"<tr>{''.join(cells)}</tr>")
-    note = "<br>".join(map(_html, table.note.split("\n")))
+    note = "<br>".join(_html(line, keep_isolates=True) for line in table.note.split("\n"))
     caption = f"<caption>{note}</caption>" if note else ""
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>\n"
 
@@ -273,10 +275,10 @@ def _html_cell(cell: Cell) -> str:
     return f'{text}<sup role="img" aria-label="{words}" title="{words}">{cell.mark}</sup>'
 
 
-def _html(text: str) -> str:
+def _html(text: str, *, keep_isolates: bool = False) -> str:
     import html
 
-    return html.escape(without_controls(text))
+    return html.escape(without_controls(text, keep_isolates=keep_isolates))
 
 
 # What Markdown would interpret: its own syntax, mathematics, HTML entities.
@@ -297,11 +299,12 @@ _LINKED = re.compile(
 _NO_LINK, _MARKED = "<!-- -->", "\0"  # the latter is in no text: control characters are replaced
 
 
-def escape_markdown(text: str) -> str:
+def escape_markdown(text: str, *, keep_isolates: bool = False) -> str:
     """Return text escaped for Markdown; numbers and intervals need no escapes.
 
     An HTML comment splits what would become a link, so that no name notifies anybody.
     """
-    shown = _LINKED.sub(rf"\g<0>{_MARKED}", without_controls(text))
+    shown = without_controls(text, keep_isolates=keep_isolates)
+    shown = _LINKED.sub(rf"\g<0>{_MARKED}", shown)
     escaped = _MARKDOWN.sub(r"\\\g<0>", shown) if _RISKY.search(text) else shown
     return escaped.replace(_MARKED, _NO_LINK)

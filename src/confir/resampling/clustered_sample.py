@@ -179,8 +179,7 @@ class ClusterDraws(PairDraws):
             deviation += share * move
             variance += share**2 * drawn / (drawn - 1.0) * part / np.square(total)
         units = float(self.clusters.count)
-        if (
-            len(self.clusters.share) == 1
-        ):  # with several strata, one cluster less is drawn of each, which corrects the size
+        # with several strata, one cluster less is drawn of each, which corrects the size
+        if len(self.clusters.share) == 1:
             deviation *= np.sqrt(units / (units - 1.0))
         return Moves(varies, deviation, variance, units, 1.0 / units)

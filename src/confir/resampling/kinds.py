@@ -21,21 +21,19 @@ from confir.errors import (
 )
 from confir.measures.parsing import bounded_measures
 from confir.measures.score_sources import as_run_scores
-from confir.measures.score_summary import ScoreSummary
 from confir.resampling.sample import Knowledge, Sample, names
 from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
 from confir.resampling.topic_sample import ScoresLike, TopicSample, prepare_topics
 
 if TYPE_CHECKING:
     from confir.data.votes import Votes
-    from confir.measures.strengths import Strengths
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
 
 
 def as_sample(
-    scores: ScoresLike | ScoreSummary | Strengths | Votes | Sample,
+    scores: ScoresLike | RunScores | Votes | Sample,
     *,
     statistic: str | WeightedStatistic = "mean",
     baseline: str | None = None,

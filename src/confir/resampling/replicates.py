@@ -143,7 +143,7 @@ def resampled_means(values: Floats, weights: Floats | TopicWeights) -> Floats:
     return means
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class SharedDraws:
     """What several studies draw alike, and compute from it, kept until the last of them is done.
 
@@ -157,11 +157,11 @@ class SharedDraws:
         The largest t* of all pairs of runs, by what they are computed from.
     """
 
-    drawing: threading.Lock = field(default_factory=threading.Lock)
+    drawing: threading.Lock = field(init=False, default_factory=threading.Lock)
     weights: dict[tuple[bytes, tuple[int, ...]], tuple[TopicWeights, Any]] = field(
-        default_factory=dict
+        init=False, default_factory=dict
     )
-    maxima: dict[tuple[object, ...], Floats] = field(default_factory=dict)
+    maxima: dict[tuple[object, ...], Floats] = field(init=False, default_factory=dict)
 
 
 SHARED: ContextVar[SharedDraws | None] = ContextVar("shared draws", default=None)

@@ -180,7 +180,7 @@ def read_source(source: Run | RunSource, name_by: NameBy) -> Run:
 def read_runs(source: RunSource, name_by: NameBy) -> list[Run]:
     """Return the runs in a file, without documents that do not count.
 
-    It is opened once: its content tells its format.
+    It is opened once: its content determines its format.
     """
     content = _content_of(source)
     held = recognise(source.path, content)
@@ -211,7 +211,7 @@ def read_judgements(
 ) -> Qrels:
     """Return the judgements in a file, or in a folder of Parquet files.
 
-    It is opened once, or not at all where its ``content`` is given, which tells its format.
+    It is opened once, or not at all where its ``content`` is given, which determines its format.
     """
     content = _content_of(source) if content is None else content
     held = recognise(source.path, content)

@@ -98,7 +98,7 @@ def _ends_in_text(fields: Sequence[bytes]) -> bool:
 def _wrong_run_columns(fields: Sequence[bytes], source: str, number: int) -> FormatError:
     problem = f"{counted(len(fields), 'column')}; expected 6: {RUN_COLUMNS}"
     if len(fields) == 4 and _whole_number(fields[3]) is not None:
-        problem += " (this looks like qrels, which come before the runs, or after --qrels)"
+        problem += " (this looks like qrels, not a run)"
     if fields[0].startswith(b"{"):
         problem += " (this looks like JSON, which is read from files, not from a pipe)"
     return FormatError(problem, path=source, line=number)
@@ -144,7 +144,7 @@ def judgements_by_line(content: bytes, source: str) -> Judgements:
 def _wrong_qrels_columns(fields: Sequence[bytes], source: str, number: int) -> FormatError:
     problem = f"{counted(len(fields), 'column')}; expected 4: {QRELS_COLUMNS}"
     if len(fields) >= 5 and parse_number(fields[4]) is not None:
-        problem += " (this looks like a run; qrels come before the runs, or after --qrels)"
+        problem += " (this looks like a run, not qrels)"
     return FormatError(problem, path=source, line=number)
 
 

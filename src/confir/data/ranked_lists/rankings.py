@@ -202,9 +202,8 @@ class Rankings:
         """
         size = len(self.offsets) - 1
         if values.shape[1] == 1:
-            sums = np.bincount(self.lists, values[:, 0], size).astype(
-                np.float64
-            )  # of none: integers
+            # of no values, the sums are integers
+            sums = np.bincount(self.lists, values[:, 0], size).astype(np.float64)
             return self.by_list(sums)
         sums = np.zeros((size, values.shape[1]))
         for place, (start, stop) in enumerate(pairwise(self.offsets.tolist())):

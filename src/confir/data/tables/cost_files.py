@@ -108,7 +108,7 @@ def read_costs(source: CostSource) -> list[Cost]:
             f"two columns of costs are named {twice[0]!r}; expected costs of different names"
         )
     if not found:
-        raise invalid("costs", source, "a table of costs or more")
+        raise invalid("costs", source, "one or more tables of costs")
     return found
 
 

@@ -82,7 +82,7 @@ class BestRuns(Result):
     level
         Confidence level of set and limits.
     model_topics
-        Further topics that a model judged alone, where people judged ``topics``.
+        Further topics that a model judged alone, where humans judged ``topics``.
     resampled
         What replicates draw: topics or documents.
     low, high
@@ -219,10 +219,11 @@ def best_of_pairs(
     mean = over_all_runs(pairs, [one.mean for one in pairs])
     share_first = over_all_runs(pairs, [one.share_first for one in pairs], 0.0)
     counts = np.array([one.topics for one in pairs])
+    # of the others, above each run
     highest = [
         np.where(np.eye(one.runs, dtype=np.bool_), -np.inf, one.difference).max(axis=1)
         for one in pairs
-    ]  # of the others, above each run
+    ]
     above_others = [np.where(np.isinf(one), np.nan, -one) for one in highest]
     difference = over_all_runs(pairs, above_others)
 

@@ -30,7 +30,12 @@ from confir.report.charts import (
 )
 from confir.studies.comparison.comparison import Comparison
 from confir.studies.comparison.pair_counts import unjoined_sentence
-from confir.studies.comparison.pair_results import TopicDifferences, order_pairs, turn_record
+from confir.studies.comparison.pair_results import (
+    DIFFERENCE_DECIMALS,
+    TopicDifferences,
+    order_pairs,
+    turn_record,
+)
 from confir.studies.comparison.run_groups import GroupedRuns, RunGroups, group_letters
 from confir.studies.comparison.verdict_words import interval_name
 from confir.studies.comparison.verdicts import (
@@ -213,7 +218,7 @@ def topic_chart(
         {"measure": name, "run": chosen, "against": against}
         | {"topic": differences.scores.topics[topic], "difference": float(gain[topic])}
         | {"sign": "for the run" if gain[topic] > 0 else "against it"}
-        for topic in np.argsort(-gain, kind="stable").tolist()
+        for topic in np.argsort(-np.round(gain, DIFFERENCE_DECIMALS), kind="stable").tolist()
         if not np.isnan(gain[topic])
     ]
     topics = differences.scores.topics
@@ -315,7 +320,7 @@ def _find_pair(
         if all(one in (None, name) for one, name in zip(wanted, names, strict=True)):
             return pair, m, turned
         known.append(" ".join(names))
-    given = " ".join(filter(None, (measure, run, baseline)))
+    given = " ".join(filter(None, (run, baseline, measure)))
     raise UnknownNameError("pair", given, dict.fromkeys(known[: len(shown)]))
 
 

@@ -1,4 +1,4 @@
-"""Differences between runs apart from the decisions on them: their order, and effect sizes."""
+"""Differences between runs, without the decisions on them: their order, and effect sizes."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from confir.number_text import signed
 from confir.studies.comparison.verdicts import OPPOSITE
 
 # Differences on topics that agree to so many decimals are equal up to rounding.
-_DECIMALS = 10
+DIFFERENCE_DECIMALS = 10
 
 
 class PairResult(Result):
@@ -243,7 +243,7 @@ class TopicDifferences(PairResult):
         """Return the rows of each measure and pair, most for the run first; missing ones left out."""
         by_pair = self.difference.transpose(2, 1, 0)
         sides = np.where(self.turned, -1.0, 1.0).T[..., None]
-        inside = np.argsort(-by_pair * sides, axis=2, kind="stable")
+        inside = np.argsort(-np.round(by_pair * sides, DIFFERENCE_DECIMALS), axis=2, kind="stable")
         starts = np.arange(inside.size).reshape(inside.shape)[..., :1]
         there = ~np.isnan(np.take_along_axis(by_pair, inside, axis=2))
         pairs = np.argsort(self.position, axis=0, kind="stable").T
@@ -263,7 +263,7 @@ class TopicDifferences(PairResult):
         """
         values = self.scores.values[:, :, measure]
         difference = values[:, self.second[pair]] - values[:, self.first[pair]]
-        order = np.argsort(-np.round(difference, _DECIMALS), kind="stable")
+        order = np.argsort(-np.round(difference, DIFFERENCE_DECIMALS), kind="stable")
         return [
             TopicDifference(self.scores.topics[place], float(difference[place]))
             for place in order
@@ -279,7 +279,7 @@ class TopicDifferences(PairResult):
         """
         won = [entry for entry in self.ordered(pair, measure) if entry.difference > TIE]
         lost = [entry for entry in self.ordered(pair, measure) if entry.difference < -TIE]
-        lost.sort(key=lambda entry: round(entry.difference, _DECIMALS))
+        lost.sort(key=lambda entry: round(entry.difference, DIFFERENCE_DECIMALS))
         if turned:
             won, lost = (
                 [TopicDifference(one.topic, -one.difference) for one in side]

@@ -40,8 +40,9 @@ _WORDS = (*VERDICTS, NOT_COMPARED)
 _FAMILY_METHODS = (
     "{compared} with simultaneous {level} intervals d ± c·√(se² + u·M/n) "
     "within each measure. M is the median variance of those of the m differences that are not "
-    "constant, and u = 1 − m^(−1/n) with n topics; u·M is the same in all samples: runs that are much alike differ on few topics, and a variance that comes out too "
-    "small by chance is so made up for. c is the order statistic at the level of the largest such "
+    "constant, and u = 1 − m^(−1/n) with n topics; u·M is the same in all samples "
+    "and compensates for a variance that is too small by chance, as it may be of runs that are much "
+    "alike and differ on few topics. c is the order statistic at the level of the largest such "
     "t, times √(n/(n−1)), over {replicates} bootstrap samples of the "
     "topics{more}, at least the t quantile of one pair and at most Bonferroni's (Westfall & Young "
     "1993). A difference is called significant where this interval excludes 0, or where "

@@ -337,9 +337,7 @@ def _planned_levels(
 ) -> tuple[tuple[int, ...], ...]:
     """Return the numbers of judges and repeats that coefficients are for, all combinations."""
     if given is not None and not at_hand:
-        raise InvalidValueError(
-            "levels is about judges and repeats; expected one of them beside it"
-        )
+        raise InvalidValueError("levels is about judges and repeats; expected one of them with it")
     if given is not None:
         each = [as_integers("levels", given)] * len(at_hand)
     elif len(at_hand) == 1:

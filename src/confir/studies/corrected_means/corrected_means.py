@@ -41,7 +41,7 @@ class CorrectedMeans(Result):
     runs, measures
         Names.
     human_topics, model_topics
-        Topics that people (and the model) judged, and further ones that the model judged alone.
+        Topics that humans (and the model) judged, and further ones that the model judged alone.
     mean, low, high
         The corrected mean with its limits.
     human_mean, human_low, human_high
@@ -119,7 +119,7 @@ class CorrectedMeans(Result):
         methods = enumerate_names(sorted({name for row in self.methods for name in row}))
         note = (
             f"mean by human judgements with {percent(self.level)} interval by {methods}, from "
-            f"{counted(self.human_topics, 'topic')} that people judged and {self.model_topics:,} "
+            f"{counted(self.human_topics, 'human-judged topic')} and {self.model_topics:,} "
             "judged by the model alone; model: its own mean; bias: the model's mean minus the human one "
             "on the same topics; weight of the model; worth: how many further human topics its "
             "judgements are worth"

@@ -61,8 +61,8 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
             f"Results estimate what human judgements of all {counted(every, 'topic')} would give, from those "
             f"of {means.human_topics:,} and a model's of all."
         )
-        people = "All results are by human judgements."
-        yield Sentence(11, estimated if means.model_topics else people)
+        by_human = "All results are by human judgements."
+        yield Sentence(11, estimated if means.model_topics else by_human)
 
 
 def _conclusion(contents: Contents) -> str:
@@ -97,11 +97,11 @@ def _off(bias: float) -> str:
 def _methods(contents: Contents) -> Iterator[Sentence]:
     means: CorrectedMeans = contents["corrected_means"]
     if not means.model_topics:
-        yield Sentence(15, "People judged all topics, and means are by their judgements.")
+        yield Sentence(15, "Humans judged all topics, and means are by their judgements.")
         return
     yield Sentence(
         15,
-        f"People judged a random sample of {means.human_topics:,} topics, a model these and "
+        f"Humans judged a random sample of {means.human_topics:,} topics, a model these and "
         f"{means.model_topics:,} more; means and differences by human judgements are "
         "prediction-powered estimates (PPI++, Angelopoulos et al. 2023), with a weight of the model "
         "for each mean and each difference, for each topic from the others, n - 2 degrees of freedom (n - 1 where the model has no "

@@ -23,7 +23,7 @@ def model_notes(
         What was estimated.
     """
     if not model_topics:
-        text = f"people judged all topics: {what} are by their judgements, the model's add nothing"
+        text = f"humans judged all topics: {what} are by their judgements, the model's add nothing"
         return [text]
     without = {measure: int(useless[:, m].sum()) for m, measure in enumerate(measures)}
     every = [measure for measure, count in without.items() if count == len(useless)]

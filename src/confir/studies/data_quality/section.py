@@ -54,8 +54,8 @@ def _found(contents: Contents) -> list[str]:
         )
         for sentence in moved_sentences(cause, (part[study] for part in contents.measures))
     ]
-    told = [text for text in quality.sentences() if not moved or text != NOTHING_UNUSUAL]
-    return [f"{text[0].upper()}{text[1:]}." for text in (*told, *moved)]
+    unusual = [text for text in quality.sentences() if not moved or text != NOTHING_UNUSUAL]
+    return [f"{text[0].upper()}{text[1:]}." for text in (*unusual, *moved)]
 
 
 def _made_by(contents: Contents) -> Iterator[tuple[str, str, str]]:

@@ -18,7 +18,7 @@ from confir.report.charts import (
 from confir.studies.history.history import SHORT_COMMIT, GateHistory
 from confir.studies.history.history_file import FAILS, PASSES
 
-# Of few looks the labels are level, in two lines; of more they stand upright, and of many there are none.
+# Of few looks the labels are level, in two lines; of more they are upright, and of many there are none.
 _FEW_LOOKS, _FEW_WIDTH = 8, 66
 _LOOK_WIDTH, _MOST_LABELLED_LOOKS = 24, 60
 

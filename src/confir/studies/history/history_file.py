@@ -169,9 +169,9 @@ def parse_looks(content: bytes, name: str) -> list[Record]:
 def _whole_looks(content: bytes) -> bytes:
     """Return a history without a last look that was cut short while it was written.
 
-    Its last line begins like those of `_line`, with the zeros that a file system may leave: what else
-    stands at the end of a file is not confir's to take away, nor is a file without a whole look, unless
-    the number of the first one was written.
+    Its last line begins like those of `_line`, with the zeros that a file system may leave. confir must
+    not remove anything else at the end of a file, nor what a file without a whole look holds, unless the
+    number of the first look was written.
     """
     if content.startswith(_OTHER_ENCODINGS):
         return content

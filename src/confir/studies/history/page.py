@@ -21,8 +21,8 @@ _NAMES = ("measure", "run", "against")
 # The difference, and the interval that decides.
 _INTERVAL = ("difference", "look_low", "look_high")
 
-# Decisions of the newest look that are told above the chart, and failed looks that are named.
-_MOST_TOLD = 2
+# Decisions of the newest look that are stated above the chart, and failed looks that are named.
+_MOST_DECISIONS = 2
 _MOST_NAMED = 5
 
 
@@ -45,7 +45,7 @@ def history_page(history: GateHistory) -> str:
         findings=[
             *map(
                 _decision_sentence,
-                sorted(newest, key=lambda one: one["decision"] != FAILS)[:_MOST_TOLD],
+                sorted(newest, key=lambda one: one["decision"] != FAILS)[:_MOST_DECISIONS],
             ),
             _count_sentence(records),
         ],
@@ -55,7 +55,7 @@ def history_page(history: GateHistory) -> str:
         rows=[_row(record) for record in reversed(records)],
         facts=_facts(newest, varying),
     )
-    return without_controls(page, keep_blanks=True)
+    return without_controls(page, keep_blanks=True, keep_isolates=True)
 
 
 def lead_sentence(newest: list[Record]) -> str:

@@ -63,6 +63,8 @@ class AdditiveSample(BoardSample):
         Of the macro means of all runs, which vary with the datasets, too.
     cells
         Means of the cells: datasets × runs; NaN where missing.
+    runs
+        Names of all runs, in whose order replicates are drawn.
     topics_held, units
         Number of topics, and of independent units.
     plus, minus
@@ -76,6 +78,7 @@ class AdditiveSample(BoardSample):
     mean_variance: Floats
     mean_df: Floats
     cells: Floats
+    runs: tuple[str, ...]
     topics_held: int
     units: float
     plus: Integers
@@ -102,7 +105,7 @@ class AdditiveSample(BoardSample):
     ) -> Floats:
         """Return normal replicates of all runs' macro means about 0: replicates × runs."""
         del needs
-        return draw_normal_means(self.parts.sum(axis=0), replicates, rng).T
+        return draw_normal_means(self.parts.sum(axis=0), replicates, rng, self.runs).T
 
     def variances(self) -> tuple[Floats, Floats]:
         """Return variance and degrees of freedom of each column."""
@@ -191,7 +194,7 @@ class AdditiveSample(BoardSample):
             every = replace(self, plus=self.plus[second], minus=self.plus[first])
             df = float(every.variances()[1].min())
         for size in sizes_in_memory(replicates, len(self.labels), len(self.labels)):
-            drawn = draw_normal_means(covariance, size, rng)
+            drawn = draw_normal_means(covariance, size, rng, self.labels)
             scale = rng.chisquare(df, size) / df
             yield StudentDraws(covariance, self.units, drawn, scale), size
 
@@ -259,6 +262,7 @@ def additive_sample(scores: Scores, datasets: DatasetCells, fit: AdditiveFit) ->
         mean_variance=total,
         mean_df=df,
         cells=fit.mean,
+        runs=scores.runs,
         topics_held=topics,
         # a variance that all pairs share is worth as many units as it has degrees of freedom
         units=float(part_df[0]) + 1.0 if random else float(topics),

@@ -68,7 +68,7 @@ def make_leaderboard(
         Scores with a design of datasets; or a mapping dataset → scores, or what `as_scores` takes,
         or a `ScoreSummary`: then normal means with the same covariances replace resampled topics.
         Scores without a design are means: their topics are the datasets. Of scores by a model and by
-        people (`evaluate` or `Experiment` with ``human``), each dataset is corrected by itself.
+        humans (`evaluate` or `Experiment` with ``human``), each dataset is corrected by itself.
     measure
         By default the one that all datasets have.
     datasets

@@ -132,8 +132,13 @@ def completed_borda_limits(
         drawn = rng.multinomial(fit.datasets, np.full(fit.datasets, 1.0 / fit.datasets), replicates)
         return _middle(descending_ranks(drawn.astype(np.float64) @ each), level)
     moves = [
-        draw_normal_means(np.atleast_2d(np.cov(part, rowvar=False)) / len(part), replicates, rng)
-        for part in datasets.scores
+        draw_normal_means(
+            np.atleast_2d(np.cov(part, rowvar=False)) / len(part),
+            replicates,
+            rng,
+            [datasets.runs[run] for run in np.flatnonzero(has)],
+        )
+        for part, has in zip(datasets.scores, datasets.present, strict=True)
     ]
     cells = fit.mean[fit.present] + np.concatenate(moves).T
     block = max(1, _NUMBERS_AT_ONCE // filled.size)

@@ -92,7 +92,7 @@ class HumanJudgements(NamedTuple):
 
 @contextmanager
 def naming_dataset(name: str) -> Iterator[None]:
-    """Name the dataset in errors about topics that people or the model judged."""
+    """Name the dataset in errors about topics that humans or the model judged."""
     try:
         yield
     except TopicMismatchError as error:
@@ -140,7 +140,7 @@ def read_folder(
     runs = [str(path) for path in inside if path not in found and _part_judged(path, None) is None]
     if not runs:
         first = next(iter(found)).name
-        raise UnreadableError(f"{folder}: no runs beside {first}; expected at least one")
+        raise UnreadableError(f"{folder}: {first}, but no runs; expected at least one")
     scored: dict[str, Scores | ScoreSummary] = {}
     for path, part in found.items():
         given: dict[str, Any] = dict(rules | part)

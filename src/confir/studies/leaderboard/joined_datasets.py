@@ -35,7 +35,7 @@ INCOMPLETE = ("error", "drop-runs", "drop-datasets", MODEL)
 def join_datasets(parts: Mapping[str, Scores], datasets: str, incomplete: str) -> Scores:
     """Return the scores of all datasets in one table; topics are named by their dataset.
 
-    Where people corrected a model's scores, runs or datasets with gaps are left out before they are
+    Where human judgements correct a model's scores, runs or datasets with gaps are left out before they are
     joined, as ``incomplete`` says.
     """
     if any(part.corrected for part in parts.values()):

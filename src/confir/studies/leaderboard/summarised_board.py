@@ -135,7 +135,7 @@ class SummarisedBoard(BoardSample):
     ) -> Floats:
         """Return normal replicates of the datasets' means: replicates × columns × datasets."""
         del needs
-        moves = [draw_normal_means(own, replicates, rng).T for own in self.covariances]
+        moves = [draw_normal_means(own, replicates, rng, self.labels).T for own in self.covariances]
         drawn: Floats = self.mean + np.stack(moves, axis=-1)
         return drawn
 

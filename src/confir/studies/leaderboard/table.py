@@ -176,7 +176,7 @@ def _judges(board: Leaderboard) -> list[str]:
         return [f"means are by human judgements, of {counted(human, 'topic')} in all"]
     return [
         (
-            f"means are by human judgements, estimated on each dataset by itself; in all, people judged "
+            f"means are by human judgements, estimated on each dataset by itself; in all, humans judged "
             f"{counted(human, 'topic')}, and the model alone {alone:,} (PPI++); differences have a weight of "
             "the model of their own"
         )

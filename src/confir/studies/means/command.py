@@ -15,7 +15,11 @@ from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, counted
 from confir.studies.ties.command import Ties
 from confir.studies.unjudged.command import Unjudged
-from confir.studies.unjudged.compared_means_command import DOUBT_OPTIONS, Beside, Doubts
+from confir.studies.unjudged.compared_means_command import (
+    COMPARED_MEANS_OPTIONS,
+    ComparedMeansOutput,
+    ComparedMeansView,
+)
 
 if TYPE_CHECKING:
     from confir.cli.answers import Answer
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
     from confir.measures.score_summary import ScoreSummary
 
 # The views that compare the means with other means, in rows below.
-_DOUBTS: dict[str, type[Doubts]] = {one.view: one for one in (Unjudged, Ties)}
+_COMPARED_VIEWS: dict[str, type[ComparedMeansView]] = {one.view: one for one in (Unjudged, Ties)}
 
 VIEWS = Views(
     View(
@@ -32,7 +36,7 @@ VIEWS = Views(
         "means with intervals",
         "mean",
         paired="mean-with-verdict",
-        lacks=("threshold", *DOUBT_OPTIONS),
+        lacks=("threshold", *COMPARED_MEANS_OPTIONS),
     ),
     View(
         TOPICS,
@@ -40,7 +44,7 @@ VIEWS = Views(
         "score",
         lacks=(
             *("baseline", "level", "method", "bounded", "replicates", "seed", "threshold"),
-            *DOUBT_OPTIONS,
+            *COMPARED_MEANS_OPTIONS,
         ),
     ),
     View(
@@ -60,7 +64,7 @@ VIEWS = Views(
         "pass@k, pass^k and the worst of k repeats",
         "mean",
         needs=("repeats",),
-        lacks=("baseline", *DOUBT_OPTIONS),
+        lacks=("baseline", *COMPARED_MEANS_OPTIONS),
     ),
 )
 
@@ -87,7 +91,9 @@ def evaluate_command(
             "with judgements drawn for them (resample); the expected mean over all orders of tied "
             "documents (expected).",
             panel=options.JUDGEMENTS_PANEL,
-            choices=tuple(dict.fromkeys(way for one in _DOUBTS.values() for way in one.treatments)),
+            choices=tuple(
+                dict.fromkeys(way for one in _COMPARED_VIEWS.values() for way in one.treatments)
+            ),
         ),
     ] = None,
     pool_depth: Annotated[
@@ -121,7 +127,9 @@ def evaluate_command(
     from confir.studies.means.table import topic_table
 
     view = VIEWS.choose(inputs.context, show, topics=topics).name
-    doubts = _DOUBTS[view].of(inputs, treatment, pool_depth) if view in _DOUBTS else None
+    compared_view = (
+        _COMPARED_VIEWS[view].of(inputs, treatment, pool_depth) if view in _COMPARED_VIEWS else None
+    )
     methods = [find_method(name) for name in method or ()]
     if out.output is not None:
         _check_chart(out.output, method or [], baseline)
@@ -145,9 +153,9 @@ def evaluate_command(
     else:
         if inputs.check_human():
             _check_judged(inputs, view, method or [])
-        if doubts is not None:
-            every, beside = doubts.gather(inputs, statistics, out, read["example"])
-            answer = mean_answer(every, statistics, methods=method, beside=beside)
+        if compared_view is not None:
+            every, compared = compared_view.gather(inputs, statistics, out, read["example"])
+            answer = mean_answer(every, statistics, methods=method, compared=compared)
         elif view == TOPICS:
             every = inputs.load_scores(baseline=baseline, **read)
             answer = Answer(every.to_records(), topic_table(every), every)
@@ -210,7 +218,7 @@ def _check_judged(inputs: Inputs, view: str, methods: Sequence[str]) -> None:
     from confir.data.sampling_designs.judged_scores import RANDOM_DOCUMENTS
 
     by_document = inputs.human_sample == RANDOM_DOCUMENTS
-    if view in _DOUBTS or (view == TOPICS and not by_document):
+    if view in _COMPARED_VIEWS or (view == TOPICS and not by_document):
         raise InvalidValueError(
             f"--show {view} cannot be combined with --human, which corrects means, not single topics"
         )
@@ -245,7 +253,7 @@ def mean_answer(
     *,
     methods: Sequence[str] | None = None,
     baseline: str | None = None,
-    beside: Beside | None = None,
+    compared: ComparedMeansOutput | None = None,
 ) -> Answer:
     """Return means with intervals as records and as a table; one topic gives means alone."""
     from confir.cli.answers import Answer
@@ -267,10 +275,10 @@ def mean_answer(
     if intervals[0].topics.max() < 2:
         notes = ["score of the one topic; an interval needs at least 2"]
     note = "; ".join(filter(None, [*notes, scores.sampling_note(seed)]))
-    if beside is not None:
-        table = interval_table(intervals, f"{note}\n{beside.note}", beside.rows)
-        shown = intervals[0] if beside.draw is None else beside.draw(intervals[0])
-        joined = [one | beside.columns[one["run"], one["measure"]] for one in records]
+    if compared is not None:
+        table = interval_table(intervals, f"{note}\n{compared.note}", compared.rows)
+        shown = intervals[0] if compared.draw is None else compared.draw(intervals[0])
+        joined = [one | compared.columns[one["run"], one["measure"]] for one in records]
         return Answer(joined, table, shown)
     answer = Answer(records, interval_table(intervals, note), intervals[0])
     return answer if baseline is None else _with_verdicts(answer, scores, baseline, statistics)

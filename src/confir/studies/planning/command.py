@@ -191,11 +191,8 @@ def _plan_votes(
         "level": level,
         "cluster": inputs.cluster,
     }
-    used = {
-        *asked,
-        *(one.name for one in fields(out)),
-        "scheduler",
-    }  # the last works around any command
+    # the scheduler is used for every command
+    used = {*asked, *(one.name for one in fields(out)), "scheduler"}
     others = [name for name in inputs.context.params if name not in used]
     refuse_options(inputs.context, others, "cannot be combined with --votes")
     out.deliver(result_answer(plan_votes(**asked)))

@@ -89,11 +89,13 @@ def choose_goal(
         return HALF_WIDTH
     if difference is not None and not (isinstance(difference, str) and difference == OBSERVED):
         size = as_real("difference", difference, above=0.0, like=f", or {OBSERVED!r}")
-        for place in np.flatnonzero(bounded_measures(scores))[:1] if size > 1.0 else ():
-            raise InvalidValueError(
-                f"difference is {size:g}, but two means by {scores.measures[place]}, which lies in "
-                "[0, 1], cannot differ by more than 1; expected a smaller difference"
-            )
+        if size > 1.0:
+            for measure, bounded in zip(scores.measures, bounded_measures(scores), strict=True):
+                if bounded:
+                    raise InvalidValueError(
+                        f"difference is {size:g}, but two means by {measure}, which lies in [0, 1], "
+                        "cannot differ by more than 1; expected a smaller difference"
+                    )
     if terms.baseline is not None:
         if difference is not None:
             return POWER if topics is None else ACHIEVED_POWER

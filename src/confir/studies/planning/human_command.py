@@ -26,7 +26,7 @@ class HumanGoal:
     human_topics: Annotated[
         bool,
         Option(
-            "With --human: how many topics people must judge for --half-width, in addition to the "
+            "With --human: how many topics humans must judge for --half-width, in addition to the "
             "model's; with random-documents also how many documents per topic.",
             panel=options.HUMAN_PANEL,
         ),

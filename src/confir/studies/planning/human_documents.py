@@ -83,7 +83,7 @@ class DocumentPlan(JudgementPlan):
             f"topics, and documents of each, to be judged by humans for {human_goal(self)}, from a pilot "
             f"of {counted(self.pilot, 'topic')} with {self.pilot_documents:.1f} of "
             f"{self.model_documents:.1f} documents each, drawn at random; topics, all documents: what is "
-            "needed if people judge all"
+            "needed if humans judge all"
         )
         if np.isfinite(self.cost).any():
             note += "; cost without: of those, without a model"

@@ -304,12 +304,13 @@ def _single_levels(
     nothing = NOTHING_BORROWED
     if family == BEST:
         found = studentised_maxima(spread, REPLICATES, rng, nothing, nothing).above
-        # -∞ where no pair varies
-        critical = np.quantile(np.maximum(found, 0.0), level, axis=1)
     else:
         chosen = None if family != BASELINE or baseline is None else [baseline]
-        largest = largest_statistics(spread, REPLICATES, rng, nothing, chosen)
-        critical = np.full(len(spread.matrix), np.quantile(np.maximum(largest, 0.0), level))
+        found = largest_statistics(spread, REPLICATES, rng, nothing, chosen)
+    if not found.shape[-1]:  # of too many runs none are drawn
+        return np.full(len(spread.matrix), bound)
+    # -∞ where no pair varies
+    critical = np.quantile(np.maximum(found, 0.0), level, axis=-1)
     single = 1.0 - 2.0 * ndtr(-critical)
     least = 2.0 * level - 1.0 if family == BEST else level
-    return np.clip(single, least, bound)
+    return np.clip(np.broadcast_to(single, len(spread.matrix)), least, bound)

@@ -217,7 +217,7 @@ def _assurance_and_model(plan: Plan | PlanOverview) -> list[str]:
         )
     if plan.model_topics:
         parts.append(
-            f"topics are those that people judge; for each, the model judges {plan.model_topics:.2g} "
+            f"topics are those that humans judge; for each, the model judges {plan.model_topics:.2g} "
             "more, as in the pilot"
         )
     return parts

@@ -91,7 +91,7 @@ def preferences_page(
             **by_importance(source.warnings),
         )
     )
-    return without_controls(text, keep_blanks=True)
+    return without_controls(text, keep_blanks=True, keep_isolates=True)
 
 
 def _pairs_said(found: Preferences) -> str:

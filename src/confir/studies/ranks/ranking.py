@@ -60,7 +60,7 @@ class Ranking(Result):
         Confidence level of the intervals, and replicates that they rest on: those of each run on
         its own, and the simultaneous ones.
     model_topics
-        Further topics that a model judged alone, where people judged ``topics``.
+        Further topics that a model judged alone, where humans judged ``topics``.
     resampled
         What bootstrap samples draw.
     """

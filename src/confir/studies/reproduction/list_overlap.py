@@ -210,8 +210,8 @@ class _Depths(NamedTuple):
 def _rank_biased_overlap(pairing: _Pairing, persistence: float, *, corrected: bool) -> Floats:
     """Return RBO_ext of the two lists of each topic ([Webber2010] Eq. 32); 0 where one is empty.
 
-    A tied document counts at each depth by the chance that it stands there or above if ties are
-    broken at random: variant a of [Corsi2024], equal to Eq. 32 where nothing is tied.
+    A tied document counts at each depth by the probability that it is ranked there or above if
+    ties are broken at random: variant a of [Corsi2024], equal to Eq. 32 where nothing is tied.
 
     Parameters
     ----------

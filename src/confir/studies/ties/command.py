@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from confir.cli import options
-from confir.studies.unjudged.compared_means_command import Doubts
+from confir.studies.unjudged.compared_means_command import ComparedMeansView
 
 if TYPE_CHECKING:
     from confir.measures.lists_and_scores import ListsAndScores
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from confir.studies.unjudged.compared_means import ComparedMeans
 
 
-class Ties(Doubts):
+class Ties(ComparedMeansView):
     """What the order of documents with equal scores could do to the means."""
 
     __slots__ = ()

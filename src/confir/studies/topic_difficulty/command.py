@@ -61,7 +61,7 @@ def topics_command(
     found = describe_topics(scores, run=chosen)
     table = result_table(found) if view.name == TOPICS else overview_table(found, most)
     if scores.corrected:
-        by = "topics that people judged, by their judgements: a model's correct means, not single topics"
+        by = "human-judged topics, by human judgements: a model's correct means, not single topics"
         table = replace(table, note="\n".join(filter(None, [table.note, by])))
     if scores.sampling_note():
         table = replace(table, note="\n".join(filter(None, [table.note, scores.sampling_note()])))

@@ -14,7 +14,7 @@ from confir.cli.parameters import refuse_options
 from confir.defaults import CHART_ENDINGS
 from confir.errors import InvalidValueError, SmallSampleWarning, counted, warn_caller
 from confir.studies.gate.command import GATE_OPTIONS
-from confir.studies.unjudged.compared_means_command import DOUBT_OPTIONS
+from confir.studies.unjudged.compared_means_command import COMPARED_MEANS_OPTIONS
 
 if TYPE_CHECKING:
     from confir.cli.answers import Answer
@@ -56,7 +56,7 @@ def compare_by(
 
 def evaluate_by(inputs: Inputs, by: str, answer: Callable[[Scores], Answer], out: Output) -> None:
     """Write or print the means of runs in each group of topics."""
-    names = ("show", "topics", "repeats", "baseline", "human", "threshold", *DOUBT_OPTIONS)
+    names = ("show", "topics", "repeats", "baseline", "human", "threshold", *COMPARED_MEANS_OPTIONS)
     refuse_options(inputs.context, names, _BESIDE)
     _check_no_chart(out.output)
     example = "confir evaluate qrels.txt bm25.run --design topics.csv --by length"

@@ -74,7 +74,7 @@ def run_costs(cost: Cost, scores: Scores, level: float) -> RunCosts:
         return RunCosts(values, nothing, nothing, None)
     if scores.all_topics != scores.topics:
         raise UnsupportedMethodError(
-            "costs that vary by topic need topics of one judge; expected one cost per run beside "
+            "costs that vary by topic need topics of one judge; expected one cost per run with "
             "human and model judgements"
         )
     table = values[:, :, None]

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from confir.studies.unjudged.compared_means import ComparedMeans
 
 # The options of these views.
-DOUBT_OPTIONS = ("treatment", "pool_depth")
+COMPARED_MEANS_OPTIONS = ("treatment", "pool_depth")
 
 
-class Beside(NamedTuple):
+class ComparedMeansOutput(NamedTuple):
     """Bounds or estimates that are shown with means and their intervals.
 
     Attributes
@@ -49,7 +49,7 @@ class Beside(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Doubts(ABC):
+class ComparedMeansView(ABC):
     """A view that bounds or estimates what means would be, were the lists judged or ordered otherwise.
 
     Attributes
@@ -85,7 +85,7 @@ class Doubts(ABC):
 
     def gather(
         self, inputs: Inputs, statistics: options.Statistics, output: Output, example: str
-    ) -> tuple[Scores, Beside]:
+    ) -> tuple[Scores, ComparedMeansOutput]:
         """Return the scores, and what is shown with their means."""
         from confir.cli.progress import Progress
         from confir.defaults import CHART_ENDINGS
@@ -112,7 +112,9 @@ class Doubts(ABC):
             return draw_intervals(found.interval_chart(interval))
 
         rows = rows_beside(self.label, found, names)
-        return scores, Beside(rows, self.note(found), columns, draw if is_chart else None)
+        return scores, ComparedMeansOutput(
+            rows, self.note(found), columns, draw if is_chart else None
+        )
 
     @abstractmethod
     def objection(self, measure: Measure) -> str | None:

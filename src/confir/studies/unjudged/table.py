@@ -15,7 +15,7 @@ _WRITTEN: dict[int, Callable[..., str]] = {1: number_text, 2: limits_text, 3: nu
 
 
 def rows_beside(label: str, result: Any, names: Collection[str]) -> list[RowBeside]:
-    """Return rows to stand below each run's means: bounds or estimate, and the share judged.
+    """Return rows to show below each run's means: bounds or estimate, and the share judged.
 
     Parameters
     ----------
