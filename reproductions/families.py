@@ -31,7 +31,6 @@ from confir.measures.evaluation import evaluate
 from confir.report.tables import Cell, Table, to_markdown
 from confir.resampling.kinds import as_topic_sample
 from confir.resampling.pair_draws import BorrowedVariance, median_variance
-from confir.resampling.sample import self_normalised_sums
 from confir.resampling.studentised_maxima import largest_statistics
 from confir.studies.best.best_runs import find_best
 
@@ -154,11 +153,16 @@ class Sample:
             )
         return ComparisonFamily.of(size, maxima, borrowed=borrowed)
 
+    def self_normalised(self, se: Floats) -> Floats:
+        """Return T of every pair, from the standard error of its difference."""
+        units = np.full(len(se), float(self.topics))
+        return as_topic_sample(self.values).self_normalised(self.difference, se, units)
+
     def judge(self, family: ComparisonFamily, *, signs: bool) -> tuple[Rule, Booleans]:
         """Return what a family finds, and which pairs it calls significant."""
         se = np.sqrt(self.variance / self.topics)
-        sums = self_normalised_sums(self.difference, se, self.topics) if signs else None
         df = np.full(len(se), self.topics - 1.0)
+        sums = self.self_normalised(se) if signs else None
         limits = family.limits(self.difference, se, np.full(len(se), self.topics), LEVEL, df, sums)
         inside = (limits.low <= self.true + ROUNDING) & (self.true - ROUNDING <= limits.high)
         inside &= ~((limits.open > 0) & (self.true <= 0)) & ~((limits.open < 0) & (self.true >= 0))
@@ -271,7 +275,7 @@ def added_noise(topics: int = 53) -> list[tuple[float, float]]:
         family = sample.family(np.random.default_rng(SEED), borrows=True, draws=True)
         place = int(np.flatnonzero((sample.first == 0) & (sample.second == 39))[0])
         se = np.sqrt(sample.variance / topics)
-        sums = self_normalised_sums(sample.difference, se, topics)
+        sums = sample.self_normalised(se)
         df = np.full(len(se), topics - 1.0)
         t = sample.difference / family.standard_errors(sample.difference, se, topics, df)
         p = family.p_values(t, df, sums)
