@@ -167,7 +167,7 @@ class _Describing:
 
 
 def _merge(parts: Iterable[Any]) -> Any:
-    """Return what is known of all parts, merged in order; None of none."""
+    """Return the summaries of all parts, merged in order; None if there are none."""
     found = None
     for part in parts:
         found = part if found is None else found.merge(part)

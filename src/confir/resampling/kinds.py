@@ -71,15 +71,11 @@ def as_sample(
 
 def as_scores_or_array(source: Any) -> Any:
     """Return scores of any kind, as `as_run_scores` does; a sample, or what may be an array, as it is."""
-    if isinstance(source, RunScores):
-        return source.filled().in_id_order()
-    if isinstance(source, Experiment):
-        return as_run_scores(source)
     from confir.data.tables.score_objects import is_score_source
     from confir.data.votes import Votes
 
-    named = isinstance(source, Votes) or is_score_source(source)
-    return as_run_scores(source) if named and not isinstance(source, Sample) else source
+    named = isinstance(source, RunScores | Experiment | Votes) or is_score_source(source)
+    return as_run_scores(source) if named else source
 
 
 def kind_of(scores: Any) -> type[Sample]:

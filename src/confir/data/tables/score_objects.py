@@ -46,11 +46,11 @@ def make_scores(source: Any, name: str) -> Scores:
 
 
 def is_score_source(source: Any) -> bool:
-    """Whether an object is something that `as_scores` takes, rather than a plain array."""
+    """Whether an object holds scores that `as_scores` can make of it, rather than a plain array."""
     if isinstance(source, list | tuple) and source:
         return all(map(_is_table, source)) or _is_listed_result(source[0])
     return (
-        isinstance(source, Scores | Mapping | Iterator)
+        isinstance(source, Mapping | Iterator)
         or _is_table(source)
         or _is_evaluated(source)
         or is_mteb_object(source)

@@ -65,7 +65,7 @@ def plan_sentence(record: Record, *, level: float, asked: float, observed: bool)
 
 
 def overview_sentence(records: Sequence[Record], level: float) -> str:
-    """Return what the topics at hand give by one measure, and what the usual goal of 0.02 takes.
+    """Return what the present topics give by one measure, and what the usual goal of 0.02 takes.
 
     ``records`` are those of one run or pair; differences come after means, and are said if there
     are some.
@@ -142,7 +142,7 @@ def _together(family: str) -> str:
 
 
 def answer_text(record: Record) -> str:
-    """Return what a record answers: topics that are needed, or what those at hand give."""
+    """Return what a record answers: topics that are needed, or what the present ones give."""
     if record["goal"] in NEEDED:
         return _count_text(record["topics"])
     if record["goal"] == ACHIEVED_POWER:
