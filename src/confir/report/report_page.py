@@ -55,7 +55,7 @@ from confir.report.page_data import (
 )
 from confir.report.script_bundle import ScriptBundle
 from confir.report.sections import answer_sentences, conclusions
-from confir.report.static_figures import static_figures
+from confir.report.static_figures import drawn_charts, static_figures
 from confir.resampling.kinds import require_knowledge
 from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
@@ -267,7 +267,12 @@ def render_page(
         counted=counted,
         percent=percent,
         style=_template("page.css"),
-        **_scripts(bundle.text(), data=data, tables=[*page_tables(contents)], charts=charts),
+        **_scripts(
+            bundle.text(),
+            data=data,
+            tables=[*page_tables(contents)],
+            charts=charts if bundle.text() else list(drawn_charts(charts)),
+        ),
     )
     return without_controls(page, keep_blanks=True, keep_isolates=True)
 

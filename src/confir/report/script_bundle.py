@@ -6,13 +6,12 @@ results are computed.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from contextlib import suppress
 from importlib.util import find_spec
 from typing import ClassVar, Self
-
-from confir.errors import MissingDependencyError
 
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 _PROGRAM = (
@@ -31,9 +30,8 @@ class ScriptBundle:
     _process: ClassVar[subprocess.Popen[bytes] | None] = None
 
     def __enter__(self) -> Self:
-        if find_spec("altair") is None or find_spec("vl_convert") is None:
-            needed = "altair and vl-convert-python"
-            raise MissingDependencyError(needed, "a report", "report")
+        if find_spec("vl_convert") is None or os.environ.get("CONFIR_STATIC"):
+            ScriptBundle._made = ""  # the page then has the charts that confir draws itself
         self._started = ScriptBundle._made is None and ScriptBundle._process is None
         if self._started:
             # -P: no module is imported from the current directory.

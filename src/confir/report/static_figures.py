@@ -53,6 +53,16 @@ def static_figures(charts: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return found
 
 
+def drawn_charts(charts: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield charts with their SVG in place of their specification, for a page without Vega."""
+    for chart in charts:
+        kept = {name: value for name, value in chart.items() if name != "spec"}
+        try:
+            yield kept | {"svg": draw(chart["spec"], chart["caption"])}
+        except NotDrawable:
+            yield kept | {"svg": ""}
+
+
 def draw(spec: Spec, caption: str = "") -> str:
     """Return a chart with one panel as SVG; raise NotDrawable if it uses what is not supported."""
     layers = list(_layers(spec))

@@ -123,6 +123,10 @@ async function draw(figure) {
     return;
   }
   const chart = chartOf(part);
+  if (chart && chart.svg !== undefined) {
+    still(figure, chart);
+    return;
+  }
   const refill = chart && refilled(chart, part);
   const empty = !chart || (refill.spec.data && refill.spec.data.values.length === 0);
   figure.hidden = empty || (part === "differences" && state.a === state.b);
@@ -152,6 +156,14 @@ async function draw(figure) {
   markScrolling(figure);
   index(figure);
   relink();
+}
+// Where the page has no Vega, it has each chart as a picture.
+function still(figure, chart) {
+  figure.hidden = !chart.svg;
+  const picture = new DOMParser().parseFromString(chart.svg, "text/html").body.firstElementChild;
+  figure.querySelector(".plot").firstElementChild.replaceChildren(picture);
+  setCaption(figure, chart.caption);
+  markScrolling(figure);
 }
 // Says so where a chart is wider than its frame.
 function markScrolling(figure) {
