@@ -30,6 +30,12 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 _OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*+(?:\[\s*+)?+\{")
+# The beginning of a list that has entries; what stands after one: another, or the end.
+_LIST_START = re.compile(r"\s*+\[(?P<more>\s*+(?!\]))")
+_AFTER_ENTRY = re.compile(r"\s*+(?:(?P<more>,\s*+)|\]\s*+\Z)")
+
+# An empty object takes 3 bytes of text, and 72 in memory.
+_MOST_CONTAINERS = 4_000_000
 _KEYS_AND_BRACES = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")(?P<colon>\s*:)?|[{}]')
 
 
@@ -255,6 +261,12 @@ def parse_json(
     parse_constant
         What makes a value of NaN, Infinity and -Infinity; by default they are floats.
     """
+    if text.count("{") + text.count("[") > _MOST_CONTAINERS:
+        raise FormatError(
+            f"more than {_MOST_CONTAINERS:,} objects and lists in one JSON value; expected fewer, or "
+            "JSON Lines (.jsonl), which are read line by line",
+            path=source,
+        )
     try:
         return json.loads(text, object_pairs_hook=_distinct, parse_constant=parse_constant)
     except FormatError:
@@ -270,6 +282,24 @@ def parse_json(
         if "\n" in text:
             raise FormatError(problem, path=source) from None
     raise FormatError(problem, path=source, line=before + line)
+
+
+def list_entries(text: str, source: str, expected: str, before: int = 0) -> Iterator[Any]:
+    """Yield the entries of a JSON list one by one, of which only one need be held; see `parse_json`."""
+    scan = json.JSONDecoder(object_pairs_hook=_distinct).raw_decode
+    found = _LIST_START.match(text)
+    number = 0
+    try:
+        while found and found["more"] is not None:
+            entry, end = scan(text, found.end())
+            found = _AFTER_ENTRY.match(text, end)
+            if found:
+                yield entry
+                number += 1
+    except (ValueError, RecursionError, _RepeatedKeyError):
+        found = None
+    if not found:  # a fault, or an empty list: the whole is parsed, which says what is wrong
+        yield from parse_json(text, source, expected, before)[number:]
 
 
 class _RepeatedKeyError(Exception):

@@ -7,16 +7,19 @@ of pandas, polars and Arrow are read by narwhals.
 
 from __future__ import annotations
 
+import io
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from itertools import islice
+from typing import Any, Literal
 
 import numpy as np
 
 from confir.data.files import PathLike, format_ending, read_bytes, text_bytes
-from confir.data.formats.json_files import parse_json
+from confir.data.formats.json_files import list_entries, parse_json
 from confir.data.tables.input_table import InputTable
 from confir.data.tables.parquet_files import (
     PARQUET_MARK,
@@ -40,6 +43,8 @@ FRAME = "frame"
 # Tables of more bytes are looked at first as far as this many: a fault there need not wait for all.
 _LARGE = 1 << 22
 _START_SIZE = 1 << 16
+# Records of JSON are held at once as objects, before they become columns.
+_RECORDS_AT_ONCE = 1 << 14
 
 
 def read_table(
@@ -150,7 +155,7 @@ def _text_table(content: bytes, source: str, kind: TableKind) -> InputTable:
         line = content.count(b"\n", 0, len(content) - len(start)) + 1
         raise FormatError(f"no columns; {kind.expected}", path=source, line=line)
     else:
-        table = separated_table(content.decode(), separator, source, kind)
+        table = separated_table(content, separator, source, kind)
     warn_of_cut_number(content, source)
     return table
 
@@ -217,17 +222,15 @@ def _json_table(content: bytes, start: bytes, source: str, kind: TableKind) -> I
     """Return the table in text; ``start`` is the text without blank lines before it."""
     before = content.count(b"\n", 0, len(content) - len(start))
     if _is_json_lines(start, source):
-        texts = {
-            number: line
-            for number, line in enumerate(start.decode().split("\n"), start=before + 1)
-            if line.strip() and not line.lstrip().startswith("#")
-        }
-        return _record_table(_load_lines(texts, source, kind), source, list(texts), kind)
-    document = parse_json(start.decode(), source, expected=kind.expected, before=before)
+        return _record_table(_read_lines(start, before, source, kind), source, "line", kind)
+    text = start.decode()
+    if text.lstrip().startswith("["):
+        records = enumerate(list_entries(text, source, kind.expected, before), start=1)
+        return _record_table(records, source, "row", kind)
+    document = parse_json(text, source, expected=kind.expected, before=before)
     if isinstance(document, dict) and any(isinstance(cell, dict) for cell in document.values()):
         return _nested_table(document, source, kind)
-    records = document if isinstance(document, list) else [document]
-    return _record_table(records, source, None, kind)
+    return _record_table(iter([(1, document)]), source, "row", kind)
 
 
 def _is_json_lines(start: bytes, source: str) -> bool:
@@ -241,6 +244,18 @@ def _is_json_lines(start: bytes, source: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return not any(isinstance(cell, dict) for cell in first.values())
+
+
+def _read_lines(
+    start: bytes, before: int, source: str, kind: TableKind
+) -> Iterator[tuple[int, Any]]:
+    """Yield the records of JSON Lines with the numbers of their lines; ``before`` lines come before."""
+    lines = enumerate(io.TextIOWrapper(io.BytesIO(start), "utf-8", newline="\n"), start=before + 1)
+    texts = (
+        (number, line.rstrip()) for number, line in lines if line.lstrip()[:1] not in ("", "#")
+    )
+    while piece := dict(islice(texts, _RECORDS_AT_ONCE)):
+        yield from zip(piece, _load_lines(piece, source, kind), strict=True)
 
 
 def _load_lines(texts: dict[int, str], source: str, kind: TableKind) -> list[Any]:
@@ -259,24 +274,30 @@ def _load_lines(texts: dict[int, str], source: str, kind: TableKind) -> list[Any
 
 
 def _record_table(
-    records: Sequence[Any], source: str, lines: Sequence[int] | None, kind: TableKind
+    records: Iterator[tuple[int, Any]], source: str, unit: Literal["line", "row"], kind: TableKind
 ) -> InputTable:
-    """Return the table of records, which all have the same keys."""
-    if not records:
+    """Return the table of numbered records, which all have the same keys; they are read in pieces."""
+    lines = array("q")
+    table = InputTable(source, [], [], lines, unit, kind=kind)
+    while piece := list(islice(records, _RECORDS_AT_ONCE)):
+        lines.extend(line for line, _ in piece)
+        for row, (_, record) in enumerate(piece, start=len(lines) - len(piece)):
+            if not isinstance(record, dict) or not record:
+                raise table.error(f"not a record; {kind.expected}", row)
+            if not row:
+                columns: list[list[Any]] = [[] for _ in record]
+                line = lines[0] if unit == "line" else None
+                table = replace(table, header=list(record), columns=columns, header_line=line)
+            if len(record) != len(table.header) or any(key not in record for key in table.header):
+                raise table.error(
+                    f"a record of {', '.join(record)}; expected {', '.join(table.header)} as in the first",
+                    row,
+                )
+        for name, column in zip(table.header, table.columns, strict=True):
+            column.extend(record[name] for _, record in piece)
+    if not lines:
         raise FormatError(f"no records; {kind.expected}", path=source)
-    blank = InputTable(source, [], [], range(1, len(records) + 1), "row", kind=kind)
-    if lines is not None:
-        blank = replace(blank, lines=lines, unit="line", header_line=lines[0])
-    for row, record in enumerate(records):
-        if not isinstance(record, dict) or not record:
-            raise blank.error(f"not a record; {kind.expected}", row)
-        if record.keys() != records[0].keys():
-            raise blank.error(
-                f"a record of {', '.join(record)}; expected {', '.join(records[0])} as in the first",
-                row,
-            )
-    columns = [[record[name] for record in records] for name in records[0]]
-    return replace(blank, header=list(records[0]), columns=columns)
+    return table
 
 
 def _nested_table(document: dict[str, Any], source: str, kind: TableKind) -> InputTable:
