@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from confir.data.tables.effect_files import Group
+from confir.data.effect_files import Group
 from confir.errors import DegenerateSampleWarning, InvalidValueError, UnknownNameError
 from confir.report.result_chart import chart
 from confir.studies.meta_analysis.meta_analysis import pool_effects, pool_models

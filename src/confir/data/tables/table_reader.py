@@ -7,20 +7,16 @@ of pandas, polars and Arrow are read by narwhals.
 
 from __future__ import annotations
 
-import io
-import json
 import os
-from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from itertools import islice
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from confir.data.files import PathLike, format_ending, read_bytes, text_bytes
-from confir.data.formats.json_files import list_entries, parse_json
 from confir.data.tables.input_table import InputTable
+from confir.data.tables.json_tables import is_json_text, json_table
 from confir.data.tables.parquet_files import (
     PARQUET_MARK,
     is_parquet,
@@ -43,8 +39,6 @@ FRAME = "frame"
 # Tables of more bytes are looked at first as far as this many: a fault there need not wait for all.
 _LARGE = 1 << 22
 _START_SIZE = 1 << 16
-# Records of JSON are held at once as objects, before they become columns.
-_RECORDS_AT_ONCE = 1 << 14
 
 
 def read_table(
@@ -140,9 +134,9 @@ def _text_table(content: bytes, source: str, kind: TableKind) -> InputTable:
     start = without_lead(content)
     if not start:
         raise FormatError(f"the file is empty; {kind.expected}", path=source)
-    if _is_json_text(start, source):
+    if is_json_text(start, source):
         check_marks(content, source)
-        return _json_table(content, start, source, kind)
+        return json_table(content, start, source, kind)
     first = first_line(start)
     separator = find_separator(first.decode(), source, kind.names)
     table = None
@@ -209,112 +203,3 @@ def _with_index(frame: Any) -> Any:
     if index is None or type(index).__name__ == "RangeIndex":
         return frame
     return frame.reset_index() if set(index.names).isdisjoint(frame.columns) else frame
-
-
-def _is_json_text(start: bytes, source: str) -> bool:
-    """Whether text is JSON, by its ending or, where that is not CSV's or TSV's, by how it begins."""
-    ending = format_ending(source)
-    begins = start.lstrip()[:1] in (b"[", b"{") and ending not in (".csv", ".tsv")
-    return ending in (".json", ".jsonl") or begins
-
-
-def _json_table(content: bytes, start: bytes, source: str, kind: TableKind) -> InputTable:
-    """Return the table in text; ``start`` is the text without blank lines before it."""
-    before = content.count(b"\n", 0, len(content) - len(start))
-    if _is_json_lines(start, source):
-        return _record_table(_read_lines(start, before, source, kind), source, "line", kind)
-    text = start.decode()
-    if text.lstrip().startswith("["):
-        records = enumerate(list_entries(text, source, kind.expected, before), start=1)
-        return _record_table(records, source, "row", kind)
-    document = parse_json(text, source, expected=kind.expected, before=before)
-    if isinstance(document, dict) and any(isinstance(cell, dict) for cell in document.values()):
-        return _nested_table(document, source, kind)
-    return _record_table(iter([(1, document)]), source, "row", kind)
-
-
-def _is_json_lines(start: bytes, source: str) -> bool:
-    """Whether every line is a record: the ending says so, or the first line is one."""
-    if format_ending(source) == ".jsonl":
-        return True
-    if not start.lstrip().startswith(b"{"):
-        return False
-    try:
-        first = json.loads(start.lstrip().split(b"\n", maxsplit=1)[0])
-    except (ValueError, RecursionError):
-        return False
-    return not any(isinstance(cell, dict) for cell in first.values())
-
-
-def _read_lines(
-    start: bytes, before: int, source: str, kind: TableKind
-) -> Iterator[tuple[int, Any]]:
-    """Yield the records of JSON Lines with the numbers of their lines; ``before`` lines come before."""
-    lines = enumerate(io.TextIOWrapper(io.BytesIO(start), "utf-8", newline="\n"), start=before + 1)
-    texts = (
-        (number, line.rstrip()) for number, line in lines if line.lstrip()[:1] not in ("", "#")
-    )
-    while piece := dict(islice(texts, _RECORDS_AT_ONCE)):
-        yield from zip(piece, _load_lines(piece, source, kind), strict=True)
-
-
-def _load_lines(texts: dict[int, str], source: str, kind: TableKind) -> list[Any]:
-    """Return the records, all loaded at once; line by line where that fails, to name the line."""
-    try:
-        together = "[" + ",".join(texts.values()) + "]"
-        records = parse_json(together, source, expected=kind.expected)
-    except FormatError:
-        records = []
-    if len(records) == len(texts):
-        return list(records)
-    return [
-        parse_json(text, source, expected=kind.expected, before=line - 1)
-        for line, text in texts.items()
-    ]
-
-
-def _record_table(
-    records: Iterator[tuple[int, Any]], source: str, unit: Literal["line", "row"], kind: TableKind
-) -> InputTable:
-    """Return the table of numbered records, which all have the same keys; they are read in pieces."""
-    lines = array("q")
-    table = InputTable(source, [], [], lines, unit, kind=kind)
-    while piece := list(islice(records, _RECORDS_AT_ONCE)):
-        lines.extend(line for line, _ in piece)
-        for row, (_, record) in enumerate(piece, start=len(lines) - len(piece)):
-            if not isinstance(record, dict) or not record:
-                raise table.error(f"not a record; {kind.expected}", row)
-            if not row:
-                columns: list[list[Any]] = [[] for _ in record]
-                line = lines[0] if unit == "line" else None
-                table = replace(table, header=list(record), columns=columns, header_line=line)
-            if len(record) != len(table.header) or any(key not in record for key in table.header):
-                raise table.error(
-                    f"a record of {', '.join(record)}; expected {', '.join(table.header)} as in the first",
-                    row,
-                )
-        for name, column in zip(table.header, table.columns, strict=True):
-            column.extend(record[name] for _, record in piece)
-    if not lines:
-        raise FormatError(f"no records; {kind.expected}", path=source)
-    return table
-
-
-def _nested_table(document: dict[str, Any], source: str, kind: TableKind) -> InputTable:
-    """Return the table of nested objects, such as run → measure → topic → score."""
-    rows: list[tuple[Any, ...]] = [((), document)]
-    for _ in kind.levels[:-1]:
-        deeper = []
-        for path, found in rows:
-            if not isinstance(found, dict):
-                problem = f"no object at {' → '.join(path)}; expected {' → '.join(kind.levels)}"
-                raise FormatError(problem, path=source)
-            deeper += [((*path, key), cell) for key, cell in found.items()]
-        rows = deeper
-    if not kind.levels or not rows:
-        raise FormatError(f"no records; {kind.expected}", path=source)
-    levels = kind.levels
-    if kind.order_levels is not None:
-        levels = kind.order_levels(list(document.values()), source)
-    columns = list(zip(*((*path, cell) for path, cell in rows), strict=True))
-    return InputTable(source, list(levels), columns, range(1, len(rows) + 1), "row", kind=kind)
