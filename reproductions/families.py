@@ -23,8 +23,8 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats
 from confir.data.files import write_whole
+from confir.data.score_files import read_scores
 from confir.data.scores import Scores
-from confir.data.tables.score_files import read_scores
 from confir.errors import ConfirWarning
 from confir.intervals.simultaneous import ComparisonFamily, is_significant
 from confir.measures.evaluation import evaluate

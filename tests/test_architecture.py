@@ -146,6 +146,14 @@ def _check_imports(path):
             assert other in ALLOWED[own], f"{path} imports {name}"
 
 
+def test_formats_use_tables_and_never_the_reverse():
+    modules = [path for path in MODULES if _module(path).startswith("data.tables.")]
+    assert modules
+    for path in modules:
+        for name, _, _ in _imports(path):
+            assert not name.startswith("confir.data.formats"), f"{path} imports {name}"
+
+
 @pytest.mark.parametrize("part", ["report", "cli"])
 def test_page_and_command_line_import_no_study(part):
     modules = [path for path in MODULES if _part(_module(path)) == part]

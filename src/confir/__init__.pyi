@@ -3,6 +3,7 @@
 from confir import errors as errors
 from confir import results as results
 from confir import testing as testing
+from confir.data.effect_files import read_effects as read_effects
 from confir.data.experiment import Experiment as Experiment
 from confir.data.formats.runs_and_qrels import as_qrels as as_qrels
 from confir.data.formats.runs_and_qrels import as_run as as_run
@@ -13,12 +14,11 @@ from confir.data.formats.runs_and_qrels import write_run as write_run
 from confir.data.qrels import Qrels as Qrels
 from confir.data.run import Run as Run
 from confir.data.sampling_designs.design import Design as Design
+from confir.data.score_files import read_scores as read_scores
+from confir.data.score_writers import write_scores as write_scores
 from confir.data.scores import Scores as Scores
 from confir.data.simulation import sample_collection as sample_collection
-from confir.data.tables.effect_files import read_effects as read_effects
 from confir.data.tables.published_files import read_published_means as read_published_means
-from confir.data.tables.score_files import read_scores as read_scores
-from confir.data.tables.score_writers import write_scores as write_scores
 from confir.data.votes import read_votes as read_votes
 from confir.intervals.confidence_intervals import confidence_interval as confidence_interval
 from confir.intervals.interval import Interval as Interval

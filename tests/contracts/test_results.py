@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import confir
+from confir.data.effect_files import Group
 from confir.data.result import Result
 from confir.data.scores import Scores
-from confir.data.tables.effect_files import Group
 from confir.pairs.pair_results import PairResult
 from confir.report.result_table import result_table
 from confir.resampling.document_bootstrap import resample_documents

@@ -10,7 +10,7 @@ from scipy import stats
 import confir.parallel
 from confir import Scores, compare_runs, confidence_interval, find_best
 from confir.arrays import TIE
-from confir.data.tables.score_files import read_scores
+from confir.data.score_files import read_scores
 from confir.errors import (
     DegenerateSampleWarning,
     FormatError,

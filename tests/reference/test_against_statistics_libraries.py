@@ -7,7 +7,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_paired
 
-from confir.data.tables.score_files import read_scores
+from confir.data.score_files import read_scores
 from confir.errors import InputWarning
 from confir.pairs.compare import compare_runs
 from confir.pairs.families import adjust_p_values

@@ -26,9 +26,9 @@ from confir.data.chart_marks import (
 )
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, axis, constant, over, result
+from confir.data.score_objects import ScoresSource
 from confir.data.scores import Scores
 from confir.data.table_columns import LIMITS, MEASURE_AND_RUN, Role, TableColumn, TableColumns
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import ConfirWarning, TopicMismatchError, counted, enumerate_names
 from confir.intervals.confidence_intervals import confidence_interval

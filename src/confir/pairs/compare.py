@@ -9,8 +9,8 @@ import numpy as np
 
 from confir.arguments import as_generator, as_level, as_real, as_texts, check_replicates
 from confir.data.experiment import on_its_scheduler
+from confir.data.score_objects import ScoresSource
 from confir.data.scores import Scores
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import ALL_PAIRS, LEVEL, NO_FAMILY, REPLICATES, SEED
 from confir.errors import InvalidValueError
 from confir.intervals.interval import Limits

@@ -14,9 +14,9 @@ from confir.arrays import Booleans, Floats, Integers, ranks_by_mean
 from confir.data.chart_marks import FIRST, IntervalChart, Mark, Tip, dot, numbers, texts
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, axis, constant, over, result
+from confir.data.score_objects import ScoresSource
 from confir.data.scores import Scores
 from confir.data.table_columns import MEASURE_AND_RUN, Role, TableColumn, TableColumns
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths

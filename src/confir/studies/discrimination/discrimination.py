@@ -8,8 +8,8 @@ from confir.arguments import as_generator, as_integer, as_level
 from confir.arrays import TIE, Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, axis, constant, over, result
+from confir.data.score_objects import ScoresSource
 from confir.data.table_columns import Role, TableColumn, TableColumns
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError, counted
 from confir.measures.score_sources import as_scores

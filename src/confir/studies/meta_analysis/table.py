@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from confir.data.effect_files import Group
 from confir.data.result import Record
 from confir.data.table_columns import Role, TableColumn
-from confir.data.tables.effect_files import Group
 from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.errors import counted
 from confir.intervals.simultaneous import is_significant

@@ -13,8 +13,8 @@ from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Variable, axis, constant, over, result
 from confir.data.sampling_designs.design import DesignSource
 from confir.data.sampling_designs.topic_groups import TopicGroups, as_topic_groups
+from confir.data.score_objects import ScoresSource
 from confir.data.scores import Scores
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import collect_warnings, warn_caller
 from confir.intervals.simultaneous import borderline_decisions, is_significant, monte_carlo_error

@@ -15,9 +15,9 @@ from confir.arguments import as_generator, as_level, check_replicates
 from confir.arrays import Booleans, Floats
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
+from confir.data.score_objects import ScoresSource
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.cost_files import CostSource, read_costs
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError, counted, enumerate_names
 from confir.intervals.confidence_intervals import confidence_interval
