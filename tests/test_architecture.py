@@ -14,7 +14,7 @@ from confir.studies.coverage.miss_counts import PUBLISHED_BOOTSTRAP_T
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "confir"
 LAYERS = ("data", "measures", "resampling", "intervals", "pairs", "statistics")
-# Every layer may import these; they import errors, arrays, arguments, cores, scheduler,
+# Every layer may import these; they import errors, arrays, arguments, cores, parallel,
 # stored_results and whole_files at most.
 GROUND = (
     "errors",
@@ -139,7 +139,7 @@ def _check_imports(path):
             continue
         other = _part(name.removeprefix("confir."))
         if own in GROUND:
-            below = {"errors", "arrays", "arguments", "cores", "scheduler"}
+            below = {"errors", "arrays", "arguments", "cores", "parallel", "scheduler"}
             below |= {"stored_results", "whole_files"}
             assert other in below - {own}, f"{path} imports {name}"
         elif other not in GROUND and not (other == "report" and _in_display(around)):
