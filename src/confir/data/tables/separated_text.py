@@ -27,7 +27,7 @@ _FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 _LEAD = re.compile(rb"\A(?:[ \t\f\v]*+(?:#[^\r\n]*+)?+(?:[\r\n]|\Z))*+")
 # So much of a file holds its header.
 _START = 1 << 12
-_LONGEST_HEADER = 1 << 20
+_LONGEST_HEADER = 1 << 16
 _FIRST_LINE = re.compile(rb"[^\r\n]{0,%d}+" % _LONGEST_HEADER)
 # A line of more separators is no row of any table.
 _MOST_COLUMNS = 1_000_000
@@ -40,7 +40,8 @@ def without_lead(content: bytes) -> bytes:
 
 def first_line(text: bytes) -> bytes:
     """Return the first line of text in UTF-8; only the beginning of one longer than any header."""
-    line = _FIRST_LINE.match(text)[0]  # type: ignore[index] - it matches any text
+    found = _FIRST_LINE.match(text)
+    line = found[0] if found else b""
     return line if len(line) < _LONGEST_HEADER else line.decode(errors="ignore").encode()
 
 
