@@ -13,7 +13,7 @@ from confir.studies.collection.collection_means import MEAN_METHODS
 from confir.studies.coverage.miss_counts import PUBLISHED_BOOTSTRAP_T
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "confir"
-LAYERS = ("data", "measures", "resampling", "intervals", "statistics")
+LAYERS = ("data", "measures", "resampling", "intervals", "pairs", "statistics")
 # Every layer may import these; they import errors, arrays, arguments, cores, parallel,
 # stored_results and whole_files at most.
 GROUND = (
@@ -40,9 +40,9 @@ ALLOWED = {
     "testing": LAYERS,
     "results": (),
     "list": ("list",),
-    "report": (*LAYERS[:4], "list", "report"),
+    "report": (*LAYERS[:5], "list", "report"),
     "showing": (*LAYERS, "report", "showing"),
-    "cli": (*LAYERS[:4], "list", "report", "cli"),
+    "cli": (*LAYERS[:5], "list", "report", "cli"),
     "command": (*LAYERS, "list", "report", "showing", "cli", "command"),
 }
 SHOWING = ("table", "chart", "section", "board", "baseline_section", "page")
@@ -218,7 +218,7 @@ def test_only_comparisons_take_a_margin():
     """What keeps logits from 0 and 1 is called epsilon."""
     for path in MODULES:
         taken = {node.arg for node in ast.walk(_tree(path)) if isinstance(node, ast.arg)}
-        takers = ("comparison", "gate", "preferences", "reproduction")
+        takers = ("pairs", "comparison", "gate", "preferences", "reproduction")
         takes = path.parent.name in takers or path.stem == "testing"
         assert "margin" not in taken or takes, path
 

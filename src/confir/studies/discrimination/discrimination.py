@@ -13,12 +13,12 @@ from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError, counted
 from confir.measures.score_sources import as_scores
+from confir.pairs.compare import compare_runs
+from confir.pairs.decisions import BETTER, WORSE
 from confir.resampling.clusters import Clusters
 from confir.resampling.kinds import needs
 from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
-from confir.studies.comparison.compare import compare_runs
-from confir.studies.comparison.verdicts import BETTER, WORSE
 
 # Splits of the topics in two halves.
 SPLITS_OF_TOPICS = 200

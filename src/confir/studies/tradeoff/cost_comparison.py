@@ -23,11 +23,11 @@ from confir.errors import InvalidValueError, counted, enumerate_names
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.measures.score_sources import as_scores
 from confir.number_text import percent
+from confir.pairs.decisions import Words
+from confir.pairs.differences import check_differences
 from confir.resampling.kinds import needs
 from confir.resampling.replicates import Rng, own_seed
 from confir.resampling.sample import Knowledge
-from confir.studies.comparison.pairs import check_differences
-from confir.studies.comparison.verdicts import Words
 from confir.studies.tradeoff.frontier import (
     DOMINATED,
     FRONTIER,

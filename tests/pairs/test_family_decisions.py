@@ -11,8 +11,8 @@ from scipy import stats
 from confir import compare_runs, evaluate, find_best, judge_gate, rank_runs
 from confir.defaults import LEVELS
 from confir.intervals.simultaneous import ComparisonFamily, is_significant
+from confir.pairs.gate import sides_of_bound
 from confir.studies.comparison.table import comparison_table
-from confir.studies.gate.gate import sides_of_bound
 from strategies import at_most
 from studies.score_tables import table
 

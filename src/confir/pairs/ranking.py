@@ -21,12 +21,18 @@ from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.number_text import percent, topics_text
+from confir.pairs.run_pairs import (
+    RunPairs,
+    borderline_ranks,
+    compare_all_runs,
+    over_all_runs,
+    rank_limits,
+    rank_tests,
+)
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import needs
 from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
-from confir.studies.best.run_pairs import RunPairs, compare_all_runs, over_all_runs
-from confir.studies.ranks.rank_tests import borderline_ranks, rank_limits, rank_tests
 
 
 @result
