@@ -9,7 +9,7 @@ from confir.arguments import as_flag, as_path, as_real
 from confir.data.files import PathLike, write_whole
 from confir.defaults import CHART_ENDINGS
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.report.result_chart import specification
+from confir.report.result_chart import clean_chart, specification
 
 # In mm: the narrowest and the widest figure.
 _NARROWEST, _WIDEST = 40, 1000
@@ -28,7 +28,7 @@ def save_chart(
     Parameters
     ----------
     result
-        A result of a study, or an altair chart.
+        A result of a study, an altair chart, or a specification of Vega-Lite.
     path
         The file: .svg, .pdf or .png.
     width, height
@@ -49,14 +49,11 @@ def save_chart(
         if given is not None:
             check_size(name, given)
     as_flag("title", title)
-    if isinstance(result, dict):  # a specification
+    if isinstance(result, dict):
         drawing = result
-    else:  # an altair chart, or a result
-        drawing = (
-            result.to_dict()
-            if hasattr(result, "mark_point") or hasattr(result, "resolve")
-            else specification(result)
-        )
+    else:
+        is_altair = hasattr(result, "to_dict") and hasattr(result, "resolve_scale")
+        drawing = result.to_dict() if is_altair else specification(result)
     write_whole(target, chart_bytes(drawing, ending, **size, title=title))
 
 
@@ -89,7 +86,9 @@ def chart_bytes(
     from confir.report.svg_text import with_text_lengths
 
     import_converter()
-    specification = {key: one for key, one in drawing.items() if title or key != "title"}
+    specification = clean_chart(drawing)
+    if not title:
+        specification.pop("title", None)
     if width is not None:
         specification = fit_width(specification, width)
     if height is not None:

@@ -55,8 +55,9 @@ _ROWS = ((40, 18, 11), (80, 14, 10), (math.inf, 11, 9))
 
 _FIVE_DIGITS = ".5~g"
 
-# The version of Vega-Lite that vl-convert draws with, on the page and in files.
-SCHEMA = "https://vega.github.io/schema/vega-lite/v5.20.1.json"
+# The version of Vega-Lite that draws, on the page and in files: every vl-convert since 1.7 has it.
+VEGA_LITE = "5.20"
+SCHEMA = f"https://vega.github.io/schema/vega-lite/v{VEGA_LITE}.1.json"
 
 _TYPES = {"N": "nominal", "O": "ordinal", "Q": "quantitative"}
 
@@ -85,7 +86,7 @@ def mark(
     kind: str, channels: Spec, *, where: str = "", data: Spec | None = None, **look: Any
 ) -> Spec:
     """Return a layer: marks of a kind, their channels, and the records that they show, if not all."""
-    layer = {"mark": {"type": kind, **look}, "encoding": channels}
+    layer: Spec = {"mark": {"type": kind, **look}, "encoding": channels}
     if where:
         layer["transform"] = [{"filter": where}]
     return layer if data is None else layer | {"data": data}
@@ -93,7 +94,7 @@ def mark(
 
 def styled(drawing: Spec, title: Any) -> Spec:
     """Return a chart with a title and the common style."""
-    return {"$schema": SCHEMA, **drawing, "title": title, "config": _LOOK}
+    return {**drawing, "$schema": SCHEMA, "title": title, "config": _LOOK}
 
 
 def tooltips(*fields: str, numbers: str = _FIVE_DIGITS) -> list[Spec]:

@@ -234,6 +234,7 @@ def render_page(
     name_stage(progress, "drawing charts")
     figures = report_figures(contents, settings.levels, progress, paper=False)
     charts = [page_chart(figure) for figure in figures]
+    scripts = bundle.text()
     name_stage(progress, "writing the page")
     lists = list_excerpts(contents, contents.lists)
     data = {**page_data(contents), "answers": _answers(contents), "lists": lists}
@@ -268,10 +269,10 @@ def render_page(
         percent=percent,
         style=_template("page.css"),
         **_scripts(
-            bundle.text(),
+            scripts,
             data=data,
             tables=[*page_tables(contents)],
-            charts=charts if bundle.text() else list(drawn_charts(charts)),
+            charts=charts if scripts else [*drawn_charts(charts)],
         ),
     )
     return without_controls(page, keep_blanks=True, keep_isolates=True)

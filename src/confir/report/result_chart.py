@@ -60,14 +60,17 @@ def chart(result: Any) -> Any:
 def specification(result: Any) -> Spec:
     """Return the chart of a result as a specification of Vega-Lite."""
     draw = find_function(result, "chart")
-    if draw is not None:
-        return clean_chart(draw(result))
-    declared = result.interval_chart() if isinstance(result, Result) else None
-    if declared is None:
-        raise UnsupportedMethodError(
-            f"there is no chart of a {type(result).__name__}; expected a result with a chart"
-        )
-    return clean_chart(draw_intervals(declared))
+    if draw is None:
+        declared = result.interval_chart() if isinstance(result, Result) else None
+        if declared is None:
+            raise UnsupportedMethodError(
+                f"there is no chart of a {type(result).__name__}; expected a result with a chart"
+            )
+        drawing = draw_intervals(declared)
+    else:
+        drawing = draw(result)
+    cleaned: Spec = clean_chart(drawing)
+    return cleaned
 
 
 def clean_chart(part: Any, *, keep_blanks: bool = False) -> Any:

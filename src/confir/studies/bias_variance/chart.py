@@ -139,7 +139,7 @@ def _panel(records: Sequence[Record], height: str, measure: str, *behind: Spec) 
     of_sweep = ("parameter:N", "parameter_value:Q") if swept else ()
     shown = {"tooltip": tooltips(*of_run, "total_low:Q", "total_high:Q", *of_sweep)}
     joined = base | {"order": field("parameter_value:Q")}
-    look = {"strokeWidth": 1.5, "opacity": 0.7}
+    look: Spec = {"strokeWidth": 1.5, "opacity": 0.7}
     layers = [mark("line", joined, where="datum.group_number > 0", **look)] if swept else []
     threads = name_threads(base, "bias_squared", height, where="datum.label != ''")
     points = mark("point", base | shown, filled=True, size=55, opacity=0.85)

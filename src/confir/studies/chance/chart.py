@@ -8,6 +8,7 @@ from confir.errors import counted
 from confir.number_text import topics_text
 from confir.report.charts import (
     COLOURS,
+    Spec,
     field,
     in_panels,
     inline_records,
@@ -42,7 +43,7 @@ def chance_chart(chance: Chance) -> Any:
         "run:N", "measure:N", "topics:Q", "score:Q", "expected:Q", "corrected:Q", "p:Q"
     )
     score = field("score:Q", title=title, scale={"zero": True})
-    dots = {"color": COLOURS[0], "filled": True, "size": 50, "opacity": 1}
+    dots: Spec = {"color": COLOURS[0], "filled": True, "size": 50, "opacity": 1}
     means = mark("point", row | {"x": score, "tooltip": tooltip}, **dots)
     if shared:
         at = {
@@ -52,7 +53,7 @@ def chance_chart(chance: Chance) -> Any:
         line = mark("rule", at, color=_CHANCE_COLOUR, strokeDash=[5, 3], strokeWidth=2)
     else:
         at = {"x": field("expected:Q"), "tooltip": tooltips("run:N", "measure:N", "expected:Q")}
-        tick = {"thickness": 2, "size": _CHANCE_TICK, "opacity": 1}
+        tick: Spec = {"thickness": 2, "size": _CHANCE_TICK, "opacity": 1}
         line = mark("tick", row | at, color=_CHANCE_COLOUR, **tick)
     data = inline_records(numbered(records, run=order, measure=chance.measures))
     layers = {"data": data, "layer": [means, line], "width": 260, "height": step}

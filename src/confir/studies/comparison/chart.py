@@ -125,15 +125,15 @@ def verdict_panels(
         "tooltip": tooltip,
     }
     limits = {"x": field("low:Q"), "x2": end_field("high:Q")}
-    size = {} if more else {"size": 50}
-    dots = {"x": field("difference:Q"), **more}
+    size: Spec = {} if more else {"size": 50}
+    dots: Spec = {"x": field("difference:Q"), **more}
     layers = [
         mark("rule", {"x": field("zero:Q", title=axis)}, color=INK, strokeDash=[4, 3]),
         mark("rule", base | limits, strokeWidth=2),
         mark("point", base | dots, filled=True, **size, opacity=1),
     ]
     if any(record["open_at"] is not None for record in records):  # hollow: 0, and excluded
-        look = {"size": 40, "opacity": 1, "fill": "white", "strokeWidth": 1.5}
+        look: Spec = {"size": 40, "opacity": 1, "fill": "white", "strokeWidth": 1.5}
         layers.append(mark("point", base | {"x": field("open_at:Q")}, **look))
     if any(record.get("above") is not None for record in records):
         ends = {"x": field("min(below):Q"), "x2": end_field("max(above):Q")}
@@ -188,7 +188,7 @@ def _matrix(cells: list[Record], order: tuple[str, ...]) -> Spec:
         "type": "linear",
     }
     shade = field("difference:Q", scale=colours, title=["row minus", "column"])
-    dots = {"filled": True, "color": "black", "size": 14, "opacity": 1}
+    dots: Spec = {"filled": True, "color": "black", "size": 14, "opacity": 1}
     layers = [
         mark("rect", base | {"color": shade}),
         mark("point", base, where="datum.significant", **dots),
@@ -265,7 +265,7 @@ def _group_means(grouped: GroupedRuns) -> Spec:
         "y": field("run_number:N", title=None, axis=axis),
         "tooltip": [field("run:N"), field("mean:Q", format=".4f")],
     }
-    look = {"filled": True, "color": COLOURS[0], "size": 50, "opacity": 1}
+    look: Spec = {"filled": True, "color": COLOURS[0], "size": 50, "opacity": 1}
     drawn = mark("point", channels, data=inline_records(dots), **look)
     return drawn | {"width": 260, "height": step, "title": [grouped.measure]}
 
@@ -287,7 +287,7 @@ def _group_bars(grouped: GroupedRuns) -> Spec:
         "y2": end_field("last_number:N"),
         "tooltip": tooltips("group:O", "first:N", "last:N"),
     }
-    look = {"strokeWidth": 5, "strokeCap": "round", "color": COLOURS[7]}
+    look: Spec = {"strokeWidth": 5, "strokeCap": "round", "color": COLOURS[7]}
     bars = mark("rule", channels, data=inline_records(lines), **look)
     return bars | {"width": {"step": _GROUP}, "height": run_rows(grouped.runs)[1]}
 

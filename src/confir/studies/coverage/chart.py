@@ -14,6 +14,7 @@ from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
     INK,
+    Spec,
     end_field,
     field,
     in_panels,
@@ -32,7 +33,7 @@ _FEWEST_IN_BOX = 8
 
 _GREY = "#888"
 
-_BOXES = {
+_BOXES: Spec = {
     "size": 13,
     "box": {"stroke": COLOURS[0], "fill": COLOURS[5]},
     "median": {"color": "black", "thickness": 2},
@@ -47,7 +48,7 @@ def coverage_chart(coverage: Coverage) -> Any:
     known = [record for record in coverage.to_records() if not np.isnan(record["coverage"])]
     many = len(runs) >= _FEWEST_IN_BOX
     shown = tooltips("run:N", "measure:N", "method:N", "coverage:Q")
-    base = {"y": field("method:N", sort=list(coverage.methods), title=None)}
+    base: Spec = {"y": field("method:N", sort=list(coverage.methods), title=None)}
     axis = {
         "scale": {"zero": False, "padding": 12},
         "axis": {"tickCount": 6},
@@ -171,8 +172,11 @@ def _histograms(records: Sequence[Record], groups: list[str], title: str, counte
     """Return a histogram of the values of each group, side by side on the same scale."""
     present = [record for record in records if not np.isnan(record["value"])]
     value = field("value:Q", bin={"maxbins": 24}, title=title)
-    channels = {"x": value, "y": field("count():Q", title=counted)}
-    channels["tooltip"] = [value, field("count():Q")]
+    channels = {
+        "x": value,
+        "y": field("count():Q", title=counted),
+        "tooltip": [value, field("count():Q")],
+    }
     bars = mark("bar", channels, color=COLOURS[0], binSpacing=1)
     bars |= {"width": 250 if len(groups) > 1 else 420, "height": 200}
     bars["data"] = inline_records(numbered(present, group=groups))

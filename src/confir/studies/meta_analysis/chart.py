@@ -105,7 +105,7 @@ def summary_chart(models: PooledModels) -> Any:
     numbers = ("effect", "low", "high", "i2", "tau2")
     zero, base = _rows("name", order, ("verdict", _VERDICTS), numbers, title)
     limits = {"x": field("low:Q"), "x2": end_field("high:Q")}
-    look = {"filled": True, "shape": "diamond", "size": 70, "opacity": 1}
+    look: Spec = {"filled": True, "shape": "diamond", "size": 70, "opacity": 1}
     drawing = {
         "data": _with_zero(rows),
         "layer": [
@@ -130,8 +130,8 @@ def _panel(rows: list[Record], title: str) -> Spec:
     limits = base | {"x": field("low:Q"), "x2": end_field("high:Q")}
     effect = base | {"x": field("effect:Q")}
     weight = {"size": field("weight:Q", scale=squares, legend=None)}
-    square = {"filled": True, "shape": "square", "opacity": 0.75}
-    diamond = {"filled": True, "shape": "diamond", "size": 110, "opacity": 1}
+    square: Spec = {"filled": True, "shape": "square", "opacity": 0.75}
+    diamond: Spec = {"filled": True, "shape": "diamond", "size": 110, "opacity": 1}
     return {
         "data": _with_zero(numbered(rows, row=order)),
         "layer": [

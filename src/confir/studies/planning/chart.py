@@ -56,8 +56,12 @@ def plan_chart(plan: Plan) -> Any:
             field("value:Q", format=".4f"),
         ],
     }
-    goals = {"x": field("topics:Q"), "y": field("value:Q"), "color": colour}
-    goals["tooltip"] = [field("run:N"), field("topics:Q")]
+    goals = {
+        "x": field("topics:Q"),
+        "y": field("value:Q"),
+        "color": colour,
+        "tooltip": [field("run:N"), field("topics:Q")],
+    }
     layers = [
         mark("line", lines, where="!datum.goal", strokeWidth=2, opacity=1 if few else 0.4),
         mark("point", goals, where="datum.goal", filled=True, size=60, opacity=1),

@@ -12,6 +12,7 @@ from confir.data.result import Record
 from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
+    Spec,
     end_field,
     field,
     inline_records,
@@ -166,7 +167,13 @@ def half_means_chart(
         name = summary_name(summary, (split.measure,))
         low = field("low:Q", title=name, scale={"zero": False})
         limits = base | {"y": low, "y2": end_field("high:Q")}
-        cross = {"shape": "cross", "angle": 45, "size": 50, "color": COLOURS[0], "filled": True}
+        cross: Spec = {
+            "shape": "cross",
+            "angle": 45,
+            "size": 50,
+            "color": COLOURS[0],
+            "filled": True,
+        }
         layers = [
             mark("rule", limits, strokeWidth=2, color="#888"),
             mark("point", base | {"y": field("A:Q")}, **cross),

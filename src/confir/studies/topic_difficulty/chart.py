@@ -8,6 +8,7 @@ from confir.arguments import as_choice
 from confir.report.charts import (
     COLOURS,
     INK,
+    Spec,
     end_field,
     field,
     inline_records,
@@ -52,7 +53,7 @@ def topic_score_chart(
         ),
     }
     ends = {"y": field("lowest:Q", title=[chosen_measure]), "y2": end_field("highest:Q")}
-    dot = {"filled": True, "size": 45, "opacity": 1}
+    dot: Spec = {"filled": True, "size": 45, "opacity": 1}
     drawing = {
         "data": inline_records(numbered(records, topic=scores.topics)),
         "layer": [

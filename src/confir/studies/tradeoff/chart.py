@@ -80,7 +80,7 @@ def _layers(x: Spec, y: Spec) -> list[Spec]:
             field("share_frontier:Q", format=".3f", title="efficient"),
         ],
     }
-    line = {"color": INK, "strokeDash": [4, 3], "interpolate": "step-after", "strokeWidth": 1}
+    line: Spec = {"color": INK, "strokeDash": [4, 3], "interpolate": "step-after", "strokeWidth": 1}
     high = {"y": field("quality_low:Q"), "y2": end_field("quality_high:Q")}
     wide = {"x": field("cost_low:Q"), "x2": end_field("cost_high:Q")}
     return [
