@@ -24,12 +24,12 @@ from confir.intervals.simultaneous import (
     order_statistic,
     positive,
 )
+from confir.pairs.differences import MeanDifferences, Pairs
+from confir.pairs.paired_tests import PairedTest
 from confir.resampling.pair_draws import BorrowedVariance, median_variance
 from confir.resampling.replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.sample import Sample
 from confir.resampling.studentised_maxima import largest_statistics
-from confir.studies.comparison.paired_tests import PairedTest
-from confir.studies.comparison.pairs import MeanDifferences, Pairs
 
 # How p-values of single tests are adjusted where nothing else is said.
 _DEFAULT_CORRECTION = "holm"

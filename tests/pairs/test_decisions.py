@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from confir import compare_runs
 from confir.errors import InvalidValueError
 from confir.intervals.simultaneous import is_significant
-from confir.studies.comparison import pairs
+from confir.pairs import differences as pairs
+from confir.pairs.comparison import Place
+from confir.pairs.decisions import Estimates, judge_differences
+from confir.pairs.families import CORRECTIONS
+from confir.pairs.gate import judge_gate
+from confir.pairs.paired_tests import TESTS
+from confir.pairs.verdict_words import comparison_note
 from confir.studies.comparison.chart import _matrix_cells
-from confir.studies.comparison.comparison import Place
-from confir.studies.comparison.families import CORRECTIONS
-from confir.studies.comparison.paired_tests import TESTS
 from confir.studies.comparison.table import comparison_table, verdicts_by_run
-from confir.studies.comparison.verdict_words import comparison_note
-from confir.studies.comparison.verdicts import Estimates, judge_differences
-from confir.studies.gate.gate import judge_gate
 from strategies import at_most
 from studies.score_tables import table
 

@@ -11,8 +11,8 @@ from scipy import stats
 from confir import compare_runs, evaluate, find_best, judge_gate, rank_runs
 from confir.defaults import LEVELS
 from confir.intervals.simultaneous import ComparisonFamily, is_significant
+from confir.pairs.gate import sides_of_bound
 from confir.studies.comparison.table import comparison_table
-from confir.studies.gate.gate import sides_of_bound
 from strategies import at_most
 from studies.score_tables import table
 
@@ -106,7 +106,7 @@ def test_verdict_interval_and_p_agree(values, baseline, level, replicates):
         check_consistent(comparison.at(other))
 
 
-@settings(max_examples=25)
+@settings(max_examples=at_most(25))
 @given(values=tables(), levels=st.permutations(LEVELS))
 def test_a_comparison_at_another_usual_level_equals_a_new_one(values, levels):
     first, second = levels[:2]
@@ -115,7 +115,7 @@ def test_a_comparison_at_another_usual_level_equals_a_new_one(values, levels):
     check_same_records(made.to_records(), new.to_records())
 
 
-@settings(max_examples=25)
+@settings(max_examples=at_most(25))
 @given(values=tables(gaps=False), level=st.sampled_from([0.8, 0.95, 0.99]))
 def test_best_sets_limits_and_p_agree(values, level):
     found = find_best(table(values), level=level, replicates=99, rng=1)

@@ -12,16 +12,16 @@ import numpy as np
 from confir.arguments import as_choice, invalid
 from confir.arrays import TIE, Integers
 from confir.errors import InvalidValueError
-from confir.studies.comparison.comparison import Comparison, Place
-from confir.studies.comparison.paired_tests import same_sign_p
-from confir.studies.comparison.verdict_words import difference_phrase, reason
-from confir.studies.comparison.verdicts import (
+from confir.pairs.comparison import Comparison, Place
+from confir.pairs.decisions import (
     EQUIVALENT,
     IDENTICAL,
     WORSE,
     Decision,
     significant_directions,
 )
+from confir.pairs.paired_tests import same_sign_p
+from confir.pairs.verdict_words import difference_phrase, reason
 
 Requirement = Literal["not-worse", "non-inferior", "superior"]
 REQUIREMENTS: tuple[Requirement, ...] = get_args(Requirement)

@@ -14,19 +14,25 @@ from confir.arrays import Booleans, Floats, Integers, ranks_by_mean
 from confir.data.chart_marks import FIRST, IntervalChart, Mark, Tip, dot, numbers, texts
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, axis, constant, over, result
+from confir.data.score_objects import ScoresSource
 from confir.data.scores import Scores
 from confir.data.table_columns import MEASURE_AND_RUN, Role, TableColumn, TableColumns
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.number_text import percent, topics_text
+from confir.pairs.run_pairs import (
+    RunPairs,
+    borderline_ranks,
+    compare_all_runs,
+    over_all_runs,
+    rank_limits,
+    rank_tests,
+)
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import needs
 from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
-from confir.studies.best.run_pairs import RunPairs, compare_all_runs, over_all_runs
-from confir.studies.ranks.rank_tests import borderline_ranks, rank_limits, rank_tests
 
 
 @result

@@ -27,14 +27,7 @@ from confir.errors import InvalidValueError
 from confir.intervals.interval import Limits
 from confir.intervals.simultaneous import ComparisonFamily
 from confir.measures.score_summary import ScoreSummary
-from confir.studies.comparison.families import Adjustment, Correction, Families, PermutedRanges
-from confir.studies.comparison.pair_differences import PairDifferences
-from confir.studies.comparison.pair_results import open_words, turn_columns
-from confir.studies.comparison.paired_tests import find_test
-from confir.studies.comparison.pairs import LEAST_TOPICS, MeanDifferences, limits_at
-from confir.studies.comparison.run_groups import RunGroups, group_runs
-from confir.studies.comparison.verdict_words import decision_sentence, explain
-from confir.studies.comparison.verdicts import (
+from confir.pairs.decisions import (
     NOT_COMPARED,
     OPPOSITE,
     Decision,
@@ -43,6 +36,12 @@ from confir.studies.comparison.verdicts import (
     find_borderline,
     give_verdicts,
 )
+from confir.pairs.differences import LEAST_TOPICS, MeanDifferences, limits_at
+from confir.pairs.families import Adjustment, Correction, Families, PermutedRanges
+from confir.pairs.pair_results import PairDifferences, open_words, turn_columns
+from confir.pairs.paired_tests import find_test
+from confir.pairs.run_groups import RunGroups, group_runs
+from confir.pairs.verdict_words import decision_sentence, explain
 
 # Fields of a decision that a comparison has for all differences under the same names.
 _SHARED_FIELDS = (

@@ -7,7 +7,7 @@ from scipy import stats
 from confir import compare_runs
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.studies.gate.gate import judge_gate
+from confir.pairs.gate import judge_gate
 from studies.score_tables import table
 
 

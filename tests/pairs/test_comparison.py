@@ -10,7 +10,7 @@ from scipy import stats
 import confir.parallel
 from confir import Scores, compare_runs, confidence_interval, find_best
 from confir.arrays import TIE
-from confir.data.tables.score_files import read_scores
+from confir.data.score_files import read_scores
 from confir.errors import (
     DegenerateSampleWarning,
     FormatError,
@@ -21,11 +21,11 @@ from confir.errors import (
     UnknownNameError,
     UnsupportedMethodError,
 )
-from confir.studies.comparison import pairs
+from confir.pairs import differences as pairs
+from confir.pairs.comparison import Place
+from confir.pairs.pair_results import TopicDifferences
+from confir.pairs.verdict_words import comparison_note, reason
 from confir.studies.comparison.chart import topic_chart
-from confir.studies.comparison.comparison import Place
-from confir.studies.comparison.pair_results import TopicDifferences
-from confir.studies.comparison.verdict_words import comparison_note, reason
 from studies.score_tables import table
 
 FIELDS = [

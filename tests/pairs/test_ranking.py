@@ -10,9 +10,9 @@ import confir.parallel
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
 from confir.intervals.confidence_intervals import confidence_interval
+from confir.pairs.ranking import Ranking, rank_runs
+from confir.pairs.run_pairs import compare_all_runs
 from confir.resampling.replicates import draw_topics, own_seed
-from confir.studies.best.run_pairs import compare_all_runs
-from confir.studies.ranks.ranking import Ranking, rank_runs
 from reference import plain_families
 from studies.drawn_topics import draws_of_runs
 from studies.score_tables import table as plain_table

@@ -10,6 +10,7 @@ from confir.arguments import as_path, as_reals, invalid
 from confir.data.formats.entries import is_from_ranx
 from confir.data.formats.labelled_arrays import is_labelled_array, labelled_columns
 from confir.data.formats.mteb import is_mteb_object, mteb_object_rows
+from confir.data.score_files import SCORES, read_scores, scores_from_table
 from confir.data.scores import Scores
 from confir.data.tables.measure_names import (
     confir_name,
@@ -18,7 +19,6 @@ from confir.data.tables.measure_names import (
     topics_come_first,
 )
 from confir.data.tables.score_columns import COLUMN_NAMES
-from confir.data.tables.score_files import SCORES, read_scores, scores_from_table
 from confir.data.tables.table_reader import column_table, has_columns
 from confir.errors import FormatError, InvalidValueError, type_name
 

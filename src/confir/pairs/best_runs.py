@@ -1,9 +1,9 @@
-"""Which runs may be the best? Multiple comparisons with the best, after Hsu (1984)."""
+"""Which runs may be the best? Multiple comparisons with the best, after Hsu (1984); and teams by their best runs."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Real
@@ -26,27 +26,27 @@ from confir.data.chart_marks import (
 )
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, axis, constant, over, result
+from confir.data.score_objects import ScoresSource
 from confir.data.scores import Scores
 from confir.data.table_columns import LIMITS, MEASURE_AND_RUN, Role, TableColumn, TableColumns
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
-from confir.errors import ConfirWarning
+from confir.errors import ConfirWarning, TopicMismatchError, counted, enumerate_names
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Limits
 from confir.intervals.simultaneous import ComparisonFamily, borderline_decisions, is_significant
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.number_text import p_text, percent, topics_text
-from confir.parallel import run_in_threads
-from confir.resampling.kinds import as_sample, needs
-from confir.resampling.replicates import Rng
-from confir.resampling.sample import Knowledge
-from confir.studies.best.run_pairs import (
+from confir.pairs.run_pairs import (
     RunPairs,
     best_p_values,
     compare_all_runs,
     over_all_runs,
 )
+from confir.parallel import run_in_threads
+from confir.resampling.kinds import as_sample, needs
+from confir.resampling.replicates import Rng
+from confir.resampling.sample import Knowledge
 
 
 @result
@@ -294,3 +294,115 @@ def mean_limits(scores: Any, level: float, replicates: int, rng: Rng) -> Limits:
             low[found.scored, measure] = interval.low.reshape(-1)
             high[found.scored, measure] = interval.high.reshape(-1)
     return Limits(low, high)
+
+
+@result
+class TeamBoard(Result):
+    """The teams by their best runs: arrays are teams × measures.
+
+    The confidence set is that of the best of all runs, so that no choice among a team's runs needs a
+    correction.
+
+    Attributes
+    ----------
+    teams, measures
+        Names.
+    best_runs
+        The team's run with the highest mean.
+    rank
+        Rank of that run among those of the teams, 1 the highest.
+    mean, low, high
+        Its mean with the limits of its interval.
+    runs
+        Number of the team's runs, and of those that may be the best: ``candidates``.
+    may_be_best
+        Whether any of its runs may be the best.
+    level
+        Confidence level.
+    """
+
+    teams: tuple[str, ...] = axis("team")
+    measures: tuple[str, ...] = axis("measure")
+    rank: Integers = over("team", "measure")
+    best_runs: tuple[tuple[str, ...], ...] = over("team", "measure", column="run")
+    mean: Floats = over("team", "measure")
+    low: Floats = over("team", "measure")
+    high: Floats = over("team", "measure")
+    may_be_best: Booleans = over("team", "measure")
+    candidates: Integers = over("team", "measure")
+    runs: Integers = over("team")
+    level: float = constant()
+
+    row_order = ("measure", "team")
+    best_by = "mean"
+    bold_means = "may be best"
+    record_columns = (
+        *("measure", "rank", "team", "run", "mean", "low", "high", "may_be_best", "candidates"),
+        *("runs", "level"),
+    )
+
+    def order(self, measure: int) -> list[int]:
+        """Return the numbers of the teams by a measure, best first."""
+        return best_first(self.mean[:, measure])
+
+    def table_columns(self) -> TableColumns:
+        """Return how the columns read."""
+        return {
+            "measure": MEASURE_AND_RUN["measure"],
+            "rank": TableColumn(Role.NAME, text=lambda record: f"{record['rank']:,}"),
+            "team": TableColumn(Role.NAME, bold=itemgetter("may_be_best")),
+            "run": TableColumn(Role.NAME, "best run"),
+            "mean": TableColumn(Role.SCORE, others=LIMITS),
+            "may_be_best": TableColumn(Role.VERDICT, text=_candidates_text),
+        }
+
+
+def _candidates_text(record: Record) -> str:
+    if not record["may_be_best"]:
+        return "no"
+    return f"yes, {record['candidates']:,} of {counted(record['runs'], 'run')}"
+
+
+def rank_teams(best: BestRuns, teams: Mapping[str, str]) -> TeamBoard:
+    """Return the teams by their best runs.
+
+    Parameters
+    ----------
+    best
+        What `find_best` returns, of the runs of all teams.
+    teams
+        The team of each run.
+    """
+    lacking = [run for run in best.runs if run not in teams]
+    if lacking:
+        raise TopicMismatchError(
+            f"no team is given for {enumerate_names(lacking, 5)}; expected one for each run"
+        )
+    names = tuple(dict.fromkeys(teams[run] for run in best.runs))
+    of_team = [np.array([teams[run] == name for run in best.runs]) for name in names]
+    unknown = np.full_like(best.mean, np.nan)
+    low = unknown if best.low is None else best.low
+    high = unknown if best.high is None else best.high
+    # a run without scores by a measure comes after all others of its team
+    known = np.nan_to_num(best.mean, nan=-np.inf)
+    places = np.stack([np.where(own[:, None], known, -np.inf).argmax(axis=0) for own in of_team])
+    places = np.where(
+        np.isneginf(np.take_along_axis(known, places, axis=0)),
+        np.array([[int(np.flatnonzero(own)[0])] for own in of_team]),
+        places,
+    )
+    top = np.take_along_axis(known, places, axis=0)
+    candidates = np.stack([best.in_set[own].sum(axis=0) for own in of_team])
+    return TeamBoard(
+        teams=names,
+        measures=best.measures,
+        rank=ranks_by_mean(top),
+        best_runs=tuple(tuple(best.runs[place] for place in row) for row in places.tolist()),
+        mean=np.take_along_axis(best.mean, places, axis=0),
+        low=np.take_along_axis(low, places, axis=0),
+        high=np.take_along_axis(high, places, axis=0),
+        may_be_best=candidates > 0,
+        candidates=candidates,
+        runs=np.array([int(own.sum()) for own in of_team]),
+        level=best.level,
+    )

@@ -11,7 +11,7 @@ from confir.arrays import Booleans, Floats, Integers, best_first
 from confir.data.result import Columns, Result, axis, columns_of, over, result
 from confir.data.scores import Scores
 from confir.measures.score_summary import ScoreSummary
-from confir.studies.comparison.verdicts import OPPOSITE, Words
+from confir.pairs.decisions import OPPOSITE, Words
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 import numpy as np
 
 from confir.data.scores import Scores
-from confir.studies.comparison.compare import compare_runs
-from confir.studies.comparison.run_groups import group_letters
+from confir.pairs.compare import compare_runs
+from confir.pairs.ranking import rank_runs
+from confir.pairs.run_groups import group_letters
 from confir.studies.comparison.table import all_pairs_table
-from confir.studies.ranks.ranking import rank_runs
 
 
 def test_letters_go_on_after_z_and_many_are_a_range():

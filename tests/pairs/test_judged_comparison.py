@@ -138,7 +138,7 @@ def test_a_constant_model_leaves_the_comparison_by_human_judgements_alone():
     pairs = (made(y[:, :2], f[:, :2] * 0, g[:, :2] * 0), judged.human.select(run=["run0", "run1"]))
     best, people = (confir.find_best(one, replicates=99, rng=1) for one in pairs)
     np.testing.assert_allclose(best.p, people.p, atol=1e-12)  # n - 1 degrees of freedom, both
-    from confir.studies.comparison.verdict_words import comparison_note
+    from confir.pairs.verdict_words import comparison_note
 
     assert "the model's judgements carry no information on score" in comparison_note(found)
 

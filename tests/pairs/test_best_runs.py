@@ -6,10 +6,10 @@ from scipy import stats
 
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicMismatchError, TopicWarning
-from confir.studies.best.best_runs import find_best
+from confir.pairs.best_runs import find_best
+from confir.pairs.compare import compare_runs
+from confir.pairs.ranking import rank_runs
 from confir.studies.best.table import best_sentence, best_table
-from confir.studies.comparison.compare import compare_runs
-from confir.studies.ranks.ranking import rank_runs
 from reference import plain_families
 from studies.drawn_topics import draws_of_runs
 

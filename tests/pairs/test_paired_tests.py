@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from confir.errors import UnknownNameError
-from confir.studies.comparison import paired_tests
-from confir.studies.comparison.compare import compare_runs
-from confir.studies.comparison.families import CORRECTIONS, adjust_p_values
-from confir.studies.comparison.paired_tests import TESTS, find_test
+from confir.pairs import paired_tests
+from confir.pairs.compare import compare_runs
+from confir.pairs.families import CORRECTIONS, adjust_p_values
+from confir.pairs.paired_tests import TESTS, find_test
 from studies.score_tables import table
 
 

@@ -9,9 +9,8 @@ import pytest
 from confir.data.scores import Scores
 from confir.data.tables.team_files import read_teams
 from confir.errors import FormatError, TopicMismatchError
-from confir.studies.best.best_runs import find_best
+from confir.pairs.best_runs import find_best, rank_teams
 from confir.studies.best.table import team_sentence, teams_table
-from confir.studies.best.teams import rank_teams
 
 RUNS = ("a1", "a2", "b1", "c1", "c2", "c3")
 TEAMS = {run: run[0].upper() for run in RUNS}

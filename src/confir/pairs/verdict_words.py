@@ -1,19 +1,19 @@
-"""How verdicts read: in a sentence, with evidence and reason; and by which intervals and tests they are given.
+"""How verdicts read: in a sentence, with evidence and reason; how many pairs differ; by which intervals and tests.
 
-Terminal, page, gate and records take their words from here; `verdicts` decides.
+Terminal, page, gate and records take their words from here; `decisions` decides.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from confir.arrays import Floats
+from confir.arrays import Booleans, Floats
 from confir.defaults import NO_FAMILY
-from confir.errors import counted
+from confir.errors import counted, enumerate_names
 from confir.intervals.method_list import METHODS
 from confir.intervals.simultaneous import is_significant
 from confir.number_text import (
@@ -27,10 +27,7 @@ from confir.number_text import (
     signed_words,
     topics_text,
 )
-from confir.studies.comparison.families import CORRECTION_NAMES
-from confir.studies.comparison.paired_tests import find_test
-from confir.studies.comparison.pairs import LEAST_TOPICS
-from confir.studies.comparison.verdicts import (
+from confir.pairs.decisions import (
     BETTER,
     EQUIVALENT,
     IDENTICAL,
@@ -41,10 +38,14 @@ from confir.studies.comparison.verdicts import (
     Decision,
     significant_directions,
 )
-from confir.studies.corrected_means.sentences import model_notes
+from confir.pairs.differences import LEAST_TOPICS
+from confir.pairs.families import CORRECTION_NAMES
+from confir.pairs.paired_tests import find_test
 
 if TYPE_CHECKING:
-    from confir.studies.comparison.comparison import Comparison
+    from confir.pairs.best_runs import TeamBoard
+    from confir.pairs.comparison import Comparison
+
 
 # What is said of a run against another.
 _SAID = {
@@ -323,3 +324,137 @@ def _family_text(comparison: Comparison) -> str:
     every = "all " if comparison.baseline is None and not at_most else at_most
     against = "" if comparison.baseline is None else f" with {comparison.baseline}"
     return f"{every}{counted(most, 'pair')}{against}{identical}"
+
+
+# What is said of a number of runs against the baseline, which the first names.
+_AGAINST_BASELINE = {
+    BETTER: "significantly better than {}",
+    WORSE: "significantly worse",
+    INCONCLUSIVE: "inconclusive",
+    EQUIVALENT: "equivalent to it",
+    IDENTICAL: "identical to it",
+    NOT_COMPARED: "not compared with it, for lack of common topics",
+}
+
+# What is said where it is true of all runs.
+_ALL_AGAINST_BASELINE = {
+    BETTER: "All {} are significantly better than {}",
+    WORSE: "All {} are significantly worse than {}",
+    INCONCLUSIVE: "All {} are inconclusive against {}",
+}
+
+
+def pairs_sentence(comparison: Comparison, measure: int, what: str = "run") -> str:
+    """Return how many pairs differ significantly by a measure, and the smallest such difference."""
+    verdicts = comparison.verdict[0, :, measure]
+    significant = np.isin(verdicts, list(OPPOSITE))
+    pairs, found = len(verdicts), int(significant.sum())
+    if not found:
+        if pairs > 1:
+            return f"none of {pairs:,} pairs differs significantly"
+        if verdicts[0] == IDENTICAL:
+            return f"the two {what}s are identical"
+        return f"the two {what}s do not differ significantly"
+    smallest = float(np.abs(comparison.difference[significant, measure]).min())
+    said = score_words(smallest)
+    if pairs == 1:
+        return f"the two {what}s differ significantly, by {said}"
+    verb = "differs" if found == 1 else "differ"
+    share = round(100 * found / pairs)
+    return (
+        f"{found:,} of {pairs:,} pairs {verb} significantly ({share}%); the smallest observed difference "
+        f"that is significant is {said}"
+    )
+
+
+def team_pairs_sentence(teams: TeamBoard, comparison: Comparison, measure: int) -> str:
+    """Return how many pairs of teams differ significantly by their best runs."""
+    best = {runs[measure] for runs in teams.best_runs}
+    words = zip(comparison.pairs, comparison.pair_verdicts(measure), strict=True)
+    verdicts = [word for pair, word in words if best.issuperset(pair)]
+    found = sum(word in OPPOSITE for word in verdicts)
+    verb = "differs" if found < 2 else "differ"
+    which = f"{found:,}" if found else "none"
+    return (
+        f"{which} of {counted(len(verdicts), 'pair')} of teams {verb} significantly by their best runs, "
+        f"adjusted for all {counted(len(comparison.pairs), 'pair')} of runs"
+    )
+
+
+def baseline_sentence(
+    comparison: Comparison, measure: int, baseline: str, what: str = "run"
+) -> str:
+    """Return how many runs differ significantly from the baseline, which is named, by a measure."""
+    verdicts = comparison.verdict[0, :, measure].tolist()
+    better, worse = verdicts.count(BETTER), verdicts.count(WORSE)
+    rest = len(verdicts) - better - worse
+    others = "" if not rest else f", and {rest:,} do not differ significantly"
+    return (
+        f"{better:,} of {counted(len(verdicts), what)} {'is' if better == 1 else 'are'} significantly "
+        f"better than {baseline} in {comparison.measures[measure]}, {worse:,} significantly "
+        f"worse{others}"
+    )
+
+
+def baseline_headline(comparison: Comparison, baseline: str) -> str:
+    """Return what is said of all runs against the baseline, which is named, by the first measure."""
+    words = comparison.pair_verdicts()
+    counts = {word: words.count(word) for word in _AGAINST_BASELINE}
+    said = [
+        f"{counts[word] or 'none'} {'is' if counts[word] == 1 else 'are'} {text.format(baseline)}"
+        for word, text in _AGAINST_BASELINE.items()
+        if counts[word] or word == BETTER
+    ]
+    others = counted(len(words), "other run")
+    (alike, *more) = (word for word, count in counts.items() if count)
+    if not more and alike in _ALL_AGAINST_BASELINE:
+        all_of_them = _ALL_AGAINST_BASELINE[alike].format(others, baseline)
+        return f"{all_of_them} by {comparison.measures[0]}"
+    listed = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
+    return f"Of {others}, {listed} by {comparison.measures[0]}"
+
+
+def short_counts(words: Sequence[str]) -> str:
+    """Return how many runs are better and worse than the baseline: ``2 runs better and 1 worse``."""
+    return f"{counted(words.count(BETTER), 'run')} better and {words.count(WORSE):,} worse"
+
+
+def unjoined_sentence(pairs: int, what: str) -> str:
+    """Return how many pairs lack a common group or bar without a significant difference."""
+    does = "does" if pairs == 1 else "do"
+    return (
+        f"{counted(pairs, 'pair')} without a common {what} {does} not differ significantly, either"
+    )
+
+
+def model_notes(
+    measures: Sequence[str], useless: Booleans, model_topics: int, what: str = "means"
+) -> list[str]:
+    """Return where the model's judgements add nothing, and why: a sentence each, or none.
+
+    Parameters
+    ----------
+    measures, useless
+        Names, and where the model does not lower the variance: runs or pairs × measures.
+    model_topics
+        Topics that only the model judged.
+    what
+        What was estimated.
+    """
+    if not model_topics:
+        text = f"humans judged all topics: {what} are by their judgements, the model's add nothing"
+        return [text]
+    without = {measure: int(useless[:, m].sum()) for m, measure in enumerate(measures)}
+    every = [measure for measure, count in without.items() if count == len(useless)]
+    some = [
+        f"{count:,} of {len(useless):,} {what} by {measure}"
+        for measure, count in without.items()
+        if 0 < count < len(useless)
+    ]
+    alone = "their intervals are no narrower than those of the human topics alone"
+    found = {"carry no information on": every, "add no precision to": some}
+    return [
+        f"the model's judgements {what_not} {enumerate_names(names)}: {alone}"
+        for what_not, names in found.items()
+        if names
+    ]

@@ -8,10 +8,10 @@ import pytest
 
 import confir.parallel
 from confir.errors import TopicMismatchError
+from confir.pairs import paired_tests as randomisation
+from confir.pairs.differences import pair_runs
+from confir.pairs.paired_tests import flip_signs, permute_runs, shift_bootstrap
 from confir.resampling.kinds import as_topic_sample
-from confir.studies.comparison import randomisation
-from confir.studies.comparison.pairs import pair_runs
-from confir.studies.comparison.randomisation import flip_signs, permute_runs, shift_bootstrap
 from studies.score_tables import table
 
 

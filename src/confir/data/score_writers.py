@@ -11,12 +11,12 @@ import numpy as np
 
 from confir.arguments import as_choice, as_path
 from confir.data.files import PathLike, format_ending, write_whole
+from confir.data.score_objects import make_scores
 from confir.data.scores import Scores
 from confir.data.tables.input_table import is_unicode
 from confir.data.tables.measure_names import find_measures
 from confir.data.tables.parquet_files import import_pyarrow, parquet_bytes
 from confir.data.tables.score_columns import COLUMN_NAMES, Layout, is_reserved
-from confir.data.tables.score_objects import make_scores
 from confir.data.tables.separated_text import SEPARATORS, is_escaped, quoted_cell
 from confir.data.tables.summary_rows import is_summary
 from confir.errors import InvalidValueError

@@ -9,13 +9,54 @@ import numpy as np
 
 from confir.arguments import as_generator, as_level, as_real, as_texts, check_replicates
 from confir.data.experiment import on_its_scheduler
+from confir.data.score_objects import ScoresSource
 from confir.data.scores import Scores
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import ALL_PAIRS, LEVEL, NO_FAMILY, REPLICATES, SEED
 from confir.errors import InvalidValueError
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method
 from confir.measures.score_summary import ScoreSummary
+from confir.pairs.comparison import Comparison
+from confir.pairs.decisions import (
+    CLUSTER_TEST,
+    FEW_CLUSTERS,
+    INCONCLUSIVE,
+    Estimates,
+    check_topics,
+    decide,
+    find_borderline,
+    warn_of_few_clusters,
+    warn_of_incomplete_topics,
+    warn_of_replicates,
+    warn_of_samples,
+)
+from confir.pairs.differences import (
+    MeanDifferences,
+    Pairs,
+    check_differences,
+    find_difference_method,
+    mean_differences,
+    model_weights,
+    pair_runs,
+)
+from confir.pairs.families import (
+    Adjustment,
+    Correction,
+    Families,
+    PermutedRanges,
+    check_collections,
+    choose_family,
+    find_correction,
+    form_families,
+)
+from confir.pairs.paired_tests import (
+    DEFAULT_TEST,
+    TESTS,
+    Outcome,
+    PairedTest,
+    count_wins,
+    find_test,
+)
 from confir.resampling.distribution import Resampled
 from confir.resampling.kinds import as_sample, needs
 from confir.resampling.replicates import (
@@ -26,44 +67,6 @@ from confir.resampling.replicates import (
     own_seed,
 )
 from confir.resampling.sample import Knowledge, Sample, refuse
-from confir.studies.comparison.compare_warnings import (
-    CLUSTER_TEST,
-    FEW_CLUSTERS,
-    check_topics,
-    warn_of_few_clusters,
-    warn_of_incomplete_topics,
-    warn_of_replicates,
-    warn_of_samples,
-)
-from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.families import (
-    Adjustment,
-    Correction,
-    Families,
-    PermutedRanges,
-    check_collections,
-    choose_family,
-    find_correction,
-    form_families,
-)
-from confir.studies.comparison.paired_tests import (
-    DEFAULT_TEST,
-    TESTS,
-    Outcome,
-    PairedTest,
-    count_wins,
-    find_test,
-)
-from confir.studies.comparison.pairs import (
-    MeanDifferences,
-    Pairs,
-    check_differences,
-    find_difference_method,
-    mean_differences,
-    model_weights,
-    pair_runs,
-)
-from confir.studies.comparison.verdicts import INCONCLUSIVE, Estimates, decide, find_borderline
 
 
 @on_its_scheduler

@@ -6,16 +6,16 @@ from scipy import stats
 
 from confir import compare_runs, judge_gate
 from confir.errors import InvalidValueError, UnknownNameError
+from confir.pairs import families
+from confir.pairs.comparison import Place
+from confir.pairs.verdict_words import comparison_note, difference_phrase
 from confir.resampling.kinds import as_topic_sample
 from confir.resampling.normal_draws import NORMAL_TOPICS
 from confir.resampling.pair_draws import BorrowedVariance
 from confir.resampling.replicates import own_seed
 from confir.resampling.studentised_maxima import largest_statistics
-from confir.studies.comparison import families
 from confir.studies.comparison.chart import _records
-from confir.studies.comparison.comparison import Place
 from confir.studies.comparison.table import comparison_table
-from confir.studies.comparison.verdict_words import comparison_note, difference_phrase
 from studies.score_tables import table
 
 pytestmark = pytest.mark.filterwarnings("ignore::confir.errors.DegenerateSampleWarning")
