@@ -11,6 +11,7 @@ import numpy as np
 
 from confir.arguments import as_path, invalid
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.formats.sources import recognise
 from confir.data.tables.input_table import Ids, InputTable
 from confir.data.tables.table_kind import TOPIC_NAMES, TableKind, fold
 from confir.data.tables.table_reader import column_table, has_columns, read_table
@@ -32,6 +33,13 @@ _EXPECTED = (
     "expected columns left, right and winner (or model_a, model_b and winner), or left, right, "
     "left_wins and right_wins; also topic and judge where known"
 )
+
+def _read_format(content: bytes, source: str) -> InputTable | None:
+    """Return the votes in a file of a format that holds some; None where it is a table."""
+    held = recognise(source, content).read_votes
+    return None if held is None else held(content, source)
+
+
 _VOTES = TableKind(
     _EXPECTED,
     {
@@ -42,6 +50,7 @@ _VOTES = TableKind(
         "topic": [*TOPIC_NAMES, "question_id"],
         "judge": ["judge", "judge_id", "user", "user_id", "annotator", "assessor"],
     },
+    read_format=_read_format,
 )
 
 _ACCEPTED = (

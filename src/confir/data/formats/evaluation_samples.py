@@ -17,7 +17,7 @@ import numpy as np
 
 from confir.data.files import text_bytes
 from confir.data.formats.json_files import JsonFile, parse_json
-from confir.data.tables.input_table import InputTable
+from confir.data.tables.input_table import InputTable, score_table
 from confir.data.text_numbers import parse_number
 from confir.errors import FormatError, ReadingWarning, counted, enumerate_names, warn_caller
 
@@ -45,7 +45,7 @@ class Sample(NamedTuple):
 
 
 def sample_table(samples: Sequence[Sample], source: str, what: str = "samples") -> InputTable:
-    """Return the scores of samples: a row each, with a column per measure.
+    """Return the scores of samples.
 
     Samples that have no score by a measure are counted in a warning, which says between what its mean would
     lie with them. Runs with repeats are named by them, as in ``model@2``.
@@ -71,12 +71,12 @@ def sample_table(samples: Sequence[Sample], source: str, what: str = "samples") 
             "(summarise_repeats) combines them",
             ReadingWarning,
         )
-    names = [name if name not in ("run", "topic") else f"{name} (score)" for name in measures]
-    columns = [[one.scores.get(measure) for one in samples] for measure in measures]
-    header = ["run", "topic", *names]
-    topics = [one.topic for one in samples]
-    rows = range(1, len(samples) + 1)
-    return InputTable(source, header, [runs, topics, *columns], rows, "row")
+    rows = [
+        (run, measure, one.topic, one.scores.get(measure))
+        for measure in measures
+        for run, one in zip(runs, samples, strict=True)
+    ]
+    return score_table(rows, source)
 
 
 def check_distinct(samples: Iterable[Sample], source: str, what: str) -> None:
