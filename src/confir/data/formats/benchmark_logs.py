@@ -13,7 +13,6 @@ from confir.data.files import name_from_path
 from confir.data.formats.evaluation_samples import (
     Sample,
     as_score,
-    load_json,
     load_records,
     sample_table,
 )
@@ -56,7 +55,8 @@ def _read_mt_bench(content: bytes, source: str) -> InputTable:
     measure = "score" if len(turns) > 1 else f"{_TURN}{turns[0]}"
     if len(turns) > 1:
         warn_caller(
-            f"{source}: the score of a question is the mean of its {len(turns)} turns", ReadingWarning
+            f"{source}: the score of a question is the mean of its {len(turns)} turns",
+            ReadingWarning,
         )
     answers: dict[tuple[str, str], dict[str, float | None]] = {}
     for (judge, run, topic), held in grades.items():
@@ -122,7 +122,9 @@ def _read_fasteval_code(content: bytes, source: str) -> InputTable:
         what = f"answer {number}"
         topic = file.id(one, "task_id", what)
         success = file.object(file.field(one, "success", what), f"'success' of {what}")
-        scores = {name: as_score(value, f"{name!r} of {what}", file) for name, value in success.items()}
+        scores = {
+            name: as_score(value, f"{name!r} of {what}", file) for name, value in success.items()
+        }
         seen[topic] = seen.get(topic, 0) + 1
         samples.append(Sample(run, topic, scores, str(seen[topic])))
     return sample_table(samples, source, "answers")
@@ -141,7 +143,9 @@ def _read_openai(content: bytes, source: str) -> InputTable:
         what = f"line {number}"
         if "spec" in record:
             spec = file.object(record["spec"], "'spec'")
-            functions = spec.get("completion_fns") or [spec.get("model_name") or name_from_path(source)]
+            functions = spec.get("completion_fns") or [
+                spec.get("model_name") or name_from_path(source)
+            ]
             run = "+".join(map(str, functions)) if isinstance(functions, list) else str(functions)
         elif "final_report" in record:
             held = record["final_report"]
@@ -155,7 +159,9 @@ def _read_openai(content: bytes, source: str) -> InputTable:
     if not any(found for found in scores.values()):
         raise file.error(_UNSCORED)
     _check_report(final, scores, source)
-    samples = [Sample(run or name_from_path(source), topic, found) for topic, found in scores.items()]
+    samples = [
+        Sample(run or name_from_path(source), topic, found) for topic, found in scores.items()
+    ]
     return sample_table(samples, source)
 
 
@@ -216,6 +222,10 @@ FASTEVAL_CODE = Format(
 OPENAI_EVALS = Format(
     "OpenAI evals log",
     _OPENAI,
-    keys=[("spec.completion_fns",), ("spec.base_eval", "spec.run_config"), ("spec.eval_name", "spec.run_id")],
+    keys=[
+        ("spec.completion_fns",),
+        ("spec.base_eval", "spec.run_config"),
+        ("spec.eval_name", "spec.run_id"),
+    ],
     read_scores=_read_openai,
 )

@@ -57,9 +57,12 @@ def sample_table(samples: Sequence[Sample], source: str, what: str = "samples") 
     what
         What the tool calls its samples, for messages.
     """
-    measures = list(dict.fromkeys(name for sample in samples for name in sample.scores))
-    if not any(score is not None for sample in samples for score in sample.scores.values()):
+    named = dict.fromkeys(name for sample in samples for name in sample.scores)
+    scored = {name for one in samples for name, score in one.scores.items() if score is not None}
+    if not scored:
         raise FormatError(f"no scores of {what}; expected one or more", path=source)
+    measures = [name for name in named if name in scored]
+    left_out(named.keys() - scored, source, f"none of the {what} has a score by it")
     check_distinct(samples, source, what)
     for measure in measures:
         _warn_of_missing(samples, measure, source, what)
@@ -125,7 +128,9 @@ def load_json(content: bytes, file: JsonFile) -> Any:
     """Return what a file of JSON holds, or the list of objects of JSON Lines."""
     text = text_bytes(content, file.path).decode()
     lines = [line for line in text.split("\n") if line.strip()]
-    if len(lines) > 1 and all(line.startswith("{") and line.rstrip().endswith("}") for line in lines):
+    if len(lines) > 1 and all(
+        line.startswith("{") and line.rstrip().endswith("}") for line in lines
+    ):
         numbered = enumerate(text.split("\n"))
         return [
             parse_json(line, file.path, file.expected, before)
@@ -154,7 +159,9 @@ def as_topic(value: Any, what: str, file: JsonFile) -> str:
     """
     if isinstance(value, dict) and len(value) == 1:
         value = next(iter(value.values()))
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    text = (
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    )
     if value is None or not text.strip():
         raise file.error(f"{what} is {reprlib.repr(value)}; expected what was asked")
     return text.strip()

@@ -32,9 +32,7 @@ _DEEPEVAL = (
     '{"testCases": [{"name": …, "input": topic, "metricsData": [{"name": measure, "score": …}]}]}'
 )
 _LANGSMITH = '[{"reference_example_id": topic, "feedback_stats": {measure: {"avg": …}}}]'
-_LANGSMITH_UPLOAD = (
-    '{"experiment_name": run, "results": [{"row_id": topic, "evaluation_scores": [{"key": measure, "score": …}]}]}'
-)
+_LANGSMITH_UPLOAD = '{"experiment_name": run, "results": [{"row_id": topic, "evaluation_scores": [{"key": measure, "score": …}]}]}'
 _LANGSMITH_TABLE = "columns example_id, feedback.MEASURE"
 _PHOENIX = '[{"example_id": topic, "repetition_number": repeat, "annotations": [{"name": measure, "score": …}]}]'
 _PHOENIX_TABLE = "columns example_id, repetition_number, annotation_MEASURE_score"
@@ -305,7 +303,10 @@ LANGSMITH_TABLE = Format(
 PHOENIX = Format(
     "Phoenix experiment",
     _PHOENIX,
-    keys=[("example_id", "repetition_number", "annotations"), ("example_id", "trace_id", "annotations")],
+    keys=[
+        ("example_id", "repetition_number", "annotations"),
+        ("example_id", "trace_id", "annotations"),
+    ],
     read_scores=_read_phoenix,
 )
 PHOENIX_TABLE = Format(

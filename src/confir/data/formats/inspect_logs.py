@@ -67,7 +67,9 @@ def _sample(
     repeat = str(held.get("epoch", 1))
     scores: dict[str, float | None] = {}
     for scorer, score in file.object(held.get("scores") or {}, f"scores of {what}").items():
-        value = file.field(file.object(score, f"{scorer!r} of {what}"), "value", f"{scorer!r} of {what}")
+        value = file.field(
+            file.object(score, f"{scorer!r} of {what}"), "value", f"{scorer!r} of {what}"
+        )
         if isinstance(value, list):
             skipped.append(scorer)
         elif isinstance(value, dict):
@@ -104,7 +106,9 @@ def _warn_if_unfinished(
     )
 
 
-def _unpack(content: bytes, file: JsonFile) -> tuple[Mapping[str, Any], Iterator[Mapping[str, Any]]]:
+def _unpack(
+    content: bytes, file: JsonFile
+) -> tuple[Mapping[str, Any], Iterator[Mapping[str, Any]]]:
     """Return the header of a zipped log, and its samples one by one."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
@@ -129,21 +133,34 @@ def _unpack(content: bytes, file: JsonFile) -> tuple[Mapping[str, Any], Iterator
     return header, map(load, named)
 
 
-def _extract(archive: zipfile.ZipFile, info: zipfile.ZipInfo, content: bytes, file: JsonFile) -> bytes:
+def _extract(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, content: bytes, file: JsonFile
+) -> bytes:
     """Return a file of a zip, which may be compressed by zstandard."""
     try:
         if info.compress_type != _ZSTANDARD:
             return archive.read(info)
         head = content[info.header_offset : info.header_offset + 30]
-        begin = info.header_offset + 30 + sum(
-            int.from_bytes(head[place : place + 2], "little") for place in (26, 28)
+        begin = (
+            info.header_offset
+            + 30
+            + sum(int.from_bytes(head[place : place + 2], "little") for place in (26, 28))
         )
         packed = content[begin : begin + info.compress_size]
         unpacked = Decompressed(io.BytesIO(packed), "zstandard").readall()
-        if zlib.crc32(unpacked) != info.CRC:
-            raise DamagedError("its checksum differs")
-    except (zipfile.BadZipFile, DamagedError, RefusedError, EOFError, NotImplementedError, RuntimeError) as error:
-        raise FormatError(f"{info.filename} in the zip cannot be read ({error})", path=file.path) from None
+    except (
+        zipfile.BadZipFile,
+        DamagedError,
+        RefusedError,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+    ) as error:
+        raise FormatError(
+            f"{info.filename} in the zip cannot be read ({error})", path=file.path
+        ) from None
+    if zlib.crc32(unpacked) != info.CRC:
+        raise FormatError(f"{info.filename} in the zip is damaged", path=file.path)
     return unpacked
 
 

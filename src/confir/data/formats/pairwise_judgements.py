@@ -54,9 +54,13 @@ def _read_mt_bench(content: bytes, source: str) -> InputTable:
     turned = 0
     for number, record in enumerate(load_records(content, file), start=1):
         what = f"record {number}"
-        topic, one, other = (file.id(record, key, what) for key in ("question_id", "model_1", "model_2"))
+        topic, one, other = (
+            file.id(record, key, what) for key in ("question_id", "model_1", "model_2")
+        )
         names = {one: "left", other: "right", **_WINNERS}
-        first, second = (_winner(record, key, names, what, file) for key in ("g1_winner", "g2_winner"))
+        first, second = (
+            _winner(record, key, names, what, file) for key in ("g1_winner", "g2_winner")
+        )
         if _FAILED in (first, second):
             missing.append(number)
             continue
@@ -99,7 +103,9 @@ def _preferences(
         what = f"annotation {number}"
         keys = ("instruction", "generator_1", "generator_2")
         topic, one, other = (file.id(record, key, what) for key in keys)
-        preference = as_score(file.field(record, "preference", what), f"'preference' of {what}", file)
+        preference = as_score(
+            file.field(record, "preference", what), f"'preference' of {what}", file
+        )
         if preference == 0.0:  # a tie, in the first versions
             preference = 1.5
         if preference is not None and not 1.0 <= preference <= 2.0:
@@ -120,7 +126,13 @@ def _read_alpaca_votes(content: bytes, source: str) -> InputTable:
             ReadingWarning,
         )
     votes = [
-        (one, other, "tie" if preference == 1.5 else "left" if preference < 1.5 else "right", topic, judge)
+        (
+            one,
+            other,
+            "tie" if preference == 1.5 else "left" if preference < 1.5 else "right",
+            topic,
+            judge,
+        )
         for topic, one, other, judge, preference in known
     ]
     return _votes(votes, missing, source)
@@ -131,7 +143,11 @@ def _read_alpaca_scores(content: bytes, source: str) -> InputTable:
     found, file = _preferences(content, source)
     baselines, judges = ({one[place] for one in found} for place in (1, 3))
     if len(baselines) > 1 or len(judges) > 1:
-        several = f"{len(baselines)} systems as generator_1" if len(baselines) > 1 else f"{len(judges)} annotators"
+        several = (
+            f"{len(baselines)} systems as generator_1"
+            if len(baselines) > 1
+            else f"{len(judges)} annotators"
+        )
         raise FormatError(
             f"the win rate is against one baseline by one annotator, and the file has {several}; expected "
             f"confir preferences {source}, which reads the votes",
@@ -170,7 +186,9 @@ def _read_panda(content: bytes, source: str) -> InputTable:
                 continue
             winner = _SIDES.get(str(verdict))
             if winner is None:
-                raise file.error(f"{judge!r} of {what} is {reprlib.repr(verdict)}, neither 0, 1 nor 2")
+                raise file.error(
+                    f"{judge!r} of {what} is {reprlib.repr(verdict)}, neither 0, 1 nor 2"
+                )
             votes.append((*pairs[key], winner, topic, judge))
     return _votes(votes, missing, source)
 
@@ -181,12 +199,14 @@ def _pairs(keys: Iterable[str], file: JsonFile) -> dict[str, tuple[str, str]]:
     for key in dict.fromkeys(keys):
         one, _, other = key.partition("_")
         if key.count("_") != 1 or not one or not other or one == other:
-            raise file.error(f"cmp_key {key!r} does not say where the name of the first system ends")
+            raise file.error(
+                f"cmp_key {key!r} does not say where the name of the first system ends"
+            )
         pairs[key] = one, other
     return pairs
 
 
-def _no_scores(content: bytes, source: str) -> InputTable:
+def _no_scores(_: bytes, source: str) -> InputTable:
     """Raise: votes are no scores of one run."""
     raise FormatError(
         f"votes between two systems, no scores; expected confir preferences {source}", path=source

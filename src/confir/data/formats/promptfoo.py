@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from confir.data.files import name_from_path, text_bytes
+from confir.data.files import text_bytes
 from confir.data.formats.evaluation_samples import (
     Sample,
     as_score,
@@ -73,7 +73,9 @@ def _answer(
         prompt = prompt.get("label") or prompt.get("display") or prompt.get("raw")
     test = file.object(held.get("testCase") or {}, f"testCase of {what}")
     variables = held.get("vars") or test.get("vars") or {}
-    variables = {k: v for k, v in file.object(variables, f"vars of {what}").items() if k[:2] != "__"}
+    variables = {
+        k: v for k, v in file.object(variables, f"vars of {what}").items() if k[:2] != "__"
+    }
     described = test.get("description") or held.get("description")
     topic = described or (as_topic(variables, f"vars of {what}", file) if variables else "")
     identity = json.dumps([variables, test.get("assert"), described], sort_keys=True)
@@ -143,7 +145,9 @@ def _read_csv(content: bytes, source: str) -> InputTable:
     file = JsonFile(source, f"expected CSV of promptfoo: {_CSV_SHAPE}")
     text = text_bytes(content, source).decode()
     try:
-        header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
+        header, *rows = [
+            row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row
+        ]
     except (csv.Error, ValueError) as error:
         raise file.error(f"no CSV ({error})") from None
     if not rows or any(len(row) != len(header) for row in rows):
@@ -156,8 +160,12 @@ def _read_csv(content: bytes, source: str) -> InputTable:
     offset = 0 if header[:first] else max(outputs) + 1
     if not variables:
         raise file.error("no variable tells the tests apart")
-    heads = [(match["provider"], match["label"]) if (match := _PROMPT.fullmatch(header[place])) else ("", header[place])
-             for place in outputs]
+    heads = [
+        (match["provider"], match["label"])
+        if (match := _PROMPT.fullmatch(header[place]))
+        else ("", header[place])
+        for place in outputs
+    ]
     runs = _run_names(heads)
     if len(set(runs)) < len(runs):
         runs = [f"{run} ({place})" for place, run in enumerate(runs, start=1)]
@@ -172,7 +180,10 @@ def _read_csv(content: bytes, source: str) -> InputTable:
             scores = read(row, place, file._replace(line=number + 1))
             if scores is not None:
                 samples.append(Sample(run, topic, scores, str(seen[topic])))
-    warn_caller(f"{source}: scores are rounded to two decimals there; promptfoo's JSON has all digits", ReadingWarning)
+    warn_caller(
+        f"{source}: scores are rounded to two decimals there; promptfoo's JSON has all digits",
+        ReadingWarning,
+    )
     return sample_table(samples, source, "tests")
 
 
@@ -185,7 +196,9 @@ def _outputs(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[t
                 metrics += 1
             names = [name.removeprefix(_METRIC) for name in header[place + 4 : metrics]]
             yield place, lambda row, at, file, names=tuple(names): _of_columns(row, at, names, file)
-        elif all(_CELL.match(row[place]) for row in rows if row[place]) and any(row[place] for row in rows):
+        elif all(_CELL.match(row[place]) for row in rows if row[place]) and any(
+            row[place] for row in rows
+        ):
             yield place, _of_cell
 
 
@@ -238,6 +251,4 @@ PROMPTFOO = Format(
     ],
     read_scores=_read_json,
 )
-PROMPTFOO_TABLE = Format(
-    "promptfoo table", _CSV_SHAPE, recognises=_is_csv, read_scores=_read_csv
-)
+PROMPTFOO_TABLE = Format("promptfoo table", _CSV_SHAPE, recognises=_is_csv, read_scores=_read_csv)
