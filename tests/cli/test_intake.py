@@ -29,14 +29,18 @@ def test_a_file_of_another_tool_is_read_right_or_refused(case, confir_command, t
     assert code == 0, said
     assert case.get("said", "") in said
     if "wins" in case:
-        assert {one["run"]: [one["wins"], one["ties"], one["losses"]] for one in records} == case["wins"]
+        assert {one["run"]: [one["wins"], one["ties"], one["losses"]] for one in records} == case[
+            "wins"
+        ]
         return
     found = {}
     for one in records:
         found.setdefault(one["run"], {})[one["measure"]] = one["mean"]
     assert found.keys() == case["means"].keys()
     for name, expected in case["means"].items():
-        means = list(found[name].values()) if "" in expected else [found[name].get(m) for m in expected]
+        means = (
+            list(found[name].values()) if "" in expected else [found[name].get(m) for m in expected]
+        )
         assert means == pytest.approx(list(expected.values()), abs=2e-6)
         assert "" in expected or found[name].keys() == expected.keys()
 

@@ -11,9 +11,10 @@ from typing import Any
 
 from confir.data.files import name_from_path
 from confir.data.formats.evaluation_samples import (
-    Sample,
+    ScoredAnswer,
     as_score,
     load_records,
+    optional_id,
     sample_table,
 )
 from confir.data.formats.format import Format
@@ -44,8 +45,7 @@ def _read_mt_bench(content: bytes, source: str) -> InputTable:
     for number, record in enumerate(load_records(content, file), start=1):
         what = f"record {number}"
         turn = file.id(record, "turn", what)
-        held = record.get("judge")
-        judge = str(held[0] if isinstance(held, list) and held else held or "")
+        judge = optional_id(record, "judge", what, file)
         key = judge, file.id(record, "model", what), file.id(record, "question_id", what)
         grade = _grade(record, "score", what, file)
         problem = f"{what} is a second judgment of turn {turn} of question {key[2]!r} of {key[1]!r}"
@@ -65,7 +65,7 @@ def _read_mt_bench(content: bytes, source: str) -> InputTable:
         known = [grade for grade in found if grade is not None]
         complete = len(known) == len(turns)
         answers.setdefault((run, topic), {})[name] = sum(known) / len(known) if complete else None
-    samples = [Sample(run, topic, scores) for (run, topic), scores in answers.items()]
+    samples = [ScoredAnswer(run, topic, scores) for (run, topic), scores in answers.items()]
     return sample_table(samples, source, "questions")
 
 
@@ -77,7 +77,7 @@ def _read_mt_bench_grades(content: bytes, source: str) -> InputTable:
         turns = [key for key in record if key.startswith(_TURN)]
         scores = {key: _grade(record, key, what, file) for key in turns}
         run, topic = (file.id(record, key, what) for key in ("model_id", "question_id"))
-        samples.append(Sample(run, topic, scores))
+        samples.append(ScoredAnswer(run, topic, scores))
     return sample_table(samples, source, "questions")
 
 
@@ -98,7 +98,7 @@ def _read_fasteval(content: bytes, source: str) -> InputTable:
         what = f"output {number}"
         correct = as_score(file.field(one, "correct", what), f"'correct' of {what}", file)
         unmatched += correct is None
-        samples.append(Sample(run, file.id(one, "id", what), {"score": correct or 0.0}))
+        samples.append(ScoredAnswer(run, file.id(one, "id", what), {"score": correct or 0.0}))
     total = sum(one.scores["score"] or 0.0 for one in samples)
     given = as_score(held["score"], "'score'", file)
     if given is not None and samples and abs(total / len(samples) - given) > 1e-6:
@@ -126,7 +126,7 @@ def _read_fasteval_code(content: bytes, source: str) -> InputTable:
             name: as_score(value, f"{name!r} of {what}", file) for name, value in success.items()
         }
         seen[topic] = seen.get(topic, 0) + 1
-        samples.append(Sample(run, topic, scores, str(seen[topic])))
+        samples.append(ScoredAnswer(run, topic, scores, str(seen[topic])))
     return sample_table(samples, source, "answers")
 
 
@@ -143,10 +143,8 @@ def _read_openai(content: bytes, source: str) -> InputTable:
         what = f"line {number}"
         if "spec" in record:
             spec = file.object(record["spec"], "'spec'")
-            functions = spec.get("completion_fns") or [
-                spec.get("model_name") or name_from_path(source)
-            ]
-            run = "+".join(map(str, functions)) if isinstance(functions, list) else str(functions)
+            names = (optional_id(spec, key, what, file) for key in ("completion_fns", "model_name"))
+            run = next(filter(None, names), "")
         elif "final_report" in record:
             held = record["final_report"]
             final = held if isinstance(held, dict) else {}
@@ -160,7 +158,7 @@ def _read_openai(content: bytes, source: str) -> InputTable:
         raise file.error(_UNSCORED)
     _check_report(final, scores, source)
     samples = [
-        Sample(run or name_from_path(source), topic, found) for topic, found in scores.items()
+        ScoredAnswer(run or name_from_path(source), topic, found) for topic, found in scores.items()
     ]
     return sample_table(samples, source)
 

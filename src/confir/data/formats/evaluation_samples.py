@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.data.files import text_bytes
-from confir.data.formats.json_files import JsonFile, parse_json
+from confir.data.formats.json_files import JsonFile, as_id
 from confir.data.tables.input_table import InputTable, score_table
+from confir.data.tables.json_tables import parse_json
 from confir.data.text_numbers import parse_number
 from confir.errors import FormatError, ReadingWarning, counted, enumerate_names, warn_caller
 
@@ -25,7 +26,7 @@ from confir.errors import FormatError, ReadingWarning, counted, enumerate_names,
 _MOST_NAMES = 5
 
 
-class Sample(NamedTuple):
+class ScoredAnswer(NamedTuple):
     """One answer of a run, with its scores.
 
     Attributes
@@ -44,7 +45,7 @@ class Sample(NamedTuple):
     repeat: str = ""
 
 
-def sample_table(samples: Sequence[Sample], source: str, what: str = "samples") -> InputTable:
+def sample_table(samples: Sequence[ScoredAnswer], source: str, what: str = "samples") -> InputTable:
     """Return the scores of samples.
 
     Samples that have no score by a measure are counted in a warning, which says between what its mean would
@@ -82,7 +83,7 @@ def sample_table(samples: Sequence[Sample], source: str, what: str = "samples") 
     return score_table(rows, source)
 
 
-def check_distinct(samples: Iterable[Sample], source: str, what: str) -> None:
+def check_distinct(samples: Iterable[ScoredAnswer], source: str, what: str) -> None:
     """Raise where a run has two samples of one topic and repeat, of which none says how they differ."""
     counts = Counter((one.run, one.topic, one.repeat) for one in samples)
     (run, topic, _), most = counts.most_common(1)[0]
@@ -95,7 +96,7 @@ def check_distinct(samples: Iterable[Sample], source: str, what: str) -> None:
         )
 
 
-def _warn_of_missing(samples: Sequence[Sample], measure: str, source: str, what: str) -> None:
+def _warn_of_missing(samples: Sequence[ScoredAnswer], measure: str, source: str, what: str) -> None:
     """Warn of samples without a score by a measure, and bound the mean of the run that lacks most."""
     lacking = [one for one in samples if one.scores.get(measure) is None]
     if not lacking:
@@ -121,7 +122,7 @@ def _warn_of_missing(samples: Sequence[Sample], measure: str, source: str, what:
 def load_records(content: bytes, file: JsonFile) -> list[Mapping[str, Any]]:
     """Return the objects of a list, or those of JSON Lines; NaN is a number there, as Python writes it."""
     held = load_json(content, file)
-    return list(file.objects(held, "the file"))
+    return list(file.objects([held] if isinstance(held, dict) else held, "the file"))
 
 
 def load_json(content: bytes, file: JsonFile) -> Any:
@@ -155,16 +156,25 @@ def as_score(value: Any, what: str, file: JsonFile) -> float | None:
 def as_topic(value: Any, what: str, file: JsonFile) -> str:
     """Return what was asked as the name of a topic: text as it is, anything else as JSON.
 
-    Of an object with one key, as of an input with one variable, it is the value alone.
+    Of an object with one key, as of an input with one variable, it is the text alone.
     """
-    if isinstance(value, dict) and len(value) == 1:
-        value = next(iter(value.values()))
-    text = (
-        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
-    )
-    if value is None or not text.strip():
-        raise file.error(f"{what} is {reprlib.repr(value)}; expected what was asked")
-    return text.strip()
+    if isinstance(value, dict) and len(value) == 1 and isinstance(next(iter(value.values())), str):
+        (value,) = value.values()
+    if isinstance(value, dict | list) and value:
+        value = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    if isinstance(value, str):
+        value = value.strip()
+    return as_id(value, what, file.path, file.line or None)
+
+
+def optional_id(record: Mapping[str, Any], key: str, what: str, file: JsonFile) -> str:
+    """Return the id that a record holds under a key, "" for none; of a list, its first entry."""
+    value = record.get(key)
+    if isinstance(value, list) and value:
+        value = value[0]
+    if value is None or value == "":
+        return ""
+    return as_id(value, f"{key!r} of {what}", file.path, file.line or None)
 
 
 def left_out(names: Iterable[str], source: str, why: str) -> None:

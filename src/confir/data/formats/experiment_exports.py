@@ -1,4 +1,4 @@
-"""Exports of experiments and test runs: DeepEval, LangSmith, Phoenix, Langfuse and TruLens.
+"""Exports of experiments and test runs: DeepEval, LangSmith, Phoenix, Langfuse, TruLens, and tables in JSON.
 
 Each is one run, named after its file, unless the file names it. An example of the dataset is a topic, an evaluator
 a measure, a repetition a repeat. Evaluations that failed are missing.
@@ -14,12 +14,13 @@ from typing import Any
 
 from confir.data.files import name_from_path, text_bytes
 from confir.data.formats.evaluation_samples import (
-    Sample,
+    ScoredAnswer,
     as_score,
     as_topic,
     left_out,
     load_json,
     load_records,
+    optional_id,
     sample_table,
 )
 from confir.data.formats.format import Format
@@ -37,6 +38,7 @@ _LANGSMITH_TABLE = "columns example_id, feedback.MEASURE"
 _PHOENIX = '[{"example_id": topic, "repetition_number": repeat, "annotations": [{"name": measure, "score": …}]}]'
 _PHOENIX_TABLE = "columns example_id, repetition_number, annotation_MEASURE_score"
 _LANGFUSE = '{"data": [{"traceId": topic, "name": measure, "value": …, "dataType": "NUMERIC"}]}'
+_SPLIT = '{"columns": [name, …], "data": [[cell, …], …]}'
 _TRULENS = "columns app_name, app_version, record_id, input, MEASURE and MEASURE_calls"
 
 _FEEDBACK = "feedback."
@@ -68,7 +70,7 @@ def _read_deepeval(content: bytes, source: str) -> InputTable:
             name = file.id(metric, key, f"a metric of {what}")
             score = as_score(metric.get("score"), f"the score of {what} by {name!r}", file)
             file.enter(scores, name, score, f"{what} has two scores by {name!r}; expected one")
-        samples.append(Sample(run, as_topic(asked, f"'input' of {what}", file), scores))
+        samples.append(ScoredAnswer(run, as_topic(asked, f"'input' of {what}", file), scores))
     return sample_table(samples, source, "test cases")
 
 
@@ -94,7 +96,7 @@ def _read_langsmith(content: bytes, source: str) -> InputTable:
                 else as_score(file.object(held, repr(name)).get("avg"), f"{name!r} of {what}", file)
                 for name, held in stats.items()
             }
-            samples.append(Sample(run, topic, scores))
+            samples.append(ScoredAnswer(run, topic, scores))
     return sample_table(_with_repeats(samples), source, "examples")
 
 
@@ -116,7 +118,7 @@ def _read_langsmith_upload(content: bytes, source: str) -> InputTable:
             value = None if row.get("error") is not None else one.get("score")
             score = as_score(value, f"{name!r} of {what}", file)
             file.enter(scores, name, score, f"{what} has two scores by {name!r}; expected one")
-        samples.append(Sample(run, topic, scores))
+        samples.append(ScoredAnswer(run, topic, scores))
     return sample_table(_with_repeats(samples), source, "examples")
 
 
@@ -135,7 +137,7 @@ def _read_langsmith_table(content: bytes, source: str) -> InputTable:
                 skipped.add(column)
                 continue
             scores[column.removeprefix(_FEEDBACK)] = as_score(_truth(score), repr(column), place)
-        samples.append(Sample(run, file.id(row, "example_id", f"row {number}"), scores))
+        samples.append(ScoredAnswer(run, file.id(row, "example_id", f"row {number}"), scores))
     left_out(skipped, source, "text, not numbers")
     skipped_names = {column.removeprefix(_FEEDBACK) for column in skipped}
     samples = [
@@ -145,7 +147,7 @@ def _read_langsmith_table(content: bytes, source: str) -> InputTable:
     return sample_table(_with_repeats(samples), source, "examples")
 
 
-def _with_repeats(samples: Sequence[Sample]) -> list[Sample]:
+def _with_repeats(samples: Sequence[ScoredAnswer]) -> list[ScoredAnswer]:
     """Return samples of which those of one example, in order, are its repeats."""
     seen: dict[tuple[str, str], int] = {}
     numbered = []
@@ -164,7 +166,9 @@ def _read_phoenix(content: bytes, source: str) -> InputTable:
     for number, record in enumerate(load_records(content, file), start=1):
         what = f"record {number}"
         scores: Scores = {}
-        for one in file.objects(record["annotations"] or [], f"annotations of {what}"):
+        for one in file.objects(
+            file.field(record, "annotations", what) or [], f"annotations of {what}"
+        ):
             name = file.id(one, "name", f"an annotation of {what}")
             if one.get("score") is None and one.get("label") is not None:
                 labels.add(name)
@@ -173,7 +177,8 @@ def _read_phoenix(content: bytes, source: str) -> InputTable:
             score = as_score(None if failed else one.get("score"), f"{name!r} of {what}", file)
             file.enter(scores, name, score, f"{what} has two scores by {name!r}; expected one")
         topic = file.id(record, "example_id", what)
-        samples.append(Sample(run, topic, scores, str(record.get("repetition_number", 1))))
+        repeat = optional_id(record, "repetition_number", what, file) or "1"
+        samples.append(ScoredAnswer(run, topic, scores, repeat))
     left_out(labels, source, "labels without a score")
     return sample_table(samples, source, "examples")
 
@@ -191,7 +196,7 @@ def _read_phoenix_table(content: bytes, source: str) -> InputTable:
             for column, name in measures.items()
         }
         topic = file.id(row, "example_id", f"row {number}")
-        samples.append(Sample(run, topic, scores, row.get("repetition_number") or "1"))
+        samples.append(ScoredAnswer(run, topic, scores, row.get("repetition_number") or "1"))
     return sample_table(samples, source, "examples")
 
 
@@ -219,7 +224,9 @@ def _read_langfuse(content: bytes, source: str) -> InputTable:
         )
         file.enter(traces.setdefault(topic, {}), name, score, problem)
     left_out(skipped, source, "categories and texts, not numbers")
-    return sample_table([Sample(run, t, scores) for t, scores in traces.items()], source, "traces")
+    return sample_table(
+        [ScoredAnswer(run, t, scores) for t, scores in traces.items()], source, "traces"
+    )
 
 
 # TruLens -----------------------------------------------------------------------------------------
@@ -236,14 +243,30 @@ def _read_trulens(content: bytes, source: str) -> InputTable:
         named = [row[key] for key in ("app_name", "app_version") if row.get(key)]
         run = " ".join(named) or row.get("app_id") or name_from_path(source)
         scores = {name: as_score(row[name], repr(name), place) for name in measures}
-        samples.append(Sample(run, as_topic(row["input"], f"row {number}", place), scores))
+        samples.append(ScoredAnswer(run, as_topic(row["input"], f"row {number}", place), scores))
     return sample_table(_with_repeats(samples), source, "records")
 
 
 # Tables ------------------------------------------------------------------------------------------
 
 
-def _rows(content: bytes, file: JsonFile) -> list[Mapping[str, str]]:
+def _read_split(content: bytes, source: str) -> InputTable:
+    """Return a table of Weights & Biases, MLflow or pandas (``orient="split"``): names, then rows of cells."""
+    file = JsonFile(source, f"expected a table: {_SPLIT}")
+    held = file.load_object(content)
+    names, rows = held["columns"], held["data"]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise file.error("'columns' is not a list of names")
+    if not isinstance(rows, list) or not rows:
+        raise file.error("'data' has no rows")
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, list) or len(row) != len(names):
+            raise file.error(f"row {number} of 'data' is not a list of {len(names)} cells")
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    return InputTable(source, names, columns, range(1, len(rows) + 1), "row")
+
+
+def _rows(content: bytes, file: JsonFile) -> Sequence[Mapping[str, str]]:
     """Return the rows of CSV by the names of their columns."""
     text = text_bytes(content, file.path).decode()
     try:
@@ -329,4 +352,7 @@ TRULENS = Format(
     _TRULENS,
     columns=[("record_id", "app_id", "input"), ("record_id", "app_name", "input")],
     read_scores=_read_trulens,
+)
+JSON_TABLE = Format(
+    "table of columns and data", _SPLIT, keys=[("columns", "data.[]")], read_scores=_read_split
 )

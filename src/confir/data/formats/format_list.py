@@ -16,6 +16,7 @@ from confir.data.formats.datasets import IR_DATASET
 from confir.data.formats.elasticsearch import RANK_EVAL, SEARCH_RESPONSES
 from confir.data.formats.experiment_exports import (
     DEEPEVAL,
+    JSON_TABLE,
     LANGFUSE,
     LANGSMITH,
     LANGSMITH_TABLE,
@@ -64,6 +65,7 @@ FORMATS = (
     PHOENIX_TABLE,
     LANGFUSE,
     TRULENS,
+    JSON_TABLE,
     MT_BENCH,
     MT_BENCH_GRADES,
     MT_BENCH_PAIRS,

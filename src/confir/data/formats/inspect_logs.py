@@ -15,10 +15,11 @@ from typing import Any
 
 from confir.data.compression import DamagedError, Decompressed, RefusedError, check_expansion
 from confir.data.formats.evaluation_samples import (
-    Sample,
+    ScoredAnswer,
     as_score,
     left_out,
     load_json,
+    optional_id,
     sample_table,
 )
 from confir.data.formats.format import Format
@@ -61,10 +62,10 @@ def _read_log(content: bytes, source: str) -> InputTable:
 
 def _sample(
     held: Mapping[str, Any], number: int, run: str, file: JsonFile, skipped: list[str]
-) -> Sample:
+) -> ScoredAnswer:
     what = f"sample {number}"
     topic = file.id(held, "id", what)
-    repeat = str(held.get("epoch", 1))
+    repeat = optional_id(held, "epoch", what, file) or "1"
     scores: dict[str, float | None] = {}
     for scorer, score in file.object(held.get("scores") or {}, f"scores of {what}").items():
         value = file.field(
@@ -77,7 +78,7 @@ def _sample(
                 scores[f"{scorer}/{key}"] = _graded(part, f"{key!r} of {scorer!r} of {what}", file)
         else:
             scores[scorer] = _graded(value, f"{scorer!r} of {what}", file)
-    return Sample(run, topic, scores, repeat)
+    return ScoredAnswer(run, topic, scores, repeat)
 
 
 def _graded(value: Any, what: str, file: JsonFile) -> float | None:

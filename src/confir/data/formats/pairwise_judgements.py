@@ -10,7 +10,13 @@ import reprlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from confir.data.formats.evaluation_samples import Sample, as_score, load_records, sample_table
+from confir.data.formats.evaluation_samples import (
+    ScoredAnswer,
+    as_score,
+    load_records,
+    optional_id,
+    sample_table,
+)
 from confir.data.formats.format import Format
 from confir.data.formats.json_files import JsonFile
 from confir.data.tables.input_table import InputTable
@@ -66,7 +72,7 @@ def _read_mt_bench(content: bytes, source: str) -> InputTable:
             continue
         turned += first != second
         winner = first if first == second else "tie"
-        votes.append((one, other, winner, topic, _judge(record)))
+        votes.append((one, other, winner, topic, optional_id(record, "judge", what, file)))
     if turned:
         warn_caller(
             f"{source}: {counted(turned, 'verdict')} of {len(votes):,} changed with the order of the "
@@ -83,11 +89,6 @@ def _winner(
     if given != _FAILED and given not in names:
         raise file.error(f"{key!r} of {what} is {given!r}, neither model_1, model_2, tie nor error")
     return names.get(given, _FAILED)
-
-
-def _judge(record: Mapping[str, Any]) -> str:
-    held = record.get("judge")
-    return str(held[0] if isinstance(held, list) and held else held or "")
 
 
 # AlpacaEval --------------------------------------------------------------------------------------
@@ -110,8 +111,8 @@ def _preferences(
             preference = 1.5
         if preference is not None and not 1.0 <= preference <= 2.0:
             raise file.error(f"'preference' of {what} is {preference:g}, not from 1 to 2")
-        judge = record.get("annotator")
-        found.append((topic.strip(), one, other, str(judge or ""), preference))
+        judge = optional_id(record, "annotator", what, file)
+        found.append((topic.strip(), one, other, judge, preference))
     return found, file
 
 
@@ -156,7 +157,7 @@ def _read_alpaca_scores(content: bytes, source: str) -> InputTable:
     (baseline,), (judge,) = baselines, judges
     measure = f"win_rate_vs_{baseline}" + (f"_by_{judge}" if judge else "")
     samples = [
-        Sample(other, topic, {measure: None if preference is None else preference - 1.0})
+        ScoredAnswer(other, topic, {measure: None if preference is None else preference - 1.0})
         for topic, _, other, _, preference in found
     ]
     return sample_table(samples, source, "annotations")

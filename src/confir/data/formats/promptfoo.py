@@ -16,10 +16,11 @@ from typing import Any
 
 from confir.data.files import text_bytes
 from confir.data.formats.evaluation_samples import (
-    Sample,
+    ScoredAnswer,
     as_score,
     as_topic,
     load_json,
+    optional_id,
     sample_table,
 )
 from confir.data.formats.format import Format
@@ -54,7 +55,7 @@ def _read_json(content: bytes, source: str) -> InputTable:
     runs = _run_names([(provider, label) for provider, label, *_ in answers])
     topics, repeats = _tests([(test, topic) for *_, test, topic, _ in answers], runs)
     samples = [
-        Sample(run, topic, answer[-1], repeat)
+        ScoredAnswer(run, topic, answer[-1], repeat)
         for run, topic, repeat, answer in zip(runs, topics, repeats, answers, strict=True)
     ]
     return sample_table(samples, source, "tests")
@@ -65,19 +66,16 @@ def _answer(
 ) -> tuple[str, str, str, str, dict[str, float | None]]:
     """Return provider, label of the prompt, test, topic and scores of a result."""
     what = f"result {number}"
-    provider = held.get("provider")
-    if isinstance(provider, dict):
-        provider = provider.get("label") or provider.get("id")
-    prompt = held.get("prompt")
-    if isinstance(prompt, dict):
-        prompt = prompt.get("label") or prompt.get("display") or prompt.get("raw")
+    provider = _label(held, "provider", ("label", "id"), what, file)
+    prompt = _label(held, "prompt", ("label", "display", "raw"), what, file)
     test = file.object(held.get("testCase") or {}, f"testCase of {what}")
     variables = held.get("vars") or test.get("vars") or {}
     variables = {
         k: v for k, v in file.object(variables, f"vars of {what}").items() if k[:2] != "__"
     }
     described = test.get("description") or held.get("description")
-    topic = described or (as_topic(variables, f"vars of {what}", file) if variables else "")
+    asked = described or variables
+    topic = as_topic(asked, f"vars of {what}", file) if asked else ""
     identity = json.dumps([variables, test.get("assert"), described], sort_keys=True)
     named = file.object(held.get("namedScores") or {}, f"namedScores of {what}")
     failed = held.get("failureReason") == _ERROR or (
@@ -89,7 +87,18 @@ def _answer(
         name: None if failed else as_score(value, f"{name!r} of {what}", file)
         for name, value in values.items()
     }
-    return str(provider or ""), str(prompt or ""), identity, str(topic), scores
+    return provider, prompt, identity, topic, scores
+
+
+def _label(
+    held: Mapping[str, Any], key: str, names: Sequence[str], what: str, file: JsonFile
+) -> str:
+    """Return the first name that a provider or prompt has; "" where it has none."""
+    given = held.get(key)
+    if not isinstance(given, dict):
+        return optional_id(held, key, what, file)
+    found = (optional_id(given, name, f"{key} of {what}", file) for name in names)
+    return next(filter(None, found), "")
 
 
 def _run_names(given: Sequence[tuple[str, str]]) -> list[str]:
@@ -169,7 +178,8 @@ def _read_csv(content: bytes, source: str) -> InputTable:
     runs = _run_names(heads)
     if len(set(runs)) < len(runs):
         runs = [f"{run} ({place})" for place, run in enumerate(runs, start=1)]
-    samples, seen = [], {}
+    samples: list[ScoredAnswer] = []
+    seen: dict[str, int] = {}
     for number, row in enumerate(rows, start=1):
         asked = dict(zip(variables, row[offset:], strict=False))
         topic = asked.get("Description") or as_topic(
@@ -179,7 +189,7 @@ def _read_csv(content: bytes, source: str) -> InputTable:
         for run, (place, read) in zip(runs, outputs.items(), strict=True):
             scores = read(row, place, file._replace(line=number + 1))
             if scores is not None:
-                samples.append(Sample(run, topic, scores, str(seen[topic])))
+                samples.append(ScoredAnswer(run, topic, scores, str(seen[topic])))
     warn_caller(
         f"{source}: scores are rounded to two decimals there; promptfoo's JSON has all digits",
         ReadingWarning,
