@@ -187,10 +187,14 @@ def compare_command(
     asked = _check_tests(inputs, baseline, statistics.level, how)
     measures = _with_gates(inputs, gates)
     if inputs.runs and baseline is None:
-        check_differences(inputs.run_count, len(measures), len(asked.tests))
+        size = inputs.run_count, len(measures), len(asked.tests)
+        check_differences(*size, may_name_baseline=True)
     load = inputs.load_scores if view == TOPICS else inputs.load_scores_or_summary
     example = "confir compare qrels.txt bm25.run dense.run --baseline bm25"
     scores = load(measures, baseline=baseline, quiet=out.quiet, example=example)
+    if baseline is None and view != TOPICS:
+        size = len(scores.runs), len(scores.measures), len(asked.tests)
+        check_differences(*size, may_name_baseline=True)
     judged: list[Gate] = []
     if view in ("best", "teams"):
         brief = not inputs.measure and out.output is None  # a file holds all measures
