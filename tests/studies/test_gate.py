@@ -79,13 +79,16 @@ def test_an_open_gate_says_no_more_than_it_knows(require, margin, sentence):
     ("require", "reason"),
     [
         ("not-worse", "is significantly below -0.01"),
-        ("non-inferior", "is not significantly above -0.01"),
-        ("superior", "is not significantly above 0"),
+        ("non-inferior", "is significantly worse; required: significantly above -0.01"),
+        ("superior", "is significantly worse; required: significantly above 0"),
     ],
 )
 def test_a_closed_gate_says_why(require, reason):
     gate = judge_gate(candidates(-0.3), "m0", require=require, margin=0.01)
     assert gate.sentence().endswith(reason)
+    if require != "not-worse":
+        unclear = judge_gate(candidates(-0.02), "m0", require=require, margin=0.01)
+        assert unclear.sentence().endswith(reason.replace("is significantly worse; required: ", "is not "))
 
 
 @pytest.mark.filterwarnings("ignore::confir.errors.DegenerateSampleWarning")

@@ -64,6 +64,8 @@ class Gate:
         All runs but the baseline.
     about
         What is to be known about the decision where it is one of several looks; else empty.
+    cautions
+        What is to be known before the decision, such as what else has changed since the last look.
     """
 
     measure: str
@@ -73,6 +75,7 @@ class Gate:
     level: float
     candidates: tuple[Candidate, ...]
     about: str = ""
+    cautions: tuple[str, ...] = ()
 
     @property
     def closed(self) -> bool:
@@ -99,6 +102,10 @@ class Gate:
         decision = candidate.decision
         margin = 0.0 if self.require == "superior" else self.margin
         bound = f"-{margin:g}" if margin else "0"
+        if self.require != "not-worse" and decision.significant < 0:
+            return (
+                f"{difference_phrase(decision)}, is significantly worse; required: significantly above {bound}"
+            )
         side = "significantly below" if self.require == "not-worse" else "not significantly above"
         # the verdict's reason is about 0, and about a margin only where all topics agree
         why = reason(decision) if decision.constant or not margin else ""
