@@ -116,6 +116,8 @@ class Inputs(InputOptions):
             "runs": [source for _, source in found],
             "measures": list(measures or self.measure or []) or None,
             **{name: getattr(self, name) for name in reading_options()},
+            # what has its worst value is filled later
+            "missing": {None: "zero", "worst": "drop"}.get(self.missing, self.missing),
             **judged,
         }
 
@@ -188,6 +190,7 @@ class Inputs(InputOptions):
             )
             return found
         every_score = self.columns is not None or self.human is not None or self.repeats is not None
+        every_score |= self.missing not in (None, "drop")
         if len(files) == 1 and not every_score:
             from confir.measures.score_sources import read_if_file
 
@@ -301,7 +304,7 @@ class Inputs(InputOptions):
             raise InvalidValueError("--scores stands in for QRELS RUN...; give one or the other")
         refuse_options(
             self.context,
-            [name for name in reading_options() if name not in DESIGN],
+            [name for name in reading_options() if name not in (*DESIGN, "missing")],
             "is for QRELS RUN...; a score table is read as it is",
         )
 
@@ -320,6 +323,10 @@ class Inputs(InputOptions):
         if self.select:
             chosen: list[str] = fitting_names(self.select, table.runs)
             table = table.select(run=[run for run in table.runs if run in {*chosen, baseline}])
+        if self.missing in ("zero", "error"):
+            from confir.measures.missing_scores import treat_missing
+
+            table = treat_missing(table, str(self.missing))
         table = self._top_runs(table, baseline)
         table = self.state_bound(table.warning_of_missing_topics())
         try:
