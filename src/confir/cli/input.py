@@ -121,6 +121,11 @@ class Inputs(InputOptions):
             **judged,
         }
 
+    def refuse_worst(self, other: str) -> None:
+        """Raise where missing scores are to have their worst value, and something else does not allow it."""
+        if self.missing == "worst":
+            raise InvalidValueError(f"--missing worst cannot be combined with {other}")
+
     def check_human(self) -> bool:
         """Return whether human judgements are given; raise where their sample is not described."""
         if self.human is None and self.human_sample is None:
@@ -162,7 +167,7 @@ class Inputs(InputOptions):
         if not self.scores:
             scores: Scores = self._evaluated(measures, run, quiet=quiet, example=example)
         else:
-            from confir.data.tables.score_files import read_scores
+            from confir.data.score_files import read_scores
 
             self._check_tables()
             table = read_scores(list(self.scores), columns=self.columns)
@@ -217,6 +222,7 @@ class Inputs(InputOptions):
 
         given = self._given(measures, baseline, example, ", or --scores FILE")
         parted = find_run_datasets(given["runs"])
+        may_summarise &= self.missing != "worst"
         found = self._summarised(given, quiet=quiet) if parted and may_summarise else None
         if found is None:
             total = None if parted else len(given["runs"])  # into how many parts, is not known yet
@@ -255,7 +261,7 @@ class Inputs(InputOptions):
         """Return the name that a baseline, which may be given as a file, has among the runs."""
         if baseline is None or baseline in runs:
             return baseline
-        from confir.data.formats.format import name_from_path
+        from confir.data.files import name_from_path
 
         if self.runs and Path(baseline).is_file():
             named = self._choice.name_of(baseline, runs)
@@ -328,11 +334,13 @@ class Inputs(InputOptions):
 
             table = treat_missing(table, str(self.missing))
         table = self._top_runs(table, baseline)
-        table = self.state_bound(table.warning_of_missing_topics())
+        if self.missing != "worst":  # which says so itself
+            table = table.warning_of_missing_topics()
+        table = self.state_bound(table)
         try:
             return table.clipped(bounded_measures)
         except FormatError:
-            from confir.data.tables.score_files import raise_outside
+            from confir.data.score_files import raise_outside
 
             bounded = set(compress(table.measures, bounded_measures(table).tolist()))
             raise_outside(list(self.scores or ()), self.columns, bounded, set(table.runs))

@@ -42,8 +42,7 @@ def warn_of_missing_scores(scores: Scores) -> None:
     empty = [scores.topics[place] for place in np.flatnonzero(~present.any(axis=(1, 2)))]
     if empty:
         warn_caller(
-            f"no run has a score on {_count_topics(len(empty), len(scores.topics))} "
-            f"({enumerate_names(empty, 5)}), left out",
+            f"no run has a score on {_topics_text(empty, len(scores.topics))}, left out",
             TopicWarning,
         )
     expected = present.any(axis=1, keepdims=True) & present.any(axis=0)
@@ -89,14 +88,14 @@ def name_topics(
 ) -> str:
     """Return "run 'x' lacks 2 topics (301, 302)", or the same for several runs.
 
-    With the number of all topics, "2 of 50 topics, 4% (301, 302)".
+    With the number of all topics, "2 of 50 topics (4%: 301, 302)".
     """
     groups: dict[tuple[str, ...], list[str]] = {}  # runs with the same topics are named together
     for name, names in topics.items():
         groups.setdefault(tuple(names), []).append(name)
     parts = [
         f"{_name_runs(runs)} {verb if len(runs) == 1 else _PLURAL[verb]} "
-        f"{_count_topics(len(names), total)} ({enumerate_names(names, 5)})"
+        f"{_topics_text(names, total)}"
         for names, runs in islice(groups.items(), 5)
     ]
     if len(groups) > len(parts):
@@ -105,10 +104,13 @@ def name_topics(
     return "; ".join(parts)
 
 
-def _count_topics(number: int, total: int) -> str:
+def _topics_text(topics: Sequence[str], total: int) -> str:
+    """Return how many topics these are and which, of all and their share where that is known."""
+    listed = enumerate_names(topics, 5)
     if not total:
-        return counted(number, "topic")
-    return f"{number:,} of {counted(total, 'topic')}, {share_words(number / total)}"
+        return f"{counted(len(topics), 'topic')} ({listed})"
+    share = share_words(len(topics) / total)
+    return f"{len(topics):,} of {counted(total, 'topic')} ({share}: {listed})"
 
 
 def _name_runs(runs: Sequence[str]) -> str:

@@ -17,7 +17,13 @@ from confir.arrays import Floats
 from confir.data.common_topics import name_topics
 from confir.data.scores import RANGE_TOLERANCE, Scores
 from confir.data.text_numbers import parse_number
-from confir.errors import InvalidValueError, TopicMismatchError, enumerate_names
+from confir.errors import (
+    InvalidValueError,
+    MissingTopicWarning,
+    TopicMismatchError,
+    enumerate_names,
+    warn_caller,
+)
 from confir.measures.parsing import canonical_name, definition_bound
 
 # The lowest and the highest score by a measure; by the name "" for all whose range is not known.
@@ -111,18 +117,21 @@ def treat_missing(
     empty = np.isnan(scores.values)
     if missing == "drop" or not empty.any():
         return scores
+    lacking = {
+        run: [scores.topics[place] for place in np.flatnonzero(empty[:, r].any(axis=1))]
+        for r, run in enumerate(scores.runs)
+        if empty[:, r].any()
+    }
+    said = name_topics(lacking, total=len(scores.topics))
     if missing == "error":
-        lacking = {
-            run: [scores.topics[place] for place in np.flatnonzero(empty[:, r].any(axis=1))]
-            for r, run in enumerate(scores.runs)
-            if empty[:, r].any()
-        }
-        raise TopicMismatchError(f"{name_topics(lacking, total=len(scores.topics))}; expected all")
+        raise TopicMismatchError(f"{said}; expected all")
     if missing == "zero":
+        warn_caller(f"{said}, scored 0", MissingTopicWarning)
         return fill_missing(scores, np.zeros((len(scores.measures), 2)))
-    return fill_missing(
-        scores, measure_ranges(scores, given), () if baseline is None else (baseline,)
-    )
+    ranges = measure_ranges(scores, given)
+    highest = "" if baseline is None else f", of {baseline!r} the highest"
+    warn_caller(f"{said}, counted as the lowest possible score{highest}", MissingTopicWarning)
+    return fill_missing(scores, ranges, () if baseline is None else (baseline,))
 
 
 def missing_shares(scores: Scores) -> Floats:

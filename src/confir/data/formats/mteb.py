@@ -10,13 +10,14 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from confir.data.files import read_bytes, text_bytes
+from confir.data.files import name_from_path, read_bytes, text_bytes
 from confir.data.formats.entries import RUN
-from confir.data.formats.format import Format, NameBy, RunSource, name_from_path
-from confir.data.formats.json_files import JsonFile, as_id, choose_part, parse_json
+from confir.data.formats.format import Format, NameBy, RunSource
+from confir.data.formats.json_files import JsonFile, as_id, choose_part
 from confir.data.formats.json_runs import load_mapping, run_from_mapping
 from confir.data.run import Run
 from confir.data.tables.input_table import InputTable, score_table
+from confir.data.tables.json_tables import parse_json
 from confir.errors import FormatError, warn_caller
 
 _PREDICTIONS = '{"mteb_model_meta": …, subset: {split: {topic: {docid: score}}}}'

@@ -22,9 +22,9 @@ from confir.data.files import PathLike
 from confir.data.result import Record
 from confir.errors import InvalidValueError, enumerate_names
 from confir.number_text import level_text
-from confir.studies.comparison.comparison import Comparison
+from confir.pairs.comparison import Comparison
+from confir.pairs.gate import Gate, GateRule, judge_gate
 from confir.studies.gate.arriving_topics import Arrived, judge_arriving
-from confir.studies.gate.gate import Gate, GateRule, judge_gate
 from confir.studies.history.history_file import DIGESTS, FAILS, MOST_LOOKS, PASSES, OpenHistory
 
 # What is new at each look: candidates on the same topics, or topics for the same candidates.
@@ -290,7 +290,9 @@ def begin_look(
             f"since look {number - 1:,}, other things than the candidates have changed: {changed}; the "
             "difference may have moved for that reason, and --new-baseline begins a new sequence of looks"
         )
-        judged[:] = [replace(one, cautions=(caution,)) for one in found] if changed else found
+        judged[:] = (
+            [replace(one, cautions=(caution, *one.cautions)) for one in found] if changed else found
+        )
         return lines
 
     waiting = OpenHistory(path, next_look)

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from confir.data.formats.mteb import MAIN_SCORE, MODEL_FILE
+from confir.data.score_files import read_score_table, read_scores, scores_from_table
 from confir.data.scores import Scores
 from confir.data.tables.input_table import InputTable
 from confir.data.tables.parquet_files import is_parquet
-from confir.data.tables.score_files import read_score_table, read_scores, scores_from_table
 from confir.data.tables.table_kind import fold
 from confir.defaults import SEED
 from confir.errors import (
