@@ -115,11 +115,14 @@ class Inputs(InputOptions):
             "qrels": self.qrels,
             "runs": [source for _, source in found],
             "measures": list(measures or self.measure or []) or None,
-            **{name: getattr(self, name) for name in reading_options()},
-            # what has its worst value is filled later
-            "missing": {None: "zero", "worst": "drop"}.get(self.missing, self.missing),
+            **self.reading_rules(),
             **judged,
         }
+
+    def reading_rules(self) -> dict[str, Any]:
+        """Return how QRELS RUN... become scores, as keywords; missing ones at their worst are filled later."""
+        given = {name: getattr(self, name) for name in reading_options()}
+        return given | {"missing": {None: "zero", "worst": "drop"}.get(self.missing, self.missing)}
 
     def refuse_worst(self, other: str) -> None:
         """Raise where missing scores are to have their worst value, and something else does not allow it."""
@@ -332,7 +335,9 @@ class Inputs(InputOptions):
         if self.missing in ("zero", "error"):
             from confir.measures.missing_scores import treat_missing
 
-            table = treat_missing(table, str(self.missing))
+            held: Any = table.listed()
+            held = treat_missing(held, str(self.missing))
+            table = held
         table = self._top_runs(table, baseline)
         if self.missing != "worst":  # which says so itself
             table = table.warning_of_missing_topics()

@@ -83,9 +83,7 @@ def warn_of_left_out_topics(
 _PLURAL = {"lacks": "lack", "has": "have"}
 
 
-def name_topics(
-    topics: Mapping[str, Sequence[str]], verb: str = "lacks", *, total: int = 0
-) -> str:
+def name_topics(topics: Mapping[str, Sequence[str]], verb: str = "lacks", *, total: int = 0) -> str:
     """Return "run 'x' lacks 2 topics (301, 302)", or the same for several runs.
 
     With the number of all topics, "2 of 50 topics (4%: 301, 302)".

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from confir.arrays import Floats
+from confir.arrays import Booleans, Floats
 from confir.data.common_topics import name_topics
 from confir.data.scores import RANGE_TOLERANCE, Scores
 from confir.data.text_numbers import parse_number
@@ -57,7 +57,7 @@ def measure_ranges(scores: Scores, given: Ranges | None = None) -> Floats:
         Of other measures.
     """
     own = {canonical_name(name) if name else name: limits for name, limits in (given or {}).items()}
-    lacking = np.isnan(scores.values).any(axis=(0, 1))
+    lacking: Booleans = np.any(np.isnan(scores.values), axis=(0, 1))
     ranges = np.full((len(scores.measures), 2), np.nan)
     for place, name in enumerate(scores.measures):
         known = definition_bound(name)

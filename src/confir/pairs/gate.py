@@ -166,6 +166,8 @@ def judge_gate(
     'gate open: by score, no candidate is significantly worse than a'
     """
     baseline, margin = check_gate(comparison, measure, margin, require)
+    if missing is not None:
+        as_choice("missing", missing, ("drop", "zero", "error", "worst"))
     m = comparison.measures.index(measure)
     cautions = check_coverage(comparison, measure, missing)
     decisions = [_decision(comparison, pair, m) for pair in range(len(comparison.first))]
@@ -192,7 +194,9 @@ def judge_gate(
 def check_coverage(comparison: Comparison, measure: str, missing: str | None) -> tuple[str, ...]:
     """Return which topics a gate leaves out, in a sentence; raise where they are too many. As `judge_gate`."""
     if missing == "worst":
-        return ("missing scores count at their worst, so that the gate may close more often than 1 - level",)
+        return (
+            "missing scores count at their worst, so that the gate may close more often than 1 - level",
+        )
     first, second = comparison.first, comparison.second
     lacking = pairs_lacking(comparison.scores, first, second, comparison.measures.index(measure))
     if not lacking.any():

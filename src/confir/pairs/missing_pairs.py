@@ -68,7 +68,9 @@ def find_unequal_failures(scores: Any) -> list[UnequalFailure]:
         own = np.diag(products)
         first, second = np.nonzero(np.triu(own[:, None] + own != 2 * products))
         excess = lacking[:, first] - lacking[:, second]
-        adjusted = adjust_p_values(_flip_p(excess)[:, None], "holm")[:, 0] if len(first) else []
+        if not len(first):
+            continue
+        adjusted = adjust_p_values(_flip_p(excess)[:, None], "holm")[:, 0]
         alone = empty[:, :, m].astype(np.int64).T @ ~empty[:, :, m]
         for one, other, p in zip(first.tolist(), second.tolist(), adjusted, strict=True):
             counts = int(alone[one, other]), int(alone[other, one])
@@ -130,7 +132,7 @@ def compare_at_worst(comparison: Comparison, measure: str, ranges: Ranges | None
     """
     from confir.pairs.compare import compare_runs
 
-    own = comparison.scores.select(measure=measure)
+    own = comparison.scores.listed().select(measure=measure)
     baseline = str(comparison.baseline)
     filled = fill_missing(own, measure_ranges(own, ranges), (baseline,))
     with warnings.catch_warnings():

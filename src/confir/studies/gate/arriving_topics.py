@@ -87,9 +87,7 @@ def judge_arriving(
         f"{max(map(len, new)):,} of them new: its limits hold at every look"
     )
     cautions = check_coverage(comparison, measure, missing)
-    gate = Gate(
-        measure, baseline, require, margin, comparison.level, candidates, about, cautions
-    )
+    gate = Gate(measure, baseline, require, margin, comparison.level, candidates, about, cautions)
     return gate, new
 
 

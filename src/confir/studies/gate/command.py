@@ -224,7 +224,9 @@ def _digest_of_qrels(context: click.Context) -> str | None:
     digests = [one["sha256"] for one in describe_files(paths)]
     if not digests or None in digests:
         return None
-    return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
+    return (
+        digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
+    )
 
 
 def _now() -> str:

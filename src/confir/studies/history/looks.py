@@ -66,11 +66,15 @@ def level_of_look(look: int, level: float) -> float:
     return 1.0 - (1.0 - as_level(level)) * 6.0 / (math.pi * look) ** 2
 
 
-def about_look(look: int, first: int, level: float, require: str) -> str:
+def about_look(look: int, level: float, require: str, first: int = 1) -> str:
     """Return what a decision on new candidates means, as one of all looks since the first."""
     wrongly = "failing" if require == "not-worse" else "passing"
     own_level = level_text(level_of_look(look - first + 1, level))
-    place = "" if first == 1 else f" ({look - first + 1:,} of the sequence that began at look {first:,})"
+    place = (
+        ""
+        if first == 1
+        else f" ({look - first + 1:,} of the sequence that began at look {first:,})"
+    )
     return (
         f"look {look:,}{place}: its intervals have level {own_level}, so that the chance of ever {wrongly} "
         f"a candidate wrongly stays under {100 * (1 - level):.3g}% if mean differences are nearly normal; "
@@ -124,7 +128,9 @@ def describe_changes(earlier: Sequence[Record], later: Sequence[Record]) -> str:
     """
     one, other = earlier[0], later[0]
     arriving = other["looks"] == TOPICS
-    names = [", ".join(dict.fromkeys(line["measure"] for line in lines)) for lines in (earlier, later)]
+    names = [
+        ", ".join(dict.fromkeys(line["measure"] for line in lines)) for lines in (earlier, later)
+    ]
     shown = {
         "against": (one["against"], other["against"]),
         "topics_digest": (one["topics"], other["topics"]),
@@ -182,7 +188,7 @@ def look_records(
     """
     digests = (
         look.qrels_digest,
-        _digest(comparison.scores.topics) if comparison.scores.in_memory else None,
+        _digest(map(str, comparison.scores.topics)) if comparison.scores.in_memory else None,
         _digest(gate.measure for gate in gates),
         version("confir"),
     )
@@ -330,6 +336,6 @@ def _judge(
         }
         return [gate for gate, _ in found.values()], arrived
     stricter = comparison.at(level_of_look(number - first + 1, comparison.level))
-    about = about_look(number, first, comparison.level, rule.require)
+    about = about_look(number, comparison.level, rule.require, first)
     gates = [judge_gate(stricter, measure, **rule._asdict()) for measure in measures]
     return [replace(gate, about=about) for gate in gates], {}

@@ -117,7 +117,9 @@ def _level_sentence(last: Record) -> str:
         return "The intervals are confidence sequences, which hold at every look."
     place = last["look"] - last["first_look"] + 1
     following = level_text(level_of_look(place + 1, last["level"]))
-    together = "all looks" if last["first_look"] == 1 else f"all looks since look {last['first_look']:,}"
+    together = (
+        "all looks" if last["first_look"] == 1 else f"all looks since look {last['first_look']:,}"
+    )
     return (
         f"Look {last['look']:,} was decided at level {level_text(last['look_level'])}, and the next one will "
         f"be at {following}, so that {together} together keep {level_text(last['level'])}."

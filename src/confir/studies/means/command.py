@@ -167,7 +167,9 @@ def evaluate_command(
             scores = inputs.load_scores_or_summary(baseline=baseline, **read)
             if inputs.missing == "worst":
                 against = inputs.find_baseline(baseline, scores.runs)
-                scores = treat_missing(scores.listed(), "worst", against, parse_ranges(bounds or ()))
+                scores = treat_missing(
+                    scores.listed(), "worst", against, parse_ranges(bounds or ())
+                )
             if any("replicates" in one.needs for one in methods):
                 statistics = inputs.statistics_of(scores, statistics)
             if scores.corrected:
