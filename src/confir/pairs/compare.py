@@ -49,6 +49,7 @@ from confir.pairs.families import (
     find_correction,
     form_families,
 )
+from confir.pairs.missing_pairs import warn_of_unequal_failure
 from confir.pairs.paired_tests import (
     DEFAULT_TEST,
     TESTS,
@@ -142,6 +143,7 @@ def compare_runs(
     seed = own_seed(generator)
     means, own = mean_differences(pairs, asked.method, asked.level, replicates, generator)
     _check_means(pairs, means, asked, replicates)
+    warn_of_unequal_failure(scores)
     outcomes, adjustment = _test_pairs(scores, pairs, means, asked, replicates, seed)
     return _decide(scores, asked, pairs, means, own, outcomes, adjustment, replicates)
 
