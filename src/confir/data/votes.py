@@ -11,8 +11,9 @@ import numpy as np
 
 from confir.arguments import as_path, invalid
 from confir.arrays import Booleans, Floats, Integers
+from confir.data.tables.column_names import TOPIC_NAMES
 from confir.data.tables.input_table import Ids, InputTable
-from confir.data.tables.table_kind import TOPIC_NAMES, TableKind, fold
+from confir.data.tables.table_kind import TableKind, fold
 from confir.data.tables.table_reader import column_table, has_columns, read_table
 from confir.errors import FormatError, InvalidValueError
 
