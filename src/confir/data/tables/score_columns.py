@@ -216,7 +216,7 @@ def _by_repeat(runs: Ids, repeats: Ids, many: int) -> Ids:
     count = len(repeats.names)
     pairs = runs.codes * count + np.tile(repeats.codes, many)
     order, first, codes = np.unique(pairs, return_index=True, return_inverse=True)
-    rank = np.argsort(np.argsort(first))
+    rank = np.argsort(np.argsort(first, kind="stable"), kind="stable")
     names = [""] * len(order)
     for place, pair in zip(rank.tolist(), order.tolist(), strict=True):
         names[place] = f"{runs.names[pair // count]}@{repeats.names[pair % count]}"
