@@ -15,7 +15,7 @@ from confir.cli.parameters import Instead, Option, PathRole, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, counted
 from confir.studies.ties.command import Ties
-from confir.studies.unjudged.command import Unjudged
+from confir.studies.unjudged.command import Missing, Unjudged
 from confir.studies.unjudged.compared_means_command import (
     COMPARED_MEANS_OPTIONS,
     ComparedMeansOutput,
@@ -59,6 +59,12 @@ VIEWS = Views(
         "what the order of documents with equal scores could do to them",
         "mean-and-ties",
         lacks=("baseline", "pool_depth", "threshold"),
+    ),
+    View(
+        "missing",
+        "what missing scores could do to the means",
+        "mean-and-missing",
+        lacks=("baseline", "missing", "threshold", "human", "repeats", *COMPARED_MEANS_OPTIONS),
     ),
     View(
         "pass",
@@ -127,6 +133,7 @@ def evaluate_command(
     from confir.cli.answers import Answer
     from confir.intervals.method_list import find_method
     from confir.measures.missing_scores import parse_ranges, treat_missing
+    from confir.pairs.missing_pairs import warn_of_unequal_failure
     from confir.studies.means.table import topic_table
 
     view = VIEWS.choose(inputs.context, show, topics=topics).name
@@ -157,7 +164,10 @@ def evaluate_command(
     else:
         if inputs.check_human():
             _check_judged(inputs, view, method or [])
-        if compared_view is not None:
+        if view == Missing.view:
+            every, found = Missing.gather(inputs, bounds or (), statistics, out, read["example"])
+            answer = mean_answer(every, statistics, methods=method, compared=found)
+        elif compared_view is not None:
             every, compared = compared_view.gather(inputs, statistics, out, read["example"])
             answer = mean_answer(every, statistics, methods=method, compared=compared)
         elif view == TOPICS:
@@ -165,6 +175,7 @@ def evaluate_command(
             answer = Answer(every.to_records(), topic_table(every), every)
         else:
             scores = inputs.load_scores_or_summary(baseline=baseline, **read)
+            warn_of_unequal_failure(scores)
             if inputs.missing == "worst":
                 against = inputs.find_baseline(baseline, scores.runs)
                 scores = treat_missing(
