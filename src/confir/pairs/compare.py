@@ -200,7 +200,8 @@ def _check_sample(
     for one in asked.tests:
         refuse(f"the {one.title}", one.needs, sample, fitting, "tests")
     if asked.baseline is None:
-        check_differences(len(scores.runs), len(scores.measures), len(asked.tests))
+        size = len(scores.runs), len(scores.measures), len(asked.tests)
+        check_differences(*size, may_name_baseline=True)
     if replicates is None:
         replicates = scores.default_replicates if "replicates" in asked.method.needs else REPLICATES
     replicates = sample.scheme.replicates or replicates

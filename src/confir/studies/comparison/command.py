@@ -204,12 +204,16 @@ def compare_command(
     asked = _check_tests(inputs, baseline, statistics.level, how)
     measures = _with_gates(inputs, gates)
     if inputs.runs and baseline is None:
-        check_differences(inputs.run_count, len(measures), len(asked.tests))
+        size = inputs.run_count, len(measures), len(asked.tests)
+        check_differences(*size, may_name_baseline=True)
     # what runs lack is not scored 0 where its bounds are shown
     read = replace(inputs, missing="drop") if view == "missing" else inputs
     load = inputs.load_scores if view == TOPICS else read.load_scores_or_summary
     example = "confir compare qrels.txt bm25.run dense.run --baseline bm25"
     scores = load(measures, baseline=baseline, quiet=out.quiet, example=example)
+    if baseline is None:
+        size = len(scores.runs), len(scores.measures), len(asked.tests)
+        check_differences(*size, may_name_baseline=True)
     warn_of_unequal_failure(scores)
     if inputs.missing == "worst":
         against = inputs.find_baseline(baseline, scores.runs)
