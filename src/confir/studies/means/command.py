@@ -133,7 +133,6 @@ def evaluate_command(
     from confir.cli.answers import Answer
     from confir.intervals.method_list import find_method
     from confir.measures.missing_scores import parse_ranges, treat_missing
-    from confir.pairs.missing_pairs import warn_of_unequal_failure
     from confir.studies.means.table import topic_table
 
     view = VIEWS.choose(inputs.context, show, topics=topics).name
@@ -175,7 +174,7 @@ def evaluate_command(
             answer = Answer(every.to_records(), topic_table(every), every)
         else:
             scores = inputs.load_scores_or_summary(baseline=baseline, **read)
-            warn_of_unequal_failure(scores)
+            _check_failing(scores)
             if inputs.missing == "worst":
                 against = inputs.find_baseline(baseline, scores.runs)
                 scores = treat_missing(
@@ -191,6 +190,15 @@ def evaluate_command(
                 if inputs.scores:
                     answer = _with_nuggets(answer, inputs.scores, scores)
     out.deliver(answer)
+
+
+def _check_failing(scores: Scores | ScoreSummary) -> None:
+    """Warn where failing is not the same for all runs; nothing is loaded where no score is missing."""
+    empty = scores.missing_cells()
+    if empty is not None and empty.any():
+        from confir.pairs.missing_pairs import warn_of_unequal_failure
+
+        warn_of_unequal_failure(scores)
 
 
 def _with_nuggets(answer: Answer, files: Sequence[str], scores: Scores | ScoreSummary) -> Answer:
