@@ -142,10 +142,10 @@ def test_runs_with_the_same_topics_are_named_together():
 @pytest.mark.parametrize("pair", [("x\x01", "x\x02"), ("x\u202e", "x\u2066"), ("x\x01", "x\ufffd")])
 def test_names_that_every_output_would_merge_are_refused(pair):
     values = np.zeros((2, 2, 1))
-    for kind, given in (
+    for kind, names in (
         ("runs", (("1", "2"), pair, ("AP",))),
         ("topics", (pair, ("a", "b"), ("AP",))),
     ):
         with pytest.raises(FormatError, match=f"two {kind} are named .* control characters only"):
-            Scores(*given, values)
+            Scores(*names, values)
     Scores(("1", "2"), (pair[0], "y"), ("AP",), values)

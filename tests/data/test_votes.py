@@ -129,5 +129,5 @@ def test_the_arena_of_mteb_is_read(real_data):
 def test_systems_that_every_output_would_merge_are_refused():
     votes = {"left": ["x\x01", "y"], "right": ["x\x02", "x\x01"], "winner": ["y", "y"]}
     votes["winner"] = votes["left"]
-    with pytest.raises(FormatError, match="two systems are named .* control characters only"):
+    with pytest.raises(FormatError, match=r"two systems are named .* control characters only"):
         read_votes(votes)
