@@ -19,6 +19,7 @@ from confir.data.run import Run
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
+    from confir.data.formats.benchmark_results import BenchmarkResult
     from confir.data.formats.run_metadata import RunMetadata
     from confir.data.tables.input_table import InputTable
 
@@ -142,6 +143,8 @@ class Format:
         Whether `confir.data.scanning` ranks its runs straight from the file, without reading them.
     read_scores
         Reader of scores per topic: of content and path, to a table. None for tables in general.
+    read_results
+        Reader of means of models on datasets, of content and path. None where it holds no such thing.
     beside
         Names of files that are read beside one of this format: no output may replace them.
     """
@@ -157,6 +160,7 @@ class Format:
     write_qrels: Callable[[Qrels, str], None] = _not_written
     scanned: bool = False
     read_scores: Callable[[bytes, str], InputTable] | None = None
+    read_results: Callable[[bytes, str], Sequence[BenchmarkResult]] | None = None
     beside: tuple[str, ...] = ()
 
     def fits(self, path: str, content: bytes) -> bool:
