@@ -30,6 +30,7 @@ import atheris
 with atheris.instrument_imports(
     include=["confir.data"], exclude=["confir.data.scanning.scan_kernels"]
 ):
+    from confir.data.effect_files import read_effects
     from confir.data.formats.exclusion_files import as_exclusions
     from confir.data.formats.format import RunSource
     from confir.data.formats.run_metadata import read_metadata
@@ -38,10 +39,9 @@ with atheris.instrument_imports(
     from confir.data.sampling_designs.topic_groups import read_topic_groups
     from confir.data.scanning.run_scanners import ScanRules, scan_rankings
     from confir.data.scanning.scan_kernels import load_kernels
+    from confir.data.score_files import read_scores
     from confir.data.tables.cost_files import read_costs
-    from confir.data.tables.effect_files import read_effects
     from confir.data.tables.published_files import read_published_means
-    from confir.data.tables.score_files import read_scores
     from confir.data.votes import read_votes
 
 from confir.data.tables.team_files import read_teams

@@ -22,8 +22,8 @@ import numpy as np
 
 from confir.arrays import TIE, Floats
 from confir.data.files import write_whole
+from confir.data.score_files import read_scores
 from confir.data.scores import Scores
-from confir.data.tables.score_files import read_scores
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import METHODS
 from confir.intervals.percentile import corrected_probabilities, defined_replicates

@@ -26,8 +26,8 @@ import numpy as np
 
 from confir.arrays import Floats
 from confir.data.files import write_whole
+from confir.data.score_files import read_scores
 from confir.data.scores import Scores
-from confir.data.tables.score_files import read_scores
 from confir.errors import ConfirWarning
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Limits

@@ -16,18 +16,23 @@ from hypothesis import HealthCheck, settings
 
 from durations import Durations, Stopwatch
 from requirements import missing_requirement, required
+from strategies import NEW_EXAMPLES
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
-# On a busy machine an example may take long, and so may drawing it. `.ci/run` chooses the second profile.
-for profile in ("default", "ci"):
-    settings.register_profile(
-        profile,
-        settings.get_profile(profile),
-        deadline=None,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-    )
-settings.load_profile("default")
+# The same examples at every run, unless CONFIR_EXAMPLES asks for so many new ones of every property. On a busy
+# machine an example may take long, and so may drawing it.
+settings.register_profile(
+    "confir",
+    settings.get_profile("default"),
+    max_examples=NEW_EXAMPLES or 40,
+    derandomize=not NEW_EXAMPLES,
+    database=None,
+    print_blob=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("confir")
 
 
 class Grid(NamedTuple):

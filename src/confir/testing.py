@@ -11,9 +11,9 @@ from confir.defaults import LEVEL, SEED
 from confir.errors import DegenerateSampleWarning
 from confir.measures.evaluation import evaluate
 from confir.measures.measure import Measure
+from confir.pairs.compare import compare_runs
+from confir.pairs.gate import REQUIREMENTS, Requirement, judge_gate
 from confir.resampling.replicates import Rng
-from confir.studies.comparison.compare import compare_runs
-from confir.studies.gate.gate import REQUIREMENTS, Requirement, judge_gate
 
 _BASELINE, _CANDIDATE = "baseline", "candidate"
 

@@ -178,10 +178,11 @@ def test_the_command_sums_up_the_datasets_of_one_long_table(
     words = ["leaderboard", path, "--replicates", "99", "--format", "json"]
     held = confir_command(*words)
     monkeypatch.setattr(score_sources, "MOST_HELD_SCORES", 100)
-    monkeypatch.setattr("confir.data.tables.score_files.read_table", None)  # not read whole
+    monkeypatch.setattr("confir.data.score_files.read_table", None)  # not read whole
     summed = confir_command(*words)
     assert (held.code, summed.code) == (0, 0), summed.err
-    assert held.err == summed.err
+    note = "scores, more than 100, are summarised, not held in memory: resampling draws 999"
+    assert note in "".join(set(summed.err.splitlines(True)) - set(held.err.splitlines(True)))
     one, other = json.loads(held.out), json.loads(summed.out)
     assert [(row["run"], row["dataset"], row["topics"]) for row in one] == [
         (row["run"], row["dataset"], row["topics"]) for row in other

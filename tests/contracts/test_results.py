@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import confir
+from confir.data.effect_files import Group
 from confir.data.result import Result
 from confir.data.scores import Scores
-from confir.data.tables.effect_files import Group
+from confir.pairs.pair_results import PairResult
 from confir.report.result_table import result_table
 from confir.resampling.document_bootstrap import resample_documents
 from confir.studies import STUDIES, find_function
@@ -18,7 +19,6 @@ from confir.studies.collection.collection_differences import compare_on_collecti
 from confir.studies.collection.collection_means import decompose_variance, summarise_means
 from confir.studies.collection.collection_topic_differences import compare_topics_on_collection
 from confir.studies.collection.collection_topics import summarise_topics
-from confir.studies.comparison.pair_results import PairResult
 from confir.studies.history.history import GateHistory
 from confir.studies.meta_analysis.meta_analysis import pool_models
 from confir.studies.nuggets.nugget_variance import NuggetVariance

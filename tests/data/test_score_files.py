@@ -23,10 +23,10 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import confir
+from confir.data.score_files import read_scores
+from confir.data.score_writers import write_scores
 from confir.data.scores import Scores
 from confir.data.tables.measure_names import find_measures
-from confir.data.tables.score_files import read_scores
-from confir.data.tables.score_writers import write_scores
 from confir.data.tables.summary_rows import is_summary
 from confir.errors import (
     ConfirError,

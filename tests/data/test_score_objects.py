@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from confir.data.score_writers import write_scores
 from confir.data.scores import Scores
-from confir.data.tables.score_writers import write_scores
 from confir.errors import ConfirError, FormatError, InputWarning, InvalidValueError
 from confir.measures.score_sources import as_scores
 from requirements import required

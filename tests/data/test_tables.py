@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from confir.data.effect_files import read_effects
+from confir.data.score_files import read_scores
+from confir.data.score_writers import write_scores
 from confir.data.scores import Scores
-from confir.data.tables.effect_files import read_effects
-from confir.data.tables.score_files import read_scores
-from confir.data.tables.score_writers import write_scores
 from confir.errors import FormatError, InputWarning
+from strategies import at_most
 
 NAMES = ("run", "measure", "topic", "score")
 
@@ -78,7 +79,7 @@ def tables(draw):
     return rows
 
 
-@settings(max_examples=40)
+@settings(max_examples=at_most(40))
 @given(rows=tables())
 def test_the_same_long_table_gives_the_same_scores_in_every_format(tmp_path, rows):
     first, *others = map(read_scores, write_every_format(tmp_path, NAMES, rows))
@@ -90,7 +91,7 @@ def test_the_same_long_table_gives_the_same_scores_in_every_format(tmp_path, row
         assert_equal(first, other)
 
 
-@settings(max_examples=40)
+@settings(max_examples=at_most(40))
 @given(
     runs=st.lists(IDS, min_size=1, max_size=4, unique=True),
     topics=st.lists(IDS, min_size=1, max_size=4, unique=True),

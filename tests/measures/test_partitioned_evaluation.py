@@ -26,6 +26,7 @@ from confir.errors import (
 )
 from parquet_datasets import in_memory, make_rows, qrels_table, run_table, write_folder
 from requirements import ON_LINUX, required
+from strategies import at_most
 
 pa = required("pyarrow")
 pq = required("pyarrow.parquet")
@@ -58,7 +59,7 @@ def test_scores_of_a_dataset_are_those_of_runs_in_memory_to_the_bit(tmp_path, by
         np.testing.assert_array_equal(found.select(run=list(whole.runs)).values, whole.values)
 
 
-@settings(max_examples=25)
+@settings(max_examples=at_most(25))
 @given(st.integers(0, 10**6), st.integers(1, 8), st.integers(1, 3), st.integers(1, 20))
 def test_rows_are_ranked_as_the_reference_reader_ranks_them(seed, topics, runs, depth):
     retrieved, judged = make_rows(seed, topics, runs, depth)

@@ -7,18 +7,17 @@ import pytest
 from scipy.stats import norm
 
 from confir import compare_runs, plan_topics
+from confir.pairs.verdict_words import comparison_note, unjoined_sentence
 from confir.report.latex import to_latex
 from confir.report.result_table import result_table
 from confir.report.tables import Cell, to_html, to_text
 from confir.studies.comparison.chart import comparison_chart
-from confir.studies.comparison.pair_counts import unjoined_sentence
 from confir.studies.comparison.table import (
     comparison_table,
     effect_table,
     extreme_table,
     group_table,
 )
-from confir.studies.comparison.verdict_words import comparison_note
 from studies.score_tables import table
 
 

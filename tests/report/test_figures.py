@@ -10,10 +10,10 @@ import confir
 from chart_labels import names_of
 from confir.data.sampling_designs.judged_scores import JudgedScores
 from confir.data.scores import Scores
+from confir.pairs.pair_results import TopicDifferences
 from confir.report.contents import Settings, report_figures
 from confir.report.figures import _file_names, write_figures
 from confir.report.gathering import gather_contents
-from confir.studies.comparison.pair_results import TopicDifferences
 from confir.studies.topic_difficulty.topic_difficulty import describe_topics
 from samples import short_sample
 

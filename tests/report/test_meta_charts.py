@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from confir.data.tables.effect_files import Group
+from confir.data.effect_files import Group
 from confir.report.latex import to_latex
 from confir.report.result_chart import chart
 from confir.studies.meta_analysis.meta_analysis import pool_effects, pool_models

@@ -15,9 +15,9 @@ import pytest
 import confir
 from confir.data.scores import Scores
 from confir.errors import FormatError, InvalidValueError, UnreadableError, UnsupportedMethodError
-from confir.studies.comparison.verdict_words import difference_and_verdict, reason
+from confir.pairs.gate import GateRule
+from confir.pairs.verdict_words import difference_and_verdict, reason
 from confir.studies.gate.arriving_topics import judge_arriving
-from confir.studies.gate.gate import GateRule
 from confir.studies.history.history_file import OpenHistory, read_looks
 from confir.studies.history.looks import Look, begin_look, level_of_look
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from confir.data.tables.effect_files import Group
+from confir.data.effect_files import Group
 from confir.errors import (
     DegenerateSampleWarning,
     InputWarning,

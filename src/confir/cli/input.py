@@ -160,7 +160,7 @@ class Inputs(InputOptions):
         if not self.scores:
             scores: Scores = self._evaluated(measures, run, quiet=quiet, example=example)
         else:
-            from confir.data.tables.score_files import read_scores
+            from confir.data.score_files import read_scores
 
             self._check_tables()
             table = read_scores(list(self.scores), columns=self.columns)
@@ -252,7 +252,7 @@ class Inputs(InputOptions):
         """Return the name that a baseline, which may be given as a file, has among the runs."""
         if baseline is None or baseline in runs:
             return baseline
-        from confir.data.formats.format import name_from_path
+        from confir.data.files import name_from_path
 
         if self.runs and Path(baseline).is_file():
             named = self._choice.name_of(baseline, runs)
@@ -325,7 +325,7 @@ class Inputs(InputOptions):
         try:
             return table.clipped(bounded_measures)
         except FormatError:
-            from confir.data.tables.score_files import raise_outside
+            from confir.data.score_files import raise_outside
 
             bounded = set(compress(table.measures, bounded_measures(table).tolist()))
             raise_outside(list(self.scores or ()), self.columns, bounded, set(table.runs))

@@ -9,9 +9,11 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, Any, cast
 from weakref import WeakSet
 
+from confir.control_characters import as_unicode
 from confir.data.compression import (
     CHUNK,
     COMPRESSED,
@@ -31,6 +33,11 @@ PathLike = str | os.PathLike[str]
 STDIN = "-"
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+KNOWN_ENDINGS = (
+    *(".run", ".txt", ".trec", ".res", ".dat", ".eval"),
+    *(".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet"),
+)
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.")
 
@@ -202,3 +209,17 @@ class _Prepended(io.RawIOBase):
         self._start = self._start[len(chunk) :]
         buffer[: len(chunk)] = chunk
         return len(chunk)
+
+
+def name_from_path(path: PathLike) -> str:
+    """Return a run's name: its file's without endings, and without a leading ``input.``."""
+    name = Path(path).name
+    if name == STDIN:
+        return "stdin"
+    for endings in (COMPRESSION_ENDINGS, KNOWN_ENDINGS):
+        for ending in endings:
+            if name.lower().endswith(ending) and len(name) > len(ending):
+                name = name[: -len(ending)]
+                break
+    named = name.removeprefix("input.") or name
+    return named if named.isprintable() else as_unicode(named)  # it need not be valid text

@@ -35,8 +35,7 @@ from confir.errors import (
 from confir.measures.measure import AnyMeasure, ForeignMeasure, Measure
 from confir.measures.measure_list import DEFAULT_MEASURES
 from confir.measures.parsing import parse_measures
-from confir.parallel import Progress, run_in_threads
-from confir.scheduler import CURRENT_SCHEDULER
+from confir.parallel import CURRENT_SCHEDULER, Progress, run_in_threads
 
 # Judged documents measured together: enough to spread the cost of a numpy call, few enough for the
 # processor's cache.

@@ -27,8 +27,8 @@ from confir.data.output_folder import OutputFolder
 from confir.data.reading_rules import ReadingRules
 from confir.data.sampling_designs.design import DesignSource
 from confir.data.sampling_designs.topic_groups import TopicGroups, as_topic_groups
+from confir.data.score_objects import ScoresSource
 from confir.data.tables.cost_files import CostSource, read_costs
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import ConfirWarning, InvalidValueError, UnreadableError, counted
 from confir.measures.evaluation import evaluate_lists

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from confir.data.formats.format import name_from_path
+from confir.data.files import name_from_path
 from confir.data.scores import Scores
 from confir.errors import (
     FormatError,

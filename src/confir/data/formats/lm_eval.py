@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from confir.data.formats.format import Format, name_from_path
+from confir.data.files import name_from_path
+from confir.data.formats.format import Format
 from confir.data.formats.json_files import JsonFile, as_id
 from confir.data.tables.input_table import InputTable, score_table
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from confir.data.files import open_bytes, read_bytes, text_bytes
+from confir.data.files import name_from_path, open_bytes, read_bytes, text_bytes
 from confir.data.formats.benchmark_results import (
     DEFAULT,
     MAIN_SCORE,
@@ -22,11 +22,12 @@ from confir.data.formats.benchmark_results import (
     named_by_folders,
 )
 from confir.data.formats.entries import RUN
-from confir.data.formats.format import Format, NameBy, RunSource, name_from_path
-from confir.data.formats.json_files import JsonFile, choose_part, parse_json
+from confir.data.formats.format import Format, NameBy, RunSource
+from confir.data.formats.json_files import JsonFile, choose_part
 from confir.data.formats.json_runs import load_mapping, run_from_mapping
 from confir.data.run import Run
 from confir.data.tables.input_table import InputTable, score_table
+from confir.data.tables.json_tables import parse_json
 from confir.errors import FormatError, warn_caller
 
 _PREDICTIONS = '{"mteb_model_meta": …, subset: {split: {topic: {docid: score}}}}'

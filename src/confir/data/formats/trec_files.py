@@ -14,9 +14,16 @@ from itertools import pairwise
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.files import BYTE_ORDER_MARK, PathLike, format_ending, text_bytes, write_whole
+from confir.data.files import (
+    BYTE_ORDER_MARK,
+    PathLike,
+    format_ending,
+    name_from_path,
+    text_bytes,
+    write_whole,
+)
 from confir.data.formats.entries import COLUMNS, judgements
-from confir.data.formats.format import Format, NameBy, RunSource, name_from_path
+from confir.data.formats.format import Format, NameBy, RunSource
 from confir.data.formats.trec_lines import (
     HIGHEST_GAIN,
     Judgements,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from confir.cores import single_products
-from confir.data.formats.format import name_from_path
+from confir.data.files import name_from_path
 from confir.data.ids import Words
 from confir.data.long_tables.score_blocks import (
     TOPICS_AT_ONCE,

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Booleans, Bytes, Integers
-from confir.data.files import BYTE_ORDER_MARK
-from confir.data.formats.format import NameBy, RunSource, name_from_path
+from confir.data.files import BYTE_ORDER_MARK, name_from_path
+from confir.data.formats.format import NameBy, RunSource
 from confir.data.scanning.scan_kernels import IdTable, Lines, ScanKernels, index_ids
 from confir.data.text_numbers import parse_number
 

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.formats.format import name_from_path
+from confir.data.files import name_from_path
 from confir.data.scores import LARGEST_SCORE, Scores
 from confir.data.tables.input_table import Ids, InputTable
 from confir.data.tables.measure_names import find_measures

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arguments import invalid
-from confir.data.formats.format import name_from_path
+from confir.data.files import name_from_path
 from confir.data.tables.input_table import InputTable
 from confir.data.tables.measure_names import confir_name
 from confir.data.tables.table_kind import fold

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
+
 from confir.data.files import PathLike
-from confir.data.formats.trec_lines import content_lines
 from confir.data.tables.input_table import InputTable
 from confir.data.tables.separated_text import folded_cells, separated_table
 from confir.data.tables.table_kind import TableKind
@@ -45,7 +46,8 @@ def _read_lines(
     if separator is not None:
         text = content.decode()
         return None if headed else separated_table(text, separator, source, _TEAMS, header)
-    lines = list(content_lines(content, source))[headed:]
+    split = [(number, line.split()) for number, line in enumerate(io.BytesIO(content), start=1)]
+    lines = [held for held in split if held[1] and held[1][0][:1] != b"#"][headed:]
     for number, fields in lines:
         if len(fields) != len(header):
             problem = f"{counted(len(fields), 'column')}; {_EXPECTED}"

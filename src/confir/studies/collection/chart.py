@@ -7,6 +7,7 @@ from typing import Any
 
 from confir.arguments import as_choice
 from confir.number_text import p_text, percent, topics_text
+from confir.pairs.decisions import BETTER, IDENTICAL, INCONCLUSIVE, WORSE
 from confir.report.charts import (
     COLOURS,
     INK,
@@ -27,7 +28,6 @@ from confir.studies.collection.collection_means import (
     summary_name,
 )
 from confir.studies.collection.collection_topics import CollectionTopics
-from confir.studies.comparison.verdicts import BETTER, IDENTICAL, INCONCLUSIVE, WORSE
 
 # Height of an interval if a run has several.
 _METHOD_ROW = 11

@@ -10,13 +10,12 @@ import numpy as np
 from confir.arrays import Floats, Integers, best_first
 from confir.errors import enumerate_names
 from confir.number_text import bracketed, score_words, signed_words
+from confir.pairs.comparison import Comparison, Place
+from confir.pairs.verdict_words import baseline_headline, decision_sentence, short_counts
 from confir.report.contents import Contents, MeasureContents
 from confir.report.messages import isolated
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Sentence
-from confir.studies.comparison.comparison import Comparison, Place
-from confir.studies.comparison.pair_counts import baseline_headline, short_counts
-from confir.studies.comparison.verdict_words import decision_sentence
 
 # Topics that are named on which a run gains or loses most.
 _TOPICS = 3

@@ -14,6 +14,24 @@ from confir.data.result import Record
 from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.number_text import p_text, topics_text
+from confir.pairs.comparison import Comparison
+from confir.pairs.decisions import (
+    BETTER,
+    EQUIVALENT,
+    IDENTICAL,
+    INCONCLUSIVE,
+    NOT_COMPARED,
+    OPPOSITE,
+    WORSE,
+)
+from confir.pairs.pair_results import (
+    DIFFERENCE_DECIMALS,
+    TopicDifferences,
+    order_pairs,
+    turn_record,
+)
+from confir.pairs.run_groups import GroupedRuns, RunGroups, group_letters
+from confir.pairs.verdict_words import interval_name, unjoined_sentence
 from confir.report.charts import (
     COLOURS,
     INK,
@@ -27,25 +45,6 @@ from confir.report.charts import (
     styled,
     tooltips,
     topic_axis,
-)
-from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.pair_counts import unjoined_sentence
-from confir.studies.comparison.pair_results import (
-    DIFFERENCE_DECIMALS,
-    TopicDifferences,
-    order_pairs,
-    turn_record,
-)
-from confir.studies.comparison.run_groups import GroupedRuns, RunGroups, group_letters
-from confir.studies.comparison.verdict_words import interval_name
-from confir.studies.comparison.verdicts import (
-    BETTER,
-    EQUIVALENT,
-    IDENTICAL,
-    INCONCLUSIVE,
-    NOT_COMPARED,
-    OPPOSITE,
-    WORSE,
 )
 
 # Up to this many runs: the size of a cell of the matrix.

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from confir.cli.answers import Answer
     from confir.data.scores import Scores
     from confir.measures.score_summary import ScoreSummary
-    from confir.studies.comparison.compare import Asked
-    from confir.studies.comparison.comparison import Comparison
-    from confir.studies.gate.gate import Gate
+    from confir.pairs.compare import Asked
+    from confir.pairs.comparison import Comparison
+    from confir.pairs.gate import Gate
 
     AnyStatistics = options.Statistics | options.DocumentStatistics
 
@@ -156,9 +156,9 @@ def compare_command(
     - `confir compare qrels.txt main.run branch.run --baseline main --fail-if-worse nDCG@10`
     """
     from confir.data.tables.team_files import read_teams
-    from confir.studies.comparison.compare import compare_runs
-    from confir.studies.comparison.pairs import check_differences
-    from confir.studies.gate.gate import GateRule
+    from confir.pairs.compare import compare_runs
+    from confir.pairs.differences import check_differences
+    from confir.pairs.gate import GateRule
 
     inputs.check_human()
     if by is not None:
@@ -216,7 +216,7 @@ def _check_tests(
     inputs: Inputs, baseline: str | None, level: float, how: Mapping[str, Any]
 ) -> Asked:
     """Return what the options of tests and intervals ask for; raise where they do not fit together."""
-    from confir.studies.comparison.compare import check_options
+    from confir.pairs.compare import check_options
 
     asked = check_options(baseline=baseline, level=level, **how)
     if how["margin"] is None and all(one.corrected for one in asked.tests):
@@ -261,11 +261,10 @@ def _board(
 ) -> Answer:
     """Return the board of runs or teams; where it is read, with what is said of their pairs."""
     from confir.cli.answers import Answer
+    from confir.pairs.best_runs import find_best, rank_teams
+    from confir.pairs.compare import compare_runs
     from confir.report.tables import with_design_note
-    from confir.studies.best.best_runs import find_best
     from confir.studies.best.table import best_table, teams_table
-    from confir.studies.best.teams import rank_teams
-    from confir.studies.comparison.compare import compare_runs
     from confir.studies.comparison.table import board_parts, team_parts
 
     if len(scores.runs) < 2:
@@ -291,9 +290,9 @@ def _board(
 def _ranks(scores: Scores | ScoreSummary, statistics: AnyStatistics) -> Answer:
     """Return the ranks of the runs with intervals."""
     from confir.cli.answers import Answer
+    from confir.pairs.ranking import rank_runs
     from confir.report.result_table import result_table
     from confir.report.tables import with_design_note, with_seed
-    from confir.studies.ranks.ranking import rank_runs
 
     ranking = rank_runs(scores, **statistics.arguments)
     table = with_seed(result_table(ranking), statistics.seed)
@@ -303,7 +302,7 @@ def _ranks(scores: Scores | ScoreSummary, statistics: AnyStatistics) -> Answer:
 
 def show_runs(view: str, scores: Any, statistics: AnyStatistics, *, in_parts: bool) -> Answer:
     """Return a view of runs of any kind of scores, without a baseline: best, pairs, groups or ranks."""
-    from confir.studies.comparison.compare import compare_runs
+    from confir.pairs.compare import compare_runs
 
     if view == "best":
         return _board(scores, statistics, {}, brief=False, in_parts=in_parts)

@@ -8,32 +8,29 @@ from dataclasses import replace
 from confir.data.table_columns import Role, TableColumn
 from confir.errors import InvalidValueError
 from confir.number_text import score_words, signed
-from confir.report.messages import isolated
-from confir.report.result_table import records_table, result_table
-from confir.report.tables import AnswerPart, Cell, Mark, Table
-from confir.studies.best.best_runs import BestRuns
-from confir.studies.best.table import best_sentence, board_note, excluded_sentence, team_sentence
-from confir.studies.best.teams import TeamBoard
-from confir.studies.comparison.comparison import Comparison, Place
-from confir.studies.comparison.pair_counts import (
+from confir.pairs.best_runs import BestRuns, TeamBoard
+from confir.pairs.comparison import Comparison, Place
+from confir.pairs.decisions import BETTER, WORSE
+from confir.pairs.gate import Gate
+from confir.pairs.ranking import Ranking
+from confir.pairs.run_groups import RunGroups, group_letters
+from confir.pairs.verdict_words import (
     baseline_sentence,
-    pairs_sentence,
-    team_pairs_sentence,
-    unjoined_sentence,
-)
-from confir.studies.comparison.run_groups import RunGroups, group_letters
-from confir.studies.comparison.verdict_words import (
     comparison_note,
     decision_sentence,
     how_compared,
     mark_note,
     means_sentence,
+    pairs_sentence,
     sampling_notes,
+    team_pairs_sentence,
+    unjoined_sentence,
 )
-from confir.studies.comparison.verdicts import BETTER, WORSE
-from confir.studies.gate.gate import Gate
+from confir.report.messages import isolated
+from confir.report.result_table import records_table, result_table
+from confir.report.tables import AnswerPart, Cell, Mark, Table
+from confir.studies.best.table import best_sentence, board_note, excluded_sentence, team_sentence
 from confir.studies.gate.table import gate_table
-from confir.studies.ranks.ranking import Ranking
 
 _MARKS: dict[str, Mark] = {BETTER: "▲", WORSE: "▼"}
 

@@ -27,9 +27,9 @@ from confir.data.experiment import Experiment
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling_designs.design import refuse_design
 from confir.data.sampling_designs.repeated_scores import find_repeats
+from confir.data.score_objects import ScoresSource, make_scores
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
-from confir.data.tables.score_objects import ScoresSource, make_scores
 from confir.defaults import LEVEL, SEED
 from confir.errors import (
     DegenerateSampleWarning,

@@ -16,13 +16,13 @@ from confir.defaults import BASELINE, NO_FAMILY, SEED
 from confir.errors import InvalidValueError, UnsupportedMethodError, counted
 from confir.intervals.bounded import confidence_sequence
 from confir.measures.parsing import bounded_measures
+from confir.pairs.comparison import Comparison
+from confir.pairs.decisions import BETTER, IDENTICAL, INCONCLUSIVE, WORSE, Decision
+from confir.pairs.gate import Candidate, Gate, Requirement, check_gate, passes
+from confir.pairs.paired_tests import DEFAULT_TEST
 from confir.resampling.kinds import require_knowledge
 from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
-from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.paired_tests import DEFAULT_TEST
-from confir.studies.comparison.verdicts import BETTER, IDENTICAL, INCONCLUSIVE, WORSE, Decision
-from confir.studies.gate.gate import Candidate, Gate, Requirement, check_gate, passes
 
 # The differences of a run by topic, in order of arrival.
 Arrived = Mapping[str, float]

@@ -17,9 +17,9 @@ from confir.cli.start import build_seconds
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
+    from confir.pairs.comparison import Comparison
+    from confir.pairs.gate import Gate, GateRule
     from confir.report.junit_xml import Suite
-    from confir.studies.comparison.comparison import Comparison
-    from confir.studies.gate.gate import Gate, GateRule
     from confir.studies.history.history_file import OpenHistory
 
 GATE_PANEL = "Gate"
@@ -125,7 +125,7 @@ class GateRecords:
         What is to be kept of them is written after all else that the command writes.
         """
         from confir.cli.commands import run_last
-        from confir.studies.gate.gate import judge_gate
+        from confir.pairs.gate import judge_gate
         from confir.studies.history.looks import Look, begin_look
 
         if self.history is None:
@@ -170,8 +170,8 @@ def _keeping(
 
 def _suite(gate: Gate) -> Suite:
     """Return a gate as a suite of tests, one per candidate."""
+    from confir.pairs.verdict_words import difference_and_verdict as said
     from confir.report.junit_xml import Check, Suite
-    from confir.studies.comparison.verdict_words import difference_and_verdict as said
 
     checks = [
         Check(one.run, said(one.decision), one.passes, gate.require, gate.failure(one))

@@ -20,9 +20,9 @@ from confir.data.files import PathLike
 from confir.data.result import Record
 from confir.errors import InvalidValueError
 from confir.number_text import level_text
-from confir.studies.comparison.comparison import Comparison
+from confir.pairs.comparison import Comparison
+from confir.pairs.gate import Gate, GateRule, judge_gate
 from confir.studies.gate.arriving_topics import Arrived, judge_arriving
-from confir.studies.gate.gate import Gate, GateRule, judge_gate
 from confir.studies.history.history_file import FAILS, MOST_LOOKS, PASSES, OpenHistory
 
 # What is new at each look: candidates on the same topics, or topics for the same candidates.

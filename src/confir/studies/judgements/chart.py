@@ -11,6 +11,7 @@ import numpy as np
 from confir.data.chart_marks import IntervalChart, Mark, dot, numbers, texts
 from confir.data.result import Record
 from confir.number_text import percent, share_text
+from confir.pairs.decisions import INCONCLUSIVE
 from confir.report.charts import (
     COLOURS,
     INK,
@@ -23,7 +24,6 @@ from confir.report.charts import (
 )
 from confir.report.label_places import label_fields, name_layers, name_threads
 from confir.report.result_chart import draw_intervals
-from confir.studies.comparison.verdicts import INCONCLUSIVE
 from confir.studies.judgements.grade_agreement import GradeConfusion
 from confir.studies.judgements.judge_effects import GAINS, LOSES, JudgedRuns
 from confir.studies.judgements.judgement_comparison import JudgementComparison

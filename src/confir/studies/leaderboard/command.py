@@ -192,7 +192,7 @@ def leaderboard_command(
     measure = measures[0] if measures else None
     given = sources or [], scores or [], means or []
     human = _human_judgements(inputs, statistics.seed)
-    found = _read(*given, measures, qrels_name, inputs, dataset or "dataset", human)
+    found = _read(*given, measures, qrels_name, inputs, dataset, human, incomplete)
     if inputs.select:
         found = found.of_runs(fitting_names(inputs.select, found.runs))
     if by_wins:
@@ -212,7 +212,7 @@ def leaderboard_command(
     if isinstance(read, dict):
         reason = "needs the score of every topic; a long table is only summarised"
         refuse_options(inputs.context, ("page", "repeats"), reason)
-    every = DatasetScores.of(read) if isinstance(read, dict) else DatasetScores((read,))
+    every = DatasetScores.of(read) if isinstance(read, dict) else DatasetScores((read,), note=found.note)
     if page is not None and incomplete == "model":
         raise InvalidValueError("--page needs all runs on all datasets, not --incomplete model")
     if inputs.top is not None and inputs.top < len(every.runs):
@@ -253,8 +253,8 @@ def _answer(
     if not every.names:
         scores = every.parts[0]
         table = with_design_note(table, scores.design_words if designed else "")
-        note = scores.sampling_note()
-        table = replace(table, note=f"{table.note}\n{note}") if note else table
+        notes = filter(None, (every.note, scores.sampling_note()))
+        table = replace(table, note="\n".join([table.note, *notes]))
     return Answer(board.to_records(), table, board, [board_part(board, table)])
 
 
@@ -297,12 +297,18 @@ def _read(
     measures: list[str],
     qrels: str | None,
     inputs: Inputs,
-    column: str,
+    column: str | None,
     human: HumanJudgements | None,
+    incomplete: str,
 ) -> DatasetScores:
     """Return the scores of each dataset, or their means."""
     from confir.data.formats.sources import expand_pattern
-    from confir.studies.leaderboard.dataset_files import read_dataset_table, read_folder, read_means
+    from confir.studies.leaderboard.dataset_files import (
+        MeansOptions,
+        read_dataset_table,
+        read_folder,
+        read_means,
+    )
     from confir.studies.leaderboard.dataset_scores import DatasetScores
 
     if bool(means) + bool(sources) + bool(scores) != 1:
@@ -311,7 +317,15 @@ def _read(
             f"{_EXAMPLE}"
         )
     if means:
-        return read_means(means, column, measures[0] if measures else None)
+        return read_means(
+            means,
+            MeansOptions(
+                measures[0] if measures else None,
+                *(inputs.split, inputs.subset, inputs.columns, column),
+                drop_datasets=incomplete == "drop-datasets",
+            ),
+        )
+    column = column or "dataset"
     sources = [path for source in sources for path in expand_pattern(source)]
     if len(sources) == 1 and not Path(sources[0]).is_dir():
         sources, scores = [], sources

@@ -291,7 +291,7 @@ def _with_verdicts(
     statistics: options.Statistics,
 ) -> Answer:
     """Return means with the verdict on each run against the baseline, which has none itself."""
-    from confir.studies.comparison.compare import compare_runs
+    from confir.pairs.compare import compare_runs
     from confir.studies.comparison.table import marked_table, verdicts_by_run
 
     comparison = compare_runs(scores, baseline=baseline, **statistics.arguments)

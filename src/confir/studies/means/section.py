@@ -21,11 +21,11 @@ from confir.number_text import (
     score_words,
     topics_text,
 )
+from confir.pairs.best_runs import BestRuns
 from confir.report.contents import Contents, MeasureContents
 from confir.report.messages import NAMES_SHOWN, isolated, joined_names
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Scope, Section, Sentence
-from confir.studies.best.best_runs import BestRuns
 from confir.studies.means.board import first_board, means_with_limits, papers
 from confir.studies.means.table import bounds_note, design_note
 

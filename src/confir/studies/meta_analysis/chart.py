@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from confir.data.effect_files import Group
 from confir.data.result import Record
-from confir.data.tables.effect_files import Group
 from confir.errors import UnsupportedMethodError
 from confir.number_text import percent
 from confir.report.charts import (

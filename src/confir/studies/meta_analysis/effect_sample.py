@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from confir.arguments import as_reals, as_texts, invalid
 from confir.arrays import TIE, Booleans, Floats, Integers
-from confir.data.tables.effect_files import LARGEST_EFFECT, SMALLEST_ERROR, Group
+from confir.data.effect_files import LARGEST_EFFECT, SMALLEST_ERROR, Group
 from confir.errors import InputWarning, InvalidValueError, enumerate_names, warn_caller
 
 

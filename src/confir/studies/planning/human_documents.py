@@ -10,8 +10,8 @@ from confir.arguments import as_choice, as_integer
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import constant, over, result
 from confir.data.sampling_designs.sampled_document_scores import SampledScores, as_sampled
+from confir.data.score_objects import ScoresSource
 from confir.data.table_columns import Role, TableColumn, TableColumns
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError, counted
 from confir.measures.score_sources import as_scores

@@ -11,8 +11,8 @@ from confir.arrays import Floats
 from confir.data.result import constant, over, result
 from confir.data.sampling_designs.judged_scores import as_judged
 from confir.data.sampling_designs.prediction_powered import centre
+from confir.data.score_objects import ScoresSource
 from confir.data.table_columns import Role, TableColumn, TableColumns
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError, counted
 from confir.intervals.quantiles import t_quantile

@@ -14,12 +14,12 @@ from confir.defaults import ALL_PAIRS, BASELINE, BEST, FAMILIES, NO_FAMILY, REPL
 from confir.errors import DegenerateSampleWarning, InvalidValueError, enumerate_names, warn_caller
 from confir.intervals.interval import tail_probabilities
 from confir.intervals.simultaneous import largest_bound_sum
+from confir.pairs.differences import Pairs
 from confir.resampling.kinds import against
 from confir.resampling.normal_draws import RunCovariance, difference_variance
 from confir.resampling.pair_draws import NOTHING_BORROWED, median_variance
 from confir.resampling.sample import Sample, names
 from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
-from confir.studies.comparison.pairs import Pairs
 from confir.studies.planning.goals import Criterion, Freedom
 
 # As many topics as the normal limit of the critical value takes: those planned for are not known yet.

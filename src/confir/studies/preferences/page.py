@@ -11,6 +11,8 @@ from typing import Any
 from confir.control_characters import without_controls
 from confir.errors import counted
 from confir.number_text import limits_words, percent, score_words, share_text
+from confir.pairs.gate import Gate
+from confir.pairs.verdict_words import baseline_sentence, pairs_sentence
 from confir.report.chart_files import chart_bytes
 from confir.report.messages import by_importance, isolated, sentence_case
 from confir.report.page_data import level_key, shown
@@ -21,9 +23,7 @@ from confir.report.tables import to_html
 from confir.studies.best.section import best_gaps
 from confir.studies.best.table import excluded_sentence
 from confir.studies.comparison.baseline_section import baseline_gaps
-from confir.studies.comparison.pair_counts import baseline_sentence, pairs_sentence
 from confir.studies.comparison.table import group_table
-from confir.studies.gate.gate import Gate
 from confir.studies.means.board import Board, first_board
 from confir.studies.preferences.preferences import Preferences
 from confir.studies.preferences.table import (

@@ -1,0 +1,176 @@
+"""JSON in tables: text parsed, and records or nested objects as columns.
+
+Records stand one per line or in a list; nested objects map the levels of a table, such as
+run → measure → topic → score.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from confir.data.files import format_ending
+from confir.data.tables.input_table import InputTable
+from confir.data.tables.table_kind import TableKind
+from confir.errors import FormatError
+
+_KEYS_AND_BRACES = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")(?P<colon>\s*:)?|[{}]')
+
+
+def is_json_text(start: bytes, source: str) -> bool:
+    """Whether text is JSON, by its ending or, where that is not CSV's or TSV's, by how it begins."""
+    ending = format_ending(source)
+    begins = start.lstrip()[:1] in (b"[", b"{") and ending not in (".csv", ".tsv")
+    return ending in (".json", ".jsonl") or begins
+
+
+def json_table(content: bytes, start: bytes, source: str, kind: TableKind) -> InputTable:
+    """Return the table in text; ``start`` is the text without blank lines before it."""
+    before = content.count(b"\n", 0, len(content) - len(start))
+    if _is_json_lines(start, source):
+        texts = {
+            number: line
+            for number, line in enumerate(start.decode().split("\n"), start=before + 1)
+            if line.strip() and not line.lstrip().startswith("#")
+        }
+        return _record_table(_load_lines(texts, source, kind), source, list(texts), kind)
+    document = parse_json(start.decode(), source, expected=kind.expected, before=before)
+    if isinstance(document, dict) and any(isinstance(cell, dict) for cell in document.values()):
+        return _nested_table(document, source, kind)
+    records = document if isinstance(document, list) else [document]
+    return _record_table(records, source, None, kind)
+
+
+def _is_json_lines(start: bytes, source: str) -> bool:
+    """Whether every line is a record: the ending says so, or the first line is one."""
+    if format_ending(source) == ".jsonl":
+        return True
+    if not start.lstrip().startswith(b"{"):
+        return False
+    try:
+        first = json.loads(start.lstrip().split(b"\n", maxsplit=1)[0])
+    except (ValueError, RecursionError):
+        return False
+    return not any(isinstance(cell, dict) for cell in first.values())
+
+
+def _load_lines(texts: dict[int, str], source: str, kind: TableKind) -> list[Any]:
+    """Return the records, all loaded at once; line by line where that fails, to name the line."""
+    try:
+        together = "[" + ",".join(texts.values()) + "]"
+        records = parse_json(together, source, expected=kind.expected)
+    except FormatError:
+        records = []
+    if len(records) == len(texts):
+        return list(records)
+    return [
+        parse_json(text, source, expected=kind.expected, before=line - 1)
+        for line, text in texts.items()
+    ]
+
+
+def _record_table(
+    records: Sequence[Any], source: str, lines: Sequence[int] | None, kind: TableKind
+) -> InputTable:
+    """Return the table of records, which all have the same keys."""
+    if not records:
+        raise FormatError(f"no records; {kind.expected}", path=source)
+    blank = InputTable(source, [], [], range(1, len(records) + 1), "row", kind=kind)
+    if lines is not None:
+        blank = replace(blank, lines=lines, unit="line", header_line=lines[0])
+    for row, record in enumerate(records):
+        if not isinstance(record, dict) or not record:
+            raise blank.error(f"not a record; {kind.expected}", row)
+        if record.keys() != records[0].keys():
+            raise blank.error(
+                f"a record of {', '.join(record)}; expected {', '.join(records[0])} as in the first",
+                row,
+            )
+    columns = [[record[name] for record in records] for name in records[0]]
+    return replace(blank, header=list(records[0]), columns=columns)
+
+
+def _nested_table(document: dict[str, Any], source: str, kind: TableKind) -> InputTable:
+    """Return the table of nested objects, such as run → measure → topic → score."""
+    rows: list[tuple[Any, ...]] = [((), document)]
+    for _ in kind.levels[:-1]:
+        deeper = []
+        for path, found in rows:
+            if not isinstance(found, dict):
+                problem = f"no object at {' → '.join(path)}; expected {' → '.join(kind.levels)}"
+                raise FormatError(problem, path=source)
+            deeper += [((*path, key), cell) for key, cell in found.items()]
+        rows = deeper
+    if not kind.levels or not rows:
+        raise FormatError(f"no records; {kind.expected}", path=source)
+    levels = kind.levels
+    if kind.order_levels is not None:
+        levels = kind.order_levels(list(document.values()), source)
+    columns = list(zip(*((*path, cell) for path, cell in rows), strict=True))
+    return InputTable(source, list(levels), columns, range(1, len(rows) + 1), "row", kind=kind)
+
+
+def parse_json(
+    text: str,
+    source: str,
+    expected: str,
+    before: int = 0,
+    *,
+    parse_constant: Callable[[str], Any] | None = None,
+) -> Any:
+    """Return what JSON text holds; a key that occurs twice in an object is an error.
+
+    Parameters
+    ----------
+    text, source, expected
+        The text; the file and what was expected there, for messages.
+    before
+        How many lines of the file come before the text.
+    parse_constant
+        What makes a value of NaN, Infinity and -Infinity; by default they are floats.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_distinct, parse_constant=parse_constant)
+    except FormatError:
+        raise
+    except _RepeatedKeyError:
+        key, line = _find_repeated_key(text)
+        problem = f"{key!r} occurs twice in one JSON object; expected it once"
+    except json.JSONDecodeError as error:
+        problem, line = f"not JSON ({error.msg}); {expected}", error.lineno
+    except (ValueError, RecursionError) as error:
+        cause = "nested too deeply" if isinstance(error, RecursionError) else error
+        problem, line = f"not readable as JSON ({cause}); {expected}", 1
+        if "\n" in text:
+            raise FormatError(problem, path=source) from None
+    raise FormatError(problem, path=source, line=before + line)
+
+
+class _RepeatedKeyError(Exception):
+    """Raised while an object is read, before its place is known."""
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    held = dict(pairs)
+    if len(held) < len(pairs):
+        raise _RepeatedKeyError
+    return held
+
+
+def _find_repeated_key(text: str) -> tuple[str, int]:
+    """Return the first key that occurs twice in its object, and the line of the second."""
+    held: list[set[str]] = []
+    for token in _KEYS_AND_BRACES.finditer(text):
+        if token[0] == "{":
+            held.append(set())
+        elif token[0] == "}":
+            held.pop()
+        elif token["colon"]:
+            key = json.loads(token["text"])
+            if key in held[-1]:
+                return key, text.count("\n", 0, token.start()) + 1
+            held[-1].add(key)
+    raise ValueError("no key occurs twice")
