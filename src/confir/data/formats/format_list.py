@@ -8,7 +8,7 @@ from __future__ import annotations
 from confir.data.formats.datasets import IR_DATASET
 from confir.data.formats.elasticsearch import RANK_EVAL, SEARCH_RESPONSES
 from confir.data.formats.json_runs import JSON
-from confir.data.formats.lm_eval import LM_EVAL_SAMPLES
+from confir.data.formats.lm_eval import EUROEVAL_RESULTS, LM_EVAL_RESULTS, LM_EVAL_SAMPLES
 from confir.data.formats.mteb import MTEB_PREDICTIONS, MTEB_RESULTS
 from confir.data.formats.nuggetizer import NUGGET_ASSIGNMENTS, NUGGET_METRICS
 from confir.data.formats.opensearch import EVALUATION_RESULTS, JUDGMENTS
@@ -31,6 +31,8 @@ FORMATS = (
     SEARCH_RESPONSES,
     QUEPID_BOOK,
     LM_EVAL_SAMPLES,
+    LM_EVAL_RESULTS,
+    EUROEVAL_RESULTS,
     NUGGET_ASSIGNMENTS,
     NUGGET_METRICS,
     RUN_TABLE,

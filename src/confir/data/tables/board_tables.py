@@ -39,6 +39,9 @@ _NAMES = {
     "measure": ("measure", "metric", "metric_name"),
     "value": ("score", "value", "mean", "main_score"),
 }
+_SEVERAL_DATASETS = (
+    "expected means on several datasets: a column per dataset (--columns names them), or columns dataset, run and score"
+)
 # A column without a name, as of row names; and how the user names it.
 _NAMELESS = re.compile(r"|index|unnamed:_\d+|__index_level_\d+__")
 _INDEX = "index"
@@ -202,17 +205,14 @@ def _dataset_columns(table: InputTable, places: Mapping[str, int]) -> list[int]:
     numbers, left = _number_columns(table, places, _NO_DATASETS)
     if not numbers:
         raise table.header_error(
-            f"no column of means on a dataset besides {enumerate_names(map(repr, left), 5)}; expected a column per "
-            f"dataset, or {_line(table, places, left)}"
+            f"no column of means on a dataset besides {enumerate_names(map(repr, left), 5)}; {_SEVERAL_DATASETS}"
         )
     doubts = _doubts(table, numbers)
     if doubts:
         sure = [table.header[place] for place in numbers if place not in doubts]
         said = enumerate_names((f"{table.header[at]!r} {why}" for at, why in doubts.items()), 3)
-        raise table.header_error(
-            f"which columns are datasets is not clear: {said}; expected "
-            f"{_line(table, places, sure or [table.header[place] for place in numbers])}"
-        )
+        line = f"expected {_line(table, places, sure)}" if len(sure) > 1 else _SEVERAL_DATASETS
+        raise table.header_error(f"which columns are datasets is not clear: {said}; {line}")
     _say_left(table, left, "datasets")
     return numbers
 
