@@ -33,6 +33,8 @@ _SHAPES = (("run", "measure", "topic"), ("run", "topic", "measure"), ("measure",
 _RANKING = ("topic", "-", "run", "-", "value", "measure")
 # Names of measures that are no names of usual ones: those of nuggetizer, of which one is "all".
 _NUGGETS = frozenset({"vital", "strict_vital", "strict_all"})
+# A line is split no further: each field takes some 50 bytes.
+_MOST_FIELDS = 1_000
 _THREE_COLUMNS = ["measure", "topic", "score"]
 
 
@@ -142,22 +144,30 @@ def _split_lines(content: bytes, source: str, width: int = 0) -> tuple[list[int]
     lines: list[int] = []
     rows: list[list[str]] = []
     for number, line in _numbered_lines(content):
-        fields = line.decode().split() if line.isascii() else [f.decode() for f in line.split()]
+        fields = [field.decode() for field in line.split(None, _MOST_FIELDS)]
         if not fields or fields[0][0] == "#" or is_text_measure(fields[0]):
             continue
         given, width = bool(width), width or len(fields)
         if not rows and not given and width not in (3, 4, 6):
-            raise FormatError(f"{width} columns; expected 3, 4 or 6", path=source, line=number)
+            problem = f"{_count(fields)} columns; expected 3, 4 or 6"
+            raise FormatError(problem, path=source, line=number)
         if width == 4 and len(fields) == 3 and fields[1] == _SUMMARY:
             fields.insert(2, _SUMMARY)
         if len(fields) != width:
-            problem = f"{len(fields)} columns; expected {width}{'' if not rows else ' as before'}"
+            problem = (
+                f"{_count(fields)} columns; expected {width}{'' if not rows else ' as before'}"
+            )
             raise FormatError(problem, path=source, line=number)
         lines.append(number)
         rows.append(fields)
     if not rows:
         raise FormatError("no numbers; expected a score per topic", path=source)
     return lines, rows
+
+
+def _count(fields: Sequence[str]) -> str:
+    """Return how many fields a line has, as far as it was split."""
+    return f"more than {_MOST_FIELDS}" if len(fields) > _MOST_FIELDS else str(len(fields))
 
 
 def _numbered_lines(content: bytes) -> Iterator[tuple[int, bytes]]:

@@ -149,7 +149,7 @@ def _text_table(content: bytes, source: str, kind: TableKind) -> InputTable:
         line = content.count(b"\n", 0, len(content) - len(start)) + 1
         raise FormatError(f"no columns; {kind.expected}", path=source, line=line)
     else:
-        table = separated_table(content.decode(), separator, source, kind)
+        table = separated_table(content, separator, source, kind)
     warn_of_cut_number(content, source)
     return table
 
