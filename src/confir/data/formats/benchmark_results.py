@@ -6,6 +6,7 @@ Here they become one mean of each model on each dataset, by one measure, on one 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -84,7 +85,8 @@ class Wanted(NamedTuple):
     measure
         Spellings of a measure, the first of which that any result has is taken; none for main scores.
     split, subset
-        A split, by default test where there is one; a subset, by default the mean over all of them.
+        A split, by default test, or the mean over all where there is no test; a subset, by default the mean
+        over all of them.
     all_splits
         Whether the mean is over all splits of a dataset, too, as MTEB's own: where all models have them.
     drop_datasets
@@ -112,17 +114,19 @@ class BenchmarkMeans(NamedTuple):
     scores: Scores
     measures: dict[str, str]
 
-    def describe_measures(self) -> str:
-        """Return which dataset has which main score, in words; "" where all have the same."""
-        if self.scores.measures != (MAIN_SCORE,):
-            return ""
-        named: dict[str, list[str]] = {}
-        for dataset, measure in self.measures.items():
-            named.setdefault(measure, []).append(dataset)
-        if list(named) == [MAIN_SCORE]:
-            return ""
-        parts = (f"{name} of {enumerate_names(held, _NAMED)}" for name, held in named.items())
-        return f"{MAIN_SCORE}: {'; '.join(parts)}"
+    def main_measures(self) -> dict[str, str]:
+        """Return the measure of the main score of each dataset where these differ; else none."""
+        known = set(self.measures.values()) != {MAIN_SCORE}
+        return self.measures if self.scores.measures == (MAIN_SCORE,) and known else {}
+
+
+def describe_main_scores(measures: Mapping[str, str]) -> str:
+    """Return which dataset has which main score, in words."""
+    named: dict[str, list[str]] = {}
+    for dataset, measure in measures.items():
+        named.setdefault(measure, []).append(dataset)
+    parts = (f"{name} of {enumerate_names(held)}" for name, held in named.items())
+    return f"{MAIN_SCORE} is {'; '.join(parts)}"
 
 
 def named_by_folders(results: Sequence[BenchmarkResult]) -> list[BenchmarkResult]:
@@ -130,15 +134,27 @@ def named_by_folders(results: Sequence[BenchmarkResult]) -> list[BenchmarkResult
 
     A folder of revisions, as MTEB has them below the model's, is none of a model.
     """
+    unnamed = [one.run == name_from_path(one.source) for one in results]
+    known = {
+        one.run.replace("/", "__"): one.run
+        for one, is_unnamed in zip(results, unnamed, strict=True)
+        if not is_unnamed
+    }
+    folders = {
+        one.source: _folder_name(one.source)
+        for one, is_unnamed in zip(results, unnamed, strict=True)
+        if is_unnamed
+    }
     return [
-        one._replace(run=_folder_name(one.source)) if one.run == name_from_path(one.source) else one
-        for one in results
+        one._replace(run=known.get(folders[one.source], folders[one.source])) if is_unnamed else one
+        for one, is_unnamed in zip(results, unnamed, strict=True)
     ]
 
 
 def _folder_name(path: str) -> str:
-    folders = [part for part in Path(path).resolve().parts[1:-1] if not _REVISION.fullmatch(part)]
-    return folders[-1] if folders else name_from_path(path)
+    """Return the name of the folder of a model."""
+    parts = Path(os.path.abspath(path)).parts[1:-1]
+    return next((part for part in reversed(parts) if not _REVISION.fullmatch(part)), path)
 
 
 def benchmark_means(results: Sequence[BenchmarkResult], wanted: Wanted) -> BenchmarkMeans:
@@ -150,9 +166,7 @@ def benchmark_means(results: Sequence[BenchmarkResult], wanted: Wanted) -> Bench
     by_dataset = dict(sorted(by_dataset.items()))
     measure = _find_measure(results, wanted.measure)
     kept = {
-        name: held
-        if wanted.all_splits and _has_same_parts(held)
-        else _on_split(name, held, wanted.split)
+        name: held if wanted.all_splits and _has_same_parts(held) else _on_split(held, wanted.split)
         for name, held in by_dataset.items()
     }
     kept = _with_all(kept, by_dataset, f"split {wanted.split!r}", wanted)
@@ -192,10 +206,16 @@ def benchmark_means(results: Sequence[BenchmarkResult], wanted: Wanted) -> Bench
         for name, held in chosen.items()
     }
     _say_versions([one for held in chosen.values() for one in held])
-    if np.isnan(values).all():
+    there = ~np.isnan(values).all(axis=(1, 2))
+    if not there.any():
         raise FormatError("every score is missing; expected a number", path=results[0].source)
+    if not there.all():
+        alone = [name for name, has in zip(chosen, there, strict=True) if not has]
+        said = enumerate_names(alone, _NAMED)
+        warn_caller(f"no model has a score on {said}: left out", InputWarning)
+        names = {name: measure for name, measure in names.items() if name not in alone}
     title = names[next(iter(names))] if len(set(names.values())) == 1 else MAIN_SCORE
-    return BenchmarkMeans(Scores(tuple(chosen), runs, (title,), values), names)
+    return BenchmarkMeans(Scores(tuple(names), runs, (title,), values[there]), names)
 
 
 def _check_repetition(results: Iterable[BenchmarkResult]) -> None:
@@ -212,9 +232,7 @@ def _check_repetition(results: Iterable[BenchmarkResult]) -> None:
         first[key] = one.source
 
 
-def _find_measure(
-    results: Sequence[BenchmarkResult], spellings: tuple[str, ...]
-) -> str | None:
+def _find_measure(results: Sequence[BenchmarkResult], spellings: tuple[str, ...]) -> str | None:
     """Return the name that a measure has in the results; None where main scores are wanted."""
     if not spellings or spellings[0] == MAIN_SCORE:
         return None
@@ -236,19 +254,12 @@ def _has_same_parts(held: Sequence[BenchmarkResult]) -> bool:
     return all(first == other for other in others)
 
 
-def _on_split(
-    name: str, held: Sequence[BenchmarkResult], split: str | None
-) -> list[BenchmarkResult]:
-    """Return the results on one split of a dataset; raise where it is not clear which."""
-    splits = list(dict.fromkeys(one.split for one in held))
-    if split is None:
-        if TEST not in splits and len(splits) > 1:
-            raise InvalidValueError(
-                f"{held[0].source}: {name} has the splits {enumerate_names(map(repr, splits))}, none of "
-                "them test; expected --split to name one"
-            )
-        split = TEST if TEST in splits else splits[0]
-    return [one for one in held if one.split == split]
+def _on_split(held: Sequence[BenchmarkResult], split: str | None) -> list[BenchmarkResult]:
+    """Return the results on one split of a dataset: by default on test, or on all where there is no test."""
+    splits = {one.split for one in held}
+    if split is None and TEST not in splits:
+        return list(held)
+    return [one for one in held if one.split == (split or TEST)]
 
 
 def _on_subset(held: Sequence[BenchmarkResult], subset: str | None) -> list[BenchmarkResult]:
@@ -289,6 +300,18 @@ def _say_splits(
     given: Mapping[str, Sequence[BenchmarkResult]], kept: Mapping[str, Sequence[BenchmarkResult]]
 ) -> None:
     """Warn of splits that are not read, and of models that lack the one that is."""
+    several = {
+        name: enumerate_names(splits, _NAMED)
+        for name, held in kept.items()
+        if len(splits := list(dict.fromkeys(one.split for one in held))) > 1
+    }
+    if several:
+        parts = (f"{name} ({splits})" for name, splits in several.items())
+        warn_caller(
+            f"means over several splits, as MTEB has them: {enumerate_names(parts, _NAMED)}; confir leaderboard "
+            "--means --split reads one",
+            InputWarning,
+        )
     others: dict[str, list[str]] = {}
     for name, held in kept.items():
         unread = sorted({one.split for one in given[name]} - {one.split for one in held})

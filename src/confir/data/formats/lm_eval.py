@@ -21,9 +21,7 @@ from confir.errors import FormatError, InputWarning, warn_caller
 _SAMPLE_LINES = '{"doc_id": topic, "filter": …, "metrics": ["acc"], "acc": score, …}'
 _RESULTS = '{"results": {task: {"acc,none": mean, …}}, …}'
 _LINES = '{"model": …, "dataset": …, "results": {"total": {"test_mcc": mean, …}}}'
-_MEANS_ALONE = (
-    "means of tasks, without scores of samples; expected these, or confir leaderboard --means, which ranks models"
-)
+_MEANS_ALONE = "means of tasks, without scores of samples; expected these, or confir leaderboard --means, which ranks models"
 _NO_METRICS = {"doc_id", "doc_hash", "prompt_hash", "target_hash", "target"}
 
 
@@ -150,7 +148,9 @@ def _read_lines(content: bytes, source: str) -> list[BenchmarkResult]:
         means = {
             key.removeprefix("test_"): float(value)
             for key, value in total.items()
-            if key.startswith("test_") and not key.endswith("_se") and isinstance(value, int | float)
+            if key.startswith("test_")
+            and not key.endswith("_se")
+            and isinstance(value, int | float)
         }
         if not means:
             raise file.error("no means of metrics, such as test_mcc")
@@ -160,9 +160,7 @@ def _read_lines(content: bytes, source: str) -> list[BenchmarkResult]:
         main, score = next(iter(means.items()))
         split = "val" if record.get("validation_split") is True else TEST
         variants.append("few-shot" if record.get("few_shot") is True else "zero-shot")
-        found.append(
-            BenchmarkResult(run, dataset, split, DEFAULT, means, score, (main,), source)
-        )
+        found.append(BenchmarkResult(run, dataset, split, DEFAULT, means, score, (main,), source))
     if speed:
         warn_caller(f"{source}: speed is left out, which is no dataset", InputWarning)
     return _with_variants(found, variants)

@@ -19,6 +19,7 @@ from confir.data.formats.benchmark_results import (
     BenchmarkResult,
     Wanted,
     benchmark_means,
+    describe_main_scores,
     named_by_folders,
 )
 from confir.data.formats.entries import RUN
@@ -132,21 +133,21 @@ def read_main_scores(paths: Sequence[str]) -> InputTable:
 def _main_rows(results: Sequence[BenchmarkResult], source: str) -> list[tuple[str, str, str, Any]]:
     """Return run, measure, dataset and main score of each dataset, which stands for a topic, with a warning."""
     means = benchmark_means(results, Wanted(all_splits=True))
-    said = means.describe_measures()
+    main = means.main_measures()
     warn_caller(
         f"{source}: results of MTEB are means; their datasets stand for topics"
-        + (f" ({said})" if said else "")
+        + (f" ({describe_main_scores(main)})" if main else "")
     )
     return [
         (run, means.scores.measures[0], dataset, score)
-        for dataset, row in zip(means.scores.topics, means.scores.values[:, :, 0].tolist(), strict=True)
+        for dataset, row in zip(
+            means.scores.topics, means.scores.values[:, :, 0].tolist(), strict=True
+        )
         for run, score in zip(means.scores.runs, row, strict=True)
     ]
 
 
-def _task_results(
-    held: Mapping[str, Any], source: str, model: str
-) -> Iterator[BenchmarkResult]:
+def _task_results(held: Mapping[str, Any], source: str, model: str) -> Iterator[BenchmarkResult]:
     """Yield the scores of a model on each subset of each split of a task."""
     file = JsonFile(source, _EXPECTED)
     old = "scores" not in held

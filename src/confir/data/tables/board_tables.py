@@ -17,11 +17,18 @@ import numpy as np
 from confir.arrays import Floats
 from confir.data.tables.input_table import InputTable
 from confir.data.tables.measure_names import find_measures
+from confir.data.tables.published_files import are_means
 from confir.data.tables.score_columns import measure_from_path
 from confir.data.tables.summary_rows import drop_summaries
 from confir.data.tables.table_kind import TOPIC_NAMES
 from confir.data.text_numbers import cell_number
-from confir.errors import FormatError, InvalidValueError, ReadingWarning, enumerate_names, warn_caller
+from confir.errors import (
+    FormatError,
+    InvalidValueError,
+    ReadingWarning,
+    enumerate_names,
+    warn_caller,
+)
 
 _EXPECTED = "expected which columns hold run, dataset, measure and value, such as run=Model,value=ARC,value=MMLU"
 
@@ -39,33 +46,180 @@ _NAMES = {
     "measure": ("measure", "metric", "metric_name"),
     "value": ("score", "value", "mean", "main_score"),
 }
-_SEVERAL_DATASETS = (
-    "expected means on several datasets: a column per dataset (--columns names them), or columns dataset, run and score"
-)
+_SEVERAL_DATASETS = "expected means on several datasets: a column per dataset (--columns names them), or columns dataset, run and score"
 # A column without a name, as of row names; and how the user names it.
 _NAMELESS = re.compile(r"|index|unnamed:_\d+|__index_level_\d+__")
 _INDEX = "index"
 
 # Words in the names of columns that are no datasets: averages and ranks, what models are, and what they cost.
 _NO_DATASETS = frozenset(
-    "average avg mean overall median rank ranking borda elo votes params parameters parameter size dimension "
-    "dimensions vocabulary vocab tokens mb gb speed latency throughput seconds runtime duration cost price usd "
-    "licence license licensed url release released downloads likes hub epoch epochs step steps seed seeds "
-    "std stdev stderr".split()
+    [
+        "average",
+        "avg",
+        "mean",
+        "overall",
+        "median",
+        "rank",
+        "ranking",
+        "borda",
+        "elo",
+        "votes",
+        "params",
+        "parameters",
+        "parameter",
+        "size",
+        "dimension",
+        "dimensions",
+        "vocabulary",
+        "vocab",
+        "tokens",
+        "mb",
+        "gb",
+        "speed",
+        "latency",
+        "throughput",
+        "seconds",
+        "runtime",
+        "duration",
+        "cost",
+        "price",
+        "usd",
+        "licence",
+        "license",
+        "licensed",
+        "url",
+        "release",
+        "released",
+        "downloads",
+        "likes",
+        "hub",
+        "epoch",
+        "epochs",
+        "step",
+        "steps",
+        "seed",
+        "seeds",
+        "std",
+        "stdev",
+        "stderr",
+    ]
 )
 # Such names as a whole; a dataset may have these words in its name.
 _OTHER_NAMES = frozenset(
-    "n num count total sum macro micro support samples runs index idx date year month version time length "
-    "max_length max_sequence_length context_length context_window context link links se sem sd".split()
+    [
+        "n",
+        "num",
+        "count",
+        "total",
+        "sum",
+        "macro",
+        "micro",
+        "support",
+        "samples",
+        "runs",
+        "index",
+        "idx",
+        "date",
+        "year",
+        "month",
+        "version",
+        "time",
+        "length",
+        "max_length",
+        "max_sequence_length",
+        "context_length",
+        "context_window",
+        "context",
+        "link",
+        "links",
+        "se",
+        "sem",
+        "sd",
+    ]
 )
 # Last words of columns that say more of the column before: its error, its limits, its number of topics.
-_LAST_WORDS = frozenset("se sem sd ci err error var low lower high upper min max n count samples".split())
+_LAST_WORDS = frozenset(
+    [
+        "se",
+        "sem",
+        "sd",
+        "ci",
+        "err",
+        "error",
+        "var",
+        "low",
+        "lower",
+        "high",
+        "upper",
+        "min",
+        "max",
+        "n",
+        "count",
+        "samples",
+    ]
+)
 # Words in the names of columns that name a measure; others are those of confir and of trec_eval.
 _MEASURE_WORDS = frozenset(
-    "accuracy acc precision recall f1 f2 f auc auroc auprc roc ap map mrr rr ndcg dcg err bpref spearman "
-    "kendall pearson kendalltau tau rho r2 mae mse rmse mape em bleu rouge chrf meteor bertscore comet ter "
-    "wer cer ppl perplexity winrate win rate mcc kappa score success hit hits pairwise norm "
-    "faithfulness relevance relevancy correctness loss".split()
+    [
+        "accuracy",
+        "acc",
+        "precision",
+        "recall",
+        "f1",
+        "f2",
+        "f",
+        "auc",
+        "auroc",
+        "auprc",
+        "roc",
+        "ap",
+        "map",
+        "mrr",
+        "rr",
+        "ndcg",
+        "dcg",
+        "err",
+        "bpref",
+        "spearman",
+        "kendall",
+        "pearson",
+        "kendalltau",
+        "tau",
+        "rho",
+        "r2",
+        "mae",
+        "mse",
+        "rmse",
+        "mape",
+        "em",
+        "bleu",
+        "rouge",
+        "chrf",
+        "meteor",
+        "bertscore",
+        "comet",
+        "ter",
+        "wer",
+        "cer",
+        "ppl",
+        "perplexity",
+        "winrate",
+        "win",
+        "rate",
+        "mcc",
+        "kappa",
+        "score",
+        "success",
+        "hit",
+        "hits",
+        "pairwise",
+        "norm",
+        "faithfulness",
+        "relevance",
+        "relevancy",
+        "correctness",
+        "loss",
+    ]
 )
 _WORD = re.compile(r"[^\W_]+")
 
@@ -161,11 +315,15 @@ def _places(table: InputTable, given: BoardColumns) -> dict[str, int]:
     if given.dataset is not None and given.run is None and not given.values and "run" in found:
         del found["run"]
     value = None if given.values else _find(table, _NAMES["value"])
+    if "dataset" not in found and are_means(table.header):
+        raise table.header_error(
+            "means of one dataset with their errors; confir evaluate --scores gives their intervals; "
+            f"{_SEVERAL_DATASETS}"
+        )
     if "run" not in found and "dataset" not in found:
         raise _unclear(table)
-    if "run" in found and "dataset" in found:
-        if value is not None:
-            found["value"] = value
+    if "run" in found and "dataset" in found and value is not None:
+        found["value"] = value
     return found
 
 
@@ -263,7 +421,9 @@ def _doubts(table: InputTable, places: Sequence[int]) -> dict[int, str]:
     for limit in _LARGEST_MEANS:
         above = [place for place in places if largest[place] > limit]
         if above and len(above) < len(places):
-            fewer = above if 2 * len(above) <= len(places) else [p for p in places if p not in above]
+            fewer = (
+                above if 2 * len(above) <= len(places) else [p for p in places if p not in above]
+            )
             why = f"is {'above' if fewer is above else 'within'} {limit:g}, unlike others"
             doubts |= {place: why for place in fewer if place not in doubts}
     whole = [p for p, held in values.items() if np.all(np.isnan(held) | (held == np.rint(held)))]
@@ -294,15 +454,19 @@ def _run_columns(table: InputTable, places: Mapping[str, int]) -> list[int]:
     numbers, left = _number_columns(table, places, _NO_DATASETS, exact=True)
     measures = find_measures([table.header[place] for place in numbers])
     if not numbers or measures:
-        found = f"columns are named like measures ({enumerate_names(measures, 3)})" if measures else "no column of runs"
-        raise table.header_error(f"{found}; expected a column per run, or columns dataset, run, score")
+        found = (
+            f"columns are named like measures ({enumerate_names(measures, 3)})"
+            if measures
+            else "no column of runs"
+        )
+        raise table.header_error(
+            f"{found}; expected a column per run, or columns dataset, run, score"
+        )
     _say_left(table, left, "runs")
     return numbers
 
 
-def _check_single(
-    table: InputTable, places: Mapping[str, int], values: Sequence[int]
-) -> None:
+def _check_single(table: InputTable, places: Mapping[str, int], values: Sequence[int]) -> None:
     """Raise where a model has two rows, by the same measure."""
     keys = list(zip(*(table.texts(place) for place in places.values()), strict=True))
     first: dict[tuple[str, ...], int] = {}
@@ -311,7 +475,9 @@ def _check_single(
             first[key] = row
             continue
         others = [p for p in range(len(table.header)) if p not in (*places.values(), *values)]
-        apart = [table.header[p] for p in others if table.cells(p)[row] != table.cells(p)[first[key]]]
+        apart = [
+            table.header[p] for p in others if table.cells(p)[row] != table.cells(p)[first[key]]
+        ]
         said = f", which differ in {enumerate_names(map(repr, apart), 3)}" if apart else ""
         raise table.error(
             f"a second row of model {key[0]!r} (the first: {table.describe_row(first[key])}){said}; expected "
@@ -324,7 +490,9 @@ def _kind(table: InputTable, place: int) -> str:
     """Return what a column holds: "numbers", "text", "boolean", nothing ("blank"), or "mixed" cells."""
     kinds = set()
     for cell in table.cells(place):
-        if isinstance(cell, bool) or (isinstance(cell, str) and cell.strip().casefold() in _BOOLEANS):
+        if isinstance(cell, bool) or (
+            isinstance(cell, str) and cell.strip().casefold() in _BOOLEANS
+        ):
             kinds.add("boolean")
         elif not _is_missing(cell):
             kinds.add("text" if _number(cell) is None else "numbers")

@@ -212,7 +212,7 @@ def leaderboard_command(
     if isinstance(read, dict):
         reason = "needs the score of every topic; a long table is only summarised"
         refuse_options(inputs.context, ("page", "repeats"), reason)
-    every = DatasetScores.of(read) if isinstance(read, dict) else DatasetScores((read,), note=found.note)
+    every = DatasetScores.of(read) if isinstance(read, dict) else DatasetScores((read,))
     if page is not None and incomplete == "model":
         raise InvalidValueError("--page needs all runs on all datasets, not --incomplete model")
     if inputs.top is not None and inputs.top < len(every.runs):
@@ -221,6 +221,9 @@ def leaderboard_command(
     board = make_leaderboard(
         every.source, incomplete=incomplete, standardise=standardise, **statistics.arguments
     )
+    if found.measures:
+        measures = tuple(found.measures[name] for name in board.datasets)
+        board = replace(board, dataset_measures=measures)
     answer = _answer(board, every, view.name, statistics.seed, designed=designed)
     out.deliver(answer._replace(rows=options.most_rows(rows)))
     if page is not None:
@@ -253,8 +256,8 @@ def _answer(
     if not every.names:
         scores = every.parts[0]
         table = with_design_note(table, scores.design_words if designed else "")
-        notes = filter(None, (every.note, scores.sampling_note()))
-        table = replace(table, note="\n".join([table.note, *notes]))
+        note = scores.sampling_note()
+        table = replace(table, note=f"{table.note}\n{note}") if note else table
     return Answer(board.to_records(), table, board, [board_part(board, table)])
 
 

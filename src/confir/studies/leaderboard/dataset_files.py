@@ -300,14 +300,14 @@ def _of_results(results: Sequence[BenchmarkResult], wanted: MeansOptions) -> Dat
     """Return the means that results of benchmarks say."""
     for option in ("columns", "dataset"):
         if getattr(wanted, option) is not None:
-            raise InvalidValueError(f"--{option} is for tables; results of benchmarks have no columns")
+            raise InvalidValueError(
+                f"--{option} is for tables; results of benchmarks have no columns"
+            )
     measure = wanted.measure
     spellings = () if measure is None else (measure, canonical_name(measure))
-    chosen = Wanted(
-        spellings, wanted.split, wanted.subset, drop_datasets=wanted.drop_datasets
-    )
+    chosen = Wanted(spellings, wanted.split, wanted.subset, drop_datasets=wanted.drop_datasets)
     means = benchmark_means(named_by_folders(results), chosen)
-    return DatasetScores((means.scores,), note=means.describe_measures())
+    return DatasetScores((means.scores,), measures=means.main_measures())
 
 
 def _by_measure(means: Scores, measure: str | None, path: str) -> Scores:

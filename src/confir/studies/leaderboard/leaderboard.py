@@ -61,6 +61,8 @@ class Leaderboard(Result):
         have its predictions in place of the missing cells.
     model_topics
         Topics of each dataset that only a model judged; None where there is one judge.
+    dataset_measures
+        The main score of each dataset, where these are different measures; else none.
     complete_rank, complete_rank_low, complete_rank_high
         Ranks among the runs that have all datasets, without the model; 0 for other runs.
     """
@@ -98,6 +100,7 @@ class Leaderboard(Result):
     significant: int
     smallest: float
     ruled_out: tuple[str, ...] = ()
+    dataset_measures: tuple[str, ...] = ()
     cells: Integers | None = over("run", default=None)
     complete_rank: Integers | None = over("run", default=None)
     complete_rank_low: Integers | None = over("run", default=None)
@@ -107,9 +110,11 @@ class Leaderboard(Result):
     row_order = ("run", "dataset")
 
     def derived(self) -> Iterator[Variable]:
-        """Yield the numbers of topics, None where they are not known."""
+        """Yield the numbers of topics, None where they are not known, and main scores that differ."""
         counts = [None if number == 0 else number for number in self.topics.tolist()]
         yield Variable("topics", ("dataset",), counts)
+        if self.dataset_measures:
+            yield Variable("dataset_measure", ("dataset",), list(self.dataset_measures))
         for name in ("complete_rank", "complete_rank_low", "complete_rank_high"):
             ranks = getattr(self, name)
             if ranks is not None:
