@@ -6,8 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from confir.arguments import as_path, as_reals, invalid
-from confir.data.formats.entries import is_from_ranx
+from confir.arguments import as_path, as_reals, invalid, is_from
 from confir.data.formats.labelled_arrays import is_labelled_array, labelled_columns
 from confir.data.formats.mteb import is_mteb_object, mteb_object_rows
 from confir.data.score_files import SCORES, read_scores, scores_from_table
@@ -84,7 +83,7 @@ def _is_table(source: Any) -> bool:
 
 def _is_evaluated(source: Any) -> bool:
     """Whether an object is a run of ranx, which keeps its scores."""
-    return is_from_ranx(source) and hasattr(source, "run") and hasattr(source, "scores")
+    return is_from("ranx", source) and hasattr(source, "run") and hasattr(source, "scores")
 
 
 def _is_metric(entry: Any) -> bool:

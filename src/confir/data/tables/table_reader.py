@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from confir.arguments import is_from
 from confir.data.files import PathLike, format_ending, read_bytes, text_bytes
 from confir.data.tables.input_table import InputTable
 from confir.data.tables.json_tables import is_json_text, json_table
@@ -188,7 +189,10 @@ def frame_table(source: Any, name: str, kind: TableKind) -> InputTable | None:
     if not len(frame):
         raise FormatError(f"a table without rows; {kind.expected}", path=name)
     names: list[Any] = frame.columns
-    header = [str(name) if type(name) is int else name for name in names]
+    # measures of ir_measures name columns and are cells, too
+    header = [
+        str(name) if type(name) is int or is_from("ir_measures", name) else name for name in names
+    ]
     for column in header:
         if not isinstance(column, str):
             raise FormatError(f"a column is named {column!r}; expected text", path=name)
