@@ -52,174 +52,24 @@ _NAMELESS = re.compile(r"|index|unnamed:_\d+|__index_level_\d+__")
 _INDEX = "index"
 
 # Words in the names of columns that are no datasets: averages and ranks, what models are, and what they cost.
-_NO_DATASETS = frozenset(
-    [
-        "average",
-        "avg",
-        "mean",
-        "overall",
-        "median",
-        "rank",
-        "ranking",
-        "borda",
-        "elo",
-        "votes",
-        "params",
-        "parameters",
-        "parameter",
-        "size",
-        "dimension",
-        "dimensions",
-        "vocabulary",
-        "vocab",
-        "tokens",
-        "mb",
-        "gb",
-        "speed",
-        "latency",
-        "throughput",
-        "seconds",
-        "runtime",
-        "duration",
-        "cost",
-        "price",
-        "usd",
-        "licence",
-        "license",
-        "licensed",
-        "url",
-        "release",
-        "released",
-        "downloads",
-        "likes",
-        "hub",
-        "epoch",
-        "epochs",
-        "step",
-        "steps",
-        "seed",
-        "seeds",
-        "std",
-        "stdev",
-        "stderr",
-    ]
+_NO_DATASET = re.compile(
+    r"average|avg|mean|overall|median|rank|ranking|borda|elo|votes|params|parameters?|size|dimensions?|"
+    r"vocabulary|vocab|tokens|mb|gb|speed|latency|throughput|seconds|runtime|duration|cost|price|usd|licen[cs]e|"
+    r"licensed|url|released?|downloads|likes|hub|epochs?|steps?|seeds?|std|stdev|stderr"
 )
 # Such names as a whole; a dataset may have these words in its name.
-_OTHER_NAMES = frozenset(
-    [
-        "n",
-        "num",
-        "count",
-        "total",
-        "sum",
-        "macro",
-        "micro",
-        "support",
-        "samples",
-        "runs",
-        "index",
-        "idx",
-        "date",
-        "year",
-        "month",
-        "version",
-        "time",
-        "length",
-        "max_length",
-        "max_sequence_length",
-        "context_length",
-        "context_window",
-        "context",
-        "link",
-        "links",
-        "se",
-        "sem",
-        "sd",
-    ]
+_OTHER_NAME = re.compile(
+    r"n|num|count|total|sum|macro|micro|support|samples|runs|index|idx|date|year|month|version|time|length|"
+    r"max_(sequence_)?length|context(_length|_window)?|links?|sem?|sd"
 )
 # Last words of columns that say more of the column before: its error, its limits, its number of topics.
-_LAST_WORDS = frozenset(
-    [
-        "se",
-        "sem",
-        "sd",
-        "ci",
-        "err",
-        "error",
-        "var",
-        "low",
-        "lower",
-        "high",
-        "upper",
-        "min",
-        "max",
-        "n",
-        "count",
-        "samples",
-    ]
-)
+_LAST_WORD = re.compile(r"sem?|sd|ci|err|error|var|low|lower|high|upper|min|max|n|count|samples")
 # Words in the names of columns that name a measure; others are those of confir and of trec_eval.
-_MEASURE_WORDS = frozenset(
-    [
-        "accuracy",
-        "acc",
-        "precision",
-        "recall",
-        "f1",
-        "f2",
-        "f",
-        "auc",
-        "auroc",
-        "auprc",
-        "roc",
-        "ap",
-        "map",
-        "mrr",
-        "rr",
-        "ndcg",
-        "dcg",
-        "err",
-        "bpref",
-        "spearman",
-        "kendall",
-        "pearson",
-        "kendalltau",
-        "tau",
-        "rho",
-        "r2",
-        "mae",
-        "mse",
-        "rmse",
-        "mape",
-        "em",
-        "bleu",
-        "rouge",
-        "chrf",
-        "meteor",
-        "bertscore",
-        "comet",
-        "ter",
-        "wer",
-        "cer",
-        "ppl",
-        "perplexity",
-        "winrate",
-        "win",
-        "rate",
-        "mcc",
-        "kappa",
-        "score",
-        "success",
-        "hit",
-        "hits",
-        "pairwise",
-        "norm",
-        "faithfulness",
-        "relevance",
-        "relevancy",
-        "correctness",
-        "loss",
-    ]
+_MEASURE_WORD = re.compile(
+    r"accuracy|acc|precision|recall|f[12]?|auc|auroc|auprc|roc|m?ap|m?rr|n?dcg|n?err|bpref|spearman|kendall|"
+    r"pearson|kendalltau|tau|rho|r2|mae|mse|rmse|mape|em|bleu|rouge|chrf|meteor|bertscore|comet|ter|wer|cer|ppl|"
+    r"perplexity|winrate|win|rate|mcc|kappa|score|success|hits?|pairwise|norm|faithfulness|relevan(ce|cy)|"
+    r"correctness|loss"
 )
 _WORD = re.compile(r"[^\W_]+")
 
@@ -360,7 +210,7 @@ def _named(table: InputTable, names: Sequence[str]) -> list[int]:
 
 def _dataset_columns(table: InputTable, places: Mapping[str, int]) -> list[int]:
     """Return the columns of datasets of a table with one row per model; raise where these are unclear."""
-    numbers, left = _number_columns(table, places, _NO_DATASETS)
+    numbers, left = _number_columns(table, places, _NO_DATASET)
     if not numbers:
         raise table.header_error(
             f"no column of means on a dataset besides {enumerate_names(map(repr, left), 5)}; {_SEVERAL_DATASETS}"
@@ -376,7 +226,7 @@ def _dataset_columns(table: InputTable, places: Mapping[str, int]) -> list[int]:
 
 
 def _number_columns(
-    table: InputTable, places: Mapping[str, int], words: frozenset[str], *, exact: bool = False
+    table: InputTable, places: Mapping[str, int], words: re.Pattern[str], *, exact: bool = False
 ) -> tuple[list[int], list[str]]:
     """Return the columns of numbers, and the names of those that hold none or are named by some words.
 
@@ -386,8 +236,8 @@ def _number_columns(
     for place, name in enumerate(table.header):
         if place in places.values():
             continue
-        named = _plain(name) in _OTHER_NAMES or not words.isdisjoint(
-            [_plain(name)] if exact else _words(name)
+        named = _OTHER_NAME.fullmatch(_plain(name)) or any(
+            map(words.fullmatch, [_plain(name)] if exact else _words(name))
         )
         kind = _kind(table, place)
         if named or kind in ("text", "boolean", "blank") or _numbers_rows(table, place):
@@ -405,11 +255,11 @@ def _doubts(table: InputTable, places: Sequence[int]) -> dict[int, str]:
     stems: dict[str, list[int]] = {}
     for place in places:
         name = table.header[place]
-        words = [word for word in _words(name) if word not in _MEASURE_WORDS]
+        words = [word for word in _words(name) if not _MEASURE_WORD.fullmatch(word)]
         measured = len(words) < len(_words(name)) or bool(find_measures([name]))
         if _plain(name) in _NAMES["value"] or (measured and (not words or find_measures([name]))):
             doubts[place] = "is named like a measure"
-        elif words and words[-1] in _LAST_WORDS:
+        elif words and _LAST_WORD.fullmatch(words[-1]):
             doubts[place] = f"is named like {words[-1]} of another column"
         elif measured:
             stems.setdefault(" ".join(words), []).append(place)
@@ -442,7 +292,7 @@ def _value_columns(table: InputTable, places: Mapping[str, int]) -> list[int]:
             "used",
         )
         return [places["value"]]
-    numbers, left = _number_columns(table, known, _NO_DATASETS - {"loss"})
+    numbers, left = _number_columns(table, known, _NO_DATASET)
     if not numbers or ("measure" in places and len(numbers) > 1):
         raise table.header_error("no column of scores; expected one that is named score")
     _say_left(table, left, "used")
@@ -451,7 +301,7 @@ def _value_columns(table: InputTable, places: Mapping[str, int]) -> list[int]:
 
 def _run_columns(table: InputTable, places: Mapping[str, int]) -> list[int]:
     """Return the columns of runs of a table with one row per dataset."""
-    numbers, left = _number_columns(table, places, _NO_DATASETS, exact=True)
+    numbers, left = _number_columns(table, places, _NO_DATASET, exact=True)
     measures = find_measures([table.header[place] for place in numbers])
     if not numbers or measures:
         found = (

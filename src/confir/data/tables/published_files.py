@@ -148,7 +148,7 @@ def are_means(header: Sequence[str]) -> bool:
     has_error = any(not names.isdisjoint(known) for known in _SPREADS.values())
     counted = all(not names.isdisjoint(_MEANS.roles[role]) for role in ("run", "topic"))
     alone = names.isdisjoint({*TOPIC_NAMES, "score", "value"})
-    return _WIN_RATES <= names or ("mean" in names and (has_error or counted) and alone)
+    return names >= _WIN_RATES or ("mean" in names and (has_error or counted) and alone)
 
 
 def means_from_table(table: InputTable, level: float = LEVEL) -> PublishedMeans:

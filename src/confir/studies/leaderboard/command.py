@@ -27,7 +27,8 @@ _WINS = "Wins"
 _EXAMPLE = "confir leaderboard beir/*/ -m nDCG@10"
 
 _MEASURE = options.measures_option(
-    "The measure; by default nDCG@10 of runs, and for score tables the one in them."
+    "The measure; by default nDCG@10 of runs, for score tables the one in them, for results of benchmarks "
+    "the main score of each dataset."
 )
 
 _HUMAN = Option(
@@ -68,8 +69,8 @@ def leaderboard_command(
     means: Annotated[
         list[str] | None,
         Option(
-            "A table of means instead: one row per dataset, one column per run; or results of "
-            "MTEB, also a folder of them (repeatable). -m names their measure.",
+            "A table of means instead, with a column named dataset or model and means in the others; or "
+            "results of MTEB, lm-eval or EuroEval, also a folder of them (repeatable).",
             "FILE",
             panel=options.INPUT_PANEL,
             path=PathRole.READ,
@@ -175,7 +176,7 @@ def leaderboard_command(
 
     - `confir leaderboard beir/*/ -m nDCG@10`
     - `confir leaderboard --scores scores.csv -m nDCG@10 --rows all`
-    - `confir leaderboard --means means.csv -m nDCG@10 --select "bge*" -o board.csv`
+    - `confir leaderboard --means results/ -m nDCG@10 --select "*bge*" -o board.csv`
     """
     from confir.cli.report import check_page
     from confir.cli.selection import fitting_names, warn_of_choice
@@ -222,8 +223,8 @@ def leaderboard_command(
         every.source, incomplete=incomplete, standardise=standardise, **statistics.arguments
     )
     if found.measures:
-        measures = tuple(found.measures[name] for name in board.datasets)
-        board = replace(board, dataset_measures=measures)
+        by_dataset = tuple(found.measures[name] for name in board.datasets)
+        board = replace(board, dataset_measures=by_dataset)
     answer = _answer(board, every, view.name, statistics.seed, designed=designed)
     out.deliver(answer._replace(rows=options.most_rows(rows)))
     if page is not None:

@@ -62,7 +62,7 @@ class Leaderboard(Result):
     model_topics
         Topics of each dataset that only a model judged; None where there is one judge.
     dataset_measures
-        The main score of each dataset, where these are different measures; else none.
+        The main score of each dataset, where these are different measures; else None.
     complete_rank, complete_rank_low, complete_rank_high
         Ranks among the runs that have all datasets, without the model; 0 for other runs.
     """
@@ -100,7 +100,9 @@ class Leaderboard(Result):
     significant: int
     smallest: float
     ruled_out: tuple[str, ...] = ()
-    dataset_measures: tuple[str, ...] = ()
+    dataset_measures: tuple[str, ...] | None = over(
+        "dataset", column="dataset_measure", default=None
+    )
     cells: Integers | None = over("run", default=None)
     complete_rank: Integers | None = over("run", default=None)
     complete_rank_low: Integers | None = over("run", default=None)
@@ -110,11 +112,9 @@ class Leaderboard(Result):
     row_order = ("run", "dataset")
 
     def derived(self) -> Iterator[Variable]:
-        """Yield the numbers of topics, None where they are not known, and main scores that differ."""
+        """Yield the numbers of topics, None where they are not known."""
         counts = [None if number == 0 else number for number in self.topics.tolist()]
         yield Variable("topics", ("dataset",), counts)
-        if self.dataset_measures:
-            yield Variable("dataset_measure", ("dataset",), list(self.dataset_measures))
         for name in ("complete_rank", "complete_rank_low", "complete_rank_high"):
             ranks = getattr(self, name)
             if ranks is not None:
