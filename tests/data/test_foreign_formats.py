@@ -25,6 +25,8 @@ from foreign_files import (
     RUN,
     RUNS,
     SCORES,
+    TABLES,
+    VOTES,
     beir,
     book,
     evaluation_results,
@@ -69,7 +71,7 @@ def test_qrels_are_those_of_the_same_data(tmp_path, kind):
 
 def test_every_format_but_the_general_ones_is_tested_here():
     general = {"JSON", "TREC", "Parquet", "ir_datasets"}
-    shown = RUNS.keys() | QRELS.keys() | SCORES.keys() | MEANS.keys()
+    shown = {*RUNS, *QRELS, *SCORES, *VOTES, *MEANS, *TABLES}
     assert {one.name for one in FORMATS} == general | shown
 
 

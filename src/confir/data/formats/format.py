@@ -96,7 +96,7 @@ def _not_written(_: Run | Qrels, path: str) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Format:
-    """A file format for runs, qrels or scores: an entry of FORMATS.
+    """A file format for runs, qrels, scores or votes: an entry of FORMATS.
 
     A file holds it if its path ends so, if its first JSON object has the keys, if its header has the
     columns, or if ``recognises`` says so.
@@ -129,6 +129,8 @@ class Format:
         of run, measure, topic and score. None for tables in general.
     read_results
         Reader of means of models on datasets, of content and path. None where it holds no such thing.
+    read_votes
+        Reader of votes, likewise, to a table with the columns left, right, winner, topic and judge.
     beside
         Names of files that are read beside one of this format: no output may replace them.
     """
@@ -146,6 +148,7 @@ class Format:
     scanned: bool = False
     read_scores: Callable[[bytes, str], InputTable] | None = None
     read_results: Callable[[bytes, str], Sequence[BenchmarkResult]] | None = None
+    read_votes: Callable[[bytes, str], InputTable] | None = None
     beside: tuple[str, ...] = ()
 
     def fits(self, path: str, content: bytes) -> bool:
