@@ -43,6 +43,8 @@ _FILE_MEASURES = {
     "alpha-ndcg": "alpha-nDCG",
     "nerr-ia": "nERR-IA",
 }
+_CUT_MEASURES = {"ndcg": "nDCG", "map": "AP", "recall": "R", "precision": "P", "mrr": "RR"}
+_AT_CUTOFF = re.compile(rf"(?:^|[._-])({'|'.join(_CUT_MEASURES)})_at_([0-9]+)$", re.IGNORECASE)
 _FILE_MEASURE = re.compile(r"([a-z-]+)(\d*)", re.IGNORECASE)
 
 
@@ -253,8 +255,11 @@ def _distinct(names: Sequence[str], codes: Integers) -> Ids:
 
 
 def measure_from_path(source: str) -> str:
-    """Return the measure that a file's name ends in, as in ``c.AP@1000.csv`` or ``c_ap.csv``."""
+    """Return the measure that a file's name ends in, as in ``c.AP@1000.csv``, ``c_ap.csv`` or ``ndcg_at_10.csv``."""
     stem = name_from_path(source)
+    spelt_out = _AT_CUTOFF.search(stem)  # as MTEB spells it
+    if spelt_out:
+        return f"{_CUT_MEASURES[spelt_out[1].lower()]}@{spelt_out[2]}"
     dotted = stem.rpartition(".")[2] if "." in stem else ""
     if re.fullmatch(r".+@\d+", dotted):
         return dotted
