@@ -39,6 +39,16 @@ KNOWN_ENDINGS = (
     *(".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet"),
 )
 
+# What files of other kinds begin with, in small letters.
+_OTHER_KINDS = {
+    b"pk\x03\x04": "a zip archive, such as an Excel workbook, which is saved as CSV to be read",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook, which is saved as CSV to be read",
+    b"version https://git-lfs.": "a pointer of Git LFS in place of the file, which git lfs pull fetches",
+    b"%pdf-": "a PDF",
+    b"<!doctype html": "a web page",
+    b"<html": "a web page",
+}
+
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.")
 
 
@@ -101,6 +111,9 @@ def text_bytes(content: bytes, source: str) -> bytes:
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise FormatError("the file is in UTF-16 or UTF-32; expected UTF-8", path=source)
     content = content.removeprefix(BYTE_ORDER_MARK)
+    for start, kind in _OTHER_KINDS.items():
+        if content[: len(start)].lower() == start:
+            raise FormatError(f"{kind}; expected a text file in UTF-8", path=source)
     wrong = content.find(b"\0")
     if wrong < 0 and not content.isascii():
         try:
@@ -223,3 +236,11 @@ def name_from_path(path: PathLike) -> str:
                 break
     named = name.removeprefix("input.") or name
     return named if named.isprintable() else as_unicode(named)  # it need not be valid text
+
+
+def split_name(source: str) -> tuple[str | None, str]:
+    """Return the name and the path of ``NAME=PATH``; of a path alone, None and the path."""
+    name, equals, path = source.partition("=")
+    if equals and name and not os.path.lexists(source) and (path == STDIN or os.path.exists(path)):
+        return as_unicode(name), path
+    return None, source
