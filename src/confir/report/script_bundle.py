@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import ClassVar, Self
 
 from confir.errors import MissingDependencyError
+from confir.report.svg_conversion import check_address_space
 
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 _PROGRAM = (
@@ -34,6 +35,7 @@ class ScriptBundle:
         if find_spec("altair") is None or find_spec("vl_convert") is None:
             needed = "altair and vl-convert-python"
             raise MissingDependencyError(needed, "a report", "report")
+        check_address_space()
         self._started = ScriptBundle._made is None and ScriptBundle._process is None
         if self._started:
             # -P: no module is imported from the current directory.
