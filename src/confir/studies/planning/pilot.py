@@ -219,7 +219,7 @@ def family_level(level: float, family: str, runs: int) -> float:
     pairs = family_size(family, runs) / (2 if family == BEST else 1)
     if 1.0 - level >= pairs:
         raise InvalidValueError(
-            f"level is {level:g}; expected more than 0.5 for the best of two runs, one-sided"
+            f"the level is {level:g}; the best of two runs is tested one-sided and requires more than 0.5"
         )
     return 1.0 - (1.0 - level) / pairs
 
