@@ -18,7 +18,8 @@ WITHIN = (
 
 @ON_LINUX
 @pytest.mark.parametrize("name", ["chart.pdf", "chart.svg", "chart.png", "page.html"])
-def test_too_few_addresses_for_charts_are_an_error(tmp_path, name):
+def test_too_few_addresses_for_charts_are_an_error(tmp_path, monkeypatch, name):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # holds no scripts of pages
     confir.write_scores({"a": [0.5, 0.25, 0.75], "b": [0.5, 0.5, 0.25]}, tmp_path / "s.csv")
     command = "report" if name == "page.html" else "evaluate"
     words = [command, "--scores", tmp_path / "s.csv", "-o", tmp_path / name]
