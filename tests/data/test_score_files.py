@@ -1367,3 +1367,13 @@ def test_a_score_too_large_to_be_squared_is_refused_where_it_stands(tmp_path):
         FormatError, match=r"large.csv:3: the score is -1e\+155; .* at most 1e\+100"
     ):
         read_scores(path)
+
+
+def test_a_run_whose_nested_object_is_empty_is_still_a_run(tmp_path):
+    path = tmp_path / "scores.json"
+    for empty in ({"AP": {}}, {}):
+        held = {"a": {"AP": {"1": 0.5, "2": 0.25}}, "b": empty}
+        path.write_text(json.dumps(held))
+        for scores in (read_scores(path), confir.as_scores(held)):
+            assert scores.runs == ("a", "b")
+            assert np.isnan(scores.values[:, 1]).all()

@@ -199,7 +199,7 @@ def test_kinds_of_looks_are_not_mixed(tmp_path):
     path = tmp_path / "history.jsonl"
     judge_look(path, compared(drawn(1)), ["m0"], RULE, look("a"), seed=1)
     with pytest.raises(
-        InvalidValueError, match="the history is of --looks candidates; expected th"
+        InvalidValueError, match="the history is of --looks candidates; expected that, --new-base"
     ):
         judge_look(path, compared(drawn(1)), ["m0"], RULE, look("b", "topics"), seed=1)
 

@@ -217,7 +217,10 @@ def _read(
         return found, None
     from confir.cli.progress import Progress
     from confir.measures.evaluation import evaluate_lists
+    from confir.pairs.differences import check_differences
 
+    if inputs.runs and baseline is None:
+        check_differences(inputs.run_count, may_name_baseline=True)
     experiment = inputs.experiment(baseline=baseline, example=example, instead=", or --scores FILE")
     with nullcontext() if quiet else Progress("reading runs", total=inputs.run_count) as progress:
         scores = evaluate_lists(experiment, progress)

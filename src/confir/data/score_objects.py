@@ -101,7 +101,11 @@ def _from_mapping(mapping: Mapping[Any, Any], name: str) -> Scores:
         return scores_from_table(column_table(mapping, name, SCORES))
     if _is_by_topic(mapping):
         mapping = {_UNNAMED_RUN: mapping}
-    return _from_rows(_rows(mapping, name), name)
+    rows = list(_rows(mapping, name))
+    scored = {run for run, *_ in rows}
+    # a run without scores is still a run
+    rows += [(run, *rows[0][1:3], None) for run in mapping if rows and run not in scored]
+    return _from_rows(iter(rows), name)
 
 
 def _from_rows(rows: Iterator[Row], name: str) -> Scores:

@@ -99,6 +99,10 @@ class Scores(RunScores, Result):
         shared = {one.name for one in fields(self)} & {one.name for one in fields(kind)}
         return kind(**{name: getattr(self, name) for name in shared} | own)
 
+    def missing_cells(self) -> Booleans | None:
+        """Return which scores are missing; None where there are several judges or repeats."""
+        return None if type(self) is not Scores else np.isnan(self.values)
+
     def topic_counts(self) -> Integers:
         """Return how many topics have a score: runs × measures."""
         counts: Integers = (~np.isnan(self.values)).sum(axis=0)

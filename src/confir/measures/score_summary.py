@@ -31,6 +31,7 @@ from confir.errors import (
     warn_caller,
 )
 from confir.measures.parsing import bounded_measures
+from confir.number_text import share_words
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -316,9 +317,9 @@ class ScoreSummary(RunScores, Result):
 def _warn_of_missing_counts(summary: ScoreSummary) -> None:
     """Warn where runs lack topics, by their number."""
     counts = summary.topic_counts()
-    lacking = (counts.max(axis=0) - counts).max(axis=1)
+    lacking, most = (counts.max(axis=0) - counts).max(axis=1), int(counts.max(initial=0))
     named = [
-        f"run {run!r} lacks {counted(number, 'topic')}"
+        f"run {run!r} lacks {number:,} of {counted(most, 'topic')} ({share_words(number / most)})"
         for run, number in zip(summary.runs, lacking.tolist(), strict=True)
         if number
     ]

@@ -295,6 +295,13 @@ class Comparison(PairDifferences):
         found = Decision(*(np.broadcast_to(np.asarray(x), shape).item(*place) for x in self.every))
         return found.turned() if turned else found
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """How the runs were compared, as keywords of `compare_runs` besides the baseline and the seed."""
+        by = {"family": self.family} if self.correction is None else {"correction": self.correction}
+        names = ("margin", "level", "method", "replicates")
+        return {"test": self.tests, **by, **{name: getattr(self, name) for name in names}}
+
     def at(self, level: float) -> Comparison:
         """Return the comparison at another level: limits and verdicts; p-values are the same.
 

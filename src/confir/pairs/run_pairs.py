@@ -33,7 +33,7 @@ from confir.intervals.simultaneous import (
 )
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
-from confir.pairs.differences import MOST_NUMBERS
+from confir.pairs.differences import MOST_NUMBERS, check_differences
 from confir.pairs.families import check_collections
 from confir.pairs.paired_tests import same_sign_p
 from confir.parallel import run_in_threads
@@ -150,6 +150,7 @@ def compare_all_runs(
     generator = as_generator(rng)
     seed = own_seed(generator)
     sample = as_sample(scores)
+    check_differences(*sample.shape)
     if sample.topics < 2:
         raise InvalidValueError(f"there is one topic; {what} over topics need at least 2")
     if sample.scheme.replicates:

@@ -34,6 +34,7 @@ from confir.errors import ConfirWarning, InvalidValueError, UnreadableError, cou
 from confir.measures.evaluation import evaluate_lists
 from confir.measures.score_sources import as_run_scores
 from confir.number_text import percent
+from confir.pairs.differences import check_differences
 from confir.parallel import Progress, name_stage, run_in_threads
 from confir.report.chart_files import check_size
 from confir.report.contents import (
@@ -177,6 +178,8 @@ def write_report(
         else:
             scores = as_run_scores(scores)
             require_knowledge(scores, Knowledge.TOPIC_VARIANCE, "a report")
+        if baseline is None:
+            check_differences(len(scores.runs), may_name_baseline=True)
         lists = None if experiment is None else experiment.lists_by_topic()
     if by is not None:
         groups = as_topic_groups(by, scores.listed(), table)

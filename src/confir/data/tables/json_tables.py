@@ -120,8 +120,12 @@ def _record_table(
 
 
 def _nested_table(document: dict[str, Any], source: str, kind: TableKind) -> InputTable:
-    """Return the table of nested objects, such as run → measure → topic → score."""
+    """Return the table of nested objects, such as run → measure → topic → score.
+
+    An empty object has an empty cell, so that a run without scores is still a run.
+    """
     rows: list[tuple[Any, ...]] = [((), document)]
+    empty: list[tuple[Any, ...]] = []
     for _ in kind.levels[:-1]:
         deeper = []
         for path, found in rows:
@@ -129,9 +133,11 @@ def _nested_table(document: dict[str, Any], source: str, kind: TableKind) -> Inp
                 problem = f"no object at {' → '.join(path)}; expected {' → '.join(kind.levels)}"
                 raise FormatError(problem, path=source)
             deeper += [((*path, key), cell) for key, cell in found.items()]
+            empty += [] if found else [path]
         rows = deeper
     if not kind.levels or not rows:
         raise FormatError(f"no records; {kind.expected}", path=source)
+    rows += [((*path, *rows[0][0][len(path) :]), None) for path in empty]
     levels = kind.levels
     if kind.order_levels is not None:
         levels = kind.order_levels(list(document.values()), source)

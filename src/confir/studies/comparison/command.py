@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs
+from confir.cli.input_options import MISSING, BoundsOption
 from confir.cli.output import Output
-from confir.cli.parameters import Option, PathRole, Without, refuse_options
+from confir.cli.parameters import Instead, Option, PathRole, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.defaults import BEST, ROWS
 from confir.errors import InvalidValueError, TopicWarning
@@ -74,7 +75,8 @@ VIEWS = Views(
 
 def compare_command(
     *,
-    inputs: Annotated[Inputs, Without("bounded")],
+    inputs: Annotated[Inputs, Without("bounded"), Instead(missing=MISSING)],
+    bounds: BoundsOption = None,
     baseline: Annotated[
         str | None,
         Option(
@@ -156,16 +158,21 @@ def compare_command(
     - `confir compare qrels.txt main.run branch.run --baseline main --fail-if-worse nDCG@10`
     """
     from confir.data.tables.team_files import read_teams
+    from confir.measures.missing_scores import parse_ranges, treat_missing
     from confir.pairs.compare import compare_runs
     from confir.pairs.differences import check_differences
     from confir.pairs.gate import GateRule
 
     inputs.check_human()
     if by is not None:
+        inputs.refuse_worst("--by")
         from confir.studies.topic_groups.command import compare_by
 
         compare_by(inputs, by, baseline, statistics, out)
         return
+    if inputs.missing == "worst" and baseline is None:
+        raise InvalidValueError("--missing worst needs --baseline, the run to compare with")
+    ranges = parse_ranges(bounds or ())
     gates = list(fail_if_worse or [])
     if require is not None and not gates:
         raise InvalidValueError("--require needs --fail-if-worse MEASURE, which names the measure")
@@ -187,10 +194,17 @@ def compare_command(
     asked = _check_tests(inputs, baseline, statistics.level, how)
     measures = _with_gates(inputs, gates)
     if inputs.runs and baseline is None:
-        check_differences(inputs.run_count, len(measures), len(asked.tests))
+        size = inputs.run_count, len(measures), len(asked.tests)
+        check_differences(*size, may_name_baseline=True)
     load = inputs.load_scores if view == TOPICS else inputs.load_scores_or_summary
     example = "confir compare qrels.txt bm25.run dense.run --baseline bm25"
     scores = load(measures, baseline=baseline, quiet=out.quiet, example=example)
+    if baseline is None:
+        size = len(scores.runs), len(scores.measures), len(asked.tests)
+        check_differences(*size, may_name_baseline=True)
+    if inputs.missing == "worst":
+        against = inputs.find_baseline(baseline, scores.runs)
+        scores = treat_missing(scores.listed(), "worst", against, ranges)
     judged: list[Gate] = []
     if view in ("best", "teams"):
         brief = not inputs.measure and out.output is None  # a file holds all measures
@@ -205,7 +219,7 @@ def compare_command(
         if submitted:
             comparison = _among_teams(comparison, submitted)
         deciding = _find_measures(scores, gates, inputs)
-        rule = GateRule.of(require, margin)
+        rule = GateRule.of(require, margin, inputs.missing, ranges)
         judged = records.judge(inputs.context, comparison, deciding, rule, statistics.seed)
         answer = _answer(view, comparison, judged, statistics.seed, inputs)
     out.deliver(answer._replace(rows=options.most_rows(rows)))

@@ -229,7 +229,7 @@ def comparison_parts(
     parts = [
         AnswerPart(
             f"Gate {'closed' if gate.closed else 'open'}: {gate.measure}",
-            (),
+            gate.cautions,
             gate_table(gate, comparison),
         )
         for gate in gates

@@ -104,7 +104,7 @@ def judges_command(
         return
     named = bool(inputs.select) or inputs.top is not None
     chosen: Sequence[Any] = _choose(inputs, judges[0], runs) if named else runs
-    rules: dict[str, Any] = {name: getattr(inputs, name) for name in reading_options()}
+    rules: dict[str, Any] = inputs.reading_rules()
     with nullcontext() if out.quiet else Progress("reading runs", total=len(chosen)) as progress:
         comparison = compare_judgements(
             judges,

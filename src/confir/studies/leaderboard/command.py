@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
-from confir.cli.input import Inputs, reading_options
+from confir.cli.input import Inputs
 from confir.cli.input_options import DESIGN
 from confir.cli.output import Output
 from confir.cli.parameters import Argument, Instead, Option, PathRole, Without, refuse_options
@@ -321,8 +321,7 @@ def _read(
         if human is not None:
             return human.correct(DatasetScores.joined(tables), column)
         return tables[0][1] if len(tables) == 1 else DatasetScores.joined(tables)
-    names = [name for name in reading_options() if name not in DESIGN]
-    rules: dict[str, Any] = {name: getattr(inputs, name) for name in names}
+    rules = {name: rule for name, rule in inputs.reading_rules().items() if name not in DESIGN}
     parts: list[tuple[str, DatasetScores]] = []
     for source in sources:
         if not Path(source).is_dir():

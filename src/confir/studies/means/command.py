@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs
+from confir.cli.input_options import MISSING, BoundsOption
 from confir.cli.output import Output
-from confir.cli.parameters import Option, PathRole, refuse_options
+from confir.cli.parameters import Instead, Option, PathRole, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, counted
 from confir.studies.ties.command import Ties
@@ -71,7 +72,8 @@ VIEWS = Views(
 
 def evaluate_command(
     *,
-    inputs: Inputs,
+    inputs: Annotated[Inputs, Instead(missing=MISSING)],
+    bounds: BoundsOption = None,
     show: Annotated[str | None, VIEWS.option()] = None,
     topics: TopicsOption = False,
     baseline: Annotated[
@@ -124,6 +126,7 @@ def evaluate_command(
     """
     from confir.cli.answers import Answer
     from confir.intervals.method_list import find_method
+    from confir.measures.missing_scores import parse_ranges, treat_missing
     from confir.studies.means.table import topic_table
 
     view = VIEWS.choose(inputs.context, show, topics=topics).name
@@ -134,6 +137,7 @@ def evaluate_command(
     if out.output is not None:
         _check_chart(out.output, method or [], baseline)
     if by is not None:
+        inputs.refuse_worst("--by")
         from confir.studies.topic_groups.command import evaluate_by
 
         evaluate_by(inputs, by, lambda one: mean_answer(one, statistics, methods=method), out)
@@ -161,6 +165,11 @@ def evaluate_command(
             answer = Answer(every.to_records(), topic_table(every), every)
         else:
             scores = inputs.load_scores_or_summary(baseline=baseline, **read)
+            if inputs.missing == "worst":
+                against = inputs.find_baseline(baseline, scores.runs)
+                scores = treat_missing(
+                    scores.listed(), "worst", against, parse_ranges(bounds or ())
+                )
             if any("replicates" in one.needs for one in methods):
                 statistics = inputs.statistics_of(scores, statistics)
             if scores.corrected:
