@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from confir.arrays import Floats, Integers
+from confir.arrays import Booleans, Floats, best_first
 from confir.data.scores import Scores
-from confir.defaults import DEFAULT_POWER, NO_FAMILY
-from confir.errors import counted
+from confir.defaults import DEFAULT_POWER
 from confir.intervals.simultaneous import ComparisonFamily, largest_bound_sum
 from confir.measures.parsing import bounded_measures
 from confir.measures.score_summary import ScoreSummary
@@ -24,6 +24,7 @@ from confir.resampling.sample import Knowledge, Sample
 
 if TYPE_CHECKING:
     from confir.pairs.comparison import Comparison
+    from confir.pairs.run_pairs import RunPairs
 
 # Of more than so many times the present topics, no number is given.
 _MOST_TIMES = 100
@@ -163,6 +164,101 @@ def family_criterion(
     )
 
 
+def next_step_sentence(
+    comparison: Comparison,
+    steps: NextStep,
+    measure: int,
+    *,
+    pairs: Sequence[int] | None = None,
+    required: Collection[str] | None = None,
+    write: Callable[[str], str] = str,
+) -> str:
+    """Return the next step for the inconclusive differences by a measure; empty where there is none.
+
+    Parameters
+    ----------
+    comparison, steps, measure
+        What `next_steps` returns of the comparison, and the number of a measure.
+    pairs
+        Numbers of the pairs that it is about; by default all.
+    required
+        The runs of which a gate requires to show that they lose no more than the margin, and which
+        do not; None without such a gate.
+    write
+        Writes the names of runs.
+    """
+    every = comparison.order.places[measure].tolist() if pairs is None else pairs
+    pairs = [
+        pair
+        for pair in every
+        if not math.isnan(steps.topics[pair, measure])
+        and (required is None or comparison.runs[comparison.second[pair]] in required)
+    ]
+    own = [NextStep(*(float(part[pair, measure]) for part in steps)) for pair in pairs]
+    runs = [write(comparison.runs[comparison.second[pair]]) for pair in pairs]
+    sizes = comparison.difference[pairs, measure].tolist()
+    kind = "human-judged " if comparison.scores.model_topics else ""
+    units = f"{kind}{comparison.scores.unit_name}s"
+    subject = Subject(units, margin=comparison.margin, required=required is not None)
+    return next_step_words(own, sizes, runs, subject)
+
+
+class Lead(NamedTuple):
+    """The observed lead of the best run over the next one that may be the best, and the next step."""
+
+    run: str
+    size: float
+    step: NextStep
+    unit: str
+
+    def sentence(self, write: Callable[[str], str] = str) -> str:
+        """Return the next step in two sentences; ``write`` writes the name of the run."""
+        subject = Subject(f"{self.unit}s", "lead", over=f" over {write(self.run)}")
+        return next_step_words([self.step], [self.size], [self.run], subject)
+
+
+def find_lead(
+    scores: Scores | ScoreSummary | Strengths,
+    pairs: RunPairs,
+    in_set: Booleans,
+    measure: int,
+    level: float,
+) -> Lead | None:
+    """Return the lead of the best run over the next one in its confidence set, by a measure.
+
+    None where the best run is alone in the set, or there is no number of topics.
+
+    Parameters
+    ----------
+    scores, pairs, measure
+        The scores, all their pairs by one measure, and its number.
+    in_set, level
+        Which runs may be the best, and the level.
+    """
+    runs = np.flatnonzero(pairs.scored)
+    first, *others = best_first(pairs.mean)
+    rivals = [run for run in others if in_set[runs[run]] and pairs.se[run, first] > 0]
+    if not rivals or Knowledge.TOPIC_VARIANCE not in pairs.sample.knowledge:
+        return None
+    rival = rivals[0]
+    pilot = pilot_of(pairs.sample.contrast(np.array([first]), np.array([rival])))
+    family = pairs.against_others(rival)
+    critical = np.maximum(family.critical_value(pilot.df, level), 0.0)
+    size = np.abs(pairs.difference[rival, [first]])
+    found = find_next_step(
+        family_criterion(family, critical, pairs.sample, pilot, level),
+        pilot,
+        size,
+        np.zeros(1),
+        1.0 if bounded_measures(scores)[measure] else math.inf,
+    )
+    step = NextStep(*(float(part[0]) for part in found))
+    if scores.unit_name == "dataset":  # of which each may have several topics
+        own = float(np.broadcast_to(pilot.freedom.cluster_size, 1)[0])
+        step = step._replace(topics=step.topics / own, needed=np.ceil(step.needed / own))
+    return Lead(scores.runs[runs[rival]], float(size[0]), step, scores.unit_name)
+
+
 class Subject(NamedTuple):
     """Of what a next step speaks.
 
@@ -170,20 +266,18 @@ class Subject(NamedTuple):
     ----------
     units
         What topics are called: "topics".
-    what
-        What a difference is called: "difference", "lead".
+    what, over
+        What a difference is called: "difference", "lead"; and over which run it is.
     margin, required
         A difference that is spoken of in place of the observed one; and whether it is required to
         show that no more is lost.
-    may_be_none
-        Whether the interval of each difference holds 0.
     """
 
     units: str
     what: str = "difference"
+    over: str = ""
     margin: float | None = None
     required: bool = False
-    may_be_none: bool = True
 
 
 def next_step_words(
@@ -217,15 +311,13 @@ def next_step_words(
         such = "One" if one else "Those"
         return f"{first} {such} of {subject.margin:g}, the margin, {'takes' if one else 'take'} {needed}."
     it, them = ("it", "it") if one else ("they", "them")
-    none = f"; none may be enough, for {it} may be 0" if subject.may_be_none else ""
+    none = f"; none may be enough, for {it} may be 0"
     if not one:
-        return (
-            f"{first} If the observed ones are the true ones, {needed} would show {them}{none}."
-        )
+        return f"{first} If the observed ones are the true ones, {needed} would show {them}{none}."
     if sizes[0] == 0:
         return f"{first} The observed {subject.what} is 0."
     return (
-        f"{first} The observed {_size(sizes[0])} is not shown; if it is the true one, {needed} would "
+        f"{first} The observed {_size(sizes[0])}{subject.over} is not shown; if it is the true one, {needed} would "
         f"show it{none}."
     )
 
@@ -239,7 +331,7 @@ def _listed(sizes: Sequence[float], runs: Sequence[str]) -> str:
     texts = [_size(size) if size == size else "none" for size in sizes]  # noqa: PLR0124 - NaN
     if len(texts) == 1:
         return texts[0]
-    return _and([f"{text} ({isolated(run)})" for text, run in zip(texts, runs, strict=True)])
+    return _and([f"{text} ({run})" for text, run in zip(texts, runs, strict=True)])
 
 
 def _needed(steps: Sequence[NextStep], units: str) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -241,3 +241,11 @@ def fewest_topics(reaches: Callable[[Integers], Booleans], size: int) -> Floats:
         reached = reaches(middle) & (middle > 1)
         short, enough = np.where(reached, short, middle), np.where(reached, middle, enough)
     return np.where(found, enough, np.nan)
+
+
+def whole_numbers(numbers: Floats) -> Any:
+    """Return numbers of topics as integers; NaN where there is none."""
+    whole: Any = np.full(numbers.shape, np.nan, object)
+    known = np.isfinite(numbers)
+    whole[known] = numbers[known].astype(np.int64)
+    return whole

@@ -160,11 +160,3 @@ def at_topics(topics: Floats, value: Callable[[Integers], Floats]) -> Floats:
     """Return what numbers of topics give; NaN where there is none."""
     known = ~np.isnan(topics)
     return np.where(known, value(np.where(known, topics, 2.0).astype(np.int64)), np.nan)
-
-
-def whole_numbers(numbers: Floats) -> Any:
-    """Return numbers of topics as integers; NaN stays NaN."""
-    whole: Any = numbers.astype(object)
-    known = ~np.isnan(numbers)
-    whole[known] = numbers[known].astype(np.int64)
-    return whole
