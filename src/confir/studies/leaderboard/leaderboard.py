@@ -64,6 +64,8 @@ class Leaderboard(Result):
         Of the best run over the next one that may be the best, with the next step, if any.
     model_topics
         Topics of each dataset that only a model judged; None where there is one judge.
+    dataset_measures
+        The main score of each dataset, where these are different measures; else None.
     complete_rank, complete_rank_low, complete_rank_high
         Ranks among the runs that have all datasets, without the model; 0 for other runs.
     """
@@ -102,6 +104,9 @@ class Leaderboard(Result):
     smallest: float
     ruled_out: tuple[str, ...] = ()
     lead: Lead | None = None
+    dataset_measures: tuple[str, ...] | None = over(
+        "dataset", column="dataset_measure", default=None
+    )
     cells: Integers | None = over("run", default=None)
     complete_rank: Integers | None = over("run", default=None)
     complete_rank_low: Integers | None = over("run", default=None)

@@ -1,0 +1,185 @@
+"""Samples in files of evaluation tools: what was asked, of which run, with which scores.
+
+A sample is a topic, a scorer a measure, an epoch or repetition a repeat of its run. A sample that failed, or
+that a scorer could not judge, has missing scores: never 0, whatever the tool writes for it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import reprlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from confir.data.files import text_bytes
+from confir.data.formats.json_files import JsonFile, as_id
+from confir.data.tables.input_table import InputTable, score_table
+from confir.data.tables.json_tables import parse_json
+from confir.data.text_numbers import parse_number
+from confir.errors import FormatError, ReadingWarning, counted, enumerate_names, warn_caller
+
+# Keys of a record are listed in messages up to this many.
+_MOST_NAMES = 5
+
+
+class ScoredAnswer(NamedTuple):
+    """One answer of a run, with its scores.
+
+    Attributes
+    ----------
+    run, topic
+        Who answered what.
+    scores
+        Measure → score; None where it is missing.
+    repeat
+        Which of several answers of the run to the topic; "" where there is one.
+    """
+
+    run: str
+    topic: str
+    scores: Mapping[str, float | None]
+    repeat: str = ""
+
+
+def sample_table(samples: Sequence[ScoredAnswer], source: str, what: str = "samples") -> InputTable:
+    """Return the scores of samples.
+
+    Samples that have no score by a measure are counted in a warning, which says between what its mean would
+    lie with them. Runs with repeats are named by them, as in ``model@2``.
+
+    Parameters
+    ----------
+    samples, source
+        The samples in a file.
+    what
+        What the tool calls its samples, for messages.
+    """
+    named = dict.fromkeys(name for sample in samples for name in sample.scores)
+    scored = {name for one in samples for name, score in one.scores.items() if score is not None}
+    if not scored:
+        raise FormatError(f"no scores of {what}; expected one or more", path=source)
+    measures = [name for name in named if name in scored]
+    left_out(named.keys() - scored, source, f"none of the {what} has a score by it")
+    check_distinct(samples, source, what)
+    for measure in measures:
+        _warn_of_missing(samples, measure, source, what)
+    repeated = len({sample.repeat for sample in samples}) > 1
+    runs = [f"{one.run}@{one.repeat}" if repeated else one.run for one in samples]
+    if repeated:
+        warn_caller(
+            f"{source}: {what} are repeated: runs are named by their repeat, as in {runs[0]}; --repeats "
+            "(summarise_repeats) combines them",
+            ReadingWarning,
+        )
+    rows = [
+        (run, measure, one.topic, one.scores.get(measure))
+        for measure in measures
+        for run, one in zip(runs, samples, strict=True)
+    ]
+    return score_table(rows, source)
+
+
+def check_distinct(samples: Iterable[ScoredAnswer], source: str, what: str) -> None:
+    """Raise where a run has two samples of one topic and repeat, of which none says how they differ."""
+    counts = Counter((one.run, one.topic, one.repeat) for one in samples)
+    (run, topic, _), most = counts.most_common(1)[0]
+    if most > 1:
+        raise FormatError(
+            f"{most} {what} of run {run!r} are {reprlib.repr(topic)}, and nothing says whether they are "
+            "repeats or different topics; expected one each: give them names of their own, or write "
+            "a table with the columns run, topic, repeat and score",
+            path=source,
+        )
+
+
+def _warn_of_missing(samples: Sequence[ScoredAnswer], measure: str, source: str, what: str) -> None:
+    """Warn of samples without a score by a measure, and bound the mean of the run that lacks most."""
+    lacking = [one for one in samples if one.scores.get(measure) is None]
+    if not lacking:
+        return
+    found = [one.scores[measure] for one in samples if one.scores.get(measure) is not None]
+    message = (
+        f"{source}: {len(lacking)} of {counted(len(samples), what.removesuffix('s'))} "
+        f"{'has' if len(lacking) == 1 else 'have'} no score by {measure!r} (the first: "
+        f"{reprlib.repr(lacking[0].topic)}), and {'is' if len(lacking) == 1 else 'are'} left out"
+    )
+    if found and all(0.0 <= score <= 1.0 for score in found if score is not None):
+        run = Counter(one.run for one in lacking).most_common(1)[0][0]
+        own = [one.scores.get(measure) for one in samples if one.run == run]
+        total = math.fsum(score for score in own if score is not None)
+        missing = own.count(None)
+        message += (
+            f": with scores from 0 to 1 for them, the mean of {run!r} would lie between "
+            f"{total / len(own):.3f} and {(total + missing) / len(own):.3f}"
+        )
+    warn_caller(message)
+
+
+def load_records(content: bytes, file: JsonFile) -> list[Mapping[str, Any]]:
+    """Return the objects of a list, or those of JSON Lines; NaN is a number there, as Python writes it."""
+    held = load_json(content, file)
+    return list(file.objects([held] if isinstance(held, dict) else held, "the file"))
+
+
+def load_json(content: bytes, file: JsonFile) -> Any:
+    """Return what a file of JSON holds, or the list of objects of JSON Lines."""
+    text = text_bytes(content, file.path).decode()
+    lines = [line for line in text.split("\n") if line.strip()]
+    if len(lines) > 1 and all(
+        line.startswith("{") and line.rstrip().endswith("}") for line in lines
+    ):
+        numbered = enumerate(text.split("\n"))
+        return [
+            parse_json(line, file.path, file.expected, before)
+            for before, line in numbered
+            if line.strip()
+        ]
+    return parse_json(text, file.path, file.expected)
+
+
+def as_score(value: Any, what: str, file: JsonFile) -> float | None:
+    """Return a score: a number, or text that spells one, or true or false; None where it is missing."""
+    if isinstance(value, bool | int | float):
+        return None if isinstance(value, float) and math.isnan(value) else float(value)
+    number = parse_number(value) if isinstance(value, str) else None
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    if number is None:
+        raise file.error(f"{what} is {reprlib.repr(value)}, not a number")
+    return None if np.isnan(number) else number
+
+
+def as_topic(value: Any, what: str, file: JsonFile) -> str:
+    """Return what was asked as the name of a topic: text as it is, anything else as JSON.
+
+    Of an object with one key, as of an input with one variable, it is the text alone.
+    """
+    if isinstance(value, dict) and len(value) == 1 and isinstance(next(iter(value.values())), str):
+        (value,) = value.values()
+    if isinstance(value, dict | list) and value:
+        value = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    if isinstance(value, str):
+        value = value.strip()
+    return as_id(value, what, file.path, file.line or None)
+
+
+def optional_id(record: Mapping[str, Any], key: str, what: str, file: JsonFile) -> str:
+    """Return the id that a record holds under a key, "" for none; of a list, its first entry."""
+    value = record.get(key)
+    if isinstance(value, list) and value:
+        value = value[0]
+    if value is None or value == "":
+        return ""
+    return as_id(value, f"{key!r} of {what}", file.path, file.line or None)
+
+
+def left_out(names: Iterable[str], source: str, why: str) -> None:
+    """Say which scores are not read, and why."""
+    listed = sorted(set(names))
+    if listed:
+        shown = enumerate_names(map(repr, listed), _MOST_NAMES)
+        warn_caller(f"{source}: not read: {shown} ({why})", ReadingWarning)
