@@ -13,9 +13,10 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.files import PathLike
 from confir.data.result import Result, axis, over, result
 from confir.data.run_scores import RunScores
+from confir.data.tables.column_names import TOPIC_NAMES
 from confir.data.tables.input_table import InputTable, check_filled, encode_ids
 from confir.data.tables.measure_names import confir_name
-from confir.data.tables.table_kind import TOPIC_NAMES, TableKind, fold
+from confir.data.tables.table_kind import TableKind, fold
 from confir.data.tables.table_reader import has_columns, read_table
 from confir.defaults import LEVEL
 from confir.errors import InputWarning, InvalidValueError, enumerate_names, warn_caller
