@@ -126,6 +126,8 @@ class Format:
     read_scores
         Reader of scores per topic: of content and path, to a table, such as `score_table` makes of rows
         of run, measure, topic and score. None for tables in general.
+    read_topics
+        Reader of what a file of scores says of its topics, likewise, to a table with a column topic.
     read_votes
         Reader of votes, likewise, to a table with the columns left, right, winner, topic and judge.
     beside
@@ -144,6 +146,7 @@ class Format:
     write_qrels: Callable[[Qrels, str], None] = _not_written
     scanned: bool = False
     read_scores: Callable[[bytes, str], InputTable] | None = None
+    read_topics: Callable[[bytes, str], InputTable] | None = None
     read_votes: Callable[[bytes, str], InputTable] | None = None
     beside: tuple[str, ...] = ()
 

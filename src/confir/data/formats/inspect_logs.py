@@ -16,15 +16,13 @@ from typing import Any
 from confir.data.compression import DamagedError, Decompressed, RefusedError, check_expansion
 from confir.data.formats.evaluation_samples import (
     ScoredAnswer,
+    answer_format,
     as_score,
     left_out,
     load_json,
     optional_id,
-    sample_table,
 )
-from confir.data.formats.format import Format
 from confir.data.formats.json_files import JsonFile
-from confir.data.tables.input_table import InputTable
 from confir.errors import FormatError, counted, warn_caller
 
 _SHAPE = '{"eval": {"model": run}, "samples": [{"id": topic, "epoch": repeat, "scores": {measure: {"value": …}}}]}'
@@ -41,7 +39,7 @@ def _is_log(_: str, content: bytes) -> bool:
     return content.startswith(_ZIP) and _JOURNAL in content[:64]
 
 
-def _read_log(content: bytes, source: str) -> InputTable:
+def _read_log(content: bytes, source: str) -> list[ScoredAnswer]:
     file = JsonFile(source, f"expected a log of Inspect: {_SHAPE}")
     if content.startswith(_ZIP):
         header, found = _unpack(content, file)
@@ -57,7 +55,7 @@ def _read_log(content: bytes, source: str) -> InputTable:
     skipped: list[str] = []
     read = [_sample(one, number, run, file, skipped) for number, one in enumerate(samples, start=1)]
     left_out(skipped, source, "lists; --columns reads a table of samples_df()")
-    return sample_table(read, source)
+    return read
 
 
 def _sample(
@@ -78,7 +76,8 @@ def _sample(
                 scores[f"{scorer}/{key}"] = _graded(part, f"{key!r} of {scorer!r} of {what}", file)
         else:
             scores[scorer] = _graded(value, f"{scorer!r} of {what}", file)
-    return ScoredAnswer(run, topic, scores, repeat)
+    metadata = file.object(held.get("metadata") or {}, f"metadata of {what}")
+    return ScoredAnswer(run, topic, scores, repeat, metadata)
 
 
 def _graded(value: Any, what: str, file: JsonFile) -> float | None:
@@ -165,10 +164,11 @@ def _extract(
     return unpacked
 
 
-INSPECT_LOG = Format(
+INSPECT_LOG = answer_format(
     "Inspect log",
     _SHAPE,
+    _read_log,
+    "samples",
     keys=[("status", "eval.model", "eval.task"), ("eval.model", "eval.task", "samples.[].epoch")],
     recognises=_is_log,
-    read_scores=_read_log,
 )

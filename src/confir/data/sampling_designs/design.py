@@ -12,6 +12,7 @@ import numpy as np
 from confir.arguments import as_choice, as_reals, as_text, as_texts, invalid
 from confir.arrays import Floats, Integers
 from confir.data.files import PathLike
+from confir.data.formats.sources import recognise
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.tables.input_table import InputTable, encode_ids
 from confir.data.tables.score_layouts import topics_of_samples
@@ -32,7 +33,19 @@ Datasets = Literal["fixed", "random"]
 GROUPS = ("dataset", "stratum", "cluster")
 ROLES = (*GROUPS, "weight")
 _EXPECTED = "expected a column topic and any of dataset, stratum, cluster, weight"
-_TOPICS = TableKind(_EXPECTED, {"topic": TOPIC_NAMES, **{role: (role,) for role in ROLES}})
+
+
+def _read_format(content: bytes, source: str) -> InputTable | None:
+    """Return what a file of scores says of its topics; None of a table of topics."""
+    held = recognise(source, content).read_topics
+    return None if held is None else held(content, source)
+
+
+_TOPICS = TableKind(
+    _EXPECTED,
+    {"topic": TOPIC_NAMES, **{role: (role,) for role in ROLES}},
+    read_format=_read_format,
+)
 
 
 class Layout(NamedTuple):
