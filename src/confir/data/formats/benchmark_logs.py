@@ -1,4 +1,4 @@
-"""Logs of benchmarks, with a record per question: MT-Bench, FastEval and OpenAI evals.
+"""Logs of benchmarks, with a record per question: MT-Bench, FastEval, SWE-bench and OpenAI evals.
 
 What a tool leaves without a verdict, as MT-Bench's -1, is missing. Two turns of a question are one topic.
 """
@@ -17,7 +17,7 @@ from confir.data.formats.evaluation_samples import (
     load_records,
     optional_id,
 )
-from confir.data.formats.json_files import JsonFile
+from confir.data.formats.json_files import JsonFile, as_id
 from confir.errors import ReadingWarning, warn_caller
 
 _MT_BENCH = '{"question_id": topic, "model": run, "judge": […], "score": …, "turn": 1}'
@@ -26,7 +26,19 @@ _FASTEVAL = '{"score": …, "model_outputs": [{"id": topic, "correct": true}]}'
 _FASTEVAL_CODE = '{"answers": [{"task_id": topic, "success": {measure: true}}], "scores": {…}}'
 _OPENAI = '{"spec": {"completion_fns": [run]}}, then {"sample_id": topic, "type": "match", "data": {"correct": true}}'
 
+_SWE_BENCH = (
+    '{"submitted_ids": [topic, …], "resolved_ids": […], "unresolved_ids": […], "error_ids": […]}'
+)
+
 _NO_VERDICT = -1.0
+# Lists of instances of SWE-bench, and what their entries score.
+_INSTANCES = {
+    "resolved_ids": 1.0,
+    "unresolved_ids": 0.0,
+    "empty_patch_ids": 0.0,
+    "error_ids": None,
+    "incomplete_ids": None,
+}
 _TURN = "score_turn"
 
 # Events of OpenAI evals that hold no scores.
@@ -128,6 +140,28 @@ def _read_fasteval_code(content: bytes, source: str) -> list[ScoredAnswer]:
     return samples
 
 
+# SWE-bench ---------------------------------------------------------------------------------------
+
+
+def _read_swe_bench(content: bytes, source: str) -> list[ScoredAnswer]:
+    """Return which instances are resolved; an empty patch is not, and without a verdict there is no score."""
+    file = JsonFile(source, f"expected a report of SWE-bench: {_SWE_BENCH}")
+    held = file.load_object(content)
+    scores: dict[str, float | None] = {}
+    for key, score in _INSTANCES.items():
+        listed = held.get(key) or []
+        if not isinstance(listed, list):
+            raise file.error(f"{key!r} is not a list")
+        for one in listed:
+            topic = as_id(one, f"an entry of {key!r}", source)
+            problem = f"{topic!r} is in two lists, of which {key!r} is one; expected it in one"
+            file.enter(scores, topic, score, problem)
+    for one in held["submitted_ids"] or []:
+        scores.setdefault(as_id(one, "an entry of 'submitted_ids'", source), None)
+    run = name_from_path(source)
+    return [ScoredAnswer(run, topic, {"resolved": score}) for topic, score in scores.items()]
+
+
 # OpenAI evals ------------------------------------------------------------------------------------
 
 
@@ -217,6 +251,13 @@ FASTEVAL_CODE = answer_format(
     _read_fasteval_code,
     "answers",
     keys=[("answers.[].task_id", "answers.[].success")],
+)
+SWE_BENCH = answer_format(
+    "SWE-bench report",
+    _SWE_BENCH,
+    _read_swe_bench,
+    "instances",
+    keys=[("submitted_ids", "resolved_ids", "unresolved_ids")],
 )
 OPENAI_EVALS = answer_format(
     "OpenAI evals log",

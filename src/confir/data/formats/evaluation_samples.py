@@ -47,7 +47,7 @@ class ScoredAnswer(NamedTuple):
 
     run: str
     topic: str
-    scores: Mapping[str, float | None]
+    scores: dict[str, float | None]
     repeat: str = ""
     metadata: Mapping[str, Any] = MappingProxyType({})
 
@@ -80,7 +80,7 @@ def answer_format(name: str, shape: str, read: AnswerReader, what: str, **found:
 def answer_table(samples: Sequence[ScoredAnswer], source: str, what: str) -> InputTable:
     """Return the scores of answers.
 
-    Samples that have no score by a measure are counted in a warning, which says between what its mean would
+    Answers that have no score by a measure are counted in a warning, which says between what its mean would
     lie with them. Runs with repeats are named by them, as in ``model@2``.
 
     Parameters
@@ -97,8 +97,7 @@ def answer_table(samples: Sequence[ScoredAnswer], source: str, what: str) -> Inp
     measures = [name for name in named if name in scored]
     left_out(named.keys() - scored, source, f"none of the {what} has a score by it")
     check_distinct(samples, source, what)
-    for measure in measures:
-        _warn_of_missing(samples, measure, source, what)
+    _warn_of_missing(samples, measures, source, what)
     repeated = len({sample.repeat for sample in samples}) > 1
     runs = [f"{one.run}@{one.repeat}" if repeated else one.run for one in samples]
     if repeated:
@@ -173,27 +172,32 @@ def check_distinct(samples: Iterable[ScoredAnswer], source: str, what: str) -> N
         )
 
 
-def _warn_of_missing(samples: Sequence[ScoredAnswer], measure: str, source: str, what: str) -> None:
-    """Warn of samples without a score by a measure, and bound the mean of the run that lacks most."""
-    lacking = [one for one in samples if one.scores.get(measure) is None]
-    if not lacking:
-        return
-    found = [one.scores[measure] for one in samples if one.scores.get(measure) is not None]
-    message = (
-        f"{source}: {len(lacking)} of {counted(len(samples), what.removesuffix('s'))} "
-        f"{'has' if len(lacking) == 1 else 'have'} no score by {measure!r} (the first: "
-        f"{reprlib.repr(lacking[0].topic)}): missing, not 0"
-    )
-    if found and all(0.0 <= score <= 1.0 for score in found if score is not None):
-        run = Counter(one.run for one in lacking).most_common(1)[0][0]
-        own = [one.scores.get(measure) for one in samples if one.run == run]
-        total = math.fsum(score for score in own if score is not None)
-        missing = own.count(None)
-        message += (
-            f"; with scores from 0 to 1 for them, the mean of {run!r} would lie between "
-            f"{total / len(own):.3f} and {(total + missing) / len(own):.3f}"
+def _warn_of_missing(
+    samples: Sequence[ScoredAnswer], measures: Sequence[str], source: str, what: str
+) -> None:
+    """Warn of samples without a score, and bound the mean of the run that lacks most of them."""
+    lacking: dict[tuple[int, ...], list[str]] = {}
+    for measure in measures:
+        places = tuple(i for i, one in enumerate(samples) if one.scores.get(measure) is None)
+        lacking.setdefault(places, []).append(measure)
+    lacking.pop((), None)
+    for places, named in lacking.items():
+        verb = "has" if len(places) == 1 else "have"
+        message = (
+            f"{source}: {len(places)} of {counted(len(samples), what.removesuffix('s'))} {verb} no score by "
+            f"{enumerate_names(map(repr, named), _MOST_NAMES)} (the first: "
+            f"{reprlib.repr(samples[places[0]].topic)}): missing, not 0"
         )
-    warn_caller(message)
+        run = Counter(samples[place].run for place in places).most_common(1)[0][0]
+        own = [one.scores.get(named[0]) for one in samples if one.run == run]
+        known = [score for score in own if score is not None]
+        if all(0.0 <= score <= 1.0 for score in known):
+            low, high = math.fsum(known), math.fsum([*known, len(own) - len(known)])
+            message += (
+                f"; with scores from 0 to 1 for them, the mean of {run!r} by {named[0]!r} would lie between "
+                f"{low / len(own):.3f} and {high / len(own):.3f}"
+            )
+        warn_caller(message)
 
 
 def load_records(content: bytes, file: JsonFile) -> list[Mapping[str, Any]]:

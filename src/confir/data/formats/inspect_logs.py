@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import reprlib
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -30,6 +31,11 @@ _ZIP = b"PK\x03\x04"
 _JOURNAL = b"_journal/"
 _HEADER, _START, _SAMPLES = "header.json", "_journal/start.json", "samples/"
 _ZSTANDARD = 93  # a method of zip that Python knows from 3.14 only
+# What zipfile and the decompressors raise at damaged data.
+_DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError),
+    *(NotImplementedError, RuntimeError, DamagedError, RefusedError),
+)
 
 _GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
@@ -112,7 +118,7 @@ def _unpack(
     """Return the header of a zipped log, and its samples one by one."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
-    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+    except _DAMAGE as error:
         raise FormatError(f"the zip is damaged ({error})", path=file.path) from None
     infos = {one.filename: one for one in archive.infolist()}
     try:
@@ -140,25 +146,13 @@ def _extract(
     try:
         if info.compress_type != _ZSTANDARD:
             return archive.read(info)
-        head = content[info.header_offset : info.header_offset + 30]
-        begin = (
-            info.header_offset
-            + 30
-            + sum(int.from_bytes(head[place : place + 2], "little") for place in (26, 28))
-        )
+        lengths = content[info.header_offset + 26 : info.header_offset + 30]
+        begin = info.header_offset + 30 + sum(struct.unpack("<HH", lengths))
         packed = content[begin : begin + info.compress_size]
         unpacked = Decompressed(io.BytesIO(packed), "zstandard").readall()
-    except (
-        zipfile.BadZipFile,
-        DamagedError,
-        RefusedError,
-        EOFError,
-        NotImplementedError,
-        RuntimeError,
-    ) as error:
-        raise FormatError(
-            f"{info.filename} in the zip cannot be read ({error})", path=file.path
-        ) from None
+    except _DAMAGE as error:
+        problem = f"{info.filename} in the zip cannot be read ({error})"
+        raise FormatError(problem, path=file.path) from None
     if zlib.crc32(unpacked) != info.CRC:
         raise FormatError(f"{info.filename} in the zip is damaged", path=file.path)
     return unpacked
