@@ -31,7 +31,8 @@ _SWE_BENCH = (
 )
 
 _NO_VERDICT = -1.0
-# Lists of instances of SWE-bench, and what their entries score.
+# The list of all instances of SWE-bench with a patch; the others, and what their entries score.
+_SUBMITTED = "submitted_ids"
 _INSTANCES = {
     "resolved_ids": 1.0,
     "unresolved_ids": 0.0,
@@ -148,16 +149,16 @@ def _read_swe_bench(content: bytes, source: str) -> list[ScoredAnswer]:
     file = JsonFile(source, f"expected a report of SWE-bench: {_SWE_BENCH}")
     held = file.load_object(content)
     scores: dict[str, float | None] = {}
-    for key, score in _INSTANCES.items():
+    for key, score in (*_INSTANCES.items(), (_SUBMITTED, None)):
         listed = held.get(key) or []
         if not isinstance(listed, list):
             raise file.error(f"{key!r} is not a list")
         for one in listed:
             topic = as_id(one, f"an entry of {key!r}", source)
+            if key == _SUBMITTED and topic in scores:
+                continue
             problem = f"{topic!r} is in two lists, of which {key!r} is one; expected it in one"
             file.enter(scores, topic, score, problem)
-    for one in held["submitted_ids"] or []:
-        scores.setdefault(as_id(one, "an entry of 'submitted_ids'", source), None)
     run = name_from_path(source)
     return [ScoredAnswer(run, topic, {"resolved": score}) for topic, score in scores.items()]
 
