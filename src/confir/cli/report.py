@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from confir.cli import options
 from confir.cli.input import Inputs
 from confir.cli.parameters import Option, PathRole
-from confir.errors import InvalidValueError, counted
+from confir.errors import InvalidValueError, counted, without_passwords
 
 if TYPE_CHECKING:
     from confir.data.experiment import Experiment
@@ -231,4 +231,5 @@ def command_line_with_seed(seed: int | None) -> str:
     """Return the command that reproduces an output, with its seed if it has one."""
     given = sys.argv[1:]
     named = seed is None or any(word == "--seed" or word.startswith("--seed=") for word in given)
-    return shlex.join(["confir", *given, *([] if named else ["--seed", str(seed)])])
+    words = ["confir", *given, *([] if named else ["--seed", str(seed)])]
+    return shlex.join(map(without_passwords, words))

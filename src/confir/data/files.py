@@ -25,7 +25,7 @@ from confir.data.compression import (
     compress,
 )
 from confir.data.downloads import fetch
-from confir.errors import FormatError, InvalidValueError, UnreadableError
+from confir.errors import FormatError, InvalidValueError, UnreadableError, without_passwords
 from confir.whole_files import replace_file
 
 PathLike = str | os.PathLike[str]
@@ -213,7 +213,7 @@ class _Prepended(io.RawIOBase):
 
 def name_from_path(path: PathLike) -> str:
     """Return a run's name: its file's without endings, and without a leading ``input.``."""
-    name = Path(path).name
+    name = Path(without_passwords(os.fspath(path))).name
     if name == STDIN:
         return "stdin"
     for endings in (COMPRESSION_ENDINGS, KNOWN_ENDINGS):

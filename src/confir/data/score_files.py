@@ -18,28 +18,25 @@ import numpy as np
 from confir.arguments import as_flag, as_list, as_path, as_text, invalid
 from confir.arrays import Booleans
 from confir.data.files import PathLike
+from confir.data.formats.mteb import is_result, read_main_scores
 from confir.data.formats.sources import recognise
 from confir.data.scores import RANGE_TOLERANCE, Scores
-from confir.data.tables.input_table import Ids, InputTable, check_filled
-from confir.data.tables.measure_names import topics_come_first
-from confir.data.tables.parquet_files import is_parquet
-from confir.data.tables.published_files import PublishedMeans, are_means, means_from_table
-from confir.data.tables.score_columns import (
-    COLUMN_NAMES,
+from confir.data.tables.column_names import CORE_NAMES
+from confir.data.tables.column_roles import (
     EXPECTED,
-    ScoreEntries,
-    is_long,
-    score_entries,
-)
-from confir.data.tables.score_layouts import (
     ColumnRoles,
     ColumnsSource,
     as_column_roles,
     check_nameless,
-    usual_columns,
+    separating_columns,
 )
+from confir.data.tables.input_table import Ids, InputTable, check_filled
+from confir.data.tables.measure_names import topics_come_first
+from confir.data.tables.parquet_files import is_parquet
+from confir.data.tables.published_files import PublishedMeans, are_means, means_from_table
+from confir.data.tables.score_columns import ScoreEntries, score_entries
 from confir.data.tables.score_lines import read_lines, read_ordered_lines
-from confir.data.tables.table_kind import TableKind
+from confir.data.tables.table_kind import TableKind, fold
 from confir.data.tables.table_reader import FRAME, has_columns, read_table
 from confir.errors import ConfirWarning, FormatError, InvalidValueError, UnreadableError
 
@@ -60,7 +57,7 @@ def _read_named(roles: ColumnRoles, content: bytes, source: str) -> InputTable |
 
 def _order_levels(runs: Sequence[Any], source: str) -> tuple[str, ...]:
     """Return what the levels of nested objects stand for."""
-    run, measure, topic, score = COLUMN_NAMES
+    run, measure, topic, score = CORE_NAMES
     if topics_come_first(runs, source):
         measure, topic = topic, measure
     return run, measure, topic, score
@@ -68,11 +65,11 @@ def _order_levels(runs: Sequence[Any], source: str) -> tuple[str, ...]:
 
 SCORES = TableKind(
     EXPECTED,
-    COLUMN_NAMES,
-    levels=tuple(COLUMN_NAMES),
+    CORE_NAMES,
+    levels=tuple(CORE_NAMES),
     order_levels=_order_levels,
     read_lines=read_lines,
-    drops_short_rows=lambda header: not is_long(header),
+    drops_short_rows=lambda header: {fold(name) for name in header}.isdisjoint(CORE_NAMES["score"]),
     read_format=_read_format,
 )
 
@@ -140,6 +137,8 @@ def read_scores(
 
     if len(given) == 1:
         return replace(_read_source(given[0], roles, use), bounded=bounded)
+    if given and roles is None and is_result(given[0]):
+        return replace(use(read_main_scores(given)), bounded=bounded)
     if not given:
         raise InvalidValueError("no score files were given; expected at least one of paths")
     merged = _merge([_read_source(source, roles, use) for source in given], given, roles)
@@ -199,7 +198,7 @@ def _error_at(
         return None
 
     def use(table: InputTable) -> FormatError | None:
-        entries, table = score_entries(usual_columns(table, roles))
+        entries, table = score_entries(table, roles)
         wrong = np.flatnonzero(is_wrong(entries))
         if not wrong.size:
             return None
@@ -278,7 +277,7 @@ def scores_from_table(
             "means with their errors, of which intervals alone follow; this needs scores of single topics: "
             f"{EXPECTED}"
         )
-    entries, table = score_entries(usual_columns(table, roles))
+    entries, table = score_entries(table, roles)
     if run is not None:
         entries = entries._replace(runs=_renamed("run", entries.runs, run, table.source))
     if measure is not None:
@@ -288,9 +287,11 @@ def scores_from_table(
     repetition = entries.find_repetition()
     if repetition:
         second, first = (entry % len(table) for entry in repetition)
+        told = [] if roles is not None and roles.order else separating_columns(table, roles)
         raise table.error(
             f"a second score of {entries.describe(repetition[0], unit)} (the first: "
-            f"{table.describe_row(first)}); expected one",
+            f"{table.describe_row(first)}); expected one"
+            + "".join(f", or {other}" for other in told[:3]),
             second,
         )
     if np.isnan(entries.values).all():

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.errors import ConfirWarning, MissingTopicWarning, counted, enumerate_names, warn_caller
+from confir.errors import (
+    MissingTopicWarning,
+    collect_warnings,
+    counted,
+    enumerate_names,
+    warn_caller,
+)
 from confir.measures.missing_scores import Ranges, fill_missing, measure_ranges
 from confir.number_text import p_words
 from confir.pairs.families import adjust_p_values
@@ -135,6 +140,5 @@ def compare_at_worst(comparison: Comparison, measure: str, ranges: Ranges | None
     own = comparison.scores.listed().select(measure=measure)
     baseline = str(comparison.baseline)
     filled = fill_missing(own, measure_ranges(own, ranges), (baseline,))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConfirWarning)
+    with collect_warnings():
         return compare_runs(filled, baseline=baseline, **comparison.options)

@@ -30,7 +30,13 @@ from confir.data.sampling_designs.topic_groups import TopicGroups, as_topic_grou
 from confir.data.score_objects import ScoresSource
 from confir.data.tables.cost_files import CostSource, read_costs
 from confir.defaults import LEVEL, REPLICATES, SEED
-from confir.errors import ConfirWarning, InvalidValueError, UnreadableError, counted
+from confir.errors import (
+    ConfirWarning,
+    InvalidValueError,
+    UnreadableError,
+    counted,
+    without_passwords,
+)
 from confir.measures.evaluation import evaluate_lists
 from confir.measures.score_sources import as_run_scores
 from confir.number_text import percent
@@ -233,7 +239,9 @@ def render_page(
     progress: Progress | None = None,
 ) -> str:
     """Return the page as text."""
-    settings, source = contents.settings, origin or Origin()
+    settings, given = contents.settings, origin or Origin()
+    shown = tuple(map(without_passwords, given.files))
+    source = given._replace(files=shown, command=without_passwords(given.command))
     name_stage(progress, "drawing charts")
     figures = report_figures(contents, settings.levels, progress, paper=False)
     charts = [page_chart(figure) for figure in figures]

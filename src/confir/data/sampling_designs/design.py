@@ -14,9 +14,10 @@ from confir.arrays import Floats, Integers
 from confir.data.files import PathLike
 from confir.data.formats.sources import recognise
 from confir.data.result import Result, axis, constant, over, result
+from confir.data.tables.column_names import TOPIC_NAMES
 from confir.data.tables.input_table import InputTable, encode_ids
-from confir.data.tables.score_layouts import topics_of_samples
-from confir.data.tables.table_kind import TOPIC_NAMES, TableKind, fold
+from confir.data.tables.sample_tables import topics_of_samples
+from confir.data.tables.table_kind import TableKind, fold
 from confir.data.tables.table_reader import column_table, has_columns, read_table
 from confir.errors import (
     FormatError,

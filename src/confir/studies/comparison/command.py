@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
@@ -19,6 +20,7 @@ from confir.studies.gate.command import GATE_OPTIONS, GATE_PANEL, GateRecords, r
 if TYPE_CHECKING:
     from confir.cli.answers import Answer
     from confir.data.scores import Scores
+    from confir.measures.missing_scores import Ranges
     from confir.measures.score_summary import ScoreSummary
     from confir.pairs.compare import Asked
     from confir.pairs.comparison import Comparison
@@ -59,6 +61,13 @@ VIEWS = Views(
         "unjudged-difference",
         needs=("baseline",),
         lacks=("teams", "scores", "human", *_INTERVALS, *_TESTS),
+    ),
+    View(
+        "missing",
+        "how far missing scores could move differences from the baseline, and whether verdicts are robust",
+        "missing-difference",
+        needs=("baseline",),
+        lacks=("teams", "missing", "human", "repeats"),
     ),
     View(
         "teams",
@@ -162,6 +171,7 @@ def compare_command(
     from confir.pairs.compare import compare_runs
     from confir.pairs.differences import check_differences
     from confir.pairs.gate import GateRule
+    from confir.pairs.missing_pairs import warn_of_unequal_failure
 
     inputs.check_human()
     if by is not None:
@@ -196,12 +206,15 @@ def compare_command(
     if inputs.runs and baseline is None:
         size = inputs.run_count, len(measures), len(asked.tests)
         check_differences(*size, may_name_baseline=True)
-    load = inputs.load_scores if view == TOPICS else inputs.load_scores_or_summary
+    # what runs lack is not scored 0 where its bounds are shown
+    read = replace(inputs, missing="drop") if view == "missing" else inputs
+    load = inputs.load_scores if view == TOPICS else read.load_scores_or_summary
     example = "confir compare qrels.txt bm25.run dense.run --baseline bm25"
     scores = load(measures, baseline=baseline, quiet=out.quiet, example=example)
     if baseline is None:
         size = len(scores.runs), len(scores.measures), len(asked.tests)
         check_differences(*size, may_name_baseline=True)
+    warn_of_unequal_failure(scores)
     if inputs.missing == "worst":
         against = inputs.find_baseline(baseline, scores.runs)
         scores = treat_missing(scores.listed(), "worst", against, ranges)
@@ -221,7 +234,7 @@ def compare_command(
         deciding = _find_measures(scores, gates, inputs)
         rule = GateRule.of(require, margin, inputs.missing, ranges)
         judged = records.judge(inputs.context, comparison, deciding, rule, statistics.seed)
-        answer = _answer(view, comparison, judged, statistics.seed, inputs)
+        answer = _answer(view, comparison, judged, statistics.seed, inputs, ranges)
     out.deliver(answer._replace(rows=options.most_rows(rows)))
     records.announce(judged, shown=view == "pairs" and out.output is None and out.in_parts)
 
@@ -327,9 +340,14 @@ def show_runs(view: str, scores: Any, statistics: AnyStatistics, *, in_parts: bo
 
 
 def _answer(
-    view: str, comparison: Comparison, gates: Sequence[Gate], seed: int, inputs: Any = None
+    view: str,
+    comparison: Comparison,
+    gates: Sequence[Gate],
+    seed: int,
+    inputs: Any = None,
+    ranges: Ranges | None = None,
 ) -> Answer:
-    """Return a view of the pairs: differences, groups, effect sizes, topics or unjudged documents."""
+    """Return a view of the pairs: differences, groups, effect sizes, topics, or bounds of differences."""
     from confir.cli.answers import Answer, result_answer
     from confir.studies.comparison import table
 
@@ -349,6 +367,10 @@ def _answer(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TopicWarning)  # the comparison has its own
             return result_answer(bound_differences(experiment, baseline=baseline))
+    if view == "missing":
+        from confir.studies.unjudged.missing_bounds import bound_missing_differences
+
+        return result_answer(bound_missing_differences(comparison, bounds=ranges, rng=seed))
     parts = table.comparison_parts(comparison, gates, seed)
     shown = table.comparison_table(comparison, seed)
     return Answer(comparison.to_records(), shown, comparison, parts)

@@ -61,6 +61,8 @@ class Leaderboard(Result):
         have its predictions in place of the missing cells.
     model_topics
         Topics of each dataset that only a model judged; None where there is one judge.
+    dataset_measures
+        The main score of each dataset, where these are different measures; else None.
     complete_rank, complete_rank_low, complete_rank_high
         Ranks among the runs that have all datasets, without the model; 0 for other runs.
     """
@@ -98,6 +100,9 @@ class Leaderboard(Result):
     significant: int
     smallest: float
     ruled_out: tuple[str, ...] = ()
+    dataset_measures: tuple[str, ...] | None = over(
+        "dataset", column="dataset_measure", default=None
+    )
     cells: Integers | None = over("run", default=None)
     complete_rank: Integers | None = over("run", default=None)
     complete_rank_low: Integers | None = over("run", default=None)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from confir.arrays import is_best
+from confir.data.formats.benchmark_results import describe_main_scores
 from confir.errors import counted
 from confir.number_text import difference_text, number_text, p_text
 from confir.report.tables import AnswerPart, Cell, Table
@@ -160,6 +161,10 @@ def leaderboard_note(board: Leaderboard, seed: int | None = None) -> str:
             f"{'is' if missing == 1 else 'are'} missing: macro means, ranks and p-values are by an "
             "additive model of run and dataset, Borda counts have its predictions there; rank of complete "
             "runs: among those on all datasets, without the model"
+        )
+    if board.dataset_measures:
+        parts.append(
+            describe_main_scores(dict(zip(board.datasets, board.dataset_measures, strict=True)))
         )
     parts.extend(_judges(board))
     if board.best_borderline.any():

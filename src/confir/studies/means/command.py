@@ -15,7 +15,7 @@ from confir.cli.parameters import Instead, Option, PathRole, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, counted
 from confir.studies.ties.command import Ties
-from confir.studies.unjudged.command import Unjudged
+from confir.studies.unjudged.command import Missing, Unjudged
 from confir.studies.unjudged.compared_means_command import (
     COMPARED_MEANS_OPTIONS,
     ComparedMeansOutput,
@@ -59,6 +59,12 @@ VIEWS = Views(
         "what the order of documents with equal scores could do to them",
         "mean-and-ties",
         lacks=("baseline", "pool_depth", "threshold"),
+    ),
+    View(
+        "missing",
+        "what missing scores could do to the means",
+        "mean-and-missing",
+        lacks=("baseline", "missing", "threshold", "human", "repeats", *COMPARED_MEANS_OPTIONS),
     ),
     View(
         "pass",
@@ -157,7 +163,10 @@ def evaluate_command(
     else:
         if inputs.check_human():
             _check_judged(inputs, view, method or [])
-        if compared_view is not None:
+        if view == Missing.view:
+            every, found = Missing.gather(inputs, bounds or (), statistics, out, read["example"])
+            answer = mean_answer(every, statistics, methods=method, compared=found)
+        elif compared_view is not None:
             every, compared = compared_view.gather(inputs, statistics, out, read["example"])
             answer = mean_answer(every, statistics, methods=method, compared=compared)
         elif view == TOPICS:
@@ -165,6 +174,7 @@ def evaluate_command(
             answer = Answer(every.to_records(), topic_table(every), every)
         else:
             scores = inputs.load_scores_or_summary(baseline=baseline, **read)
+            _check_failing(scores)
             if inputs.missing == "worst":
                 against = inputs.find_baseline(baseline, scores.runs)
                 scores = treat_missing(
@@ -180,6 +190,15 @@ def evaluate_command(
                 if inputs.scores:
                     answer = _with_nuggets(answer, inputs.scores, scores)
     out.deliver(answer)
+
+
+def _check_failing(scores: Scores | ScoreSummary) -> None:
+    """Warn where failing is not the same for all runs; nothing is loaded where no score is missing."""
+    empty = scores.missing_cells()
+    if empty is not None and empty.any():
+        from confir.pairs.missing_pairs import warn_of_unequal_failure
+
+        warn_of_unequal_failure(scores)
 
 
 def _with_nuggets(answer: Answer, files: Sequence[str], scores: Scores | ScoreSummary) -> Answer:
