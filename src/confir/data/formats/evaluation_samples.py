@@ -20,9 +20,10 @@ import numpy as np
 from confir.data.files import text_bytes
 from confir.data.formats.format import Format
 from confir.data.formats.json_files import JsonFile, as_id
+from confir.data.tables.column_names import TOPIC_NAMES
 from confir.data.tables.input_table import InputTable, score_table
 from confir.data.tables.json_tables import parse_json
-from confir.data.tables.table_kind import TOPIC_NAMES, fold
+from confir.data.tables.table_kind import fold
 from confir.data.text_numbers import parse_number
 from confir.errors import FormatError, ReadingWarning, counted, enumerate_names, warn_caller
 

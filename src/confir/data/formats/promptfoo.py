@@ -11,7 +11,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from confir.data.files import text_bytes
@@ -52,10 +52,19 @@ def _read_json(content: bytes, source: str) -> list[ScoredAnswer]:
     answers = [_answer(one, number, file) for number, one in enumerate(results, start=1)]
     runs = _run_names([(one.provider, one.prompt) for one in answers])
     topics, repeats = _tests([(one.test, one.topic) for one in answers], runs)
-    return [
+    return _without_twin(
         ScoredAnswer(run, topic, answer.scores, repeat, answer.metadata)
         for run, topic, repeat, answer in zip(runs, topics, repeats, answers, strict=True)
-    ]
+    )
+
+
+def _without_twin(answers: Iterable[ScoredAnswer]) -> list[ScoredAnswer]:
+    """Return answers without ``pass`` where it is the score, as it is where no assertion is graded."""
+    found = list(answers)
+    if all("score" in one.scores and one.scores["score"] == one.scores["pass"] for one in found):
+        for one in found:
+            del one.scores["pass"]
+    return found
 
 
 class _Answer(NamedTuple):
@@ -198,7 +207,7 @@ def _read_csv(content: bytes, source: str) -> list[ScoredAnswer]:
         f"{source}: scores are rounded to two decimals there; promptfoo's JSON has all digits",
         ReadingWarning,
     )
-    return samples
+    return _without_twin(samples)
 
 
 def _outputs(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[tuple[int, Any]]:

@@ -12,7 +12,6 @@ import numpy as np
 from confir.arguments import as_choice, as_reals, as_text, as_texts, invalid
 from confir.arrays import Floats, Integers
 from confir.data.files import PathLike
-from confir.data.formats.sources import recognise
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.tables.column_names import TOPIC_NAMES
 from confir.data.tables.input_table import InputTable, encode_ids
@@ -38,6 +37,8 @@ _EXPECTED = "expected a column topic and any of dataset, stratum, cluster, weigh
 
 def _read_format(content: bytes, source: str) -> InputTable | None:
     """Return what a file of scores says of its topics; None of a table of topics."""
+    from confir.data.formats.sources import recognise  # which knows scores, and these their design
+
     held = recognise(source, content).read_topics
     return None if held is None else held(content, source)
 

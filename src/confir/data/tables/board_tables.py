@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Floats
+from confir.data.tables.column_names import TOPIC_NAMES
 from confir.data.tables.input_table import InputTable
 from confir.data.tables.measure_names import find_measures
 from confir.data.tables.published_files import are_means
 from confir.data.tables.score_columns import measure_from_path
 from confir.data.tables.summary_rows import drop_summaries
-from confir.data.tables.table_kind import TOPIC_NAMES
 from confir.data.text_numbers import cell_number
 from confir.errors import (
     FormatError,
