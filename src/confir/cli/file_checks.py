@@ -203,10 +203,6 @@ def check_folder(output: str) -> None:
 
 
 def check_drawing() -> None:
-    """Raise where a package is missing without which no chart is drawn or saved."""
-    for module, package, purpose in (
-        ("altair", "altair", "drawing charts"),
-        ("vl_convert", "vl-convert-python", "saving charts"),
-    ):
-        if find_spec(module) is None:  # without the time that importing it takes
-            raise MissingDependencyError(package, purpose, "report")
+    """Raise where the package is missing that saves charts."""
+    if find_spec("vl_convert") is None:  # without the time that importing it takes
+        raise MissingDependencyError("vl-convert-python", "saving charts", "report")

@@ -199,10 +199,9 @@ def check_figures(folder: str | None, width: float | None) -> None:
 
 def check_page(path: str) -> None:
     """Raise before any work where a page could not be written after it."""
-    from confir.cli.file_checks import check_drawing, check_output
+    from confir.cli.file_checks import check_output
     from confir.report.report_page import check_page_name
 
-    check_drawing()
     check_page_name(path)
     check_output(path)
 

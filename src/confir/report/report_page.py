@@ -62,7 +62,7 @@ from confir.report.page_data import (
 )
 from confir.report.script_bundle import ScriptBundle
 from confir.report.sections import answer_sentences, conclusions
-from confir.report.static_figures import static_figures
+from confir.report.static_figures import drawn_charts, static_figures
 from confir.resampling.kinds import require_knowledge
 from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
@@ -245,6 +245,7 @@ def render_page(
     name_stage(progress, "drawing charts")
     figures = report_figures(contents, settings.levels, progress, paper=False)
     charts = [page_chart(figure) for figure in figures]
+    scripts = bundle.text()
     name_stage(progress, "writing the page")
     lists = list_excerpts(contents, contents.lists)
     data = {**page_data(contents), "answers": _answers(contents), "lists": lists}
@@ -278,7 +279,12 @@ def render_page(
         counted=counted,
         percent=percent,
         style=_template("page.css"),
-        **_scripts(bundle.text(), data=data, tables=[*page_tables(contents)], charts=charts),
+        **_scripts(
+            scripts,
+            data=data,
+            tables=[*page_tables(contents)],
+            charts=charts if scripts else [*drawn_charts(charts)],
+        ),
     )
     return without_controls(page, keep_blanks=True, keep_isolates=True)
 

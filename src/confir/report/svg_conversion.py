@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from confir.errors import MissingDependencyError
+from confir.report.charts import VEGA_LITE
 
 # Points per inch of PDF files, and pixels per inch of PNG files for print.
 _POINTS, _PRINTED = 72.0, 300.0
@@ -29,11 +30,8 @@ def vega_svg(specification: dict[str, Any]) -> str:
 
 
 def vega_lite_svg(specification: dict[str, Any]) -> str:
-    """Return a Vega-Lite specification as SVG, by the version that its schema names."""
-    schema = re.search(r"/v(\d+\.\d+)", specification.get("$schema", ""))
-    svg: str = import_converter().vegalite_to_svg(
-        specification, vl_version=None if schema is None else schema[1]
-    )
+    """Return a Vega-Lite specification as SVG."""
+    svg: str = import_converter().vegalite_to_svg(specification, vl_version=VEGA_LITE)
     return svg
 
 
