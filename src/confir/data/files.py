@@ -39,6 +39,16 @@ KNOWN_ENDINGS = (
     *(".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet"),
 )
 
+# How files begin that are mistaken for text, and what to do.
+_NO_TEXT = {
+    b"PK\x03\x04": "a zip, such as a workbook of Excel; expected text: save the sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "a workbook of Excel; expected text: save the sheet as CSV",
+    b"version https://git-lfs.github.com/": "a pointer of Git LFS, not the file that it stands for; "
+    "expected the file, as git lfs pull fetches it",
+    b"SQLite format 3\0": "a database of SQLite; expected text, such as a table exported as CSV",
+    b"%PDF-": "a PDF; expected text",
+}
+
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.")
 
 
@@ -98,6 +108,9 @@ def format_ending(path: str) -> str:
 
 def text_bytes(content: bytes, source: str) -> bytes:
     """Return the content without a byte order mark; raise where it is not UTF-8 text."""
+    for start, problem in _NO_TEXT.items():
+        if content.startswith(start):
+            raise FormatError(problem, path=source)
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise FormatError("the file is in UTF-16 or UTF-32; expected UTF-8", path=source)
     content = content.removeprefix(BYTE_ORDER_MARK)

@@ -15,8 +15,8 @@ from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.defaults import LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError, counted
 from confir.measures.score_sources import as_scores
+from confir.pairs.power import fewest_topics
 from confir.resampling.kinds import as_sample
-from confir.studies.planning.goals import fewest_topics
 from confir.studies.planning.human_plans import JudgementPlan, PlannedFamily, check_costs
 from confir.studies.planning.pilot import partners
 from confir.studies.planning.sentences import human_goal

@@ -17,8 +17,8 @@ from confir.defaults import LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError, counted
 from confir.intervals.quantiles import t_quantile
 from confir.measures.score_sources import as_scores
+from confir.pairs.power import fewest_topics
 from confir.resampling.judged_sample import JudgedSample
-from confir.studies.planning.goals import fewest_topics
 from confir.studies.planning.human_plans import JudgementPlan, PlannedFamily, check_costs
 from confir.studies.planning.pilot import planned_differences
 from confir.studies.planning.sentences import human_goal
