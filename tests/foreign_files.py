@@ -233,6 +233,7 @@ SCORES = {
     "AlpacaEval annotations": intake("alpaca-eval.json"),
     "FastEval task": intake("fasteval-task.json"),
     "FastEval code": intake("fasteval-code.json", 6),
+    "SWE-bench report": intake("swe-bench-report.json", 5),
     "OpenAI evals log": intake("openai-evals.jsonl", 3),
     "MTEB results": ("A.json", json.dumps(mteb_results("A", 0.5))),
     "OpenSearch evaluation results": ("o.json", json.dumps(evaluation_results({"x": RUN}))),

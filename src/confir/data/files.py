@@ -39,14 +39,16 @@ KNOWN_ENDINGS = (
     *(".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet"),
 )
 
-# What files of other kinds begin with, in small letters.
-_OTHER_KINDS = {
-    b"pk\x03\x04": "a zip archive, such as an Excel workbook, which is saved as CSV to be read",
-    b"\xd0\xcf\x11\xe0": "an Excel workbook, which is saved as CSV to be read",
-    b"version https://git-lfs.": "a pointer of Git LFS in place of the file, which git lfs pull fetches",
-    b"%pdf-": "a PDF",
-    b"<!doctype html": "a web page",
-    b"<html": "a web page",
+# How files begin that are mistaken for text, and what to do.
+_NO_TEXT = {
+    b"PK\x03\x04": "a zip, such as a workbook of Excel; expected text: save the sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "a workbook of Excel; expected text: save the sheet as CSV",
+    b"version https://git-lfs.github.com/": "a pointer of Git LFS, not the file that it stands for; "
+    "expected the file, as git lfs pull fetches it",
+    b"SQLite format 3\0": "a database of SQLite; expected text, such as a table exported as CSV",
+    b"%PDF-": "a PDF; expected text",
+    b"<!DOCTYPE html": "a web page; expected text, such as the file that it shows",
+    b"<html": "a web page; expected text, such as the file that it shows",
 }
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.")
@@ -108,12 +110,12 @@ def format_ending(path: str) -> str:
 
 def text_bytes(content: bytes, source: str) -> bytes:
     """Return the content without a byte order mark; raise where it is not UTF-8 text."""
+    for start, problem in _NO_TEXT.items():
+        if content[: len(start)].lower() == start.lower():
+            raise FormatError(problem, path=source)
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise FormatError("the file is in UTF-16 or UTF-32; expected UTF-8", path=source)
     content = content.removeprefix(BYTE_ORDER_MARK)
-    for start, kind in _OTHER_KINDS.items():
-        if content[: len(start)].lower() == start:
-            raise FormatError(f"{kind}; expected a text file in UTF-8", path=source)
     wrong = content.find(b"\0")
     if wrong < 0 and not content.isascii():
         try:

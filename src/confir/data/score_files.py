@@ -38,7 +38,14 @@ from confir.data.tables.score_columns import ScoreEntries, score_entries
 from confir.data.tables.score_lines import read_lines, read_ordered_lines
 from confir.data.tables.table_kind import TableKind, fold
 from confir.data.tables.table_reader import FRAME, has_columns, read_table
-from confir.errors import ConfirWarning, FormatError, InvalidValueError, UnreadableError
+from confir.errors import (
+    ConfirWarning,
+    FormatError,
+    InvalidValueError,
+    UnreadableError,
+    collect_warnings,
+    warn_caller,
+)
 
 Read = TypeVar("Read")
 
@@ -51,8 +58,18 @@ def _read_format(content: bytes, source: str) -> InputTable | None:
 
 def _read_named(roles: ColumnRoles, content: bytes, source: str) -> InputTable | None:
     """Return what `_read_format` does, unless the user names columns that only a plain table has."""
-    table = None if roles.order else _read_format(content, source)
-    return table if table is not None and roles.topic in table.header else None
+    if roles.order:
+        return None
+    with collect_warnings() as said:
+        try:
+            table = _read_format(content, source)
+        except FormatError:  # the columns that are named are those of the records
+            return None
+    if table is None or roles.topic not in table.header:
+        return None
+    for message, category in said:
+        warn_caller(message, category)
+    return table
 
 
 def _order_levels(runs: Sequence[Any], source: str) -> tuple[str, ...]:

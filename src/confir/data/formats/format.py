@@ -127,6 +127,8 @@ class Format:
     read_scores
         Reader of scores per topic: of content and path, to a table, such as `score_table` makes of rows
         of run, measure, topic and score. None for tables in general.
+    read_topics
+        Reader of what a file of scores says of its topics, likewise, to a table with a column topic.
     read_results
         Reader of means of models on datasets, of content and path. None where it holds no such thing.
     read_votes
@@ -147,6 +149,7 @@ class Format:
     write_qrels: Callable[[Qrels, str], None] = _not_written
     scanned: bool = False
     read_scores: Callable[[bytes, str], InputTable] | None = None
+    read_topics: Callable[[bytes, str], InputTable] | None = None
     read_results: Callable[[bytes, str], Sequence[BenchmarkResult]] | None = None
     read_votes: Callable[[bytes, str], InputTable] | None = None
     beside: tuple[str, ...] = ()

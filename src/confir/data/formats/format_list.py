@@ -11,6 +11,7 @@ from confir.data.formats.benchmark_logs import (
     MT_BENCH,
     MT_BENCH_GRADES,
     OPENAI_EVALS,
+    SWE_BENCH,
 )
 from confir.data.formats.datasets import IR_DATASET
 from confir.data.formats.elasticsearch import RANK_EVAL, SEARCH_RESPONSES
@@ -75,6 +76,7 @@ FORMATS = (
     PANDA_LM,
     FASTEVAL,
     FASTEVAL_CODE,
+    SWE_BENCH,
     OPENAI_EVALS,
     RUN_TABLE,
     JSON,

@@ -13,9 +13,14 @@ from typing import Any, NoReturn
 
 from confir.data.files import name_from_path
 from confir.data.formats.benchmark_results import DEFAULT, TEST, BenchmarkResult
+from confir.data.formats.evaluation_samples import (
+    ScoredAnswer,
+    answer_format,
+    as_score,
+    left_out,
+)
 from confir.data.formats.format import Format
 from confir.data.formats.json_files import JsonFile, as_id
-from confir.data.tables.input_table import InputTable, score_table
 from confir.errors import FormatError, InputWarning, warn_caller
 
 _SAMPLE_LINES = '{"doc_id": topic, "filter": …, "metrics": ["acc"], "acc": score, …}'
@@ -25,21 +30,33 @@ _MEANS_ALONE = "means of tasks, without scores of samples; expected these, or co
 _NO_METRICS = {"doc_id", "doc_hash", "prompt_hash", "target_hash", "target"}
 
 
-def _read_samples(content: bytes, source: str) -> InputTable:
-    """Return the metrics of each sample; of several filters, each makes a measure of its own."""
+def _read_samples(content: bytes, source: str) -> list[ScoredAnswer]:
+    """Return the metrics of each sample; of several filters, each makes a measure of its own.
+
+    Metrics of a whole corpus, such as BLEU, have no score per sample, but the texts that it is computed of.
+    """
     file, run = JsonFile(source, f"expected lines of {_SAMPLE_LINES}"), name_from_path(source)
     records = {f"record {i}": one for i, one in enumerate(file.records(content), start=1)}
     filters = {what: _filter(record, what, source) for what, record in records.items()}
     several = len(set(filters.values())) > 1
-    rows: list[tuple[Any, ...]] = []
+    skipped: set[str] = set()
+    answers: dict[str, ScoredAnswer] = {}
     for what, record in records.items():
         topic = file.id(record, "doc_id", what)
+        document = record.get("doc")
+        metadata = document if isinstance(document, dict) else {}
+        answer = answers.setdefault(topic, ScoredAnswer(run, topic, {}, metadata=metadata))
         for metric in _metrics(record, what, source):
             measure = f"{metric},{filters[what]}" if several else metric
-            rows.append((run, measure, topic, file.field(record, metric, what)))
-    if not rows:
-        raise file.error("no metrics")
-    return score_table(rows, source)
+            value = file.field(record, metric, what)
+            if isinstance(value, list | dict):
+                skipped.add(measure)
+                continue
+            score = as_score(value, f"{metric!r} of {what}", file)
+            problem = f"{what}: a second score of run {run!r}, measure {measure!r}, topic {topic!r}"
+            file.enter(answer.scores, measure, score, f"{problem}; expected one")
+    left_out(skipped, source, "of the whole corpus, not of single samples")
+    return list(answers.values())
 
 
 def _filter(record: Mapping[str, Any], what: str, source: str) -> str | None:
@@ -60,11 +77,12 @@ def _metrics(record: Mapping[str, Any], what: str, source: str) -> list[str]:
     ]
 
 
-LM_EVAL_SAMPLES = Format(
+LM_EVAL_SAMPLES = answer_format(
     "lm-eval samples",
     _SAMPLE_LINES,
+    _read_samples,
+    "samples",
     keys=[("doc_id", "resps"), ("doc_id", "filtered_resps")],
-    read_scores=_read_samples,
 )
 
 

@@ -33,7 +33,21 @@ Datasets = Literal["fixed", "random"]
 GROUPS = ("dataset", "stratum", "cluster")
 ROLES = (*GROUPS, "weight")
 _EXPECTED = "expected a column topic and any of dataset, stratum, cluster, weight"
-_TOPICS = TableKind(_EXPECTED, {"topic": TOPIC_NAMES, **{role: (role,) for role in ROLES}})
+
+
+def _read_format(content: bytes, source: str) -> InputTable | None:
+    """Return what a file of scores says of its topics; None of a table of topics."""
+    from confir.data.formats.sources import recognise  # which knows scores, and these their design
+
+    held = recognise(source, content).read_topics
+    return None if held is None else held(content, source)
+
+
+_TOPICS = TableKind(
+    _EXPECTED,
+    {"topic": TOPIC_NAMES, **{role: (role,) for role in ROLES}},
+    read_format=_read_format,
+)
 
 
 class Layout(NamedTuple):
