@@ -19,8 +19,10 @@ from confir.data.formats.benchmark_results import (
     BenchmarkResult,
     Wanted,
     benchmark_means,
+    defined_scores,
     describe_main_scores,
     named_by_folders,
+    parse_result,
 )
 from confir.data.formats.entries import RUN
 from confir.data.formats.format import Format, NameBy, RunSource
@@ -28,7 +30,6 @@ from confir.data.formats.json_files import JsonFile, choose_part
 from confir.data.formats.json_runs import load_mapping, run_from_mapping
 from confir.data.run import Run
 from confir.data.tables.input_table import InputTable, score_table
-from confir.data.tables.json_tables import parse_json
 from confir.errors import FormatError, warn_caller
 
 _PREDICTIONS = '{"mteb_model_meta": …, subset: {split: {topic: {docid: score}}}}'
@@ -81,10 +82,7 @@ def _read_predictions(content: bytes, source: RunSource, _: NameBy) -> list[Run]
 
 def _read_results(content: bytes, source: str) -> list[BenchmarkResult]:
     """Return the scores of one model on the splits and subsets of one task."""
-    # MTEB writes NaN where a score is not defined, such as for the area under a curve of one point
-    text = text_bytes(content, source).decode()
-    parsed = parse_json(text, source, expected=_EXPECTED, parse_constant=lambda _: None)
-    held = JsonFile(source, _EXPECTED).object(parsed, "the file")
+    held = parse_result(text_bytes(content, source).decode(), source, _EXPECTED)
     return list(_task_results(held, source, _model(source)))
 
 
@@ -201,11 +199,11 @@ def _old_entries(
 def _flat_scores(entry: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Yield the scores of a subset that are defined, by the names of confir's measures where it has them."""
     for key, value in entry.items():
-        parts = value.items() if isinstance(value, dict) else [("", value)]
         outer = _SIMILARITIES.get(key, key)
-        for inner, number in parts:
-            if isinstance(number, int | float) and not isinstance(number, bool):
-                yield _measure_name(f"{outer}_{inner}" if inner else outer), float(number)
+        for inner, score in defined_scores(
+            value if isinstance(value, dict) else {"": value}
+        ).items():
+            yield _measure_name(f"{outer}_{inner}" if inner else outer), score
 
 
 def _measure_name(key: str) -> str:
