@@ -18,7 +18,7 @@ import numpy as np
 from confir.arguments import as_flag, as_list, as_path, as_text, invalid
 from confir.arrays import Booleans
 from confir.data.files import PathLike
-from confir.data.formats.mteb import is_result, read_main_scores
+from confir.data.formats.mteb import is_result, read_task_scores
 from confir.data.formats.sources import recognise
 from confir.data.scores import RANGE_TOLERANCE, Scores
 from confir.data.tables.column_names import CORE_NAMES
@@ -155,7 +155,7 @@ def read_scores(
     if len(given) == 1:
         return replace(_read_source(given[0], roles, use), bounded=bounded)
     if given and roles is None and is_result(given[0]):
-        return replace(use(read_main_scores(given)), bounded=bounded)
+        return replace(use(read_task_scores(given)), bounded=bounded)
     if not given:
         raise InvalidValueError("no score files were given; expected at least one of paths")
     merged = _merge([_read_source(source, roles, use) for source in given], given, roles)
