@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from confir import compare_runs
 from confir.errors import InvalidValueError
-from confir.intervals.simultaneous import is_significant
+from confir.pairs.simultaneous import is_significant
 from confir.pairs import differences as pairs
 from confir.pairs.comparison import Place
 from confir.pairs.decisions import Estimates, judge_differences

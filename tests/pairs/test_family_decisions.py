@@ -10,7 +10,7 @@ from scipy import stats
 
 from confir import compare_runs, evaluate, find_best, judge_gate, rank_runs
 from confir.defaults import LEVELS
-from confir.intervals.simultaneous import ComparisonFamily, is_significant
+from confir.pairs.simultaneous import ComparisonFamily, is_significant
 from confir.pairs.gate import sides_of_bound
 from confir.studies.comparison.table import comparison_table
 from strategies import at_most

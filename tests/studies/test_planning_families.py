@@ -8,7 +8,7 @@ from scipy import stats
 
 from confir import compare_runs, confidence_interval, plan_topics
 from confir.errors import InvalidValueError
-from confir.intervals.simultaneous import ComparisonFamily
+from confir.pairs.simultaneous import ComparisonFamily
 from confir.report.result_table import result_table
 from confir.resampling import normal_draws
 from confir.resampling.kinds import as_topic_sample

@@ -25,7 +25,6 @@ from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError
 from confir.intervals.interval import Limits
-from confir.intervals.simultaneous import ComparisonFamily
 from confir.measures.score_summary import ScoreSummary
 from confir.pairs.decisions import (
     NOT_COMPARED,
@@ -41,6 +40,7 @@ from confir.pairs.families import Adjustment, Correction, Families, PermutedRang
 from confir.pairs.pair_results import PairDifferences, open_words, turn_columns
 from confir.pairs.paired_tests import find_test
 from confir.pairs.run_groups import RunGroups, group_runs
+from confir.pairs.simultaneous import ComparisonFamily
 from confir.pairs.verdict_words import decision_sentence, explain
 
 # Fields of a decision that a comparison has for all differences under the same names.
@@ -93,6 +93,12 @@ class Comparison(PairDifferences):
         Number of independent units: topics, or clusters.
     self_normalised
         Sum of the differences over the root of the sum of their squares; 0 where it does not exist.
+    step
+        How near to 0 a difference is 0 up to rounding.
+    flips
+        Share of the sign flips of few units that give as large a difference on its side; NaN of many.
+    parts, weights
+        What each of few units adds to the difference, and weighs: pairs × measures × units.
     open_end
         1 where the lower simultaneous limit is 0 and excluded, -1 where the upper one is, else 0:
         the sign of the difference is significant where d ± c·se includes 0.
@@ -129,6 +135,10 @@ class Comparison(PairDifferences):
     identical: Booleans = over("pair", "measure")
     units: Floats = over("pair", "measure")
     self_normalised: Floats = over("pair", "measure")
+    step: Floats = over("pair", "measure")
+    flips: Floats = over("pair", "measure")
+    parts: Floats = over("pair", "measure", "")
+    weights: Floats = over("pair", "measure", "")
     wins: Integers = over("pair", "measure")
     ties: Integers = over("pair", "measure")
     losses: Integers = over("pair", "measure")

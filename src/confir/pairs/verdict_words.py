@@ -15,7 +15,6 @@ from confir.arrays import Booleans, Floats
 from confir.defaults import NO_FAMILY
 from confir.errors import counted, enumerate_names
 from confir.intervals.method_list import METHODS
-from confir.intervals.simultaneous import is_significant
 from confir.number_text import (
     SENTENCE_DECIMALS,
     bracketed,
@@ -41,6 +40,7 @@ from confir.pairs.decisions import (
 from confir.pairs.differences import LEAST_TOPICS
 from confir.pairs.families import CORRECTION_NAMES
 from confir.pairs.paired_tests import find_test
+from confir.pairs.simultaneous import is_significant
 
 if TYPE_CHECKING:
     from confir.pairs.best_runs import TeamBoard
