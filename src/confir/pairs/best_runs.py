@@ -41,7 +41,6 @@ from confir.pairs.run_pairs import (
     best_p_values,
     compare_all_runs,
     over_all_runs,
-    ranks_of_runs,
 )
 from confir.pairs.simultaneous import borderline_decisions, is_significant
 from confir.parallel import run_in_threads
@@ -236,7 +235,7 @@ def best_of_pairs(
             measures=scores.measures,
             topics=np.where(np.isnan(mean), 0, counts),
             mean=mean,
-            rank=ranks_of_runs(pairs),
+            rank=ranks_by_mean(mean),
             difference=difference,
             in_set=~np.isnan(mean) & ~is_significant(p, level),
             lower=over_all_runs(pairs, [one.low for one in limits]),

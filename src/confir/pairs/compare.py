@@ -241,7 +241,8 @@ def _test_pairs(
     outcomes = [(one, one.compute(pairs, means, replicates, seed)) for one in asked.tests]
     adjustment: Adjustment = Correction(asked.correction)
     if asked.family != NO_FAMILY:
-        adjustment = form_families(pairs, means, replicates, seed, asked.level)
+        by_flips = pairs.sample.scheme.flips and all(test.flips for test in asked.tests)
+        adjustment = form_families(pairs, means, replicates, seed, asked.level, by_flips)
     if (
         any(one.resamples for one in asked.tests)
         and can_draw_further(max(pairs.shape[0], 2), len(scores.topics), replicates)

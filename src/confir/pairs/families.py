@@ -215,10 +215,12 @@ def form_families(
     replicates: int,
     seed: int,
     level: float,
+    by_flips: bool = False,
 ) -> Families:
     """Return the families of all measures: of all pairs, or of all runs against one.
 
     Where a decision at the level, or at a usual one, is borderline, ten times as many replicates are drawn.
+    By sign flips of few clusters, nothing is drawn.
     """
     alone = [int(pairs.first[0])] if len(np.unique(pairs.first)) == 1 else None
 
@@ -229,7 +231,7 @@ def form_families(
     found = []
     for m, own in enumerate(means.columns()):
         size = int(means.tested[m])
-        if pairs.sample.scheme.flips:
+        if by_flips:
             found.append(ComparisonFamily(size, np.empty(0), by_flips=True))
             continue
         borrowed = BorrowedVariance(size, median_variance(np.square(own.se) * own.units))

@@ -10,7 +10,7 @@ from typing import overload
 import numpy as np
 
 from confir.arguments import as_level, as_levels
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import Booleans, Floats, Integers, ranks_by_mean
 from confir.data.chart_marks import FIRST, IntervalChart, Mark, Tip, dot, numbers, texts
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, axis, constant, over, result
@@ -28,7 +28,6 @@ from confir.pairs.run_pairs import (
     over_all_runs,
     rank_limits,
     rank_tests,
-    ranks_of_runs,
 )
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import needs
@@ -232,7 +231,7 @@ def ranking_of_pairs(
         measures=scores.measures,
         topics=np.where(scored, counts, 0),
         mean=mean,
-        rank=ranks_of_runs(pairs),
+        rank=ranks_by_mean(mean),
         low=unlimited,
         high=unlimited,
         simultaneous_low=unlimited,

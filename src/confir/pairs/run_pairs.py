@@ -386,14 +386,6 @@ def _warn_of_gaps(runs: Sequence[str], measure: str, found: MeasureSample, topic
         )
 
 
-def ranks_of_runs(pairs: Sequence[RunPairs]) -> Integers:
-    """Return ranks by the means of all runs: 1 + the runs that are better; runs without scores are last."""
-    ranks = [1.0 + (one.difference > 0).sum(axis=1) for one in pairs]
-    last = np.array([1.0 + one.runs for one in pairs])
-    found = over_all_runs(pairs, ranks)
-    return np.where(np.isnan(found), last, found).astype(np.int64)
-
-
 def over_all_runs(
     pairs: Sequence[RunPairs], values: Sequence[Floats | Booleans], missing: float = np.nan
 ) -> Floats:
@@ -524,10 +516,10 @@ class _RankTests(NamedTuple):
         return p
 
     def _by_pairs(self, t: Floats, certain: Floats, floors: Floats, needed: Integers) -> Floats:
-        """Return what `rejecting` does, from the p-values of all pairs for each rank: at most `_LARGEST_P`, or 1."""
+        """Return what `rejecting` does, from the p-values of all pairs for each rank."""
         ranks = np.arange(self.runs)[:, None]  # runs that are better than one of rank 1, 2, …
         p = np.maximum(np.minimum(self._adjusted(t, ranks), certain), floors)
-        p = np.sort(p[:, (p <= _LARGEST_P).any(axis=0)], axis=1)
+        p = np.sort(p[:, (p < 1.0).any(axis=0)], axis=1)
         p = np.pad(p, ((0, 0), (0, self.runs - p.shape[1])), constant_values=1.0)
         found: Floats = np.take_along_axis(p, needed[:, None] - 1, axis=1)[:, 0]
         return found
