@@ -191,7 +191,10 @@ class Comparison(PairDifferences):
             yield Variable("model_topics", (), self.scores.model_topics)
 
     def table_columns(self) -> TableColumns:
-        """Return how the columns read; what is the same for all pairs is left out."""
+        """Return how the columns read; what is the same for all pairs is left out.
+
+        Of several comparisons, the adjusted p-values alone decide: those of single ones stay in the records.
+        """
         limits = LIMITS if self.family == NO_FAMILY else ("simultaneous_low", "simultaneous_high")
         ends = (*limits, "open")
         columns = {
@@ -208,8 +211,9 @@ class Comparison(PairDifferences):
         shown = {
             "against": self.baseline is None,
             "test": len(self.tests) > 1,
+            "p": not self.is_adjusted,
             "p_adjusted": self.is_adjusted,
-            "p_equivalence": self.p_equivalence is not None,
+            "p_equivalence": self.p_equivalence is not None and not self.is_equivalence_adjusted,
             "p_equivalence_adjusted": self.is_equivalence_adjusted,
         }
         return {name: column for name, column in columns.items() if shown.get(name, True)}
@@ -226,6 +230,11 @@ class Comparison(PairDifferences):
         if self.p_equivalence is None or self.correction == "none":
             return False
         return bool((np.sum(~np.isnan(self.p_equivalence), axis=0) > 1).any())
+
+    @property
+    def by_flips(self) -> bool:
+        """Whether clusters are so few that sign flips of whole clusters decide."""
+        return any(family.by_flips for family in self.families or ())
 
     @property
     def is_simultaneous(self) -> bool:

@@ -20,7 +20,6 @@ from confir.pairs.decisions import (
     Decision,
     significant_directions,
 )
-from confir.pairs.families import Families
 from confir.pairs.paired_tests import same_sign_p
 from confir.pairs.verdict_words import difference_phrase, reason
 
@@ -196,9 +195,7 @@ def check_gate(
 def _decision(comparison: Comparison, pair: int, measure: int) -> Decision:
     """Return the decision on a candidate; raise where there is none."""
     decision = comparison.decision(Place(0, pair, measure))
-    adjustment = comparison.adjustment
-    by_flips = isinstance(adjustment, Families) and adjustment.by_flips
-    if not (decision.constant or decision.has_interval or by_flips):
+    if not (decision.constant or decision.has_interval or comparison.by_flips):
         raise InvalidValueError(
             f"run {comparison.names(pair)[1]!r} has no interval by {comparison.measures[measure]}: "
             "the gate cannot decide; take another interval method, or more topics"
