@@ -341,7 +341,7 @@ def warn_of_few_clusters(
         Whether t was asked for in place of sign flips.
     """
     scheme = sample.scheme
-    few = scheme.flips or 0 < scheme.clusters < FEW_CLUSTERS
+    few = scheme.flips or 0 < scheme.clusters < min(FEW_CLUSTERS, sample.topics)
     if not few and not scheme.uneven:
         return
     text = f"there are {counted(scheme.clusters, 'cluster')}"
