@@ -31,7 +31,7 @@ from confir.report.tables import Cell, Table, to_markdown
 
 SEED = 2026
 LEVEL = 0.95
-SAMPLES = 1_000
+SAMPLES = 600
 REPLICATES = 199
 GROUPS = (6, 8, 9)
 RUNS = 4
@@ -139,8 +139,8 @@ def simulate(draw: Callable[[np.random.Generator], Scores], samples: int) -> Sha
     rng = np.random.default_rng(SEED)
     found = [list(decisions(draw(rng))) for _ in range(samples)]
     pairs, ranks, best, own, by_t = (np.array(part) for part in zip(*found, strict=True))
-    of_one = (float(part.mean(axis=0).max()) for part in (best, own))
-    return Shares(float(pairs.mean()), float(ranks.mean()), *of_one, float(by_t.mean()))
+    in_set, own_ranks = (float(part.mean(axis=0).max()) for part in (best, own))
+    return Shares(float(pairs.mean()), float(ranks.mean()), in_set, own_ranks, float(by_t.mean()))
 
 
 def decisions(scores: Scores) -> Iterator[Floats]:
