@@ -59,6 +59,8 @@ from confir.studies.ties.tie_bounds import TieBounds as TieBounds
 from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty as TopicDifficulty
 from confir.studies.topic_groups.group_differences import GroupComparison as GroupComparison
 from confir.studies.tradeoff.cost_comparison import CostComparison as CostComparison
+from confir.studies.unjudged.missing_bounds import MissingBounds as MissingBounds
+from confir.studies.unjudged.missing_bounds import MissingDifferences as MissingDifferences
 from confir.studies.unjudged.unjudged_bounds import UnjudgedBounds as UnjudgedBounds
 from confir.studies.unjudged.unjudged_differences import UnjudgedDifferences as UnjudgedDifferences
 from confir.studies.unjudged.unjudged_estimates import UnjudgedEstimate as UnjudgedEstimate

@@ -65,6 +65,9 @@ def assert_not_worse(
         comparison = compare_runs(
             scores, baseline=_BASELINE, margin=margin or None, level=level, rng=rng
         )
-    gate = judge_gate(comparison, scores.measures[0], margin=margin, require=require)
+    missing = "drop" if rules.get("missing") == "drop" else None
+    gate = judge_gate(
+        comparison, scores.measures[0], margin=margin, require=require, missing=missing
+    )
     if gate.closed:
         raise AssertionError(gate.sentence())

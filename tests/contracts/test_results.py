@@ -22,6 +22,7 @@ from confir.studies.collection.collection_topics import summarise_topics
 from confir.studies.history.history import GateHistory
 from confir.studies.meta_analysis.meta_analysis import pool_models
 from confir.studies.nuggets.nugget_variance import NuggetVariance
+from confir.studies.unjudged.missing_bounds import bound_missing, bound_missing_differences
 from judge_files import noisy_judge
 from samples import short_sample
 
@@ -86,6 +87,8 @@ def make_results():
         confir.inspect_data(sample.qrels, runs),
         confir.bound_unjudged(sample.qrels, runs, ["AP", "P@10"]),
         confir.estimate_unjudged(sample.qrels, runs, ["AP", "P@10"]),
+        bound_missing(gaps),
+        bound_missing_differences(confir.compare_runs(gaps, baseline=first)),
         confir.bound_differences(sample.qrels, runs, ["AP", "P@10"], baseline=first),
         confir.estimate_reusability(
             *(sample.qrels, runs, ["AP", "P@10"]),
@@ -130,6 +133,7 @@ def make_results():
             *(np.array([0.1, np.nan, 0.2]), *np.full((3, 3), 0.1), ("candidates",) * 3),
             *np.full((3, 3), 0.2),
             *(np.array([0.4, np.nan, 0.5]), np.array([0.3, np.nan, 0.3])),
+            *(np.ones(3, np.int64), ("d", "d", None), *(("e",) * 3,) * 3),
         ),
         confir.evaluate(
             judges[1],

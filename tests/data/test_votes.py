@@ -137,3 +137,10 @@ def test_votes_of_a_system_against_itself_are_left_out_and_named(tmp_path):
     counted = {"left": ["a", "b"], "right": ["b", "b"], "left_wins": [2, 9], "right_wins": [1, 9]}
     with pytest.warns(ReadingWarning, match="of a system against itself"):
         assert len(read_votes(counted)) == 3
+
+
+def test_systems_that_every_output_would_merge_are_refused():
+    votes = {"left": ["x\x01", "y"], "right": ["x\x02", "x\x01"], "winner": ["y", "y"]}
+    votes["winner"] = votes["left"]
+    with pytest.raises(FormatError, match=r"two systems are named .* control characters only"):
+        read_votes(votes)

@@ -139,9 +139,9 @@ def test_what_a_dataset_does_not_allow_is_refused(tmp_path):
     runs = write_folder(run_table(retrieved), tmp_path / "runs", "run")
     qrels = write_folder(qrels_table(judged), tmp_path / "qrels")
     with pytest.raises(InvalidValueError, match="ir_measures, which takes no part"):
-        confir.evaluate(qrels, runs, "SDCG@10")
+        confir.evaluate(qrels, runs, "infAP")
     with pytest.raises(InvalidValueError, match="intents"):
-        confir.evaluate(qrels, runs, "AP", intents={"1": {"a": 1.0}})
+        confir.evaluate(qrels, runs, "D_nDCG@10", intents={"1": {"a": 1.0}})
     with pytest.raises(FormatError, match="looks like qrels"):
         confir.evaluate(qrels, write_folder(qrels_table(judged), tmp_path / "other", "topic"))
     (tmp_path / "none").mkdir()

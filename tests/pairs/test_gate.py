@@ -1,5 +1,9 @@
 """The gate follows the decisions, for any candidate."""
 
+import itertools
+import warnings
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -8,6 +12,7 @@ from confir import compare_runs
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.pairs.gate import judge_gate
+from confir.pairs.missing_pairs import compare_at_worst
 from studies.score_tables import table
 
 
@@ -79,13 +84,18 @@ def test_an_open_gate_says_no_more_than_it_knows(require, margin, sentence):
     ("require", "reason"),
     [
         ("not-worse", "is significantly below -0.01"),
-        ("non-inferior", "is not significantly above -0.01"),
-        ("superior", "is not significantly above 0"),
+        ("non-inferior", "is significantly worse; required: significantly above -0.01"),
+        ("superior", "is significantly worse; required: significantly above 0"),
     ],
 )
 def test_a_closed_gate_says_why(require, reason):
     gate = judge_gate(candidates(-0.3), "m0", require=require, margin=0.01)
     assert gate.sentence().endswith(reason)
+    if require != "not-worse":
+        unclear = judge_gate(candidates(-0.02), "m0", require=require, margin=0.01)
+        assert unclear.sentence().endswith(
+            reason.replace("is significantly worse; required: ", "is not ")
+        )
 
 
 @pytest.mark.filterwarnings("ignore::confir.errors.DegenerateSampleWarning")
@@ -109,13 +119,88 @@ def test_equal_differences_decide_without_an_interval(difference, require, close
         assert f"(the same {what} on all 8 topics)" in gate.sentence()
 
 
-def test_a_gate_without_an_interval_cannot_decide():
-    values = np.random.default_rng(0).random((6, 3))
-    values[1:, 1] = np.nan
-    with pytest.warns(UserWarning, match="do not both have"):
-        comparison = compare_runs(table(values), baseline="run0")
-    with pytest.raises(InvalidValueError, match="run 'run1' has no interval by m0"):
-        judge_gate(comparison, "m0")
+def lacking(number, *, topics=30, runs=2, loss=0.02, measure="AP"):
+    """A baseline and candidates that lose a little; the first lacks the scores of its worst topics."""
+    rng = np.random.default_rng(3)
+    base = rng.uniform(0.2, 0.8, topics)
+    values = np.stack(
+        [base, *(base - loss + rng.normal(0, 0.1, topics) for _ in range(runs - 1))], 1
+    )
+    values[np.argsort(values[:, 1] - base)[:number], 1] = np.nan
+    values = np.clip(values, 0.0, 1.0)
+    names = ("base", *(f"new{place}" for place in range(1, runs)))
+    topics = tuple(f"t{place:03d}" for place in range(topics))
+    return Scores(topics, names, (measure,), values[:, :, None])
+
+
+def compared(scores, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return compare_runs(scores, baseline="base", **options)
+
+
+def test_a_candidate_with_few_of_the_topics_cannot_open_the_gate():
+    for runs, require in itertools.product((2, 3), ("not-worse", "non-inferior", "superior")):
+        comparison = compared(lacking(28, runs=runs))
+        with pytest.raises(
+            InvalidValueError,
+            match=r"base or new1 lacks AP on 28 of 30 topics \(93%\), more than 10%: the gate cannot dec",
+        ):
+            judge_gate(comparison, "AP", require=require)
+    assert not judge_gate(compared(lacking(28)), "AP", missing="drop").closed
+    with pytest.raises(InvalidValueError, match="run 'new1' has no interval by AP"):
+        judge_gate(compared(lacking(29, runs=3)), "AP", missing="drop")
+
+
+@pytest.mark.parametrize("loss", [-0.06, 0.02])
+@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize("runs", [2, 4])
+def test_a_gate_decides_only_as_with_missing_scores_at_their_worst_against_a_filled_table(
+    loss, number, runs
+):
+    scores = lacking(number, topics=60, runs=runs, loss=loss)
+    filled = np.where(np.isnan(scores.values), 0.0, scores.values)
+    worst = judge_gate(compared(replace(scores, values=filled)), "AP")
+    dropped = judge_gate(compared(scores), "AP", missing="drop")
+    assert dropped.cautions == (
+        f"base or new1 lacks AP on {number} of 60 topics ({[0, 2, 0, 5][number]}%), left out",
+    )
+    if worst.closed and not dropped.closed:
+        with pytest.raises(
+            InvalidValueError, match=r"new1 passes by AP .*, and fails with missing sc"
+        ):
+            judge_gate(compared(scores), "AP")
+    else:
+        assert judge_gate(compared(scores), "AP").closed == dropped.closed
+
+
+def test_the_baselines_missing_scores_are_the_highest_at_worst():
+    scores = lacking(2, topics=60, loss=0.0)
+    turned = replace(scores, values=np.nan_to_num(scores.values[:, ::-1], nan=np.nan))
+    found = compare_at_worst(compared(turned), "AP", None)
+    lost = np.isnan(turned.values[:, 0, 0])
+    assert lost.sum() == 2
+    assert (found.scores.values[lost, 0] == 1.0).all()
+    assert not np.isnan(found.scores.values).any()
+
+
+def test_the_range_of_an_unknown_measure_is_never_taken_from_its_scores():
+    comparison = compared(lacking(1, loss=0.0, measure="faithfulness"))
+    rule = {"require": "non-inferior", "margin": 0.2}
+    with pytest.raises(
+        InvalidValueError,
+        match="the range of faithfulness, which lacks scores, is not known; expected",
+    ):
+        judge_gate(comparison, "faithfulness", **rule)
+    assert not judge_gate(
+        comparison, "faithfulness", **rule, bounds={"faithfulness": (0, 1)}
+    ).closed
+    with pytest.raises(InvalidValueError, match=r"new1 passes .* and fails"):
+        judge_gate(comparison, "faithfulness", **rule, bounds={"": (-50, 2)})
+    with pytest.raises(InvalidValueError, match=r"faithfulness of run 'base' .* in \[0.5, 1\]"):
+        judge_gate(comparison, "faithfulness", **rule, bounds={"": (0.5, 1)})
+    with pytest.raises(InvalidValueError, match=r"AP lies in \[0, 1\]; --bounds is for"):
+        judge_gate(compared(lacking(1)), "AP", bounds={"AP": (0, 2)})
 
 
 @pytest.mark.filterwarnings("ignore::confir.errors.DegenerateSampleWarning")

@@ -115,9 +115,19 @@ class Inputs(InputOptions):
             "qrels": self.qrels,
             "runs": [source for _, source in found],
             "measures": list(measures or self.measure or []) or None,
-            **{name: getattr(self, name) for name in reading_options()},
+            **self.reading_rules(),
             **judged,
         }
+
+    def reading_rules(self) -> dict[str, Any]:
+        """Return how QRELS RUN... become scores, as keywords; missing ones at their worst are filled later."""
+        given = {name: getattr(self, name) for name in reading_options()}
+        return given | {"missing": {None: "zero", "worst": "drop"}.get(self.missing, self.missing)}
+
+    def refuse_worst(self, other: str) -> None:
+        """Raise where missing scores are to have their worst value, and something else does not allow it."""
+        if self.missing == "worst":
+            raise InvalidValueError(f"--missing worst cannot be combined with {other}")
 
     def check_human(self) -> bool:
         """Return whether human judgements are given; raise where their sample is not described."""
@@ -188,6 +198,7 @@ class Inputs(InputOptions):
             )
             return found
         every_score = self.columns is not None or self.human is not None or self.repeats is not None
+        every_score |= self.missing not in (None, "drop")
         if len(files) == 1 and not every_score:
             from confir.measures.score_sources import read_if_file
 
@@ -214,6 +225,7 @@ class Inputs(InputOptions):
 
         given = self._given(measures, baseline, example, ", or --scores FILE")
         parted = find_run_datasets(given["runs"])
+        may_summarise &= self.missing != "worst"
         found = self._summarised(given, quiet=quiet) if parted and may_summarise else None
         if found is None:
             total = None if parted else len(given["runs"])  # into how many parts, is not known yet
@@ -301,7 +313,7 @@ class Inputs(InputOptions):
             raise InvalidValueError("--scores stands in for QRELS RUN...; give one or the other")
         refuse_options(
             self.context,
-            [name for name in reading_options() if name not in DESIGN],
+            [name for name in reading_options() if name not in (*DESIGN, "missing")],
             "is for QRELS RUN...; a score table is read as it is",
         )
 
@@ -320,8 +332,16 @@ class Inputs(InputOptions):
         if self.select:
             chosen: list[str] = fitting_names(self.select, table.runs)
             table = table.select(run=[run for run in table.runs if run in {*chosen, baseline}])
+        if self.missing in ("zero", "error"):
+            from confir.measures.missing_scores import treat_missing
+
+            held: Any = table.listed()
+            held = treat_missing(held, str(self.missing))
+            table = held
         table = self._top_runs(table, baseline)
-        table = self.state_bound(table.warning_of_missing_topics())
+        if self.missing != "worst":  # which says so itself
+            table = table.warning_of_missing_topics()
+        table = self.state_bound(table)
         try:
             return table.clipped(bounded_measures)
         except FormatError:

@@ -6,19 +6,18 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from confir.arguments import as_path, as_reals, invalid
-from confir.data.formats.entries import is_from_ranx
+from confir.arguments import as_path, as_reals, invalid, is_from
 from confir.data.formats.labelled_arrays import is_labelled_array, labelled_columns
 from confir.data.formats.mteb import is_mteb_object, mteb_object_rows
 from confir.data.score_files import SCORES, read_scores, scores_from_table
 from confir.data.scores import Scores
+from confir.data.tables.column_names import CORE_NAMES
 from confir.data.tables.measure_names import (
     confir_name,
     find_measures,
     is_text_measure,
     topics_come_first,
 )
-from confir.data.tables.score_columns import COLUMN_NAMES
 from confir.data.tables.table_reader import column_table, has_columns
 from confir.errors import FormatError, InvalidValueError, type_name
 
@@ -84,7 +83,7 @@ def _is_table(source: Any) -> bool:
 
 def _is_evaluated(source: Any) -> bool:
     """Whether an object is a run of ranx, which keeps its scores."""
-    return is_from_ranx(source) and hasattr(source, "run") and hasattr(source, "scores")
+    return is_from("ranx", source) and hasattr(source, "run") and hasattr(source, "scores")
 
 
 def _is_metric(entry: Any) -> bool:
@@ -97,17 +96,21 @@ def _is_listed_result(entry: Any) -> bool:
 
 
 def _from_mapping(mapping: Mapping[Any, Any], name: str) -> Scores:
-    columns = set(mapping) == set(COLUMN_NAMES)
+    columns = set(mapping) == set(CORE_NAMES)
     if columns and not any(isinstance(x, Mapping) for x in mapping.values()):
         return scores_from_table(column_table(mapping, name, SCORES))
     if _is_by_topic(mapping):
         mapping = {_UNNAMED_RUN: mapping}
-    return _from_rows(_rows(mapping, name), name)
+    rows = list(_rows(mapping, name))
+    scored = {run for run, *_ in rows}
+    # a run without scores is still a run
+    rows += [(run, *rows[0][1:3], None) for run in mapping if rows and run not in scored]
+    return _from_rows(iter(rows), name)
 
 
 def _from_rows(rows: Iterator[Row], name: str) -> Scores:
     """Return the scores in rows of run, measure, topic and score."""
-    columns = dict(zip(COLUMN_NAMES, zip(*rows, strict=True), strict=False))
+    columns = dict(zip(CORE_NAMES, zip(*rows, strict=True), strict=False))
     if not columns:
         raise FormatError("no scores; expected one per run and topic", path=name)
     return scores_from_table(column_table(columns, name, SCORES))

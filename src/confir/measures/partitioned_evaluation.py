@@ -44,7 +44,8 @@ from confir.measures.evaluation import (
     report_topics,
     warn_of_nothing_relevant,
 )
-from confir.measures.measure import AnyMeasure, ForeignMeasure
+from confir.measures.foreign_measures import ForeignMeasure
+from confir.measures.measure import AnyMeasure
 from confir.measures.score_sources import summarise_scores, warn_of_summary
 from confir.measures.score_summary import ScoreSummary, summary_of
 from confir.parallel import Progress, in_order, iterate_blocks

@@ -48,6 +48,7 @@ from confir.pairs.families import (
     find_correction,
     form_families,
 )
+from confir.pairs.missing_pairs import warn_of_unequal_failure
 from confir.pairs.paired_tests import (
     DEFAULT_TEST,
     TESTS,
@@ -142,6 +143,7 @@ def compare_runs(
     seed = own_seed(generator)
     means, own = mean_differences(pairs, asked.method, asked.level, replicates, generator)
     _check_means(pairs, means, asked, replicates)
+    warn_of_unequal_failure(scores)
     outcomes, adjustment = _test_pairs(scores, pairs, means, asked, replicates, seed)
     return _decide(scores, asked, pairs, means, own, outcomes, adjustment, replicates)
 
@@ -201,7 +203,8 @@ def _check_sample(
             continue
         refuse(f"the {one.title}", one.needs, sample, fitting, "tests")
     if asked.baseline is None:
-        check_differences(len(scores.runs), len(scores.measures), len(asked.tests))
+        size = len(scores.runs), len(scores.measures), len(asked.tests)
+        check_differences(*size, may_name_baseline=True)
     if replicates is None:
         replicates = scores.default_replicates if "replicates" in asked.method.needs else REPLICATES
     replicates = sample.scheme.replicates or replicates

@@ -11,7 +11,7 @@ import numpy as np
 
 from confir.arguments import as_choice
 from confir.arrays import Booleans, Floats, Integers
-from confir.errors import InvalidValueError, UnsupportedMethodError
+from confir.errors import InvalidValueError, UnsupportedMethodError, counted
 from confir.intervals.interval import Limits
 from confir.intervals.method import Method
 from confir.intervals.method_list import (
@@ -181,14 +181,17 @@ def pair_runs(sample: Sample, baseline: str | None) -> Pairs:
     return pairs
 
 
-def check_differences(runs: int, measures: int, tests: int) -> None:
+def check_differences(
+    runs: int, measures: int = 1, tests: int = 1, *, may_name_baseline: bool = False
+) -> None:
     """Raise where all pairs of runs, by all measures and tests, are too many to compare."""
     pairs = runs * (runs - 1) // 2
     if pairs * measures * tests > MOST_DIFFERENCES:
+        by = counted(measures, "measure") + (f" and {counted(tests, 'test')}" if tests > 1 else "")
+        advice = "name a baseline to compare the others with, or " if may_name_baseline else ""
         raise InvalidValueError(
-            f"{runs:,} runs make {pairs:,} pairs, by {measures} measure{'s'[: measures != 1]} and "
-            f"{tests} test{'s'[: tests != 1]} more than {MOST_DIFFERENCES:,} differences: name a "
-            "baseline to compare the others with, or choose fewer runs or measures"
+            f"{runs:,} runs make {pairs:,} pairs, by {by} more than {MOST_DIFFERENCES:,} differences: "
+            f"{advice}choose fewer runs or measures"
         )
 
 

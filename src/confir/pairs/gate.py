@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Literal, NamedTuple, cast, get_args
 
@@ -11,7 +11,9 @@ import numpy as np
 
 from confir.arguments import as_choice, invalid
 from confir.arrays import TIE, Integers
-from confir.errors import InvalidValueError
+from confir.errors import InvalidValueError, enumerate_names
+from confir.measures.missing_scores import Ranges
+from confir.number_text import share_words
 from confir.pairs.comparison import Comparison, Place
 from confir.pairs.decisions import (
     EQUIVALENT,
@@ -20,23 +22,38 @@ from confir.pairs.decisions import (
     Decision,
     significant_directions,
 )
+from confir.pairs.missing_pairs import compare_at_worst, pairs_lacking
 from confir.pairs.paired_tests import same_sign_p
 from confir.pairs.verdict_words import difference_phrase, reason
 
 Requirement = Literal["not-worse", "non-inferior", "superior"]
+# A gate decides by default if either run lacks at most this share of the topics.
+MOST_MISSING = 0.10
+
 REQUIREMENTS: tuple[Requirement, ...] = get_args(Requirement)
 
 
 class GateRule(NamedTuple):
-    """What a candidate must fulfil, and the loss that does not matter; see `Gate`."""
+    """What a candidate must fulfil, the loss that does not matter, and how missing scores count.
+
+    See `Gate` and `judge_gate`.
+    """
 
     require: Requirement = "not-worse"
     margin: float = 0.0
+    missing: str | None = None
+    bounds: Ranges | None = None
 
     @classmethod
-    def of(cls, require: str | None, margin: float | None) -> GateRule:
+    def of(
+        cls,
+        require: str | None,
+        margin: float | None,
+        missing: str | None = None,
+        bounds: Ranges | None = None,
+    ) -> GateRule:
         """Return the rule of options, which may be left out."""
-        return cls(cast("Requirement", require or "not-worse"), margin or 0.0)
+        return cls(cast("Requirement", require or "not-worse"), margin or 0.0, missing, bounds)
 
 
 class Candidate(NamedTuple):
@@ -64,6 +81,8 @@ class Gate:
         All runs but the baseline.
     about
         What is to be known about the decision where it is one of several looks; else empty.
+    cautions
+        What is to be known before the decision, such as what else has changed since the last look.
     """
 
     measure: str
@@ -73,6 +92,7 @@ class Gate:
     level: float
     candidates: tuple[Candidate, ...]
     about: str = ""
+    cautions: tuple[str, ...] = ()
 
     @property
     def closed(self) -> bool:
@@ -99,9 +119,11 @@ class Gate:
         decision = candidate.decision
         margin = 0.0 if self.require == "superior" else self.margin
         bound = f"-{margin:g}" if margin else "0"
-        side = "significantly below" if self.require == "not-worse" else "not significantly above"
         # the verdict's reason is about 0, and about a margin only where all topics agree
         why = reason(decision) if decision.constant or not margin else ""
+        side = "significantly below" if self.require == "not-worse" else "not significantly above"
+        if self.require != "not-worse" and decision.significant < 0:
+            side = "significantly worse; required: significantly above"
         because = f" ({why})" if why else ""
         return f"{difference_phrase(decision)}, is {side} {bound}{because}"
 
@@ -112,6 +134,8 @@ def judge_gate(
     *,
     margin: float = 0.0,
     require: Requirement = "not-worse",
+    missing: str | None = None,
+    bounds: Ranges | None = None,
 ) -> Gate:
     """Return whether the candidates pass, by the decisions on their differences.
 
@@ -130,6 +154,10 @@ def judge_gate(
         A loss up to this does not matter.
     require
         What a candidate must fulfil; see `Gate`.
+    missing, bounds
+        "drop" leaves out topics that either run lacks. By default it raises if these are more than 10%, or
+        if a candidate passes that fails with missing scores at their worst: within the range of the measure,
+        of a measure that confir does not know within ``{measure: (low, high)}``.
 
     Examples
     --------
@@ -138,7 +166,10 @@ def judge_gate(
     'gate open: by score, no candidate is significantly worse than a'
     """
     baseline, margin = check_gate(comparison, measure, margin, require)
+    if missing is not None:
+        as_choice("missing", missing, ("drop", "zero", "error", "worst"))
     m = comparison.measures.index(measure)
+    cautions = check_coverage(comparison, measure, missing)
     decisions = [_decision(comparison, pair, m) for pair in range(len(comparison.first))]
     sides = [decision.significant for decision in decisions]
     if margin:
@@ -147,7 +178,57 @@ def judge_gate(
         Candidate(decision.run, decision, passes(decision, side, margin, require))
         for decision, side in zip(decisions, sides, strict=True)
     )
-    return Gate(measure, baseline, require, margin, comparison.level, candidates)
+    gate = Gate(measure, baseline, require, margin, comparison.level, candidates, cautions=cautions)
+    if not cautions or missing is not None or not any(one.passes for one in candidates):
+        return gate
+    worst = judge_gate(
+        compare_at_worst(comparison, measure, bounds), measure, margin=margin, require=require
+    )
+    _check_worst(gate, worst)
+    if gate.closed:
+        return gate
+    said = f"{cautions[0]}; with missing scores at their worst the gate decides alike"
+    return replace(gate, cautions=(said,))
+
+
+def check_coverage(comparison: Comparison, measure: str, missing: str | None) -> tuple[str, ...]:
+    """Return which topics a gate leaves out, in a sentence; raise where they are too many. As `judge_gate`."""
+    if missing == "worst":
+        return (
+            "missing scores count at their worst, so that the gate may close more often than 1 - level",
+        )
+    first, second = comparison.first, comparison.second
+    lacking = pairs_lacking(comparison.scores, first, second, comparison.measures.index(measure))
+    if not lacking.any():
+        return ()
+    topics = len(comparison.scores.topics)
+    named = [
+        f"{comparison.baseline} or {comparison.runs[run]} lacks {measure} on {number:,} of {topics:,} topics "
+        f"({share_words(number / topics)})"
+        for run, number in zip(second.tolist(), lacking.tolist(), strict=True)
+        if number
+    ]
+    said = enumerate_names(named, 3)
+    if missing is None and (lacking > MOST_MISSING * topics).any():
+        raise InvalidValueError(
+            f"{said}, more than {share_words(MOST_MISSING)}: the gate cannot decide; expected all scores, "
+            "or --missing worst, zero or drop (missing=), which says how missing ones count"
+        )
+    return (f"{said}, left out",)
+
+
+def _check_worst(gate: Gate, worst: Gate) -> None:
+    """Raise where a candidate passes that fails with missing scores at their worst."""
+    failing = {one.run: one for one in worst.candidates if not one.passes}
+    for candidate in gate.candidates:
+        if candidate.passes and candidate.run in failing:
+            other = failing[candidate.run].decision
+            raise InvalidValueError(
+                f"{candidate.run} passes by {gate.measure} ({difference_phrase(candidate.decision)}), and fails "
+                f"with missing scores at their worst ({difference_phrase(other)}): the gate cannot decide; "
+                "expected all scores, or --missing worst, zero or drop (missing=), which says how missing "
+                "ones count"
+            )
 
 
 def sides_of_bound(comparison: Comparison, bound: float) -> Integers:

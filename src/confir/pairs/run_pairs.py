@@ -25,7 +25,7 @@ from confir.errors import InvalidValueError, TopicWarning, warn_caller
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.pairs.decisions import warn_of_few_clusters
-from confir.pairs.differences import MOST_NUMBERS, sign_flips
+from confir.pairs.differences import MOST_NUMBERS, check_differences, sign_flips
 from confir.pairs.families import check_collections
 from confir.pairs.sign_flips import flip_limits
 from confir.pairs.simultaneous import (
@@ -92,6 +92,8 @@ class RunPairs:
         The largest t* of each run against the others, and of all pairs, over replicates.
     share_first
         Share of replicates in which each run has the highest mean; ties are shared out.
+    sample
+        The runs that have scores, a column each.
     """
 
     scored: Booleans
@@ -113,6 +115,7 @@ class RunPairs:
     by_flips: bool
     maxima: Maxima
     share_first: Floats
+    sample: Sample
 
     @cached_property
     def above_in_order(self) -> Floats:
@@ -133,7 +136,7 @@ class RunPairs:
         ordered = np.sort(self.maxima.largest) if size > 1 else np.empty(0)
         return ComparisonFamily(size, ordered, borrowed=self.borrowed, by_flips=self.by_flips)
 
-    def family_of(self, run: int | None = None) -> ComparisonFamily:
+    def against_others(self, run: int | None = None) -> ComparisonFamily:
         """Return the family of one run's pairs, one-sided; without a run, that of any, for sign flips."""
         several = run is not None and self.runs > 2
         return ComparisonFamily(
@@ -186,6 +189,7 @@ def compare_all_runs(
     generator = as_generator(rng)
     seed = own_seed(generator)
     sample = as_sample(scores)
+    check_differences(*sample.shape)
     if sample.topics < 2:
         raise InvalidValueError(f"there is one topic; {what} over topics need at least 2")
     if sample.scheme.replicates:
@@ -280,6 +284,7 @@ def _observed_pairs(found: MeasureSample) -> RunPairs:
         by_flips=sample.scheme.flips,
         maxima=Maxima(nothing, nothing, nothing.reshape(-1)),
         share_first=np.ones(runs),
+        sample=sample,
     )
 
 
@@ -346,7 +351,7 @@ def best_p_values(pairs: RunPairs, errors: float = 0.0) -> Floats:
         return np.ones(pairs.runs)
     found = pairs.evidence
     if pairs.by_flips:
-        return np.asarray(pairs.family_of().adjusted(found, errors).min(axis=1))
+        return np.asarray(pairs.against_others().adjusted(found, errors).min(axis=1))
     others = slice(None)
     rows: list[Any] = [others] * pairs.runs
     if np.isnan(pairs.flips).all():  # p falls with t and with T: the largest of each decide
@@ -355,7 +360,7 @@ def best_p_values(pairs: RunPairs, errors: float = 0.0) -> Floats:
             np.stack([one.argmax(axis=1) for one in (pairs.t, found.self_normalised, constant)], 1)
         )
     p = [
-        pairs.family_of(run).adjusted(
+        pairs.against_others(run).adjusted(
             found._replace(
                 difference=found.difference[run, of],
                 se=found.se[run, of],
@@ -447,7 +452,10 @@ def marginal_rank_p(pairs: RunPairs) -> Floats:
     if runs == 1:
         return np.ones((1, 1))
     if pairs.by_flips:
-        of_any, turned = pairs.family_of(), pairs.evidence._replace(difference=-pairs.difference)
+        of_any, turned = (
+            pairs.against_others(),
+            pairs.evidence._replace(difference=-pairs.difference),
+        )
         better, worse = (np.sort(of_any.adjusted(one), axis=1) for one in (pairs.evidence, turned))
         return np.minimum(better, worse[:, ::-1])
     needed = np.arange(1, runs + 1)

@@ -259,6 +259,8 @@ STUDIES = (
         verbs=("bound_differences", "bound_unjudged", "estimate_unjudged"),
         results={
             "unjudged_bounds.UnjudgedBounds": Shown(),
+            "missing_bounds.MissingBounds": Shown(),
+            "missing_bounds.MissingDifferences": Shown(records="missing-difference"),
             "unjudged_differences.UnjudgedDifferences": Shown(records="unjudged-difference"),
             "unjudged_estimates.UnjudgedEstimate": Shown(),
         },

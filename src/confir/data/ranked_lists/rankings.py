@@ -337,7 +337,7 @@ class JudgedPositions:
         """Return what `rank` does, and how many lists have a document with the topic's id."""
         documents: Sequence[str] = run.documents
         if tie_precision == "single":
-            documents = _rank_in_single_precision(run)
+            documents = rank_in_single_precision(run)
         depth = np.zeros(len(self.qrels.topics), np.int64)
         none = np.zeros(0, np.int64)
         lists, found, before = [none], [none], [none]
@@ -360,7 +360,7 @@ class JudgedPositions:
         return self._empty.filled((run.name,), depth[None], *columns), identical
 
 
-def _rank_in_single_precision(run: Run) -> list[str]:
+def rank_in_single_precision(run: Run) -> list[str]:
     """Return the docids of a run, ties of scores that are equal in single precision broken."""
     documents = list(run.documents)
     lists = np.repeat(np.arange(len(run.topics)), np.diff(run.offsets))

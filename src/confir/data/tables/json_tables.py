@@ -6,17 +6,27 @@ run → measure → topic → score.
 
 from __future__ import annotations
 
+import io
 import json
 import re
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from itertools import islice
+from typing import Any, Literal
 
 from confir.data.files import format_ending
 from confir.data.tables.input_table import InputTable
 from confir.data.tables.table_kind import TableKind
 from confir.errors import FormatError
 
+# The beginning of a list that has entries; what stands after one: another, or the end.
+_LIST_START = re.compile(r"\s*+\[(?P<more>\s*+(?!\]))")
+_AFTER_ENTRY = re.compile(r"\s*+(?:(?P<more>,\s*+)|\]\s*+\Z)")
+# An empty object takes 3 bytes of text, and 72 in memory.
+_MOST_CONTAINERS = 4_000_000
+# Records are held as objects so many at a time, before they become columns.
+_RECORDS_AT_ONCE = 1 << 14
 _KEYS_AND_BRACES = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")(?P<colon>\s*:)?|[{}]')
 
 
@@ -31,17 +41,15 @@ def json_table(content: bytes, start: bytes, source: str, kind: TableKind) -> In
     """Return the table in text; ``start`` is the text without blank lines before it."""
     before = content.count(b"\n", 0, len(content) - len(start))
     if _is_json_lines(start, source):
-        texts = {
-            number: line
-            for number, line in enumerate(start.decode().split("\n"), start=before + 1)
-            if line.strip() and not line.lstrip().startswith("#")
-        }
-        return _record_table(_load_lines(texts, source, kind), source, list(texts), kind)
-    document = parse_json(start.decode(), source, expected=kind.expected, before=before)
+        return _record_table(_read_lines(start, before, source, kind), source, "line", kind)
+    text = start.decode()
+    if text.lstrip().startswith("["):
+        records = enumerate(list_entries(text, source, kind.expected, before), start=1)
+        return _record_table(records, source, "row", kind)
+    document = parse_json(text, source, expected=kind.expected, before=before)
     if isinstance(document, dict) and any(isinstance(cell, dict) for cell in document.values()):
         return _nested_table(document, source, kind)
-    records = document if isinstance(document, list) else [document]
-    return _record_table(records, source, None, kind)
+    return _record_table(iter([(1, document)]), source, "row", kind)
 
 
 def _is_json_lines(start: bytes, source: str) -> bool:
@@ -55,6 +63,18 @@ def _is_json_lines(start: bytes, source: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return not any(isinstance(cell, dict) for cell in first.values())
+
+
+def _read_lines(
+    start: bytes, before: int, source: str, kind: TableKind
+) -> Iterator[tuple[int, Any]]:
+    """Yield the records of JSON Lines with the numbers of their lines; ``before`` lines come before."""
+    lines = enumerate(io.TextIOWrapper(io.BytesIO(start), "utf-8", newline="\n"), start=before + 1)
+    texts = (
+        (number, line.rstrip()) for number, line in lines if line.lstrip()[:1] not in ("", "#")
+    )
+    while piece := dict(islice(texts, _RECORDS_AT_ONCE)):
+        yield from zip(piece, _load_lines(piece, source, kind), strict=True)
 
 
 def _load_lines(texts: dict[int, str], source: str, kind: TableKind) -> list[Any]:
@@ -73,29 +93,39 @@ def _load_lines(texts: dict[int, str], source: str, kind: TableKind) -> list[Any
 
 
 def _record_table(
-    records: Sequence[Any], source: str, lines: Sequence[int] | None, kind: TableKind
+    records: Iterator[tuple[int, Any]], source: str, unit: Literal["line", "row"], kind: TableKind
 ) -> InputTable:
-    """Return the table of records, which all have the same keys."""
-    if not records:
+    """Return the table of numbered records, which all have the same keys; they are read in pieces."""
+    lines = array("q")
+    table = InputTable(source, [], [], lines, unit, kind=kind)
+    while piece := list(islice(records, _RECORDS_AT_ONCE)):
+        lines.extend(line for line, _ in piece)
+        for row, (_, record) in enumerate(piece, start=len(lines) - len(piece)):
+            if not isinstance(record, dict) or not record:
+                raise table.error(f"not a record; {kind.expected}", row)
+            if not row:
+                columns: list[list[Any]] = [[] for _ in record]
+                line = lines[0] if unit == "line" else None
+                table = replace(table, header=list(record), columns=columns, header_line=line)
+            if len(record) != len(table.header) or any(key not in record for key in table.header):
+                raise table.error(
+                    f"a record of {', '.join(record)}; expected {', '.join(table.header)} as in the first",
+                    row,
+                )
+        for name, column in zip(table.header, table.columns, strict=True):
+            column.extend(record[name] for _, record in piece)
+    if not lines:
         raise FormatError(f"no records; {kind.expected}", path=source)
-    blank = InputTable(source, [], [], range(1, len(records) + 1), "row", kind=kind)
-    if lines is not None:
-        blank = replace(blank, lines=lines, unit="line", header_line=lines[0])
-    for row, record in enumerate(records):
-        if not isinstance(record, dict) or not record:
-            raise blank.error(f"not a record; {kind.expected}", row)
-        if record.keys() != records[0].keys():
-            raise blank.error(
-                f"a record of {', '.join(record)}; expected {', '.join(records[0])} as in the first",
-                row,
-            )
-    columns = [[record[name] for record in records] for name in records[0]]
-    return replace(blank, header=list(records[0]), columns=columns)
+    return table
 
 
 def _nested_table(document: dict[str, Any], source: str, kind: TableKind) -> InputTable:
-    """Return the table of nested objects, such as run → measure → topic → score."""
+    """Return the table of nested objects, such as run → measure → topic → score.
+
+    An empty object has an empty cell, so that a run without scores is still a run.
+    """
     rows: list[tuple[Any, ...]] = [((), document)]
+    empty: list[tuple[Any, ...]] = []
     for _ in kind.levels[:-1]:
         deeper = []
         for path, found in rows:
@@ -103,9 +133,11 @@ def _nested_table(document: dict[str, Any], source: str, kind: TableKind) -> Inp
                 problem = f"no object at {' → '.join(path)}; expected {' → '.join(kind.levels)}"
                 raise FormatError(problem, path=source)
             deeper += [((*path, key), cell) for key, cell in found.items()]
+            empty += [] if found else [path]
         rows = deeper
     if not kind.levels or not rows:
         raise FormatError(f"no records; {kind.expected}", path=source)
+    rows += [((*path, *rows[0][0][len(path) :]), None) for path in empty]
     levels = kind.levels
     if kind.order_levels is not None:
         levels = kind.order_levels(list(document.values()), source)
@@ -132,6 +164,12 @@ def parse_json(
     parse_constant
         What makes a value of NaN, Infinity and -Infinity; by default they are floats.
     """
+    if text.count("{") + text.count("[") > _MOST_CONTAINERS:
+        raise FormatError(
+            f"more than {_MOST_CONTAINERS:,} objects and lists in one JSON value; expected fewer, or "
+            "JSON Lines (.jsonl), which are read line by line",
+            path=source,
+        )
     try:
         return json.loads(text, object_pairs_hook=_distinct, parse_constant=parse_constant)
     except FormatError:
@@ -142,11 +180,30 @@ def parse_json(
     except json.JSONDecodeError as error:
         problem, line = f"not JSON ({error.msg}); {expected}", error.lineno
     except (ValueError, RecursionError) as error:
-        cause = "nested too deeply" if isinstance(error, RecursionError) else error
+        deep = isinstance(error, RecursionError)
+        cause = "nested too deeply" if deep else "a whole number of thousands of digits"
         problem, line = f"not readable as JSON ({cause}); {expected}", 1
         if "\n" in text:
             raise FormatError(problem, path=source) from None
     raise FormatError(problem, path=source, line=before + line)
+
+
+def list_entries(text: str, source: str, expected: str, before: int = 0) -> Iterator[Any]:
+    """Yield the entries of a JSON list one by one, of which only one need be held; see `parse_json`."""
+    scan = json.JSONDecoder(object_pairs_hook=_distinct).raw_decode
+    found = _LIST_START.match(text)
+    number = 0
+    try:
+        while found and found["more"] is not None:
+            entry, end = scan(text, found.end())
+            found = _AFTER_ENTRY.match(text, end)
+            if found:
+                yield entry
+                number += 1
+    except (ValueError, RecursionError, _RepeatedKeyError):
+        found = None
+    if not found:  # a fault, or an empty list: the whole is parsed, which says what is wrong
+        yield from parse_json(text, source, expected, before)[number:]
 
 
 class _RepeatedKeyError(Exception):

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from confir.arguments import is_from
 from confir.data.files import PathLike, format_ending, read_bytes, text_bytes
 from confir.data.tables.input_table import InputTable
 from confir.data.tables.json_tables import is_json_text, json_table
@@ -104,7 +105,7 @@ def column_table(columns: Mapping[str, Any], source: str, kind: TableKind) -> In
 def _try_start(text: bytes, source: str, kind: TableKind, use: Callable[[InputTable], Any]) -> None:
     """Raise where the first rows of a table hold a fault that the other rows cannot mend.
 
-    Such are the errors that name a line; others, as of scores that are all missing, are of the whole.
+    Such are the errors that name a row; others, as of columns whose scores are all missing, are of the whole.
     """
     end = text.find(b"\n", _START_SIZE) + 1
     with collect_warnings():
@@ -115,7 +116,7 @@ def _try_start(text: bytes, source: str, kind: TableKind, use: Callable[[InputTa
         try:
             use(start)
         except FormatError as error:
-            if error.line is not None:
+            if error.line not in (None, start.header_line):
                 raise
         except ConfirError:  # which the whole table will raise
             return
@@ -149,7 +150,7 @@ def _text_table(content: bytes, source: str, kind: TableKind) -> InputTable:
         line = content.count(b"\n", 0, len(content) - len(start)) + 1
         raise FormatError(f"no columns; {kind.expected}", path=source, line=line)
     else:
-        table = separated_table(content.decode(), separator, source, kind)
+        table = separated_table(content, separator, source, kind)
     warn_of_cut_number(content, source)
     return table
 
@@ -188,7 +189,10 @@ def frame_table(source: Any, name: str, kind: TableKind) -> InputTable | None:
     if not len(frame):
         raise FormatError(f"a table without rows; {kind.expected}", path=name)
     names: list[Any] = frame.columns
-    header = [str(name) if type(name) is int else name for name in names]
+    # measures of ir_measures name columns and are cells, too
+    header = [
+        str(name) if type(name) is int or is_from("ir_measures", name) else name for name in names
+    ]
     for column in header:
         if not isinstance(column, str):
             raise FormatError(f"a column is named {column!r}; expected text", path=name)

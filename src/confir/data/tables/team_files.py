@@ -44,9 +44,10 @@ def _read_lines(
     headed = all(not set(names).isdisjoint(known) for known in _NAMES.values())
     header = names if headed else list(_NAMES)
     if separator is not None:
-        text = content.decode()
-        return None if headed else separated_table(text, separator, source, _TEAMS, header)
-    split = [(number, line.split()) for number, line in enumerate(io.BytesIO(content), start=1)]
+        return None if headed else separated_table(content, separator, source, _TEAMS, header)
+    split = [
+        (number, line.split(None, 99)) for number, line in enumerate(io.BytesIO(content), start=1)
+    ]
     lines = [held for held in split if held[1] and held[1][0][:1] != b"#"][headed:]
     for number, fields in lines:
         if len(fields) != len(header):
