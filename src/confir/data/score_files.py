@@ -17,7 +17,7 @@ import numpy as np
 
 from confir.arguments import as_flag, as_list, as_path, as_text, invalid
 from confir.arrays import Booleans
-from confir.data.files import PathLike
+from confir.data.files import PathLike, split_name
 from confir.data.formats.mteb import is_result, read_main_scores
 from confir.data.formats.sources import recognise
 from confir.data.scores import RANGE_TOLERANCE, Scores
@@ -125,8 +125,8 @@ def read_scores(
     Parameters
     ----------
     paths
-        The files or frames; "-" is standard input, and a folder stands for its files. A score that
-        stands in two of them is an error.
+        The files or frames; "-" is standard input, a folder stands for its files, and NAME=PATH names
+        the run of a file. A score that stands in two of them is an error.
     run
         Name of the run, for files that hold one run; by default what the file says, else the
         file's name without endings, of a frame "frame".
@@ -160,21 +160,27 @@ def read_scores(
         raise invalid("paths", paths, "a path, a data frame, or a list of these")
     single = isinstance(paths, str | os.PathLike) or has_columns(paths)
     listed = [paths] if single else as_list("paths", paths, least=0)
-    sources = [one if has_columns(one) else as_path("paths", one) for one in listed]
-    given = [one for source in sources for one in files_of(source)]
+    sources = [
+        (run, one) if has_columns(one) else split_name(as_path("paths", one)) for one in listed
+    ]
+    named = [(name or run, one) for name, source in sources for one in files_of(source)]
+    given = [one for _, one in named]
 
-    def use(table: InputTable) -> Scores:
-        if roles is not None and roles.order:
-            check_nameless(table, roles)
-        return scores_from_table(table, run, measure, roles)
+    def read(source: PathLike | Any, name: str | None) -> Scores:
+        def use(table: InputTable) -> Scores:
+            if roles is not None and roles.order:
+                check_nameless(table, roles)
+            return scores_from_table(table, name, measure, roles)
 
-    if len(given) == 1:
-        return replace(_read_source(given[0], roles, use), bounded=bounded)
-    if given and roles is None and is_result(given[0]):
-        return replace(use(read_main_scores(given)), bounded=bounded)
+        return _read_source(source, roles, use)
+
     if not given:
         raise InvalidValueError("no score files were given; expected at least one of paths")
-    merged = _merge([_read_source(source, roles, use) for source in given], given, roles)
+    if len(given) > 1 and roles is None and is_result(given[0]):
+        results = scores_from_table(read_main_scores(given), run, measure)
+        return replace(results, bounded=bounded)
+    tables = [read(source, name) for name, source in named]
+    merged = tables[0] if len(tables) == 1 else _merge(tables, given, roles)
     return replace(merged, bounded=bounded)
 
 
@@ -211,7 +217,7 @@ def raise_outside(
         )
 
     roles = as_column_roles(columns)
-    for source in (file for path in paths for file in files_of(path)):
+    for source in (file for path in paths for file in files_of(split_name(path)[1])):
         error = _error_at(source, roles, is_outside, problem)
         if error is not None:
             raise error

@@ -9,6 +9,7 @@ from confir.arrays import is_best
 from confir.data.formats.benchmark_results import describe_main_scores
 from confir.errors import counted
 from confir.number_text import difference_text, number_text, p_text
+from confir.report.messages import isolated
 from confir.report.tables import AnswerPart, Cell, Table
 from confir.studies.best.table import BORDERLINE_SET, ruled_out_sentence, set_text
 from confir.studies.leaderboard.leaderboard import Leaderboard
@@ -101,7 +102,8 @@ def board_part(board: Leaderboard, table: Table) -> AnswerPart:
     why = ""
     if board.ruled_out:
         why = ruled_out_sentence(board.ruled_out, board.runs[board.order[0]])
-    sentences = board.sentence(), pairs_sentence(board), why
+    lead = "" if board.lead is None else board.lead.sentence(isolated)
+    sentences = board.sentence(), lead, pairs_sentence(board), why
     return AnswerPart("Leaderboard", tuple(filter(None, sentences)), table)
 
 
