@@ -118,9 +118,10 @@ def read_scores(
     """Return the scores in one table or in several: files, plain or compressed, or frames.
 
     Reads the output of ``trec_eval -q``, ``ir_measures -q`` and gdeval, results of AutoJudge and
-    nuggetizer, tables in CSV (separated by commas or semicolons), TSV, JSON, JSONL and Parquet, and
-    frames of pandas, polars and Arrow. Measures in trec_eval's output are given confir's names where
-    they are the same; all other names stay as they are.
+    nuggetizer, exports of promptfoo, DeepEval, Inspect and other evaluation tools, tables in CSV
+    (separated by commas or semicolons), TSV, JSON, JSONL and Parquet, and frames of pandas, polars and
+    Arrow. Measures in trec_eval's output are given confir's names where they are the same; all other
+    names stay as they are.
 
     Parameters
     ----------
