@@ -18,7 +18,7 @@ import numpy as np
 from confir.arguments import as_flag, as_list, as_path, as_text, invalid
 from confir.arrays import Booleans
 from confir.data.files import PathLike, split_name
-from confir.data.formats.mteb import is_result, read_main_scores
+from confir.data.formats.mteb import is_result, read_task_scores
 from confir.data.formats.sources import recognise
 from confir.data.scores import RANGE_TOLERANCE, Scores
 from confir.data.tables.column_names import CORE_NAMES
@@ -178,7 +178,7 @@ def read_scores(
     if not given:
         raise InvalidValueError("no score files were given; expected at least one of paths")
     if len(given) > 1 and roles is None and is_result(given[0]):
-        results = scores_from_table(read_main_scores(given), run, measure)
+        results = scores_from_table(read_task_scores(given), run, measure)
         return replace(results, bounded=bounded)
     tables = [read(source, name) for name, source in named]
     merged = tables[0] if len(tables) == 1 else _merge(tables, given, roles)
