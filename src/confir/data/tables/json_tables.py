@@ -132,10 +132,10 @@ def _nested_table(document: dict[str, Any], source: str, kind: TableKind) -> Inp
         deeper = []
         for path, found in rows:
             if not isinstance(found, dict):
-                place, levels = " → ".join(path), " → ".join(kind.levels)
-                problem = f"no object at {place}; expected {levels}"
+                place, wanted = " → ".join(path), " → ".join(kind.levels)
+                problem = f"no object at {place}; expected {wanted}"
                 if isinstance(found, int | float):
-                    problem = f"a number at {place}, which may be a mean; expected {levels}"
+                    problem = f"a number at {place}, which may be a mean; expected {wanted}"
                 raise FormatError(problem, path=source)
             deeper += [((*path, key), cell) for key, cell in found.items()]
             empty += [] if found else [path]
