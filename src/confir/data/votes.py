@@ -214,7 +214,8 @@ def read_votes(source: Any) -> Votes:
     Parameters
     ----------
     source
-        A path to CSV, TSV, JSON, JSON Lines or Parquet; a frame; a list of dicts; or a mapping
+        A path to CSV, TSV, JSON, JSON Lines or Parquet, to pairwise judgments of MT-Bench, annotations of
+        AlpacaEval or a test set of PandaLM; a frame; a list of dicts; or a mapping
         column → cells. Columns are left, right and winner, or model_a, model_b and winner as in
         Chatbot Arena and MTEB's arena; and topic and judge where known. A winner is left or right
         (model_a, model_b), the name of a system, or a tie ("both bad" too). In place of winner,
