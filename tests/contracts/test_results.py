@@ -136,6 +136,7 @@ def make_results():
             *np.full((3, 3), 0.2),
             *(np.array([0.4, np.nan, 0.5]), np.array([0.3, np.nan, 0.3])),
             *(np.ones(3, np.int64), ("d", "d", None), *(("e",) * 3,) * 3),
+            (None,) * 3,
         ),
         confir.evaluate(
             judges[1],

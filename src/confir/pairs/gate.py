@@ -334,10 +334,12 @@ def passes(
 
     Identical runs lose nothing, and equivalence within the margin shows that little is lost.
     """
-    verdict, above, side = np.asarray(verdict), np.greater(significant, 0), np.asarray(side)
+    above: Booleans = np.greater(significant, 0)
     if require == "superior":
         return above
+    found: Booleans = ~(np.less(side, 0) & np.equal(verdict, WORSE))
     if require == "not-worse":
-        return ~((side < 0) & (verdict == WORSE))
-    found: Booleans = (verdict == IDENTICAL) | above | (side > 0) | (verdict == EQUIVALENT) & within
+        return found
+    equivalent = np.equal(verdict, EQUIVALENT) & within
+    found = np.equal(verdict, IDENTICAL) | above | np.greater(side, 0) | equivalent
     return found

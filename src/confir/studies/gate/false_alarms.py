@@ -46,7 +46,7 @@ from confir.resampling.pair_draws import BorrowedVariance
 from confir.resampling.replicates import Rng
 
 # How data sets are made.
-SWAPPED, EQUAL, SPREAD, FAILING = KINDS = (
+SWAPPED, EQUAL, SPREAD, FAILING = DATA_SET_KINDS = (
     "swapped",
     "equal-means",
     "spread-loss",
@@ -240,7 +240,8 @@ def _present_groups(cluster: Integers, present: Booleans) -> Floats:
     codes = np.unique(cluster, return_inverse=True)[1]
     held = np.zeros((codes.max(initial=0) + 1, *present.shape[1:]), np.int64)
     np.add.at(held, codes, present)
-    return (held > 0).sum(axis=0).astype(np.float64)
+    groups: Floats = (held > 0).sum(axis=0).astype(np.float64)
+    return groups
 
 
 def find_false_alarms(
@@ -403,8 +404,8 @@ class _SimulatedGate:
         with collect_warnings():
             judge = self._evidence if self.fast else self._compared
             passing = passing_runs(judge(scores), self.rule.margin, self.rule.require)
-        failing: Booleans = ~passing.reshape(runs - 1, sets, measures)
-        return failing.any(axis=2).T
+        failing: Booleans = np.any(~passing.reshape(runs - 1, sets, measures), axis=2)
+        return failing.T
 
     def _compared(self, scores: Scores) -> Evidence:
         return Evidence.of(compare_runs(scores, baseline=self.names[0], rng=SEED, **self.options))
@@ -414,9 +415,11 @@ class _SimulatedGate:
         pairs = pair_runs(as_sample(scores), self.names[0])
         method, level = find_difference_method(self.options["method"]), self.options["level"]
         means, _ = mean_differences(pairs, method, level, 1, np.random.default_rng(SEED))
-        family = _FamiliesBeside.of(means)
+        family: Any = _FamiliesBeside.of(means)  # an adjustment as `Families` are
         limits = family.limits(means, level)
-        estimates = Estimates(means.difference, *limits.limits, means.constant, limits.open)
+        estimates = Estimates(
+            means.difference, limits.low, limits.high, means.constant, limits.open
+        )
         test = find_test(DEFAULT_TEST)
         outcome = test.compute(pairs, means, 1, SEED)
         margin = self.options["margin"]
@@ -458,7 +461,7 @@ class _FamiliesBeside(NamedTuple):
         low, high = np.full((2, *means.se.shape), np.nan)
         open_end = np.zeros(means.se.shape, np.int64)
         for columns, family in zip(self.columns, self.families, strict=True):
-            own = MeanDifferences(*(part[:, columns] for part in means))
+            own = MeanDifferences._make(part[:, columns] for part in means)
             of = own.difference, own.se, own.units, level, own.df, own.self_normalised
             low[:, columns], high[:, columns], open_end[:, columns] = family.limits(*of)
         low[means.identical] = high[means.identical] = np.nan
@@ -476,7 +479,7 @@ class _FamiliesBeside(NamedTuple):
         """Return adjusted p-values, as `Families.adjust`."""
         adjusted = np.full(p.shape, np.nan)
         for columns, family in zip(self.columns, self.families, strict=True):
-            own, own_p = MeanDifferences(*(part[:, columns] for part in means)), p[:, columns]
+            own, own_p = MeanDifferences._make(part[:, columns] for part in means), p[:, columns]
             count = np.sum(~np.isnan(own_p), axis=0)
             # one-sided tests are of identical runs, too: of equally many by all columns here
             size = family.size if sides == 2 else int(count.max(initial=0))
@@ -514,7 +517,7 @@ def _swapped(gate: _SimulatedGate, number: int, seed: int) -> Booleans:
     values, cluster = gate.runs.scores, gate.runs.cluster
     topics, runs, _ = values.shape
     for size in _blocks(gate, number):
-        orders = rng.random((size, int(cluster.max()) + 1, runs)).argsort(axis=2)
+        orders = rng.random((size, int(cluster.max()) + 1, runs)).argsort(axis=2, kind="stable")
         of_topics = orders[:, cluster].transpose(1, 2, 0)  # topics × runs × data sets
         taken = values[np.arange(topics)[:, None, None], of_topics]
         found.append(gate.fails(taken, gate.runs.design))
@@ -576,7 +579,9 @@ def _stopped_by_loss(gate: _SimulatedGate, number: int, seed: int, kind: str, lo
     share = loss / np.nanmean(scores[:, :, :1], axis=0, keepdims=True)  # of the first measure
     for size in _blocks(gate, number):
         signs = rng.choice([-1.0, 1.0], (int(cluster.max()) + 1, size))[cluster]
-        order = rng.random((size, len(centred))).argsort(axis=1).T  # topics in order of failing
+        order = (
+            rng.random((size, len(centred))).argsort(axis=1, kind="stable").T
+        )  # topics in order of failing
         data = signs[:, None, :, None] * centred[:, :, None]
         if kind == SPREAD:
             data -= (share * scores)[:, :, None]
@@ -598,7 +603,8 @@ def _failing_loss(scores: Floats, share: Floats, order: Integers) -> Floats:
     lost = np.clip(wanted - before, 0.0, inside)
     found = np.empty_like(lost)
     np.put_along_axis(found, order[:, :, None, None], lost, axis=0)
-    return found.transpose(0, 2, 1, 3)
+    losses: Floats = found.transpose(0, 2, 1, 3)
+    return losses
 
 
 def _caught_loss(stopped: Callable[[float], float], start: float, largest: float) -> float:

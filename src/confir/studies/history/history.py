@@ -84,7 +84,7 @@ class GateHistory(Result):
     topics_digest: tuple[str | None, ...] = over("entry")
     measures_digest: tuple[str | None, ...] = over("entry")
     confir_version: tuple[str | None, ...] = over("entry")
-    false_alarms: tuple[Record | None, ...] = over("entry", default=())
+    false_alarms: tuple[Record | None, ...] = over("entry")
 
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "entry": ("look", "measure", "run", "against")
