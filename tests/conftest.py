@@ -48,6 +48,8 @@ GRIDS = pytest.StashKey[dict[str, Grid]]()
 def pytest_configure(config):
     # One thread for matrix products, as the command line has: the workers share the cores.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Not in the user's folder, but kept: bundling the scripts of a page takes seconds.
+    os.environ["XDG_CACHE_HOME"] = str(REPOSITORY / "build" / "cache")
     config.pluginmanager.register(Stopwatch())
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Durations(REPOSITORY / "build" / "durations.txt"))

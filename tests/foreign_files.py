@@ -143,6 +143,44 @@ def sample(topic, *, metrics=("acc",), **held):
     }
 
 
+def old_mteb_results(task, **splits):
+    """Results of a task as MTEB wrote them before 1.11."""
+    return {
+        "dataset_revision": None,
+        "mteb_dataset_name": task,
+        "mteb_version": "1.1.1",
+        **{split: {"evaluation_time": 12.5, **held} for split, held in splits.items()},
+    }
+
+
+def lm_eval_results(model, groups=None, **tasks):
+    """Results of lm-eval: of each task, metrics with means."""
+    return {
+        "results": {
+            task: {
+                "alias": f" - {task}",
+                **{f"{name},none": mean for name, mean in held.items()},
+                **{f"{name}_stderr,none": 0.01 for name in held},
+            }
+            for task, held in tasks.items()
+        },
+        "group_subtasks": {**{task: [] for task in tasks}, **(groups or {})},
+        "configs": {},
+        "versions": {},
+        "model_name": model,
+    }
+
+
+def euroeval_line(model, dataset, *, task="x", few_shot=True, val=False, **means):
+    """A line of EuroEval, whose ``_se`` are half widths of intervals."""
+    total = {}
+    for name, mean in means.items():
+        total |= {f"test_{name}": mean, f"test_{name}_se": 1.96}
+    results = {"raw": [{name: mean / 100 for name, mean in means.items()}], "total": total}
+    record = {"dataset": dataset, "task": task, "model": model, "results": results}
+    return json.dumps({**record, "few_shot": few_shot, "validation_split": val}) + "\n"
+
+
 def assigned(run, topic, *nuggets):
     """A line of nuggetizer's assignments; nuggets are text, importance and assignment."""
     keys = ("text", "importance", "assignment")
@@ -195,6 +233,7 @@ SCORES = {
     "AlpacaEval annotations": intake("alpaca-eval.json"),
     "FastEval task": intake("fasteval-task.json"),
     "FastEval code": intake("fasteval-code.json", 6),
+    "SWE-bench report": intake("swe-bench-report.json", 5),
     "OpenAI evals log": intake("openai-evals.jsonl", 3),
     "MTEB results": ("A.json", json.dumps(mteb_results("A", 0.5))),
     "OpenSearch evaluation results": ("o.json", json.dumps(evaluation_results({"x": RUN}))),
@@ -208,6 +247,11 @@ SCORES = {
         "m.jsonl",
         nugget_metrics("q1", 1.0, 0.5, 1.0, 0.75) + nugget_metrics("all", 1.0, 0.5, 1.0, 0.75),
     ),
+}
+
+MEANS = {
+    "lm-eval results": ("r.json", json.dumps(lm_eval_results("org/m", t1={"acc": 0.5}))),
+    "EuroEval results": ("e.jsonl", euroeval_line("org/m", "d1", mcc=50.0)),
 }
 
 VOTES = {

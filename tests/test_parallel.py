@@ -246,7 +246,7 @@ def test_a_damaged_result_is_not_trusted(tmp_path, damage):
 
 def test_a_half_written_file_next_to_the_results_is_ignored(tmp_path):
     run_tasks(squares, range(2), resume=tmp_path, study=STUDY)
-    (tmp_path / "task-000001.npz").rename(tmp_path / "tmpx1.part")
+    (tmp_path / "task-000001.npz").rename(tmp_path / ".confir-0123456789abcdef.part")
     work = Work()
     assert_squares(run_tasks(work, range(2), resume=tmp_path, study=STUDY), range(2))
     assert work.done == [1]

@@ -89,8 +89,8 @@ def test_one_run_of_pytrec_eval_may_have_measures_of_others():
 @pytest.mark.parametrize(
     ("topics", "measures", "topics_first", "order"),
     [
-        (("t1", "t2"), ("faithfulness",), True, "topic → measure"),
-        (("hat", "coat"), ("faithfulness", "tone"), False, "measure → topic"),
+        (("t1", "t2"), ("kindness",), True, "topic → measure"),
+        (("hat", "coat"), ("kindness", "tone"), False, "measure → topic"),
         (("t1", "t2"), ("m1", "m2"), False, "measure → topic"),
     ],
 )

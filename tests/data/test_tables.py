@@ -274,7 +274,7 @@ def test_a_column_of_scores_alone_is_one_run_named_by_its_file(tmp_path):
         ("measure,bm25,dense", "no column of topics"),
         ("run,AP,RR", "no column of topics"),
         ("topic,run,measure", "no column of scores"),
-        ("topic,qid,index", "columns 'topic' and 'qid' are all named like topics"),
+        ("topic,qid,index", "no column of scores"),
     ],
 )
 def test_a_header_that_is_not_one_of_scores_is_an_error(tmp_path, header, problem):
@@ -326,11 +326,10 @@ def test_ids_keep_their_commas_and_points_with_decimal_commas(tmp_path):
     ("text", "problem"),
     [
         ("topic;a\n1;0,5\n2;0.25\n", r":3: '0\.25' under 'a': decimal points and decimal commas"),
-        ("topic;a;b\n1;0.5;0,5\n", r":2: '0,5' under 'b': .* mixed \(.*line 2\)"),
         ("topic;a\n1;1.234,5\n", r":2: '1\.234,5' under 'a'"),
         ("topic;a\n1;1,234,5\n", r":2: '1,234,5' under 'a' is not a finite number"),
-        ("topic\ta\n1\t0,5\n", r":2: '0,5' under 'a' is not a finite number"),
-        ('topic,a\n1,"0,5"\n', r":2: '0,5' under 'a' is not a finite number"),
+        ("topic\ta\n1\t1,234\n", r":2: '1,234' under 'a' is not a finite number"),
+        ('topic,a\n1,"0,5"\n2,0.5\n', r":2: '0,5' under 'a' is not a finite number"),
     ],
 )
 def test_decimal_commas_that_are_not_clear_are_an_error(tmp_path, text, problem):

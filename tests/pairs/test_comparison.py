@@ -33,6 +33,7 @@ FIELDS = [
     *("p", "p_adjusted", "test", "family", "simultaneous_low", "simultaneous_high"),
     *("open", "effect_size", "wins", "ties", "losses", "topics"),
     *("verdict", "borderline", "reason"),
+    *("detectable", "topics_needed", "topics_needed_high"),
 ]
 
 

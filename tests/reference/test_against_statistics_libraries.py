@@ -11,7 +11,7 @@ from confir.data.score_files import read_scores
 from confir.errors import InputWarning
 from confir.pairs.compare import compare_runs
 from confir.pairs.families import adjust_p_values
-from confir.studies.planning.goals import Criterion
+from confir.pairs.power import Criterion
 from confir.studies.planning.planning import plan_topics
 from studies.score_tables import table
 

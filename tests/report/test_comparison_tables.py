@@ -37,7 +37,7 @@ def test_what_the_eye_may_read_is_right_in_the_docs_and_not_in_the_chart(scores)
     assert f"p = {touching:.4f}".replace("0.", ".") in page
     assert f"p = {half:.3f}".replace("0.", ".") in page
     for baseline in (None, "a"):
-        drawn = comparison_chart(compare_runs(scores, baseline=baseline)).to_json()
+        drawn = str(comparison_chart(compare_runs(scores, baseline=baseline)))
         assert "overlap" not in drawn
 
 

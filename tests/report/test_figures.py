@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import confir
-from chart_labels import names_of
+from chart_labels import names_of, records_of
 from confir.data.sampling_designs.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.pairs.pair_results import TopicDifferences
@@ -36,7 +36,7 @@ def figures(contents):
 
 def data(drawing):
     """All records that a chart draws."""
-    return [r for part in json.loads(drawing.to_json())["datasets"].values() for r in part]
+    return records_of(drawing)
 
 
 def plain(records):
@@ -142,7 +142,7 @@ def test_charts_of_the_collection_hold_means_and_variances(contents, figures):
     for record in contents["collection"].variance.to_records():
         for part in ("topics", "documents", "interaction"):
             assert drawn[record["run"], part] == record[part]
-    order = names_of(figures["variance", None].to_dict()["spec"]["encoding"]["y"])
+    order = names_of(figures["variance", None]["spec"]["encoding"]["y"])
     assert order == contents["collection"].order
 
 

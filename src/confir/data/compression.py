@@ -235,5 +235,5 @@ def compress(content: bytes, ending: str) -> bytes:
         return bz2.compress(content)
     if ending == ".xz":
         return lzma.compress(content)
-    compressed: bytes = _zstandard().ZstdCompressor().compress(content)
+    compressed: bytes = _zstandard().ZstdCompressor(write_checksum=True).compress(content)
     return compressed

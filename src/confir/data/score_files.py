@@ -17,31 +17,35 @@ import numpy as np
 
 from confir.arguments import as_flag, as_list, as_path, as_text, invalid
 from confir.arrays import Booleans
-from confir.data.files import PathLike
+from confir.data.files import PathLike, split_name
+from confir.data.formats.mteb import is_result, read_task_scores
 from confir.data.formats.sources import recognise
 from confir.data.scores import RANGE_TOLERANCE, Scores
-from confir.data.tables.input_table import Ids, InputTable, check_filled
-from confir.data.tables.measure_names import topics_come_first
-from confir.data.tables.parquet_files import is_parquet
-from confir.data.tables.published_files import PublishedMeans, are_means, means_from_table
-from confir.data.tables.score_columns import (
-    COLUMN_NAMES,
+from confir.data.tables.column_names import CORE_NAMES
+from confir.data.tables.column_roles import (
     EXPECTED,
-    ScoreEntries,
-    is_long,
-    score_entries,
-)
-from confir.data.tables.score_layouts import (
     ColumnRoles,
     ColumnsSource,
     as_column_roles,
     check_nameless,
-    usual_columns,
+    separating_columns,
 )
+from confir.data.tables.input_table import Ids, InputTable, check_filled
+from confir.data.tables.measure_names import topics_come_first
+from confir.data.tables.parquet_files import is_parquet
+from confir.data.tables.published_files import PublishedMeans, are_means, means_from_table
+from confir.data.tables.score_columns import ScoreEntries, score_entries
 from confir.data.tables.score_lines import read_lines, read_ordered_lines
-from confir.data.tables.table_kind import TableKind
+from confir.data.tables.table_kind import TableKind, fold
 from confir.data.tables.table_reader import FRAME, has_columns, read_table
-from confir.errors import ConfirWarning, FormatError, InvalidValueError, UnreadableError
+from confir.errors import (
+    ConfirWarning,
+    FormatError,
+    InvalidValueError,
+    UnreadableError,
+    collect_warnings,
+    warn_caller,
+)
 
 Read = TypeVar("Read")
 
@@ -54,13 +58,23 @@ def _read_format(content: bytes, source: str) -> InputTable | None:
 
 def _read_named(roles: ColumnRoles, content: bytes, source: str) -> InputTable | None:
     """Return what `_read_format` does, unless the user names columns that only a plain table has."""
-    table = None if roles.order else _read_format(content, source)
-    return table if table is not None and roles.topic in table.header else None
+    if roles.order:
+        return None
+    with collect_warnings() as said:
+        try:
+            table = _read_format(content, source)
+        except FormatError:  # the columns that are named are those of the records
+            return None
+    if table is None or roles.topic not in table.header:
+        return None
+    for message, category in said:
+        warn_caller(message, category)
+    return table
 
 
 def _order_levels(runs: Sequence[Any], source: str) -> tuple[str, ...]:
     """Return what the levels of nested objects stand for."""
-    run, measure, topic, score = COLUMN_NAMES
+    run, measure, topic, score = CORE_NAMES
     if topics_come_first(runs, source):
         measure, topic = topic, measure
     return run, measure, topic, score
@@ -68,11 +82,11 @@ def _order_levels(runs: Sequence[Any], source: str) -> tuple[str, ...]:
 
 SCORES = TableKind(
     EXPECTED,
-    COLUMN_NAMES,
-    levels=tuple(COLUMN_NAMES),
+    CORE_NAMES,
+    levels=tuple(CORE_NAMES),
     order_levels=_order_levels,
     read_lines=read_lines,
-    drops_short_rows=lambda header: not is_long(header),
+    drops_short_rows=lambda header: {fold(name) for name in header}.isdisjoint(CORE_NAMES["score"]),
     read_format=_read_format,
 )
 
@@ -95,8 +109,8 @@ def read_scores(
     Parameters
     ----------
     paths
-        The files or frames; "-" is standard input, and a folder stands for its files. A score that
-        stands in two of them is an error.
+        The files or frames; "-" is standard input, a folder stands for its files, and NAME=PATH names
+        the run of a file. A score that stands in two of them is an error.
     run
         Name of the run, for files that hold one run; by default what the file says, else the
         file's name without endings, of a frame "frame".
@@ -130,19 +144,27 @@ def read_scores(
         raise invalid("paths", paths, "a path, a data frame, or a list of these")
     single = isinstance(paths, str | os.PathLike) or has_columns(paths)
     listed = [paths] if single else as_list("paths", paths, least=0)
-    sources = [one if has_columns(one) else as_path("paths", one) for one in listed]
-    given = [one for source in sources for one in files_of(source)]
+    sources = [
+        (run, one) if has_columns(one) else split_name(as_path("paths", one)) for one in listed
+    ]
+    named = [(name or run, one) for name, source in sources for one in files_of(source)]
+    given = [one for _, one in named]
 
-    def use(table: InputTable) -> Scores:
-        if roles is not None and roles.order:
-            check_nameless(table, roles)
-        return scores_from_table(table, run, measure, roles)
+    def read(source: PathLike | Any, name: str | None) -> Scores:
+        def use(table: InputTable) -> Scores:
+            if roles is not None and roles.order:
+                check_nameless(table, roles)
+            return scores_from_table(table, name, measure, roles)
 
-    if len(given) == 1:
-        return replace(_read_source(given[0], roles, use), bounded=bounded)
+        return _read_source(source, roles, use)
+
     if not given:
         raise InvalidValueError("no score files were given; expected at least one of paths")
-    merged = _merge([_read_source(source, roles, use) for source in given], given, roles)
+    if len(given) > 1 and roles is None and is_result(given[0]):
+        results = scores_from_table(read_task_scores(given), run, measure)
+        return replace(results, bounded=bounded)
+    tables = [read(source, name) for name, source in named]
+    merged = tables[0] if len(tables) == 1 else _merge(tables, given, roles)
     return replace(merged, bounded=bounded)
 
 
@@ -179,7 +201,7 @@ def raise_outside(
         )
 
     roles = as_column_roles(columns)
-    for source in (file for path in paths for file in files_of(path)):
+    for source in (file for path in paths for file in files_of(split_name(path)[1])):
         error = _error_at(source, roles, is_outside, problem)
         if error is not None:
             raise error
@@ -199,7 +221,7 @@ def _error_at(
         return None
 
     def use(table: InputTable) -> FormatError | None:
-        entries, table = score_entries(usual_columns(table, roles))
+        entries, table = score_entries(table, roles)
         wrong = np.flatnonzero(is_wrong(entries))
         if not wrong.size:
             return None
@@ -278,7 +300,7 @@ def scores_from_table(
             "means with their errors, of which intervals alone follow; this needs scores of single topics: "
             f"{EXPECTED}"
         )
-    entries, table = score_entries(usual_columns(table, roles))
+    entries, table = score_entries(table, roles)
     if run is not None:
         entries = entries._replace(runs=_renamed("run", entries.runs, run, table.source))
     if measure is not None:
@@ -288,9 +310,11 @@ def scores_from_table(
     repetition = entries.find_repetition()
     if repetition:
         second, first = (entry % len(table) for entry in repetition)
+        told = [] if roles is not None and roles.order else separating_columns(table, roles)
         raise table.error(
             f"a second score of {entries.describe(repetition[0], unit)} (the first: "
-            f"{table.describe_row(first)}); expected one",
+            f"{table.describe_row(first)}); expected one"
+            + "".join(f", or {other}" for other in told[:3]),
             second,
         )
     if np.isnan(entries.values).all():

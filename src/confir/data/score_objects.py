@@ -11,13 +11,13 @@ from confir.data.formats.labelled_arrays import is_labelled_array, labelled_colu
 from confir.data.formats.mteb import is_mteb_object, mteb_object_rows
 from confir.data.score_files import SCORES, read_scores, scores_from_table
 from confir.data.scores import Scores
+from confir.data.tables.column_names import CORE_NAMES
 from confir.data.tables.measure_names import (
     confir_name,
     find_measures,
     is_text_measure,
     topics_come_first,
 )
-from confir.data.tables.score_columns import COLUMN_NAMES
 from confir.data.tables.table_reader import column_table, has_columns
 from confir.errors import FormatError, InvalidValueError, type_name
 
@@ -96,7 +96,7 @@ def _is_listed_result(entry: Any) -> bool:
 
 
 def _from_mapping(mapping: Mapping[Any, Any], name: str) -> Scores:
-    columns = set(mapping) == set(COLUMN_NAMES)
+    columns = set(mapping) == set(CORE_NAMES)
     if columns and not any(isinstance(x, Mapping) for x in mapping.values()):
         return scores_from_table(column_table(mapping, name, SCORES))
     if _is_by_topic(mapping):
@@ -110,7 +110,7 @@ def _from_mapping(mapping: Mapping[Any, Any], name: str) -> Scores:
 
 def _from_rows(rows: Iterator[Row], name: str) -> Scores:
     """Return the scores in rows of run, measure, topic and score."""
-    columns = dict(zip(COLUMN_NAMES, zip(*rows, strict=True), strict=False))
+    columns = dict(zip(CORE_NAMES, zip(*rows, strict=True), strict=False))
     if not columns:
         raise FormatError("no scores; expected one per run and topic", path=name)
     return scores_from_table(column_table(columns, name, SCORES))

@@ -13,10 +13,11 @@ from confir.arguments import as_choice, as_path
 from confir.data.files import PathLike, format_ending, write_whole
 from confir.data.score_objects import make_scores
 from confir.data.scores import Scores
+from confir.data.tables.column_names import CORE_NAMES, is_reserved
 from confir.data.tables.input_table import is_unicode
 from confir.data.tables.measure_names import find_measures
 from confir.data.tables.parquet_files import import_pyarrow, parquet_bytes
-from confir.data.tables.score_columns import COLUMN_NAMES, Layout, is_reserved
+from confir.data.tables.score_columns import Layout
 from confir.data.tables.separated_text import SEPARATORS, is_escaped, quoted_cell
 from confir.data.tables.summary_rows import is_summary
 from confir.errors import InvalidValueError
@@ -99,7 +100,7 @@ def _quoted(name: str) -> str:
 
 def _long_text(scores: Scores, separator: str) -> str:
     topics = [_quoted(name) for name in scores.topics]
-    lines = [separator.join(COLUMN_NAMES)]
+    lines = [separator.join(CORE_NAMES)]
     for r, run in enumerate(scores.runs):
         for m, measure in enumerate(scores.measures):
             start = f"{_quoted(run)}{separator}{_quoted(measure)}{separator}"
@@ -133,7 +134,7 @@ def _parquet_bytes(scores: Scores) -> bytes:
         arrow.DictionaryArray.from_arrays(places, list(known)).cast(arrow.string())
         for places, known in zip(rows, names, strict=True)
     ]
-    return parquet_bytes(arrow.table([*columns, by_run[rows]], names=list(COLUMN_NAMES)))
+    return parquet_bytes(arrow.table([*columns, by_run[rows]], names=list(CORE_NAMES)))
 
 
 _WRITERS: dict[str, Callable[[Scores], bytes]] = {

@@ -10,6 +10,7 @@ import numpy as np
 
 from confir.arguments import as_choice, as_reals, invalid
 from confir.arrays import TIE, Booleans, Floats, Integers
+from confir.control_characters import check_told_apart
 from confir.data.common_topics import (
     LEAST_COMMON_TOPICS,
     common_topics,
@@ -87,6 +88,7 @@ class Scores(RunScores, Result):
             names = getattr(self, kind)
             if len(set(names)) < len(names):
                 raise FormatError(f"two {kind} of the scores have the same name")
+            check_told_apart(kind, names)
         here = lie_in_unit_interval(self.values).tolist()
         there = self.inside if len(self.inside) == len(here) else here
         both = tuple(one and other for one, other in zip(here, there, strict=True))

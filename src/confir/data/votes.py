@@ -12,9 +12,11 @@ import numpy as np
 
 from confir.arguments import as_path, invalid
 from confir.arrays import Booleans, Floats, Integers
+from confir.control_characters import check_told_apart
 from confir.data.formats.sources import recognise
+from confir.data.tables.column_names import TOPIC_NAMES
 from confir.data.tables.input_table import Ids, InputTable
-from confir.data.tables.table_kind import TOPIC_NAMES, TableKind, fold
+from confir.data.tables.table_kind import TableKind, fold
 from confir.data.tables.table_reader import column_table, has_columns, read_table
 from confir.errors import FormatError, InvalidValueError, counted, warn_caller
 
@@ -153,6 +155,7 @@ class Votes:
             )
         if not len(self.left):
             raise InvalidValueError("there are no votes; expected at least 2")
+        check_told_apart("systems", self.systems)
 
     def __len__(self) -> int:
         return len(self.left)

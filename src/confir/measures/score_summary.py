@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from confir.arrays import TIE, Floats, Integers
+from confir.control_characters import check_told_apart
 from confir.data.long_tables.block_statistics import (
     ColumnTotals,
     Comoments,
@@ -334,6 +335,7 @@ def _warn_of_missing_counts(summary: ScoreSummary) -> None:
 
 def summary_of(held: ScoreBlocks, bounded: bool | None = None) -> ScoreSummary:
     """Return the summary of scores that come in blocks."""
+    check_told_apart("runs", held.runs)
     return ScoreSummary(held.runs, held.measures, _Table(held), bounded)
 
 

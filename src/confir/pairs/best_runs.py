@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Real
@@ -37,6 +37,7 @@ from confir.intervals.simultaneous import ComparisonFamily, borderline_decisions
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.number_text import p_text, percent, topics_text
+from confir.pairs.next_step import Lead, find_lead
 from confir.pairs.run_pairs import (
     RunPairs,
     best_p_values,
@@ -87,6 +88,9 @@ class BestRuns(Result):
         What replicates draw: topics or documents.
     low, high
         Limits of each mean by itself, by the default method; None where they were not asked for.
+    lead
+        By each measure the lead of the best run over the next one that may be the best, with the
+        next step; None where there is none.
     """
 
     runs: tuple[str, ...] = axis("run")
@@ -106,6 +110,7 @@ class BestRuns(Result):
     resampled: str = "topics"
     low: Floats | None = over("run", "measure", default=None)
     high: Floats | None = over("run", "measure", default=None)
+    lead: tuple[Lead | None, ...] | None = over("measure", default=None)
 
     row_order = ("measure", "run")
     best_by = "mean"
@@ -118,6 +123,11 @@ class BestRuns(Result):
     def order(self, measure: int) -> list[int]:
         """Return the numbers of the runs by a measure, best first."""
         return best_first(self.mean[:, measure])
+
+    def lead_sentence(self, measure: int = 0, write: Callable[[str], str] = str) -> str:
+        """Return what the topics could show of the best run's lead; empty where the lead is shown."""
+        lead = None if self.lead is None else self.lead[measure]
+        return "" if lead is None else lead.sentence(write)
 
     def table_columns(self) -> TableColumns:
         """Return how the columns read."""
@@ -228,6 +238,7 @@ def best_of_pairs(
     difference = over_all_runs(pairs, above_others)
 
     def at(level: float) -> BestRuns:
+        in_set = ~np.isnan(mean) & ~is_significant(p, level)
         limits = [_limits(one, own, level) for one, own in zip(pairs, p_values, strict=True)]
         borderline = [borderline_decisions(partial(best_p_values, one), level) for one in pairs]
         return BestRuns(
@@ -237,7 +248,7 @@ def best_of_pairs(
             mean=mean,
             rank=ranks_by_mean(mean),
             difference=difference,
-            in_set=~np.isnan(mean) & ~is_significant(p, level),
+            in_set=in_set,
             lower=over_all_runs(pairs, [one.low for one in limits]),
             upper=over_all_runs(pairs, [one.high for one in limits]),
             p=p,
@@ -246,6 +257,9 @@ def best_of_pairs(
             level=level,
             model_topics=scores.model_topics,
             resampled=scores.resampled,
+            lead=tuple(
+                find_lead(scores, one, in_set[:, m], m, level) for m, one in enumerate(pairs)
+            ),
         )
 
     return run_in_threads(at, levels)

@@ -38,8 +38,10 @@ from confir.pairs.decisions import (
 )
 from confir.pairs.differences import LEAST_TOPICS, MeanDifferences, limits_at
 from confir.pairs.families import Adjustment, Correction, Families, PermutedRanges
+from confir.pairs.next_step import next_steps
 from confir.pairs.pair_results import PairDifferences, open_words, turn_columns
 from confir.pairs.paired_tests import find_test
+from confir.pairs.power import whole_numbers
 from confir.pairs.run_groups import RunGroups, group_runs
 from confir.pairs.verdict_words import decision_sentence, explain
 
@@ -160,6 +162,7 @@ class Comparison(PairDifferences):
         *("measure", "run", "against", "difference", "low", "high", "level", "method", "p"),
         *("p_adjusted", "test", "family", "simultaneous_low", "simultaneous_high", "open"),
         *("effect_size", "wins", "ties", "losses", "topics", "verdict", "borderline", "reason"),
+        *("detectable", "topics_needed", "topics_needed_high"),
         *("margin", "p_equivalence", "p_equivalence_adjusted", "model_topics", "weight"),
     )
     bold_means = "significant difference"
@@ -171,10 +174,14 @@ class Comparison(PairDifferences):
         return Result.__repr__(self)
 
     def derived(self) -> Iterator[Variable]:
-        """Yield effect sizes, open ends, reasons of verdicts, and the margin of equivalence if any."""
+        """Yield effect sizes, open ends, reasons of verdicts, next steps, and the margin if any."""
         yield Variable("open", ("pair", "measure"), open_words(self.open_end))
         yield Variable("effect_size", ("pair", "measure"), self.effect_size)
         yield Variable("reason", ("test", "pair", "measure"), self.reasons)
+        steps, along = next_steps(self), ("pair", "measure")
+        yield Variable("detectable", along, steps.detectable)
+        yield Variable("topics_needed", along, whole_numbers(steps.needed))
+        yield Variable("topics_needed_high", along, whole_numbers(steps.needed_high))
         if self.margin is not None:
             yield Variable("margin", (), self.margin)
         if self.scores.corrected:
@@ -340,13 +347,12 @@ class Comparison(PairDifferences):
 
     def sentences(self) -> list[str]:
         """Return a sentence for each difference, in the order of the records."""
-        turned = self.order.turned
-        return [
-            decision_sentence(
-                self.decision(place, turned=bool(turned[place[1:]])), self.measure_name(place)
-            )
-            for place in self.places()
-        ]
+        return list(map(self.sentence, self.places()))
+
+    def sentence(self, place: Place) -> str:
+        """Return a sentence for one difference; without a baseline, of the better run."""
+        turned = bool(self.order.turned[place[1:]])
+        return decision_sentence(self.decision(place, turned=turned), self.measure_name(place))
 
     def measure_name(self, place: Place) -> str:
         """Return the measure of a difference; of several tests, with the test."""

@@ -176,9 +176,9 @@ def choose_family(
         )
     if family != fitting:
         raise InvalidValueError(
-            "the family is baseline, and there is none; expected a baseline, the run to compare with"
+            "the family 'baseline' requires a baseline, the run to compare with"
             if baseline is None
-            else f"the family is {family}, and the baseline {baseline!r}; expected one of them"
+            else f"the family {family} has no baseline, but {baseline!r} is named as one; leave one of them out"
         )
     if not serves:
         raise InvalidValueError(

@@ -86,6 +86,8 @@ class RunPairs:
         The largest t* of each run against the others, and of all pairs, over replicates.
     share_first
         Share of replicates in which each run has the highest mean; ties are shared out.
+    sample
+        The runs that have scores, a column each.
     """
 
     scored: Booleans
@@ -105,11 +107,17 @@ class RunPairs:
     constant_p: float
     maxima: Maxima
     share_first: Floats
+    sample: Sample
 
     @cached_property
     def above_in_order(self) -> Floats:
         """The largest t* of other runs above each run, ascending: runs × replicates."""
         return np.sort(self.maxima.above, axis=1)
+
+    def against_others(self, run: int) -> ComparisonFamily:
+        """Return the family of all other runs against one, one-sided."""
+        above = self.above_in_order[run] if self.runs > 2 else np.empty(0)
+        return ComparisonFamily(self.runs - 1, above, sides=1, borrowed=self.borrowed_by_one)
 
     @cached_property
     def every(self) -> ComparisonFamily:
@@ -239,6 +247,7 @@ def _observed_pairs(found: MeasureSample) -> RunPairs:
         constant_p=float(same_sign_p(np.array(units)) / 2.0),
         maxima=Maxima(nothing, nothing, nothing.reshape(-1)),
         share_first=np.ones(runs),
+        sample=sample,
     )
 
 

@@ -30,7 +30,13 @@ from confir.data.sampling_designs.topic_groups import TopicGroups, as_topic_grou
 from confir.data.score_objects import ScoresSource
 from confir.data.tables.cost_files import CostSource, read_costs
 from confir.defaults import LEVEL, REPLICATES, SEED
-from confir.errors import ConfirWarning, InvalidValueError, UnreadableError, counted
+from confir.errors import (
+    ConfirWarning,
+    InvalidValueError,
+    UnreadableError,
+    counted,
+    without_passwords,
+)
 from confir.measures.evaluation import evaluate_lists
 from confir.measures.score_sources import as_run_scores
 from confir.number_text import percent
@@ -56,7 +62,7 @@ from confir.report.page_data import (
 )
 from confir.report.script_bundle import ScriptBundle
 from confir.report.sections import answer_sentences, conclusions
-from confir.report.static_figures import static_figures
+from confir.report.static_figures import drawn_charts, static_figures
 from confir.resampling.kinds import require_knowledge
 from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
@@ -233,10 +239,13 @@ def render_page(
     progress: Progress | None = None,
 ) -> str:
     """Return the page as text."""
-    settings, source = contents.settings, origin or Origin()
+    settings, given = contents.settings, origin or Origin()
+    shown = tuple(map(without_passwords, given.files))
+    source = given._replace(files=shown, command=without_passwords(given.command))
     name_stage(progress, "drawing charts")
     figures = report_figures(contents, settings.levels, progress, paper=False)
     charts = [page_chart(figure) for figure in figures]
+    scripts = bundle.text()
     name_stage(progress, "writing the page")
     lists = list_excerpts(contents, contents.lists)
     data = {**page_data(contents), "answers": _answers(contents), "lists": lists}
@@ -270,7 +279,12 @@ def render_page(
         counted=counted,
         percent=percent,
         style=_template("page.css"),
-        **_scripts(bundle.text(), data=data, tables=[*page_tables(contents)], charts=charts),
+        **_scripts(
+            scripts,
+            data=data,
+            tables=[*page_tables(contents)],
+            charts=charts if scripts else [*drawn_charts(charts)],
+        ),
     )
     return without_controls(page, keep_blanks=True, keep_isolates=True)
 

@@ -1,4 +1,4 @@
-"""Logs of benchmarks, with a record per question: MT-Bench, FastEval and OpenAI evals.
+"""Logs of benchmarks, with a record per question: MT-Bench, FastEval, SWE-bench and OpenAI evals.
 
 What a tool leaves without a verdict, as MT-Bench's -1, is missing. Two turns of a question are one topic.
 """
@@ -12,14 +12,12 @@ from typing import Any
 from confir.data.files import name_from_path
 from confir.data.formats.evaluation_samples import (
     ScoredAnswer,
+    answer_format,
     as_score,
     load_records,
     optional_id,
-    sample_table,
 )
-from confir.data.formats.format import Format
-from confir.data.formats.json_files import JsonFile
-from confir.data.tables.input_table import InputTable
+from confir.data.formats.json_files import JsonFile, as_id
 from confir.errors import ReadingWarning, warn_caller
 
 _MT_BENCH = '{"question_id": topic, "model": run, "judge": […], "score": …, "turn": 1}'
@@ -28,7 +26,20 @@ _FASTEVAL = '{"score": …, "model_outputs": [{"id": topic, "correct": true}]}'
 _FASTEVAL_CODE = '{"answers": [{"task_id": topic, "success": {measure: true}}], "scores": {…}}'
 _OPENAI = '{"spec": {"completion_fns": [run]}}, then {"sample_id": topic, "type": "match", "data": {"correct": true}}'
 
+_SWE_BENCH = (
+    '{"submitted_ids": [topic, …], "resolved_ids": […], "unresolved_ids": […], "error_ids": […]}'
+)
+
 _NO_VERDICT = -1.0
+# The list of all instances of SWE-bench with a patch; the others, and what their entries score.
+_SUBMITTED = "submitted_ids"
+_INSTANCES = {
+    "resolved_ids": 1.0,
+    "unresolved_ids": 0.0,
+    "empty_patch_ids": 0.0,
+    "error_ids": None,
+    "incomplete_ids": None,
+}
 _TURN = "score_turn"
 
 # Events of OpenAI evals that hold no scores.
@@ -38,7 +49,7 @@ _UNSCORED = "no event is a match or has metrics"
 # MT-Bench ----------------------------------------------------------------------------------------
 
 
-def _read_mt_bench(content: bytes, source: str) -> InputTable:
+def _read_mt_bench(content: bytes, source: str) -> list[ScoredAnswer]:
     """Return the mean grade of the turns of each question; of several judges, each makes a measure."""
     file = JsonFile(source, f"expected judgments of MT-Bench: {_MT_BENCH}")
     grades: dict[tuple[str, str, str], dict[str, float | None]] = {}
@@ -65,11 +76,10 @@ def _read_mt_bench(content: bytes, source: str) -> InputTable:
         known = [grade for grade in found if grade is not None]
         complete = len(known) == len(turns)
         answers.setdefault((run, topic), {})[name] = sum(known) / len(known) if complete else None
-    samples = [ScoredAnswer(run, topic, scores) for (run, topic), scores in answers.items()]
-    return sample_table(samples, source, "questions")
+    return [ScoredAnswer(run, topic, scores) for (run, topic), scores in answers.items()]
 
 
-def _read_mt_bench_grades(content: bytes, source: str) -> InputTable:
+def _read_mt_bench_grades(content: bytes, source: str) -> list[ScoredAnswer]:
     file = JsonFile(source, f"expected grades of MT-Bench: {_MT_BENCH_GRADES}")
     samples = []
     for number, record in enumerate(load_records(content, file), start=1):
@@ -77,8 +87,9 @@ def _read_mt_bench_grades(content: bytes, source: str) -> InputTable:
         turns = [key for key in record if key.startswith(_TURN)]
         scores = {key: _grade(record, key, what, file) for key in turns}
         run, topic = (file.id(record, key, what) for key in ("model_id", "question_id"))
-        samples.append(ScoredAnswer(run, topic, scores))
-    return sample_table(samples, source, "questions")
+        category = {"category": record.get("category")}
+        samples.append(ScoredAnswer(run, topic, scores, metadata=category))
+    return samples
 
 
 def _grade(record: Mapping[str, Any], key: str, what: str, file: JsonFile) -> float | None:
@@ -89,7 +100,7 @@ def _grade(record: Mapping[str, Any], key: str, what: str, file: JsonFile) -> fl
 # FastEval ----------------------------------------------------------------------------------------
 
 
-def _read_fasteval(content: bytes, source: str) -> InputTable:
+def _read_fasteval(content: bytes, source: str) -> list[ScoredAnswer]:
     """Return which answers are correct; one that could not be parsed is wrong, as in FastEval's score."""
     file = JsonFile(source, f"expected a task of FastEval: {_FASTEVAL}")
     held = file.load_object(content)
@@ -110,10 +121,10 @@ def _read_fasteval(content: bytes, source: str) -> InputTable:
             f"{source}: {unmatched} of {len(samples)} outputs match no answer: wrong, as in FastEval's score",
             ReadingWarning,
         )
-    return sample_table(samples, source, "outputs")
+    return samples
 
 
-def _read_fasteval_code(content: bytes, source: str) -> InputTable:
+def _read_fasteval_code(content: bytes, source: str) -> list[ScoredAnswer]:
     """Return which programs pass their tests; several of one task are repeats."""
     file = JsonFile(source, f"expected scores of FastEval: {_FASTEVAL_CODE}")
     held = file.load_object(content)
@@ -127,13 +138,35 @@ def _read_fasteval_code(content: bytes, source: str) -> InputTable:
         }
         seen[topic] = seen.get(topic, 0) + 1
         samples.append(ScoredAnswer(run, topic, scores, str(seen[topic])))
-    return sample_table(samples, source, "answers")
+    return samples
+
+
+# SWE-bench ---------------------------------------------------------------------------------------
+
+
+def _read_swe_bench(content: bytes, source: str) -> list[ScoredAnswer]:
+    """Return which instances are resolved; an empty patch is not, and without a verdict there is no score."""
+    file = JsonFile(source, f"expected a report of SWE-bench: {_SWE_BENCH}")
+    held = file.load_object(content)
+    scores: dict[str, float | None] = {}
+    for key, score in (*_INSTANCES.items(), (_SUBMITTED, None)):
+        listed = held.get(key) or []
+        if not isinstance(listed, list):
+            raise file.error(f"{key!r} is not a list")
+        for one in listed:
+            topic = as_id(one, f"an entry of {key!r}", source)
+            if key == _SUBMITTED and topic in scores:
+                continue
+            problem = f"{topic!r} is in two lists, of which {key!r} is one; expected it in one"
+            file.enter(scores, topic, score, problem)
+    run = name_from_path(source)
+    return [ScoredAnswer(run, topic, {"resolved": score}) for topic, score in scores.items()]
 
 
 # OpenAI evals ------------------------------------------------------------------------------------
 
 
-def _read_openai(content: bytes, source: str) -> InputTable:
+def _read_openai(content: bytes, source: str) -> list[ScoredAnswer]:
     """Return matches (accuracy) and metrics of samples; one that ended in an error has no score."""
     file = JsonFile(source, f"expected a log of OpenAI evals: {_OPENAI}")
     run = ""
@@ -157,10 +190,9 @@ def _read_openai(content: bytes, source: str) -> InputTable:
     if not any(found for found in scores.values()):
         raise file.error(_UNSCORED)
     _check_report(final, scores, source)
-    samples = [
+    return [
         ScoredAnswer(run or name_from_path(source), topic, found) for topic, found in scores.items()
     ]
-    return sample_table(samples, source)
 
 
 def _event(record: Mapping[str, Any], what: str, file: JsonFile) -> dict[str, float | None]:
@@ -193,37 +225,49 @@ def _check_report(
             )
 
 
-MT_BENCH = Format(
+MT_BENCH = answer_format(
     "MT-Bench judgments",
     _MT_BENCH,
+    _read_mt_bench,
+    "questions",
     keys=[("question_id", "model", "judge", "score", "turn")],
-    read_scores=_read_mt_bench,
 )
-MT_BENCH_GRADES = Format(
+MT_BENCH_GRADES = answer_format(
     "MT-Bench grades",
     _MT_BENCH_GRADES,
+    _read_mt_bench_grades,
+    "questions",
     keys=[("question_id", "model_id", f"{_TURN}1")],
-    read_scores=_read_mt_bench_grades,
 )
-FASTEVAL = Format(
+FASTEVAL = answer_format(
     "FastEval task",
     _FASTEVAL,
+    _read_fasteval,
+    "outputs",
     keys=[("score", "model_outputs.[].correct")],
-    read_scores=_read_fasteval,
 )
-FASTEVAL_CODE = Format(
+FASTEVAL_CODE = answer_format(
     "FastEval code",
     _FASTEVAL_CODE,
+    _read_fasteval_code,
+    "answers",
     keys=[("answers.[].task_id", "answers.[].success")],
-    read_scores=_read_fasteval_code,
 )
-OPENAI_EVALS = Format(
+SWE_BENCH = answer_format(
+    "SWE-bench report",
+    _SWE_BENCH,
+    _read_swe_bench,
+    "instances",
+    keys=[("submitted_ids", "resolved_ids", "unresolved_ids")],
+)
+OPENAI_EVALS = answer_format(
     "OpenAI evals log",
     _OPENAI,
+    _read_openai,
+    "samples",
     keys=[
         ("spec.completion_fns",),
         ("spec.base_eval", "spec.run_config"),
         ("spec.eval_name", "spec.run_id"),
     ],
-    read_scores=_read_openai,
 )

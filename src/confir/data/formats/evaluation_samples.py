@@ -9,16 +9,21 @@ from __future__ import annotations
 import json
 import math
 import reprlib
+import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from confir.data.files import text_bytes
+from confir.data.formats.format import Format
 from confir.data.formats.json_files import JsonFile, as_id
+from confir.data.tables.column_names import TOPIC_NAMES
 from confir.data.tables.input_table import InputTable, score_table
 from confir.data.tables.json_tables import parse_json
+from confir.data.tables.table_kind import fold
 from confir.data.text_numbers import parse_number
 from confir.errors import FormatError, ReadingWarning, counted, enumerate_names, warn_caller
 
@@ -37,18 +42,46 @@ class ScoredAnswer(NamedTuple):
         Measure → score; None where it is missing.
     repeat
         Which of several answers of the run to the topic; "" where there is one.
+    metadata
+        What the tool knows of the topic besides, such as its category.
     """
 
     run: str
     topic: str
-    scores: Mapping[str, float | None]
+    scores: dict[str, float | None]
     repeat: str = ""
+    metadata: Mapping[str, Any] = MappingProxyType({})
 
 
-def sample_table(samples: Sequence[ScoredAnswer], source: str, what: str = "samples") -> InputTable:
-    """Return the scores of samples.
+# Reads the answers in a file, of its content and path.
+AnswerReader = Callable[[bytes, str], Sequence[ScoredAnswer]]
 
-    Samples that have no score by a measure are counted in a warning, which says between what its mean would
+
+def answer_format(name: str, shape: str, read: AnswerReader, what: str, **found: Any) -> Format:
+    """Return the format of files that hold answers with their scores.
+
+    Parameters
+    ----------
+    name, shape, found
+        What `Format` has under these names, and how it is recognised.
+    read
+        Reader of answers.
+    what
+        What the tool calls an answer, in the plural, for messages.
+    """
+    return Format(
+        name,
+        shape,
+        read_scores=lambda content, source: answer_table(read(content, source), source, what),
+        read_topics=lambda content, source: metadata_table(read(content, source), source),
+        **found,
+    )
+
+
+def answer_table(samples: Sequence[ScoredAnswer], source: str, what: str) -> InputTable:
+    """Return the scores of answers.
+
+    Answers that have no score by a measure are counted in a warning, which says between what its mean would
     lie with them. Runs with repeats are named by them, as in ``model@2``.
 
     Parameters
@@ -65,8 +98,7 @@ def sample_table(samples: Sequence[ScoredAnswer], source: str, what: str = "samp
     measures = [name for name in named if name in scored]
     left_out(named.keys() - scored, source, f"none of the {what} has a score by it")
     check_distinct(samples, source, what)
-    for measure in measures:
-        _warn_of_missing(samples, measure, source, what)
+    _warn_of_missing(samples, measures, source, what)
     repeated = len({sample.repeat for sample in samples}) > 1
     runs = [f"{one.run}@{one.repeat}" if repeated else one.run for one in samples]
     if repeated:
@@ -80,7 +112,52 @@ def sample_table(samples: Sequence[ScoredAnswer], source: str, what: str = "samp
         for measure in measures
         for run, one in zip(runs, samples, strict=True)
     ]
+    groups = list(_groups(samples))
+    if groups:
+        warn_caller(
+            f"{source}: topics come with {enumerate_names(groups, 3)}: "
+            f"--design {shlex.quote(source)} --by {shlex.quote(groups[0])} gives results for each",
+            ReadingWarning,
+        )
     return score_table(rows, source)
+
+
+def metadata_table(samples: Sequence[ScoredAnswer], source: str) -> InputTable:
+    """Return what is known of each topic: those fields that have one value in all of its answers."""
+    topics = list(dict.fromkeys(one.topic for one in samples))
+    groups = _groups(samples, every=True)
+    if not groups:
+        raise FormatError(
+            "no metadata that says the same of all answers to a topic; expected a field of text, such as "
+            "a category",
+            path=source,
+        )
+    columns = [topics, *([values[topic] for topic in topics] for values in groups.values())]
+    names = [name if fold(name) not in TOPIC_NAMES else f"{name} (metadata)" for name in groups]
+    return InputTable(source, ["topic", *names], columns, range(1, len(topics) + 1), "row")
+
+
+def _groups(samples: Sequence[ScoredAnswer], *, every: bool = False) -> dict[str, dict[str, str]]:
+    """Return, by field, the value of each topic: fields of text that all topics have.
+
+    Unless ``every`` is asked for, only fields that form groups: two or more values, and fewer than topics.
+    """
+    found: dict[str, dict[str, set[str]]] = {}
+    for one in samples:
+        for name, value in one.metadata.items():
+            if isinstance(value, str | bool | int) and str(value):
+                found.setdefault(name, {}).setdefault(one.topic, set()).add(str(value))
+    topics = {one.topic for one in samples}
+    groups = {
+        name: {topic: next(iter(values)) for topic, values in held.items()}
+        for name, held in found.items()
+        if held.keys() == topics and all(len(values) == 1 for values in held.values())
+    }
+    if every:
+        return groups
+    return {
+        name: values for name, values in groups.items() if 1 < len({*values.values()}) < len(topics)
+    }
 
 
 def check_distinct(samples: Iterable[ScoredAnswer], source: str, what: str) -> None:
@@ -96,27 +173,32 @@ def check_distinct(samples: Iterable[ScoredAnswer], source: str, what: str) -> N
         )
 
 
-def _warn_of_missing(samples: Sequence[ScoredAnswer], measure: str, source: str, what: str) -> None:
-    """Warn of samples without a score by a measure, and bound the mean of the run that lacks most."""
-    lacking = [one for one in samples if one.scores.get(measure) is None]
-    if not lacking:
-        return
-    found = [one.scores[measure] for one in samples if one.scores.get(measure) is not None]
-    message = (
-        f"{source}: {len(lacking)} of {counted(len(samples), what.removesuffix('s'))} "
-        f"{'has' if len(lacking) == 1 else 'have'} no score by {measure!r} (the first: "
-        f"{reprlib.repr(lacking[0].topic)}), and {'is' if len(lacking) == 1 else 'are'} left out"
-    )
-    if found and all(0.0 <= score <= 1.0 for score in found if score is not None):
-        run = Counter(one.run for one in lacking).most_common(1)[0][0]
-        own = [one.scores.get(measure) for one in samples if one.run == run]
-        total = math.fsum(score for score in own if score is not None)
-        missing = own.count(None)
-        message += (
-            f": with scores from 0 to 1 for them, the mean of {run!r} would lie between "
-            f"{total / len(own):.3f} and {(total + missing) / len(own):.3f}"
+def _warn_of_missing(
+    samples: Sequence[ScoredAnswer], measures: Sequence[str], source: str, what: str
+) -> None:
+    """Warn of samples without a score, and bound the mean of the run that lacks most of them."""
+    lacking: dict[tuple[int, ...], list[str]] = {}
+    for measure in measures:
+        places = tuple(i for i, one in enumerate(samples) if one.scores.get(measure) is None)
+        lacking.setdefault(places, []).append(measure)
+    lacking.pop((), None)
+    for places, named in lacking.items():
+        verb = "has" if len(places) == 1 else "have"
+        message = (
+            f"{source}: {len(places)} of {counted(len(samples), what.removesuffix('s'))} {verb} no score by "
+            f"{enumerate_names(map(repr, named), _MOST_NAMES)} (the first: "
+            f"{reprlib.repr(samples[places[0]].topic)}): missing, not 0"
         )
-    warn_caller(message)
+        run = Counter(samples[place].run for place in places).most_common(1)[0][0]
+        own = [one.scores.get(named[0]) for one in samples if one.run == run]
+        known = [score for score in own if score is not None]
+        if all(0.0 <= score <= 1.0 for score in known):
+            low, high = math.fsum(known), math.fsum([*known, len(own) - len(known)])
+            message += (
+                f"; with scores from 0 to 1 for them, the mean of {run!r} by {named[0]!r} would lie between "
+                f"{low / len(own):.3f} and {high / len(own):.3f}"
+            )
+        warn_caller(message)
 
 
 def load_records(content: bytes, file: JsonFile) -> list[Mapping[str, Any]]:

@@ -15,13 +15,13 @@ from typing import Any
 from confir.data.files import name_from_path, text_bytes
 from confir.data.formats.evaluation_samples import (
     ScoredAnswer,
+    answer_format,
     as_score,
     as_topic,
     left_out,
     load_json,
     load_records,
     optional_id,
-    sample_table,
 )
 from confir.data.formats.format import Format
 from confir.data.formats.json_files import JsonFile
@@ -41,7 +41,7 @@ _LANGFUSE = '{"data": [{"traceId": topic, "name": measure, "value": …, "dataTy
 _SPLIT = '{"columns": [name, …], "data": [[cell, …], …]}'
 _TRULENS = "columns app_name, app_version, record_id, input, MEASURE and MEASURE_calls"
 
-_FEEDBACK = "feedback."
+_FEEDBACK, _INPUTS = "feedback.", "inputs."
 _ANNOTATION = re.compile(r"annotation_(.+)_score")
 _CALLS = "_calls"
 
@@ -49,7 +49,7 @@ _CALLS = "_calls"
 # DeepEval ----------------------------------------------------------------------------------------
 
 
-def _read_deepeval(content: bytes, source: str) -> InputTable:
+def _read_deepeval(content: bytes, source: str) -> list[ScoredAnswer]:
     """Return the metrics of test cases and conversations; also of versions with ``metricsMetadata``."""
     file = JsonFile(source, f"expected a test run of DeepEval: {_DEEPEVAL}")
     held = file.object(load_json(content, file), "the file")
@@ -70,14 +70,16 @@ def _read_deepeval(content: bytes, source: str) -> InputTable:
             name = file.id(metric, key, f"a metric of {what}")
             score = as_score(metric.get("score"), f"the score of {what} by {name!r}", file)
             file.enter(scores, name, score, f"{what} has two scores by {name!r}; expected one")
-        samples.append(ScoredAnswer(run, as_topic(asked, f"'input' of {what}", file), scores))
-    return sample_table(samples, source, "test cases")
+        topic = as_topic(asked, f"'input' of {what}", file)
+        metadata = file.object(case.get("metadata") or {}, f"metadata of {what}")
+        samples.append(ScoredAnswer(run, topic, scores, metadata=metadata))
+    return samples
 
 
 # LangSmith ---------------------------------------------------------------------------------------
 
 
-def _read_langsmith(content: bytes, source: str) -> InputTable:
+def _read_langsmith(content: bytes, source: str) -> list[ScoredAnswer]:
     """Return the feedback of runs, as the API lists them, alone or within their examples."""
     file = JsonFile(source, f"expected runs of LangSmith: {_LANGSMITH}")
     run, samples = name_from_path(source), []
@@ -97,10 +99,10 @@ def _read_langsmith(content: bytes, source: str) -> InputTable:
                 for name, held in stats.items()
             }
             samples.append(ScoredAnswer(run, topic, scores))
-    return sample_table(_with_repeats(samples), source, "examples")
+    return _with_repeats(samples)
 
 
-def _read_langsmith_upload(content: bytes, source: str) -> InputTable:
+def _read_langsmith_upload(content: bytes, source: str) -> list[ScoredAnswer]:
     """Return the scores of an experiment in the shape in which LangSmith takes it."""
     file = JsonFile(source, f"expected an experiment of LangSmith: {_LANGSMITH_UPLOAD}")
     held = file.load_object(content)
@@ -119,10 +121,10 @@ def _read_langsmith_upload(content: bytes, source: str) -> InputTable:
             score = as_score(value, f"{name!r} of {what}", file)
             file.enter(scores, name, score, f"{what} has two scores by {name!r}; expected one")
         samples.append(ScoredAnswer(run, topic, scores))
-    return sample_table(_with_repeats(samples), source, "examples")
+    return _with_repeats(samples)
 
 
-def _read_langsmith_table(content: bytes, source: str) -> InputTable:
+def _read_langsmith_table(content: bytes, source: str) -> list[ScoredAnswer]:
     """Return the feedback in a table as ``ExperimentResults.to_pandas()`` gives it."""
     file = JsonFile(source, f"expected a table of LangSmith: {_LANGSMITH_TABLE}")
     run, samples, skipped = name_from_path(source), [], set()
@@ -137,14 +139,16 @@ def _read_langsmith_table(content: bytes, source: str) -> InputTable:
                 skipped.add(column)
                 continue
             scores[column.removeprefix(_FEEDBACK)] = as_score(_truth(score), repr(column), place)
-        samples.append(ScoredAnswer(run, file.id(row, "example_id", f"row {number}"), scores))
+        inputs = {name: cell for name, cell in row.items() if name.startswith(_INPUTS)}
+        topic = file.id(row, "example_id", f"row {number}")
+        samples.append(ScoredAnswer(run, topic, scores, metadata=inputs))
     left_out(skipped, source, "text, not numbers")
     skipped_names = {column.removeprefix(_FEEDBACK) for column in skipped}
     samples = [
         one._replace(scores={k: v for k, v in one.scores.items() if k not in skipped_names})
         for one in samples
     ]
-    return sample_table(_with_repeats(samples), source, "examples")
+    return _with_repeats(samples)
 
 
 def _with_repeats(samples: Sequence[ScoredAnswer]) -> list[ScoredAnswer]:
@@ -160,7 +164,7 @@ def _with_repeats(samples: Sequence[ScoredAnswer]) -> list[ScoredAnswer]:
 # Phoenix -----------------------------------------------------------------------------------------
 
 
-def _read_phoenix(content: bytes, source: str) -> InputTable:
+def _read_phoenix(content: bytes, source: str) -> list[ScoredAnswer]:
     file = JsonFile(source, f"expected an experiment of Phoenix: {_PHOENIX}")
     run, samples, labels = name_from_path(source), [], set()
     for number, record in enumerate(load_records(content, file), start=1):
@@ -180,10 +184,10 @@ def _read_phoenix(content: bytes, source: str) -> InputTable:
         repeat = optional_id(record, "repetition_number", what, file) or "1"
         samples.append(ScoredAnswer(run, topic, scores, repeat))
     left_out(labels, source, "labels without a score")
-    return sample_table(samples, source, "examples")
+    return samples
 
 
-def _read_phoenix_table(content: bytes, source: str) -> InputTable:
+def _read_phoenix_table(content: bytes, source: str) -> list[ScoredAnswer]:
     file = JsonFile(source, f"expected an experiment of Phoenix: {_PHOENIX_TABLE}")
     run, samples = name_from_path(source), []
     records = _rows(content, file)
@@ -197,13 +201,13 @@ def _read_phoenix_table(content: bytes, source: str) -> InputTable:
         }
         topic = file.id(row, "example_id", f"row {number}")
         samples.append(ScoredAnswer(run, topic, scores, row.get("repetition_number") or "1"))
-    return sample_table(samples, source, "examples")
+    return samples
 
 
 # Langfuse ----------------------------------------------------------------------------------------
 
 
-def _read_langfuse(content: bytes, source: str) -> InputTable:
+def _read_langfuse(content: bytes, source: str) -> list[ScoredAnswer]:
     """Return the scores of traces; those of observations and sessions are of what they name."""
     file = JsonFile(source, f"expected scores of Langfuse: {_LANGFUSE}")
     held = load_json(content, file)
@@ -224,15 +228,13 @@ def _read_langfuse(content: bytes, source: str) -> InputTable:
         )
         file.enter(traces.setdefault(topic, {}), name, score, problem)
     left_out(skipped, source, "categories and texts, not numbers")
-    return sample_table(
-        [ScoredAnswer(run, t, scores) for t, scores in traces.items()], source, "traces"
-    )
+    return [ScoredAnswer(run, t, scores) for t, scores in traces.items()]
 
 
 # TruLens -----------------------------------------------------------------------------------------
 
 
-def _read_trulens(content: bytes, source: str) -> InputTable:
+def _read_trulens(content: bytes, source: str) -> list[ScoredAnswer]:
     """Return the feedback of records, each app and version a run, as ``get_records_and_feedback()`` has it."""
     file = JsonFile(source, f"expected records of TruLens: {_TRULENS}")
     samples = []
@@ -244,7 +246,7 @@ def _read_trulens(content: bytes, source: str) -> InputTable:
         run = " ".join(named) or row.get("app_id") or name_from_path(source)
         scores = {name: as_score(row[name], repr(name), place) for name in measures}
         samples.append(ScoredAnswer(run, as_topic(row["input"], f"row {number}", place), scores))
-    return sample_table(_with_repeats(samples), source, "records")
+    return _with_repeats(samples)
 
 
 # Tables ------------------------------------------------------------------------------------------
@@ -294,64 +296,72 @@ def _truth(cell: str) -> Any:
     return {"True": True, "False": False}.get(cell, cell)
 
 
-DEEPEVAL = Format(
+DEEPEVAL = answer_format(
     "DeepEval test run",
     _DEEPEVAL,
+    _read_deepeval,
+    "test cases",
     keys=[
         ("testCases.[].input",),
         ("testCases.[].metricsData",),
         ("testCases", "metricsScores"),
         ("testRunData.testCases",),
     ],
-    read_scores=_read_deepeval,
 )
-LANGSMITH = Format(
+LANGSMITH = answer_format(
     "LangSmith runs",
     _LANGSMITH,
+    _read_langsmith,
+    "examples",
     keys=[("reference_example_id", "feedback_stats"), ("dataset_id", "runs.[].feedback_stats")],
-    read_scores=_read_langsmith,
 )
-LANGSMITH_UPLOAD = Format(
+LANGSMITH_UPLOAD = answer_format(
     "LangSmith experiment",
     _LANGSMITH_UPLOAD,
+    _read_langsmith_upload,
+    "examples",
     keys=[("experiment_name", "results.[].evaluation_scores")],
-    read_scores=_read_langsmith_upload,
 )
-LANGSMITH_TABLE = Format(
+LANGSMITH_TABLE = answer_format(
     "LangSmith table",
     _LANGSMITH_TABLE,
+    _read_langsmith_table,
+    "examples",
     columns=[("example_id", "execution_time")],
-    read_scores=_read_langsmith_table,
 )
-PHOENIX = Format(
+PHOENIX = answer_format(
     "Phoenix experiment",
     _PHOENIX,
+    _read_phoenix,
+    "examples",
     keys=[
         ("example_id", "repetition_number", "annotations"),
         ("example_id", "trace_id", "annotations"),
     ],
-    read_scores=_read_phoenix,
 )
-PHOENIX_TABLE = Format(
+PHOENIX_TABLE = answer_format(
     "Phoenix table",
     _PHOENIX_TABLE,
+    _read_phoenix_table,
+    "examples",
     columns=[("example_id", "latency_ms", "trace_id")],
-    read_scores=_read_phoenix_table,
 )
-LANGFUSE = Format(
+LANGFUSE = answer_format(
     "Langfuse scores",
     _LANGFUSE,
+    _read_langfuse,
+    "traces",
     keys=[
         ("data.[].traceId", "data.[].dataType", "data.[].name"),
         ("traceId", "dataType", "name", "source", "value"),
     ],
-    read_scores=_read_langfuse,
 )
-TRULENS = Format(
+TRULENS = answer_format(
     "TruLens records",
     _TRULENS,
+    _read_trulens,
+    "records",
     columns=[("record_id", "app_id", "input"), ("record_id", "app_name", "input")],
-    read_scores=_read_trulens,
 )
 JSON_TABLE = Format(
     "table of columns and data", _SPLIT, keys=[("columns", "data.[]")], read_scores=_read_split

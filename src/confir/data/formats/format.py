@@ -18,6 +18,7 @@ from confir.data.tables.separated_text import header_names
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
+    from confir.data.formats.benchmark_results import BenchmarkResult
     from confir.data.formats.run_metadata import RunMetadata
     from confir.data.tables.input_table import InputTable
 
@@ -126,6 +127,10 @@ class Format:
     read_scores
         Reader of scores per topic: of content and path, to a table, such as `score_table` makes of rows
         of run, measure, topic and score. None for tables in general.
+    read_topics
+        Reader of what a file of scores says of its topics, likewise, to a table with a column topic.
+    read_results
+        Reader of means of models on datasets, of content and path. None where it holds no such thing.
     read_votes
         Reader of votes, likewise, to a table with the columns left, right, winner, topic and judge.
     beside
@@ -144,6 +149,8 @@ class Format:
     write_qrels: Callable[[Qrels, str], None] = _not_written
     scanned: bool = False
     read_scores: Callable[[bytes, str], InputTable] | None = None
+    read_topics: Callable[[bytes, str], InputTable] | None = None
+    read_results: Callable[[bytes, str], Sequence[BenchmarkResult]] | None = None
     read_votes: Callable[[bytes, str], InputTable] | None = None
     beside: tuple[str, ...] = ()
 

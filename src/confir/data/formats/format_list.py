@@ -11,6 +11,7 @@ from confir.data.formats.benchmark_logs import (
     MT_BENCH,
     MT_BENCH_GRADES,
     OPENAI_EVALS,
+    SWE_BENCH,
 )
 from confir.data.formats.datasets import IR_DATASET
 from confir.data.formats.elasticsearch import RANK_EVAL, SEARCH_RESPONSES
@@ -27,7 +28,7 @@ from confir.data.formats.experiment_exports import (
 )
 from confir.data.formats.inspect_logs import INSPECT_LOG
 from confir.data.formats.json_runs import JSON
-from confir.data.formats.lm_eval import LM_EVAL_SAMPLES
+from confir.data.formats.lm_eval import EUROEVAL_RESULTS, LM_EVAL_RESULTS, LM_EVAL_SAMPLES
 from confir.data.formats.mteb import MTEB_PREDICTIONS, MTEB_RESULTS
 from confir.data.formats.nuggetizer import NUGGET_ASSIGNMENTS, NUGGET_METRICS
 from confir.data.formats.opensearch import EVALUATION_RESULTS, JUDGMENTS
@@ -52,6 +53,8 @@ FORMATS = (
     SEARCH_RESPONSES,
     QUEPID_BOOK,
     LM_EVAL_SAMPLES,
+    LM_EVAL_RESULTS,
+    EUROEVAL_RESULTS,
     NUGGET_ASSIGNMENTS,
     NUGGET_METRICS,
     INSPECT_LOG,
@@ -73,6 +76,7 @@ FORMATS = (
     PANDA_LM,
     FASTEVAL,
     FASTEVAL_CODE,
+    SWE_BENCH,
     OPENAI_EVALS,
     RUN_TABLE,
     JSON,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import reprlib
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -16,15 +17,13 @@ from typing import Any
 from confir.data.compression import DamagedError, Decompressed, RefusedError, check_expansion
 from confir.data.formats.evaluation_samples import (
     ScoredAnswer,
+    answer_format,
     as_score,
     left_out,
     load_json,
     optional_id,
-    sample_table,
 )
-from confir.data.formats.format import Format
 from confir.data.formats.json_files import JsonFile
-from confir.data.tables.input_table import InputTable
 from confir.errors import FormatError, counted, warn_caller
 
 _SHAPE = '{"eval": {"model": run}, "samples": [{"id": topic, "epoch": repeat, "scores": {measure: {"value": …}}}]}'
@@ -32,6 +31,11 @@ _ZIP = b"PK\x03\x04"
 _JOURNAL = b"_journal/"
 _HEADER, _START, _SAMPLES = "header.json", "_journal/start.json", "samples/"
 _ZSTANDARD = 93  # a method of zip that Python knows from 3.14 only
+# What zipfile and the decompressors raise at damaged data.
+_DAMAGE = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, ValueError),
+    *(NotImplementedError, RuntimeError, DamagedError, RefusedError),
+)
 
 _GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
@@ -41,7 +45,7 @@ def _is_log(_: str, content: bytes) -> bool:
     return content.startswith(_ZIP) and _JOURNAL in content[:64]
 
 
-def _read_log(content: bytes, source: str) -> InputTable:
+def _read_log(content: bytes, source: str) -> list[ScoredAnswer]:
     file = JsonFile(source, f"expected a log of Inspect: {_SHAPE}")
     if content.startswith(_ZIP):
         header, found = _unpack(content, file)
@@ -57,7 +61,7 @@ def _read_log(content: bytes, source: str) -> InputTable:
     skipped: list[str] = []
     read = [_sample(one, number, run, file, skipped) for number, one in enumerate(samples, start=1)]
     left_out(skipped, source, "lists; --columns reads a table of samples_df()")
-    return sample_table(read, source)
+    return read
 
 
 def _sample(
@@ -78,7 +82,8 @@ def _sample(
                 scores[f"{scorer}/{key}"] = _graded(part, f"{key!r} of {scorer!r} of {what}", file)
         else:
             scores[scorer] = _graded(value, f"{scorer!r} of {what}", file)
-    return ScoredAnswer(run, topic, scores, repeat)
+    metadata = file.object(held.get("metadata") or {}, f"metadata of {what}")
+    return ScoredAnswer(run, topic, scores, repeat, metadata)
 
 
 def _graded(value: Any, what: str, file: JsonFile) -> float | None:
@@ -113,7 +118,7 @@ def _unpack(
     """Return the header of a zipped log, and its samples one by one."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
-    except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+    except _DAMAGE as error:
         raise FormatError(f"the zip is damaged ({error})", path=file.path) from None
     infos = {one.filename: one for one in archive.infolist()}
     try:
@@ -141,34 +146,23 @@ def _extract(
     try:
         if info.compress_type != _ZSTANDARD:
             return archive.read(info)
-        head = content[info.header_offset : info.header_offset + 30]
-        begin = (
-            info.header_offset
-            + 30
-            + sum(int.from_bytes(head[place : place + 2], "little") for place in (26, 28))
-        )
+        lengths = content[info.header_offset + 26 : info.header_offset + 30]
+        begin = info.header_offset + 30 + sum(struct.unpack("<HH", lengths))
         packed = content[begin : begin + info.compress_size]
         unpacked = Decompressed(io.BytesIO(packed), "zstandard").readall()
-    except (
-        zipfile.BadZipFile,
-        DamagedError,
-        RefusedError,
-        EOFError,
-        NotImplementedError,
-        RuntimeError,
-    ) as error:
-        raise FormatError(
-            f"{info.filename} in the zip cannot be read ({error})", path=file.path
-        ) from None
+    except _DAMAGE as error:
+        problem = f"{info.filename} in the zip cannot be read ({error})"
+        raise FormatError(problem, path=file.path) from None
     if zlib.crc32(unpacked) != info.CRC:
         raise FormatError(f"{info.filename} in the zip is damaged", path=file.path)
     return unpacked
 
 
-INSPECT_LOG = Format(
+INSPECT_LOG = answer_format(
     "Inspect log",
     _SHAPE,
+    _read_log,
+    "samples",
     keys=[("status", "eval.model", "eval.task"), ("eval.model", "eval.task", "samples.[].epoch")],
     recognises=_is_log,
-    read_scores=_read_log,
 )

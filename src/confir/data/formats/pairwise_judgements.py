@@ -12,10 +12,10 @@ from typing import Any
 
 from confir.data.formats.evaluation_samples import (
     ScoredAnswer,
+    answer_format,
     as_score,
     load_records,
     optional_id,
-    sample_table,
 )
 from confir.data.formats.format import Format
 from confir.data.formats.json_files import JsonFile
@@ -139,7 +139,7 @@ def _read_alpaca_votes(content: bytes, source: str) -> InputTable:
     return _votes(votes, missing, source)
 
 
-def _read_alpaca_scores(content: bytes, source: str) -> InputTable:
+def _read_alpaca_scores(content: bytes, source: str) -> list[ScoredAnswer]:
     """Return each system's wins against the baseline: the preference less 1, whose mean is the win rate."""
     found, file = _preferences(content, source)
     baselines, judges = ({one[place] for one in found} for place in (1, 3))
@@ -156,11 +156,10 @@ def _read_alpaca_scores(content: bytes, source: str) -> InputTable:
         )
     (baseline,), (judge,) = baselines, judges
     measure = f"win_rate_vs_{baseline}" + (f"_by_{judge}" if judge else "")
-    samples = [
+    return [
         ScoredAnswer(other, topic, {measure: None if preference is None else preference - 1.0})
         for topic, _, other, _, preference in found
     ]
-    return sample_table(samples, source, "annotations")
 
 
 # PandaLM -----------------------------------------------------------------------------------------
@@ -221,11 +220,12 @@ MT_BENCH_PAIRS = Format(
     read_scores=_no_scores,
     read_votes=_read_mt_bench,
 )
-ALPACA_EVAL = Format(
+ALPACA_EVAL = answer_format(
     "AlpacaEval annotations",
     _ALPACA,
+    _read_alpaca_scores,
+    "annotations",
     keys=[("instruction", "generator_1", "generator_2", "preference")],
-    read_scores=_read_alpaca_scores,
     read_votes=_read_alpaca_votes,
 )
 PANDA_LM = Format(

@@ -11,21 +11,19 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from confir.data.files import text_bytes
 from confir.data.formats.evaluation_samples import (
     ScoredAnswer,
+    answer_format,
     as_score,
     as_topic,
     load_json,
     optional_id,
-    sample_table,
 )
-from confir.data.formats.format import Format
 from confir.data.formats.json_files import JsonFile
-from confir.data.tables.input_table import InputTable
 from confir.errors import FormatError, ReadingWarning, warn_caller
 
 _SHAPE = '{"results": {"version": 3, "results": [{"vars": topic, "provider": run, "score": …, "success": …}]}}'
@@ -43,7 +41,7 @@ _PROMPT = re.compile(r"\[(?P<provider>[^\]]+)\] (?P<label>.*)", re.DOTALL)
 _LONGEST_LABEL = 60
 
 
-def _read_json(content: bytes, source: str) -> InputTable:
+def _read_json(content: bytes, source: str) -> list[ScoredAnswer]:
     file = JsonFile(source, f"expected an evaluation of promptfoo: {_SHAPE}")
     held = load_json(content, file)
     if isinstance(held, dict) and isinstance(held.get("results"), dict):
@@ -52,19 +50,35 @@ def _read_json(content: bytes, source: str) -> InputTable:
         held = held["results"]
     results = file.objects([held] if isinstance(held, dict) else held, "results")
     answers = [_answer(one, number, file) for number, one in enumerate(results, start=1)]
-    runs = _run_names([(provider, label) for provider, label, *_ in answers])
-    topics, repeats = _tests([(test, topic) for *_, test, topic, _ in answers], runs)
-    samples = [
-        ScoredAnswer(run, topic, answer[-1], repeat)
+    runs = _run_names([(one.provider, one.prompt) for one in answers])
+    topics, repeats = _tests([(one.test, one.topic) for one in answers], runs)
+    return _without_twin(
+        ScoredAnswer(run, topic, answer.scores, repeat, answer.metadata)
         for run, topic, repeat, answer in zip(runs, topics, repeats, answers, strict=True)
-    ]
-    return sample_table(samples, source, "tests")
+    )
 
 
-def _answer(
-    held: Mapping[str, Any], number: int, file: JsonFile
-) -> tuple[str, str, str, str, dict[str, float | None]]:
-    """Return provider, label of the prompt, test, topic and scores of a result."""
+def _without_twin(answers: Iterable[ScoredAnswer]) -> list[ScoredAnswer]:
+    """Return answers without ``pass`` where it is the score, as it is where no assertion is graded."""
+    found = list(answers)
+    if all("score" in one.scores and one.scores["score"] == one.scores["pass"] for one in found):
+        for one in found:
+            del one.scores["pass"]
+    return found
+
+
+class _Answer(NamedTuple):
+    """A result: who answered which test, and with which scores."""
+
+    provider: str
+    prompt: str
+    test: str
+    topic: str
+    scores: dict[str, float | None]
+    metadata: Mapping[str, Any]
+
+
+def _answer(held: Mapping[str, Any], number: int, file: JsonFile) -> _Answer:
     what = f"result {number}"
     provider = _label(held, "provider", ("label", "id"), what, file)
     prompt = _label(held, "prompt", ("label", "display", "raw"), what, file)
@@ -87,7 +101,8 @@ def _answer(
         name: None if failed else as_score(value, f"{name!r} of {what}", file)
         for name, value in values.items()
     }
-    return provider, prompt, identity, topic, scores
+    metadata = file.object(test.get("metadata") or {}, f"metadata of {what}")
+    return _Answer(provider, prompt, identity, topic, scores, {**variables, **metadata})
 
 
 def _label(
@@ -150,7 +165,7 @@ def _is_csv(path: str, content: bytes) -> bool:
     )
 
 
-def _read_csv(content: bytes, source: str) -> InputTable:
+def _read_csv(content: bytes, source: str) -> list[ScoredAnswer]:
     file = JsonFile(source, f"expected CSV of promptfoo: {_CSV_SHAPE}")
     text = text_bytes(content, source).decode()
     try:
@@ -179,22 +194,20 @@ def _read_csv(content: bytes, source: str) -> InputTable:
     if len(set(runs)) < len(runs):
         runs = [f"{run} ({place})" for place, run in enumerate(runs, start=1)]
     samples: list[ScoredAnswer] = []
-    seen: dict[str, int] = {}
     for number, row in enumerate(rows, start=1):
         asked = dict(zip(variables, row[offset:], strict=False))
         topic = asked.get("Description") or as_topic(
             {k: v for k, v in asked.items() if k != "Description"}, f"row {number}", file
         )
-        seen[topic] = seen.get(topic, 0) + 1
         for run, (place, read) in zip(runs, outputs.items(), strict=True):
             scores = read(row, place, file._replace(line=number + 1))
             if scores is not None:
-                samples.append(ScoredAnswer(run, topic, scores, str(seen[topic])))
+                samples.append(ScoredAnswer(run, topic, scores, metadata=asked))
     warn_caller(
         f"{source}: scores are rounded to two decimals there; promptfoo's JSON has all digits",
         ReadingWarning,
     )
-    return sample_table(samples, source, "tests")
+    return _without_twin(samples)
 
 
 def _outputs(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[tuple[int, Any]]:
@@ -249,9 +262,11 @@ def _of_cell(row: Sequence[str], place: int, file: JsonFile) -> dict[str, float 
     return dict.fromkeys(found) if status is None else found
 
 
-PROMPTFOO = Format(
+PROMPTFOO = answer_format(
     "promptfoo evaluation",
     _SHAPE,
+    _read_json,
+    "tests",
     keys=[
         ("evalId", "results.version"),
         ("results.version", "results.results"),
@@ -259,6 +274,11 @@ PROMPTFOO = Format(
         ("version", "results.[].prompt", "results.[].vars"),
         ("testIdx", "promptIdx", "success"),
     ],
-    read_scores=_read_json,
 )
-PROMPTFOO_TABLE = Format("promptfoo table", _CSV_SHAPE, recognises=_is_csv, read_scores=_read_csv)
+PROMPTFOO_TABLE = answer_format(
+    "promptfoo table",
+    _CSV_SHAPE,
+    _read_csv,
+    "tests",
+    recognises=_is_csv,
+)

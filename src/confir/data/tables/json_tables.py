@@ -180,7 +180,8 @@ def parse_json(
     except json.JSONDecodeError as error:
         problem, line = f"not JSON ({error.msg}); {expected}", error.lineno
     except (ValueError, RecursionError) as error:
-        cause = "nested too deeply" if isinstance(error, RecursionError) else error
+        deep = isinstance(error, RecursionError)
+        cause = "nested too deeply" if deep else "a whole number of thousands of digits"
         problem, line = f"not readable as JSON ({cause}); {expected}", 1
         if "\n" in text:
             raise FormatError(problem, path=source) from None

@@ -9,9 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from confir.data.tables.input_table import InputTable
 
-# what a column of topics may be called, the preferred name first
-TOPIC_NAMES = ("topic", "topic_id", "query_id", "qid", "q_id", "query")
-
 
 @dataclass(frozen=True, slots=True)
 class TableKind:

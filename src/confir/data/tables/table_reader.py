@@ -105,7 +105,7 @@ def column_table(columns: Mapping[str, Any], source: str, kind: TableKind) -> In
 def _try_start(text: bytes, source: str, kind: TableKind, use: Callable[[InputTable], Any]) -> None:
     """Raise where the first rows of a table hold a fault that the other rows cannot mend.
 
-    Such are the errors that name a line; others, as of scores that are all missing, are of the whole.
+    Such are the errors that name a row; others, as of columns whose scores are all missing, are of the whole.
     """
     end = text.find(b"\n", _START_SIZE) + 1
     with collect_warnings():
@@ -116,7 +116,7 @@ def _try_start(text: bytes, source: str, kind: TableKind, use: Callable[[InputTa
         try:
             use(start)
         except FormatError as error:
-            if error.line is not None:
+            if error.line not in (None, start.header_line):
                 raise
         except ConfirError:  # which the whole table will raise
             return

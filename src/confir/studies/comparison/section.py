@@ -13,6 +13,7 @@ from confir.number_text import p_text, percent, signed
 from confir.pairs.compare import compare_runs
 from confir.pairs.comparison import Comparison, Place
 from confir.pairs.decisions import INCONCLUSIVE, NOT_COMPARED, OPPOSITE, VERDICTS
+from confir.pairs.next_step import next_step_sentence, next_steps
 from confir.pairs.paired_tests import find_test
 from confir.pairs.ranking import Ranking
 from confir.pairs.verdict_words import (
@@ -126,6 +127,7 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
 def _at_level(comparison: Comparison, kept: Integers, held: list[int]) -> dict[str, Any]:
     """Return limits and verdicts at a level; of the verdicts on the runs held, a digit per other run."""
     words = np.array([_WORDS.index(word) for word in comparison.pair_verdicts()], np.int64)
+    steps = next_steps(comparison)
     opposite = np.array([_WORDS.index(OPPOSITE.get(word, word)) for word in _WORDS])
     runs = len(comparison.runs)
     table = np.full((runs, runs), _WORDS.index(INCONCLUSIVE), np.uint8)
@@ -140,6 +142,10 @@ def _at_level(comparison: Comparison, kept: Integers, held: list[int]) -> dict[s
         "borderline": comparison.borderline[0, kept, 0].astype(int).tolist(),
         "verdict": words[kept].tolist(),
         "reason": comparison.reasons[0, kept, 0].tolist(),
+        "next": [
+            next_step_sentence(comparison, steps, 0, pairs=[pair], write=isolated)
+            for pair in kept.tolist()
+        ],
     }
 
 

@@ -294,6 +294,7 @@ def _leaderboard(
         pairs=len(every[0]),
         significant=len(differing),
         ruled_out=_ruled_out(pair_p, best, level),
+        lead=None if best.lead is None else best.lead[0],
         smallest=float(differing.min(initial=np.inf)) if len(differing) else np.nan,
         p_next=p_next,
         separable=separable,

@@ -19,6 +19,7 @@ from confir.defaults import ALL_PAIRS, BEST, DEFAULT_POWER, LEVEL, NO_FAMILY, OB
 from confir.errors import InvalidValueError
 from confir.measures.parsing import bounded_measures
 from confir.measures.score_summary import ScoreSummary
+from confir.pairs.power import whole_numbers
 from confir.resampling.kinds import as_sample, needs
 from confir.resampling.sample import Knowledge
 from confir.studies.planning.goals import (
@@ -30,7 +31,6 @@ from confir.studies.planning.goals import (
     Terms,
     at_topics,
     choose_goal,
-    whole_numbers,
 )
 from confir.studies.planning.pilot import (
     measure_pilot,

@@ -17,7 +17,7 @@ from confir.report.chart_files import chart_bytes
 from confir.report.messages import by_importance, isolated, sentence_case
 from confir.report.page_data import level_key, shown
 from confir.report.report_page import Origin, page_environment, unbroken
-from confir.report.result_chart import chart
+from confir.report.result_chart import specification
 from confir.report.result_table import result_table
 from confir.report.tables import to_html
 from confir.studies.best.section import best_gaps
@@ -80,7 +80,7 @@ def preferences_page(
             fit=fit_sentence(found),
             needed=_needed(plan),
             tables={name: to_html(table) for name, table in tables.items()},
-            drawing=chart_bytes(chart(pairs), ".svg").decode() if baseline is None else "",
+            drawing=chart_bytes(specification(pairs), ".svg").decode() if baseline is None else "",
             unit=found.cluster,
             df=found.units - 1,
             origin=source,
