@@ -335,11 +335,7 @@ def passes(
     Identical runs lose nothing, and equivalence within the margin shows that little is lost.
     """
     above: Booleans = np.greater(significant, 0)
-    if require == "superior":
-        return above
-    found: Booleans = ~(np.less(side, 0) & np.equal(verdict, WORSE))
-    if require == "not-worse":
-        return found
-    equivalent = np.equal(verdict, EQUIVALENT) & within
-    found = np.equal(verdict, IDENTICAL) | above | np.greater(side, 0) | equivalent
-    return found
+    loses: Booleans = np.less(side, 0) & np.equal(verdict, WORSE)
+    gains: Booleans = np.equal(verdict, IDENTICAL) | above | np.greater(side, 0)
+    gains |= np.equal(verdict, EQUIVALENT) & within
+    return {"superior": above, "not-worse": ~loses, "non-inferior": gains}[require]
