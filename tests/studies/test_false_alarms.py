@@ -10,7 +10,7 @@ from scipy import stats
 import confir
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, UnsupportedMethodError
-from confir.pairs.gate import Evidence, GateRule, judge_gate, passing_runs
+from confir.pairs.gate import GateEvidence, GateRule, judge_gate, passing_runs
 from confir.studies.gate.false_alarms import (
     EQUAL,
     FAILING,
@@ -89,7 +89,7 @@ def test_labels_of_all_runs_are_permuted_together_against_all_permutations():
         np.take_along_axis(scores.values, np.array(order)[:, :, None], axis=1) for order in orders
     ]
     comparison = compared(table(np.concatenate(permuted, axis=2)), level=0.5, replicates=1)
-    passing = passing_runs(Evidence.of(comparison), 0.0, "not-worse")
+    passing = passing_runs(GateEvidence.of(comparison), 0.0, "not-worse")
     closed = ~passing.reshape(2, 216, 2).all(axis=(0, 2))
     found = find_false_alarms(compared(scores, level=0.5), ["m0", "m1"], data_sets=2000)
     assert near(found.share(SWAPPED)[0], closed.mean(), 2000)

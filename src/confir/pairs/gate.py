@@ -175,7 +175,7 @@ def judge_gate(
     m = comparison.measures.index(measure)
     cautions = check_coverage(comparison, measure, missing)
     decisions = [_decision(comparison, pair, m) for pair in range(len(comparison.first))]
-    passing = passing_runs(Evidence.of(comparison), margin, require)[:, m].tolist()
+    passing = passing_runs(GateEvidence.of(comparison), margin, require)[:, m].tolist()
     candidates = tuple(
         Candidate(decision.run, decision, passes)
         for decision, passes in zip(decisions, passing, strict=True)
@@ -233,7 +233,7 @@ def _check_worst(gate: Gate, worst: Gate) -> None:
             )
 
 
-class Evidence(NamedTuple):
+class GateEvidence(NamedTuple):
     """What gates decide by, of all pairs and measures: arrays are pairs × measures.
 
     Attributes
@@ -255,7 +255,7 @@ class Evidence(NamedTuple):
     margin: float | None
 
     @classmethod
-    def of(cls, comparison: Comparison) -> Evidence:
+    def of(cls, comparison: Comparison) -> GateEvidence:
         """Return what a comparison shows by its first test."""
         estimates, level = comparison.estimates, comparison.level
         test = comparison.direction[0], comparison.p_adjusted[0]
@@ -264,7 +264,7 @@ class Evidence(NamedTuple):
         return cls(comparison.means, estimates, comparison.adjustment, *shown)
 
 
-def sides_of_bound(evidence: Evidence, bound: float) -> Integers:
+def sides_of_bound(evidence: GateEvidence, bound: float) -> Integers:
     """Return 1 or -1 where a difference is significantly above or below a bound, else 0.
 
     By a t test of the difference from the bound, adjusted for all pairs as the verdicts are, and by
@@ -275,19 +275,17 @@ def sides_of_bound(evidence: Evidence, bound: float) -> Integers:
     from scipy.special import stdtr
 
     means, estimates = evidence.means, evidence.estimates
-    shifted = means.difference - bound
-    apart = np.abs(shifted) > TIE * np.maximum(1.0, np.abs(means.difference))
-    p = 2.0 * stdtr(means.df, -np.abs(shifted) / means.se)
+    shifted = means.beyond(bound)
+    apart = np.abs(shifted.difference) > np.maximum(means.step, TIE * abs(bound))
+    p = 2.0 * stdtr(means.df, -np.abs(shifted.difference) / means.se)
     alone = np.where(means.constant, np.where(apart, same_sign_p(means.units), 1.0), p)
     beyond = np.where(means.difference * bound <= 0, means.self_normalised, 0.0)
-    adjusted = evidence.adjustment.adjust(
-        alone, means._replace(difference=shifted, self_normalised=beyond)
-    )
+    adjusted = evidence.adjustment.adjust(alone, shifted._replace(self_normalised=beyond))
     moved = estimates._replace(
-        difference=shifted, low=estimates.low - bound, high=estimates.high - bound
+        difference=shifted.difference, low=estimates.low - bound, high=estimates.high - bound
     )
     sides: Integers = significant_directions(
-        moved, np.where(apart, np.sign(shifted), 0), adjusted, evidence.level
+        moved, np.where(apart, np.sign(shifted.difference), 0), adjusted, evidence.level
     )
     return sides
 
@@ -311,7 +309,7 @@ def check_gate(
 def _decision(comparison: Comparison, pair: int, measure: int) -> Decision:
     """Return the decision on a candidate; raise where there is none."""
     decision = comparison.decision(Place(0, pair, measure))
-    if not (decision.constant or decision.has_interval):
+    if not (decision.constant or decision.has_interval or comparison.by_flips):
         raise InvalidValueError(
             f"run {comparison.names(pair)[1]!r} has no interval by {comparison.measures[measure]}: "
             "the gate cannot decide; take another interval method, or more topics"
@@ -319,7 +317,7 @@ def _decision(comparison: Comparison, pair: int, measure: int) -> Decision:
     return decision
 
 
-def passing_runs(evidence: Evidence, margin: float, require: Requirement) -> Booleans:
+def passing_runs(evidence: GateEvidence, margin: float, require: Requirement) -> Booleans:
     """Return which runs pass by which measures: pairs × measures."""
     sides = sides_of_bound(evidence, -margin) if margin else evidence.significant
     equivalence = 0.0 if evidence.margin is None else evidence.margin

@@ -637,10 +637,15 @@ class _Reading:
                 f"topics or runs; {EXPECTED}; if each row is a run, this is {_MEANS}"
             )
         if texts:
-            readings = [ColumnRoles(header[texts[0]], tuple(self.names(scores)), are_runs=True)]
+            if len(table) < 2:
+                raise table.header_error(f"one record, not one per topic; {EXPECTED}")
+            named = [p for p in texts if self.distinct([p]) == len(table)]
+            readings = [
+                ColumnRoles(header[p], tuple(self.names(scores)), are_runs=True) for p in named[:1]
+            ]
+            hint = f"expected {_either(readings)}, where each is a run" if readings else EXPECTED
             raise table.header_error(
-                f"no column of topics, and {header[texts[0]]!r} holds text; expected {_either(readings)}, where "
-                f"each is a run; if each row is a run, this is {_MEANS}"
+                f"no column of topics; {hint}; if each row is a run, this is {_MEANS}"
             )
         if summaries or [p for p in numbers_only if p not in self.named("grouping")]:
             names = self.names(summaries or numbers_only)

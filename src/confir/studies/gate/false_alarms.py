@@ -28,7 +28,6 @@ from confir.errors import (
     enumerate_names,
 )
 from confir.intervals.method_list import METHODS
-from confir.intervals.simultaneous import ComparisonFamily, SimultaneousLimits, positive
 from confir.number_text import level_text, score_words
 from confir.pairs.compare import compare_runs
 from confir.pairs.comparison import Comparison
@@ -39,8 +38,9 @@ from confir.pairs.differences import (
     mean_differences,
     pair_runs,
 )
-from confir.pairs.gate import Evidence, GateRule, check_gate, passing_runs
+from confir.pairs.gate import GateEvidence, GateRule, check_gate, passing_runs
 from confir.pairs.paired_tests import DEFAULT_TEST, find_test
+from confir.pairs.simultaneous import ComparisonFamily, SimultaneousLimits, positive
 from confir.resampling.kinds import as_sample
 from confir.resampling.pair_draws import BorrowedVariance
 from confir.resampling.replicates import Rng
@@ -407,10 +407,12 @@ class _SimulatedGate:
         failing: Booleans = np.any(~passing.reshape(runs - 1, sets, measures), axis=2)
         return failing.T
 
-    def _compared(self, scores: Scores) -> Evidence:
-        return Evidence.of(compare_runs(scores, baseline=self.names[0], rng=SEED, **self.options))
+    def _compared(self, scores: Scores) -> GateEvidence:
+        return GateEvidence.of(
+            compare_runs(scores, baseline=self.names[0], rng=SEED, **self.options)
+        )
 
-    def _evidence(self, scores: Scores) -> Evidence:
+    def _evidence(self, scores: Scores) -> GateEvidence:
         """Return what `_compared` does, all data sets at once, with Bonferroni's limit in a family."""
         pairs = pair_runs(as_sample(scores), self.names[0])
         method, level = find_difference_method(self.options["method"]), self.options["level"]
@@ -427,7 +429,7 @@ class _SimulatedGate:
         significant = significant_directions(
             estimates, found.direction[0], found.p_adjusted[0], level
         )
-        return Evidence(means, estimates, family, found.verdict[0], significant, level, margin)
+        return GateEvidence(means, estimates, family, found.verdict[0], significant, level, margin)
 
 
 class _FamiliesBeside(NamedTuple):
@@ -462,8 +464,9 @@ class _FamiliesBeside(NamedTuple):
         open_end = np.zeros(means.se.shape, np.int64)
         for columns, family in zip(self.columns, self.families, strict=True):
             own = MeanDifferences._make(part[:, columns] for part in means)
-            of = own.difference, own.se, own.units, level, own.df, own.self_normalised
-            low[:, columns], high[:, columns], open_end[:, columns] = family.limits(*of)
+            found = family.decide(own.evidence, level)
+            low[:, columns], high[:, columns] = found.low, found.high
+            open_end[:, columns] = found.open
         low[means.identical] = high[means.identical] = np.nan
         return SimultaneousLimits(low, high, open_end)
 
@@ -484,12 +487,9 @@ class _FamiliesBeside(NamedTuple):
             # one-sided tests are of identical runs, too: of equally many by all columns here
             size = family.size if sides == 2 else int(count.max(initial=0))
             together = replace(family, size=size, sides=sides)
-            t = own.difference / family.standard_errors(own.difference, own.se, own.units, own.df)
-            found = together.p_values(t, own.df, own.self_normalised, errors)
-            exact = own.constant & (np.isnan(t) | (sides == 1))
-            if size > 1 and sides == 2:
-                exact &= own.self_normalised == 0
-            found = np.where(exact, np.minimum(1.0, np.maximum(count, 1) * own_p), found)
+            found = together.adjusted(own.evidence, errors)
+            if sides == 1:
+                found = np.where(own.constant, np.minimum(1.0, np.maximum(count, 1) * own_p), found)
             adjusted[:, columns] = positive(np.where(np.isnan(own_p), np.nan, found))
         return adjusted
 
