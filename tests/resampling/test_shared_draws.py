@@ -62,15 +62,14 @@ def test_rows_of_equal_units_are_drawn_once_and_as_numpy_draws_them():
 def test_a_rating_draws_the_votes_of_all_pairs_once(monkeypatch):
     draws = []
     draw = np.random.Generator.multinomial
-    counting = type("Counting", (np.random.Generator,), {})
 
-    def multinomial(self, units, shares, size=None):
-        if np.ndim(size) == 0:  # of rows of votes, not of simulated votes of pairs
-            draws.append(size)
-        return draw(self, units, shares, size)
+    class Counting(np.random.Generator):
+        def multinomial(self, units, shares, size=None):
+            if np.ndim(size) == 0:  # of rows of votes, not of simulated votes of pairs
+                draws.append(size)
+            return draw(self, units, shares, size)
 
-    counting.multinomial = multinomial
-    monkeypatch.setattr(np.random, "Generator", counting)
-    monkeypatch.setattr(np.random, "default_rng", lambda seed=None: counting(np.random.PCG64(seed)))
+    monkeypatch.setattr(np.random, "Generator", Counting)
+    monkeypatch.setattr(np.random, "default_rng", lambda seed=None: Counting(np.random.PCG64(seed)))
     rate_preferences(simulate_votes([0.5, 0.0, -0.5], 300, 1, ties=0.2), replicates=99, rng=1)
     assert draws == [99]  # strengths by themselves are drawn by a copy, a generator of numpy's own
