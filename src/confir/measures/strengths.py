@@ -490,7 +490,7 @@ def maximise_likelihood(cells: Cells, size: int, prior: float = 0.0) -> Floats:
         if length <= _CONVERGED * max(1.0, float(np.abs(found).max())):
             return found
     if effects:
-        return found * np.inf
+        return np.full_like(found, np.inf)
     raise UnsupportedMethodError(
         "the strengths do not converge: some are almost infinite; expected a prior (--prior 1)"
     )
