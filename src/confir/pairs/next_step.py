@@ -303,7 +303,8 @@ def next_step_words(
             f"If {equal}, these {topics} would show a loss below {shown} {power}; below "
             f"{subject.margin:g} takes {needed}."
         )
-    what = f"a true {subject.what}" if one else f"true {subject.what}s"
+    noun, _, rest = subject.what.partition(" ")
+    what = f"a true {subject.what}" if one else f"true {noun}s {rest}".rstrip()
     first = f"These {topics} would show {what} of {shown} {power}."
     if one and math.isnan(steps[0].detectable):
         first = f"These {topics} would show no {subject.what} that the measure allows {power}."
