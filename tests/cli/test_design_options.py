@@ -132,7 +132,7 @@ def test_score_tables_take_a_design(confir_command, files, topics, tmp_path):
 def test_columns_without_a_design_and_wrong_designs_are_named(confir_command, files, topics):
     outcome = confir_command("evaluate", *files, "--cluster", "conversation")
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
-    assert "expected a design, too" in outcome.err
+    assert "cluster requires a design of the topics" in outcome.err
     outcome = confir_command("evaluate", *files, "--design", topics, "--cluster", "conv")
     assert "known: topic, conversation, traffic" in outcome.err
     outcome = confir_command("evaluate", *files, "--design", "nowhere.csv")
@@ -189,7 +189,7 @@ def test_leaderboard_of_one_table_with_a_dataset_column(confir_command, tmp_path
     design.write_text("\n".join(design.read_text().splitlines()[:6]) + "\n")
     assert "lacks 1 dataset (y)" in confir_command(*arguments, "--cluster", "session").err
     refused = confir_command("leaderboard", table, "--cluster", "session").err
-    assert "--cluster is about a design; expected --design, too" in refused
+    assert "--cluster requires --design, the table" in refused
 
 
 def test_leaderboard_of_means(confir_command, tmp_path):
@@ -298,7 +298,7 @@ def test_components_with_repeats_and_judges(confir_command, repeated, files):
     assert sum(record["variance"] for record in both if "judges" in record["source"]) < 1e-20
     alone = confir_command("components", *files, "-m", "AP", "--others", 7)
     assert (alone.code, alone.out) == (2, "")
-    assert "--others is about judges and repeats; expected --judge or --repeats" in alone.err
+    assert "--others requires --judge or --repeats" in alone.err
     several = confir_command("components", *files, "-m", "AP,RR")
     assert "by 2 measures (AP, RR); name one of them with -m" in several.err
 
@@ -409,6 +409,20 @@ def test_main_scores_of_different_measures_are_named_by_dataset(confir_command, 
     assert "no measure 'R@100' on 1 dataset (C)" in " ".join(refused.err.split())
     refused = confir_command(*given, "-m", "foo")
     assert "no result by 'foo'; expected one of" in " ".join(refused.err.split())
+
+
+def test_evaluate_reads_the_measure_that_is_named_of_results(confir_command, tmp_path):
+    held = {"ndcg_at_10": 0.3, "recall_at_100": 0.9, "accuracy": 0.5, "main_score": 0.3}
+    folder = write_results(tmp_path, x={"A": held, "B": held | {"recall_at_100": 0.7}})
+    files = [word for t in "AB" for word in ("--scores", folder / "x" / "external" / f"{t}.json")]
+    for given, mean in ((files[:2], 0.9), (files, 0.8)):
+        found = confir_command("evaluate", *given, "-m", "R@100,accuracy", "--format", "json")
+        means = {one["measure"]: one["mean"] for one in json.loads(found.out)}
+        assert means == pytest.approx({"R@100": mean, "accuracy": 0.5})
+        refused = confir_command("evaluate", *given, "-m", "AP")
+        assert (refused.code, "no result by 'AP'" in refused.err) == (2, True)
+    found = confir_command("evaluate", *files, "--format", "json")
+    assert {one["measure"] for one in json.loads(found.out)} == {"nDCG@10"}
 
 
 def test_split_and_subset_choose_among_results(confir_command, tmp_path):

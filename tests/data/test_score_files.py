@@ -1100,7 +1100,7 @@ def test_standard_input_is_read(monkeypatch):
         (
             "t.json",
             '{"a": {"AP": 0.5}}',
-            r"t\.json: no object at a → AP; expected run → measure → topic → score",
+            r"t\.json: a number at a → AP, which may be a mean; expected run → measure → topic → score",
         ),
         ("t.json", '{"a": {"AP": {"1": "x"}}}', r"t\.json: row 1: 'x' under 'score'"),
         ("t.json", '{"a": {"AP":\n{"1": 1, "b": 0,\n"1": 2}}}', r"t\.json:3: '1' occurs twice"),

@@ -339,12 +339,12 @@ def test_a_history_can_have_so_many_looks_and_no_more(tmp_path):
 
 def test_an_empty_or_missing_history_is_an_error(tmp_path):
     (tmp_path / "empty.jsonl").write_text("\n")
-    with pytest.raises(FormatError, match="the history is empty; expected a look or more"):
+    with pytest.raises(FormatError, match="the history is empty"):
         confir.read_history(tmp_path / "empty.jsonl")
     (tmp_path / "cut.jsonl").write_text('{"look": 1, "deci')
     with (
         pytest.warns(UserWarning, match="cut short"),
-        pytest.raises(FormatError, match="the only look was cut short; expected a look or more"),
+        pytest.raises(FormatError, match="the only look was cut short"),
     ):
         confir.read_history(tmp_path / "cut.jsonl")
     with pytest.raises(UnreadableError, match="no such file"):

@@ -203,9 +203,12 @@ def check_folder(output: str) -> None:
 
 
 def check_drawing() -> None:
-    """Raise where the package is missing that saves charts."""
+    """Raise where the package, or the room, is missing that saving charts takes."""
+    from confir.report.svg_conversion import check_address_space
+
     if find_spec("vl_convert") is None:  # without the time that importing it takes
         raise MissingDependencyError("vl-convert-python", "saving charts", "report")
+    check_address_space()
 
 
 def check_junit(path: str) -> None:

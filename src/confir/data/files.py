@@ -47,6 +47,8 @@ _NO_TEXT = {
     "expected the file, as git lfs pull fetches it",
     b"SQLite format 3\0": "a database of SQLite; expected text, such as a table exported as CSV",
     b"%PDF-": "a PDF; expected text",
+    b"<!DOCTYPE html": "a web page; expected text, such as the file that it shows",
+    b"<html": "a web page; expected text, such as the file that it shows",
 }
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.")
@@ -109,7 +111,7 @@ def format_ending(path: str) -> str:
 def text_bytes(content: bytes, source: str) -> bytes:
     """Return the content without a byte order mark; raise where it is not UTF-8 text."""
     for start, problem in _NO_TEXT.items():
-        if content.startswith(start):
+        if content[: len(start)].lower() == start.lower():
             raise FormatError(problem, path=source)
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise FormatError("the file is in UTF-16 or UTF-32; expected UTF-8", path=source)
@@ -196,8 +198,10 @@ def _open_raw(name: str, download: bool) -> Iterator[IO[bytes]]:
     except ValueError as error:
         raise UnreadableError(f"{name!r}: no such file ({error})") from None
     with stream:
-        found = os.fstat(stream.fileno()) if _inputs_kept else None
-        if found is not None and stat.S_ISREG(found.st_mode):
+        found = os.fstat(stream.fileno())
+        if stat.S_ISCHR(found.st_mode) and not stream.isatty() and stream.read(1):
+            raise UnreadableError(f"{name}: is a device, which may have no end; expected a file")
+        if _inputs_kept and stat.S_ISREG(found.st_mode):
             for kept in _inputs_kept:
                 kept.add((found.st_dev, found.st_ino))
         yield stream
@@ -236,3 +240,11 @@ def name_from_path(path: PathLike) -> str:
                 break
     named = name.removeprefix("input.") or name
     return named if named.isprintable() else as_unicode(named)  # it need not be valid text
+
+
+def split_name(source: str) -> tuple[str | None, str]:
+    """Return the name and the path of ``NAME=PATH``; of a path alone, None and the path."""
+    name, equals, path = source.partition("=")
+    if equals and name and not os.path.lexists(source) and (path == STDIN or os.path.exists(path)):
+        return as_unicode(name), path
+    return None, source

@@ -17,8 +17,8 @@ import numpy as np
 
 from confir.arguments import as_flag, as_list, as_path, as_text, invalid
 from confir.arrays import Booleans
-from confir.data.files import PathLike
-from confir.data.formats.mteb import is_result, read_main_scores
+from confir.data.files import PathLike, split_name
+from confir.data.formats.mteb import is_result, read_task_scores
 from confir.data.formats.sources import recognise
 from confir.data.scores import RANGE_TOLERANCE, Scores
 from confir.data.tables.column_names import CORE_NAMES
@@ -31,7 +31,7 @@ from confir.data.tables.column_roles import (
     separating_columns,
 )
 from confir.data.tables.input_table import Ids, InputTable, check_filled
-from confir.data.tables.measure_names import topics_come_first
+from confir.data.tables.measure_names import find_measures, topics_come_first
 from confir.data.tables.parquet_files import is_parquet
 from confir.data.tables.published_files import PublishedMeans, are_means, means_from_table
 from confir.data.tables.score_columns import ScoreEntries, score_entries
@@ -52,8 +52,12 @@ Read = TypeVar("Read")
 
 def _read_format(content: bytes, source: str) -> InputTable | None:
     """Return the scores in a file of a format that holds some; None where it is a table."""
-    held = recognise(source, content).read_scores
-    return None if held is None else held(content, source)
+    held = recognise(source, content)
+    if held.read_scores is not None:
+        return held.read_scores(content, source)
+    if held.keys and held.read_results is None:
+        raise FormatError(f"{held.name}: {held.shape}; expected scores of topics", path=source)
+    return None
 
 
 def _read_named(roles: ColumnRoles, content: bytes, source: str) -> InputTable | None:
@@ -80,11 +84,23 @@ def _order_levels(runs: Sequence[Any], source: str) -> tuple[str, ...]:
     return run, measure, topic, score
 
 
+def _is_one_run(document: Any) -> bool:
+    """Whether nested objects map numbered topics to known measures, as pytrec_eval returns them for a run."""
+    if not isinstance(document, dict) or not document or not all(map(str.isdigit, document)):
+        return False
+    parts = list(document.values())
+    return all(
+        isinstance(part, dict) and not any(isinstance(score, dict) for score in part.values())
+        for part in parts
+    ) and bool(find_measures({name: None for part in parts for name in part}))
+
+
 SCORES = TableKind(
     EXPECTED,
     CORE_NAMES,
     levels=tuple(CORE_NAMES),
     order_levels=_order_levels,
+    is_one_run=_is_one_run,
     read_lines=read_lines,
     drops_short_rows=lambda header: {fold(name) for name in header}.isdisjoint(CORE_NAMES["score"]),
     read_format=_read_format,
@@ -102,15 +118,16 @@ def read_scores(
     """Return the scores in one table or in several: files, plain or compressed, or frames.
 
     Reads the output of ``trec_eval -q``, ``ir_measures -q`` and gdeval, results of AutoJudge and
-    nuggetizer, tables in CSV (separated by commas or semicolons), TSV, JSON, JSONL and Parquet, and
-    frames of pandas, polars and Arrow. Measures in trec_eval's output are given confir's names where
-    they are the same; all other names stay as they are.
+    nuggetizer, exports of promptfoo, DeepEval, Inspect and other evaluation tools, tables in CSV
+    (separated by commas or semicolons), TSV, JSON, JSONL and Parquet, and frames of pandas, polars and
+    Arrow. Measures in trec_eval's output are given confir's names where they are the same; all other
+    names stay as they are.
 
     Parameters
     ----------
     paths
-        The files or frames; "-" is standard input, and a folder stands for its files. A score that
-        stands in two of them is an error.
+        The files or frames; "-" is standard input, a folder stands for its files, and NAME=PATH names
+        the run of a file. A score that stands in two of them is an error.
     run
         Name of the run, for files that hold one run; by default what the file says, else the
         file's name without endings, of a frame "frame".
@@ -144,21 +161,27 @@ def read_scores(
         raise invalid("paths", paths, "a path, a data frame, or a list of these")
     single = isinstance(paths, str | os.PathLike) or has_columns(paths)
     listed = [paths] if single else as_list("paths", paths, least=0)
-    sources = [one if has_columns(one) else as_path("paths", one) for one in listed]
-    given = [one for source in sources for one in files_of(source)]
+    sources = [
+        (run, one) if has_columns(one) else split_name(as_path("paths", one)) for one in listed
+    ]
+    named = [(name or run, one) for name, source in sources for one in files_of(source)]
+    given = [one for _, one in named]
 
-    def use(table: InputTable) -> Scores:
-        if roles is not None and roles.order:
-            check_nameless(table, roles)
-        return scores_from_table(table, run, measure, roles)
+    def read(source: PathLike | Any, name: str | None) -> Scores:
+        def use(table: InputTable) -> Scores:
+            if roles is not None and roles.order:
+                check_nameless(table, roles)
+            return scores_from_table(table, name, measure, roles)
 
-    if len(given) == 1:
-        return replace(_read_source(given[0], roles, use), bounded=bounded)
-    if given and roles is None and is_result(given[0]):
-        return replace(use(read_main_scores(given)), bounded=bounded)
+        return _read_source(source, roles, use)
+
     if not given:
         raise InvalidValueError("no score files were given; expected at least one of paths")
-    merged = _merge([_read_source(source, roles, use) for source in given], given, roles)
+    if len(given) > 1 and roles is None and is_result(given[0]):
+        results = scores_from_table(read_task_scores(given), run, measure)
+        return replace(results, bounded=bounded)
+    tables = [read(source, name) for name, source in named]
+    merged = tables[0] if len(tables) == 1 else _merge(tables, given, roles)
     return replace(merged, bounded=bounded)
 
 
@@ -195,7 +218,7 @@ def raise_outside(
         )
 
     roles = as_column_roles(columns)
-    for source in (file for path in paths for file in files_of(path)):
+    for source in (file for path in paths for file in files_of(split_name(path)[1])):
         error = _error_at(source, roles, is_outside, problem)
         if error is not None:
             raise error

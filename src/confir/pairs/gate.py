@@ -242,19 +242,17 @@ def sides_of_bound(comparison: Comparison, bound: float) -> Integers:
     from scipy.special import stdtr
 
     means, estimates = comparison.means, comparison.estimates
-    shifted = means.difference - bound
-    apart = np.abs(shifted) > TIE * np.maximum(1.0, np.abs(means.difference))
-    p = 2.0 * stdtr(means.df, -np.abs(shifted) / means.se)
+    shifted = means.beyond(bound)
+    apart = np.abs(shifted.difference) > np.maximum(means.step, TIE * abs(bound))
+    p = 2.0 * stdtr(means.df, -np.abs(shifted.difference) / means.se)
     alone = np.where(means.constant, np.where(apart, same_sign_p(means.units), 1.0), p)
     beyond = np.where(means.difference * bound <= 0, means.self_normalised, 0.0)
-    adjusted = comparison.adjustment.adjust(
-        alone, means._replace(difference=shifted, self_normalised=beyond)
-    )
+    adjusted = comparison.adjustment.adjust(alone, shifted._replace(self_normalised=beyond))
     moved = estimates._replace(
-        difference=shifted, low=estimates.low - bound, high=estimates.high - bound
+        difference=shifted.difference, low=estimates.low - bound, high=estimates.high - bound
     )
     sides: Integers = significant_directions(
-        moved, np.where(apart, np.sign(shifted), 0), adjusted, comparison.level
+        moved, np.where(apart, np.sign(shifted.difference), 0), adjusted, comparison.level
     )
     return sides
 
@@ -278,7 +276,7 @@ def check_gate(
 def _decision(comparison: Comparison, pair: int, measure: int) -> Decision:
     """Return the decision on a candidate; raise where there is none."""
     decision = comparison.decision(Place(0, pair, measure))
-    if not (decision.constant or decision.has_interval):
+    if not (decision.constant or decision.has_interval or comparison.by_flips):
         raise InvalidValueError(
             f"run {comparison.names(pair)[1]!r} has no interval by {comparison.measures[measure]}: "
             "the gate cannot decide; take another interval method, or more topics"

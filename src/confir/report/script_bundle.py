@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from confir.report.charts import VEGA_LITE
+from confir.report.svg_conversion import check_address_space
 from confir.whole_files import replace_file
 
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"
@@ -47,6 +48,7 @@ class ScriptBundle:
                     ScriptBundle._made = kept if kept.endswith(_END) else None
         self._started = ScriptBundle._made is None and ScriptBundle._process is None
         if self._started:
+            check_address_space()
             # -P: no module is imported from the current directory.
             command = [sys.executable, "-P", "-c", _PROGRAM]
             with suppress(OSError):  # the scripts are then built here

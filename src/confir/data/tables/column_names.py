@@ -98,7 +98,7 @@ ROW_NAMES = re.compile(r"|__index_level_\d+__|index|unnamed: \d+(\.\d+)?")
 _NO_SCORE = re.compile(
     r"(global_)?steps?|n|k|size|count|support|index|position|turns?|round|fold|year|version|usd|params"
     r"|(n|num|number_of|no_of|count_of)_.+|(.+_)?(rank|count|length|len|size|bytes|chars|characters)"
-    r"|(.+_)?(tokens?|parameters|latency|duration|elapsed|runtime|timestamp|date|usd|cost|costs|price)"
+    r"|(.+_)?(tokens?|parameters|latency|duration|elapsed|runtime|t_?stamp|timestamp|date|usd|cost|costs|price)"
     r"|(.+_)?(latency|duration|elapsed|runtime|cost|price)_(ms|s|sec|secs|seconds|usd|eur|dollars)"
     r"|(.+_)?(time|ms|secs|seconds)(_(ms|s|sec|secs|seconds))?|ts|(created|updated|started|ended)(_at)?"
     r"|temperature|top_?[pk]|batch_size|learning_rate|lr"
@@ -133,6 +133,11 @@ def preference(role: str, name: str) -> int | None:
 def is_topic_text(name: str) -> bool:
     """Whether the column holds the text of topics, which is their id where there is no other."""
     return plain_name(name) in _TEXTS
+
+
+def is_never_numbered(name: str) -> bool:
+    """Whether a column of that name holds topics as text alone: numbers there are something else."""
+    return is_topic_text(name) and plain_name(name) not in ("query", "question", "prompt")
 
 
 def is_core(role: str, name: str) -> bool:

@@ -22,6 +22,7 @@ from confir.data.tables.column_names import (
     CORE_NAMES,
     ROLE_NAMES,
     is_core,
+    is_never_numbered,
     is_no_score,
     is_reserved,
     is_row_name,
@@ -61,7 +62,7 @@ ColumnsSource = str | Mapping[str, str | Sequence[str]]
 
 # So many cells show what a column holds, and so many columns are listed.
 _HEAD = 100
-_MOST_LISTED = 12
+_MOST_LISTED = 8
 
 Kind = Literal["text", "mixed", "whole", "number", "flag", "empty", "object"]
 
@@ -255,7 +256,7 @@ class _Reading:
             told = role in ("score", "document", "grouping", "response") or (
                 role in CORE_NAMES and is_core(role, name)
             )
-            numbered = role in ("topic", "repeat") and not is_topic_text(name)
+            numbered = role in ("topic", "repeat") and not is_never_numbered(name)
             ids = ("text", "mixed", "whole") if numbered else ("text", "mixed")
             if told or self.kinds(place) in ids:
                 found.append((preferred, place))
@@ -456,7 +457,9 @@ class _Reading:
             raise table.header_error(f"no column of topics, and each {names} once: {_MEANS}")
         if key and not rest:
             raise table.header_error(f"no column of topics; {EXPECTED}")
-        free = [p for p in rest if self.kinds(p) in ("text", "mixed", "whole")]
+        other = {p for role in ("judge", "repeat", "run") for p in self.named(role)}
+        free = [p for p in rest if self.kinds(p) in ("text", "mixed", "whole") and p not in other]
+        free = [p for p in free if not is_no_score(self.header[p]) and p not in scores]
         if key or free:
             run_name = None if run is None else self.header[run]
             measure_name = None if measure is None else self.header[measure]
@@ -634,10 +637,15 @@ class _Reading:
                 f"topics or runs; {EXPECTED}; if each row is a run, this is {_MEANS}"
             )
         if texts:
-            readings = [ColumnRoles(header[texts[0]], tuple(self.names(scores)), are_runs=True)]
+            if len(table) < 2:
+                raise table.header_error(f"one record, not one per topic; {EXPECTED}")
+            named = [p for p in texts if self.distinct([p]) == len(table)]
+            readings = [
+                ColumnRoles(header[p], tuple(self.names(scores)), are_runs=True) for p in named[:1]
+            ]
+            hint = f"expected {_either(readings)}, where each is a run" if readings else EXPECTED
             raise table.header_error(
-                f"no column of topics, and {header[texts[0]]!r} holds text; expected {_either(readings)}, where "
-                f"each is a run; if each row is a run, this is {_MEANS}"
+                f"no column of topics; {hint}; if each row is a run, this is {_MEANS}"
             )
         if summaries or [p for p in numbers_only if p not in self.named("grouping")]:
             names = self.names(summaries or numbers_only)
@@ -645,7 +653,11 @@ class _Reading:
                 f"no column of topics, and {enumerate_names(map(repr, names), 3)} beside what may be runs; {EXPECTED}"
             )
         in_text = table.unit == "line"  # a frame's index was set by who made it
-        if rows is not None and in_text and not _number_rows(table, list(header).index(rows)):
+        if (
+            rows is not None
+            and in_text
+            and not _number_rows(table, list(header).index(rows), scores)
+        ):
             what = repr(rows) if rows else "without a name"
             raise table.header_error(
                 f"the column {what} may hold topics or runs; expected a header with topic for it; if each row is a "
@@ -671,9 +683,11 @@ def _either(readings: Sequence[ColumnRoles]) -> str:
     return ", or ".join(dict.fromkeys(map(str, readings)))
 
 
-def _number_rows(table: InputTable, place: int) -> bool:
-    """Whether row names are those of topics: numbers, or one word with numbers."""
+def _number_rows(table: InputTable, place: int, scores: Sequence[int]) -> bool:
+    """Whether row names are those of topics: numbers, or one word with numbers where no column is a number."""
     names = [str(cell) for cell in table.cells(place)]
+    if all(table.header[p].isdigit() for p in scores) and not all(map(str.isdigit, names)):
+        return False
     stems = {name.rstrip("0123456789") for name in names}
     return len(stems) == 1 and all(name[-1:].isdigit() for name in names)
 
@@ -721,5 +735,7 @@ def _is_missing(cell: Any) -> bool:
 def _plain_number(cell: Any) -> float | None:
     """Return the number that a cell spells, be it with a percent sign or a comma."""
     if isinstance(cell, str):
-        return parse_number(cell.strip().removesuffix("%").replace(",", ".", 1).replace(",", ""))
+        text = cell.strip().removesuffix("%").strip()
+        is_thousands = "." in text or text.count(",") > 1
+        return parse_number(text.replace(",", "" if is_thousands else "."))
     return math.inf if isinstance(cell, float) else cell_number(cell)

@@ -108,6 +108,7 @@ def score_entries(table: InputTable, given: ColumnRoles | None) -> tuple[ScoreEn
     if roles.topic is None:
         topics = _numbered_topics(table)
     else:
+        table = _without_blank_rows(table, _place(table, roles.topic))
         table, topics = drop_summaries(table, _place(table, roles.topic))
     places = [_place(table, name) for name in roles.values]
     is_long = given is None and not roles.are_runs and fold(roles.values[0]) in CORE_NAMES["score"]
@@ -141,6 +142,16 @@ def _with_roles(table: InputTable, given: ColumnRoles | None) -> tuple[InputTabl
     for name in (*names, *given.values):
         _place(table, name)
     return table, given
+
+
+def _without_blank_rows(table: InputTable, topic: int) -> InputTable:
+    """Return a table of text without rows of separators alone, as spreadsheets have them."""
+    if table.separator is None or "" not in table.columns[topic]:
+        return table
+    named = np.array([bool(cell) for cell in table.columns[topic]])
+    for row in np.flatnonzero(~named).tolist():
+        named[row] = any(column[row] for column in table.columns)
+    return table.where(named)
 
 
 def _place(table: InputTable, name: str) -> int:

@@ -337,7 +337,7 @@ def _planned_levels(
 ) -> tuple[tuple[int, ...], ...]:
     """Return the numbers of judges and repeats that coefficients are for, all combinations."""
     if given is not None and not at_hand:
-        raise InvalidValueError("levels is about judges and repeats; expected one of them with it")
+        raise InvalidValueError("levels requires scores of several judges or repeats")
     if given is not None:
         each = [as_integers("levels", given)] * len(at_hand)
     elif len(at_hand) == 1:

@@ -163,7 +163,7 @@ def read_history(path: PathLike) -> GateHistory:
     records = parse_looks(content, name)
     if not records:
         problem = "the only look was cut short" if content.strip() else "the history is empty"
-        raise FormatError(f"{problem}; expected a look or more", path=name)
+        raise FormatError(f"{problem}; --history of a gate writes one line per look", path=name)
     columns = {field: [record[field] for record in records] for field in LOOK_FIELDS}
     labels = zip(*(columns.pop(part) for part in GateHistory.label_parts["entry"]), strict=True)
     values = {name: _values(name, columns[name]) for name in columns}

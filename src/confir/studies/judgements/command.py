@@ -94,9 +94,11 @@ def judges_command(
     scale, maps = parse_grades(grades or [])
     drawn = f"{counted(statistics.replicates, 'replicate')}, seed {statistics.seed}"
     if not runs:
-        refuse_options(inputs.context, CHOOSING, "selects runs, but there are none")
+        refuse_options(inputs.context, CHOOSING, "selects runs; expected RUN... beside the qrels")
         of_scores = ["measure", *reading_options()]
-        refuse_options(inputs.context, of_scores, "is about scores of runs, but there are none")
+        refuse_options(
+            inputs.context, of_scores, "is for scores of runs; expected RUN... beside the qrels"
+        )
         if view not in _WITHOUT_RUNS:
             raise InvalidValueError(f"--show {view} needs runs; for example: {_EXAMPLE}")
         agreement = measure_agreement(judges, grades=scale, grade_maps=maps, **statistics.arguments)

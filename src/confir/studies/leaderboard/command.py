@@ -207,7 +207,7 @@ def leaderboard_command(
     if design is not None:
         found, designed = found.with_designs(design, columns), True
     elif unused := [role for role in ("stratum", "cluster", "weight") if columns[role] is not None]:
-        raise InvalidValueError(f"--{unused[0]} is about a design; expected --design, too")
+        raise InvalidValueError(f"--{unused[0]} requires --design, the table that has the column")
     grouped = options.pattern_of(inputs.repeats) or inputs.repeats is not None
     read = read_board(found.source, measure, datasets, incomplete, grouped)
     if isinstance(read, dict):

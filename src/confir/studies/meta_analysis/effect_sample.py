@@ -80,7 +80,7 @@ def effect_sample(
     _check_range(values, errors, names, labels)
     present = ~np.isnan(values) & (errors > 0)
     if not present.any():
-        raise InvalidValueError("no study has an effect with a sigma above 0; expected one or more")
+        raise InvalidValueError("no study has an effect with a standard error above 0")
     left_out = np.argwhere((~np.isnan(values) | ~np.isnan(errors)) & ~present)
     if left_out.size:
         places = [_place(names[s], labels[c]) for s, c in left_out]

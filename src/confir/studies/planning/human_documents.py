@@ -146,7 +146,7 @@ def plan_human_documents(
     costs = check_costs(human_cost, model_cost)
     if sum(one is not None for one in (topics, documents, costs)) > 1:
         raise InvalidValueError(
-            "several of topics, documents and costs are given; expected one: each decides the others"
+            "each of topics, documents and costs determines the others; expected only one of them"
         )
     by_partner = baseline is None and planned.name != NO_FAMILY
     pilot = _Draws.of(sampled, baseline, by_partner=by_partner)

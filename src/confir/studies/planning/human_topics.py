@@ -137,7 +137,8 @@ def plan_human_topics(
     if model_topics is not None:
         if costs is not None:
             raise InvalidValueError(
-                "model topics are given with costs, which choose their number; expected one or the other"
+                "the number of model topics follows from the costs; leave out model_topics (--model-topics), or "
+                "the costs"
             )
         total = as_integer("model_topics", model_topics, lowest=_FEWEST + 2)
     by_partner = baseline is None and planned.name != NO_FAMILY

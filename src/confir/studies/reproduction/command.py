@@ -110,7 +110,7 @@ def reproduce_command(
             raise InvalidValueError("--junit needs --fail-if-different: it belongs to a gate")
         check_junit(junit)
     if inputs.qrels is None:
-        reason = "is about scores; expected --qrels with it"
+        reason = "requires --qrels, by which runs are scored"
         of_scores = [*_OF_SCORES, *(one.name for one in fields(options.Statistics))]
         refuse_options(inputs.context, of_scores, reason)
     rules: dict[str, Any] = inputs.reading_rules()
