@@ -15,7 +15,14 @@ from confir.cli.parameters import Instead, Option, PathRole, Without, refuse_opt
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.defaults import BEST, ROWS
 from confir.errors import InvalidValueError, TopicWarning
-from confir.studies.gate.command import GATE_OPTIONS, GATE_PANEL, GateRecords, require_option
+from confir.studies.gate.command import (
+    GATE_OPTIONS,
+    GATE_PANEL,
+    GateRecords,
+    alarms_answer,
+    require_option,
+    simulated_alarms,
+)
 
 if TYPE_CHECKING:
     from confir.cli.answers import Answer
@@ -68,6 +75,13 @@ VIEWS = Views(
         "missing-difference",
         needs=("baseline",),
         lacks=("teams", "missing", "human", "repeats"),
+    ),
+    View(
+        "false-alarms",
+        "how often this gate would be wrong, and what it would catch",
+        "false-alarm",
+        needs=("baseline", "fail_if_worse"),
+        lacks=("teams", "human", "repeats"),
     ),
     View(
         "teams",
@@ -191,6 +205,8 @@ def compare_command(
         raise InvalidValueError("--family best is now --show best")
     by_team = "teams" if teams is not None and baseline is None else ""
     view = VIEWS.choose(inputs.context, show, topics=topics, default=by_team).name
+    if view == "false-alarms":
+        records.check_false_alarms()
     submitted = {} if teams is None else read_teams(teams)
     if view == "groups" and len(set(test or ())) > 1:
         raise InvalidValueError("--show groups uses one test; expected one --test")
@@ -233,8 +249,15 @@ def compare_command(
             comparison = _among_teams(comparison, submitted)
         deciding = _find_measures(scores, gates, inputs)
         rule = GateRule.of(require, margin, inputs.missing, ranges)
-        judged = records.judge(inputs.context, comparison, deciding, rule, statistics.seed)
-        answer = _answer(view, comparison, judged, statistics.seed, inputs, ranges)
+        simulate = None
+        if view == "false-alarms":
+            simulate = simulated_alarms(comparison, deciding, rule, statistics.seed)
+        of_gate = inputs.context, comparison, deciding, rule, statistics.seed, simulate
+        judged = records.judge(*of_gate)
+        if simulate is not None:
+            answer = alarms_answer(simulate(judged[0].level))
+        else:
+            answer = _answer(view, comparison, judged, statistics.seed, inputs, ranges)
     out.deliver(answer._replace(rows=options.most_rows(rows)))
     records.announce(judged, shown=view == "pairs" and out.output is None and out.in_parts)
 
