@@ -62,16 +62,19 @@ class TargetOptions:
     def targets(self) -> list[Target]:
         """Return the targets, those of the gate last; raise where options do not fit together."""
         from confir.cli.file_checks import check_junit
-        from confir.studies.targets.targets import parse_targets
 
-        gated = parse_targets(self.fail_below or (), "--fail-below")
         for option in ("require", "junit"):
-            if getattr(self, option) is not None and not gated:
+            if getattr(self, option) is not None and not self.fail_below:
                 raise InvalidValueError(
                     f"--{option} needs --fail-below MEASURE=TARGET: it belongs to a gate"
                 )
         if self.junit is not None:
             check_junit(self.junit)
+        if not self.at_least and not self.fail_below:
+            return []
+        from confir.studies.targets.targets import parse_targets
+
+        gated = parse_targets(self.fail_below or (), "--fail-below")
         wanted = parse_targets(self.at_least or (), "--at-least")
         return [one for one in wanted if one not in gated] + gated
 
