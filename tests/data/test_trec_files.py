@@ -24,7 +24,7 @@ from confir.data.formats import trec_files, trec_lines
 from confir.data.formats.format import RunSource, name_from_path
 from confir.data.formats.runs_and_qrels import read_qrels, read_run, write_qrels, write_run
 from confir.data.formats.sources import find_runs
-from confir.data.formats.trec_lines import read_intents
+from confir.data.trec_lines import read_intents
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
 from confir.errors import (
@@ -936,7 +936,7 @@ def test_a_fault_at_the_start_of_a_large_run_does_not_wait_for_the_rest(
 ):
     path = tmp_path / "large.run"
     path.write_text("1 Q0 d1 1 0.5 t\n" + fault + "1 Q0 d3 3 0.1 t\n" * 300_000)
-    monkeypatch.setattr("confir.data.formats.trec_files._read_regular_run", None)
+    monkeypatch.setattr("confir.data.trec._read_regular_run", None)
     with pytest.raises(FormatError, match=r"large\.run:2: "):
         read_run(path)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from confir.data.files import PathLike
-from confir.data.formats.trec_lines import content_lines
 from confir.data.tables.input_table import InputTable
 from confir.data.tables.separated_text import folded_cells, separated_table
 from confir.data.tables.table_kind import TableKind
 from confir.data.tables.table_reader import read_table
+from confir.data.trec_lines import content_lines
 from confir.errors import FormatError, counted
 
 _EXPECTED = "expected a run and its team"

@@ -1,0 +1,125 @@
+"""The compiled kernel that splits large blocks of TREC runs, as `confir.data.trec` does without it.
+
+All that numba compiles is in this one file: its cache notices that the file of a kernel has changed,
+but not that another one has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from confir.arrays import Bytes, Floats, Integers
+from confir.compilation import Compile, compile_with_numba, inline_parts
+from confir.data.ids import FIRST_FACTOR, S27, S30, S31, SECOND_FACTOR, STEP, WORD, Words
+
+TAB, NEWLINE, RETURN, SPACE = b"\t\n\r "
+PLUS, MINUS, POINT, ZERO, NINE = b"+-.09"
+COLUMNS = 6
+NOTHING, ONE = np.uint64(0), np.uint64(1)
+
+# A float holds every whole number up to here, and every power of ten up to 10**22.
+EXACT_WHOLE = 2**53
+TENS = np.array([float(10**power) for power in range(23)])
+MOST_DIGITS = 18  # of a number of 64 bits
+
+FindFields = Callable[[Bytes, int, Integers, Words, Floats], int]
+
+
+def _byte(text: Bytes, at: int) -> int:
+    """Return the byte at a position, which is never negative, as a signed number."""
+    return int(np.int64(text[np.uint64(at)]))
+
+
+def _mixed(word: np.uint64) -> np.uint64:
+    """Return a hashed word, as `confir.data.ids.mix_words` does."""
+    word = (word ^ (word >> S30)) * FIRST_FACTOR
+    word = (word ^ (word >> S27)) * SECOND_FACTOR
+    return word ^ (word >> S31)
+
+
+def _key(text: Bytes, start: int, end: int) -> np.uint64:
+    """Return the key of an id, as `confir.data.ids.hash_spans` does."""
+    key = _mixed(np.uint64(end - start) + STEP)
+    while start < end:
+        word = NOTHING
+        for place in range(WORD):  # compiled, this is one step
+            word |= np.uint64(text[np.uint64(start + place)]) << np.uint64(8 * place)
+        if end - start < WORD:
+            word &= (ONE << np.uint64(8 * (end - start))) - ONE
+        key = _mixed((key ^ word) + STEP)
+        start += WORD
+    return key
+
+
+def _number(text: Bytes, start: int, end: int) -> float:
+    """Return the number in a field, to the last bit; NaN where that takes more than one division."""
+    lead = _byte(text, start)
+    at = start + (lead == MINUS) + (lead == PLUS)
+    mantissa, digits, point = 0, 0, end
+    while at < end:
+        byte = _byte(text, at)
+        if ZERO <= byte <= NINE:
+            mantissa = 10 * mantissa + (byte - ZERO)
+            digits += 1
+        elif byte == POINT and point == end:
+            point = at
+        else:
+            return np.nan
+        at += 1
+    fraction = max(end - 1 - point, 0)
+    if not 0 < digits <= MOST_DIGITS or mantissa > EXACT_WHOLE:
+        return np.nan
+    value = mantissa / TENS[fraction]
+    return -value if lead == MINUS else value
+
+
+def _find_fields(text: Bytes, stop: int, edges: Integers, keys: Words, scores: Floats) -> int:
+    """Fill in start and end of topic, docid, score and tag, docid's key and score of each line.
+
+    Return the number of lines; -1 where one has not six columns.
+    """
+    line, at = 0, 0
+    while at < stop:
+        for column in range(COLUMNS + 1):
+            byte = _byte(text, at)
+            while byte == SPACE or (TAB <= byte <= RETURN and byte != NEWLINE):
+                at += 1
+                byte = _byte(text, at)
+            if column == COLUMNS:
+                break
+            start = at
+            while byte > SPACE:
+                at += 1
+                byte = _byte(text, at)
+            if at == start:
+                return -1
+            place = 2 * (
+                (column + 1) // 2
+            )  # the next field takes the place of one that is not needed
+            edges[place, line] = start
+            edges[place + 1, line] = at
+        if _byte(text, at) != NEWLINE:
+            return -1
+        at += 1
+        keys[line] = _key(text, edges[2, line], edges[3, line])
+        scores[line] = _number(text, edges[4, line], edges[5, line])
+        line += 1
+    return line
+
+
+@cache
+def load_kernel() -> FindFields | None:
+    """Return the compiled kernel, or None where numba is not installed or switched off."""
+    return compile_with_numba(_build)
+
+
+def _build(numba: Any, compiled: Compile) -> FindFields:
+    inline_parts(_byte, _mixed, _key, _number)
+    text = numba.types.Array(numba.uint8, 1, "C", readonly=True)
+    edges, keys, scores = numba.int64[:, ::1], numba.uint64[::1], numba.float64[::1]
+    kernel: FindFields = compiled(_find_fields, text, numba.int64, edges, keys, scores)
+    return kernel
