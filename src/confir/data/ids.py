@@ -49,9 +49,12 @@ class Docids(Sequence[str]):
     @staticmethod
     def of(docids: Iterable[str]) -> Docids:
         """Return docids that are given as text."""
-        encoded = [docid.encode("utf-8", "surrogatepass") for docid in docids]
-        sizes = np.fromiter(map(len, encoded), np.int32, len(encoded))
-        content = np.frombuffer(bytearray(b"\n".join([*encoded, b"\n" * 8])), np.uint8)
+        listed: Sequence[Any] = docids if isinstance(docids, Sequence) else list(docids)
+        joined = "\n".join([*listed, "\n" * WORD])
+        content = np.frombuffer(bytearray(joined, "utf-8", "surrogatepass"), np.uint8)
+        if not joined.isascii():
+            listed = [docid.encode("utf-8", "surrogatepass") for docid in listed]
+        sizes = np.fromiter(map(len, listed), np.int32, len(listed))
         return Docids(content, np.cumsum(sizes + 1, dtype=np.int64) - (sizes + 1), sizes)
 
     def joined(self) -> Bytes:
@@ -72,9 +75,18 @@ class Docids(Sequence[str]):
         """Return which docids equal those in the same place of others, byte by byte."""
         same: Booleans = self.sizes == others.sizes
         for place in range(0, int(self.sizes.max(initial=0)), WORD):
-            own = words_of(self.content, self.starts, self.sizes, place)
-            same &= own == words_of(others.content, others.starts, others.sizes, place)
+            mask = _MASKS[np.clip(self.sizes - place, 0, WORD)]
+            words = (_words_at(one.content, one.starts + place) for one in (self, others))
+            same &= (next(words) ^ next(words)) & mask == 0
         return same
+
+    def differ(self) -> Booleans:
+        """Return which docids differ from the one before; the first one does."""
+        new = np.append(True, self.sizes[1:] != self.sizes[:-1])
+        for place in range(0, int(self.sizes.max(initial=0)), WORD):
+            words = words_of(self.content, self.starts, self.sizes, place)
+            new[1:] |= words[1:] != words[:-1]
+        return new
 
     def encoded(self, place: int) -> bytes:
         """Return the bytes of one docid."""
@@ -155,7 +167,8 @@ class KeyTable:
                 ]  # the last to be written stays: the first one
                 self._slots[place[free]] = left[free] + first
                 numbers[left] = found = self._slots[place]
-            going = np.flatnonzero((found >= 0) & (self._keys[found] != own))
+            going = np.flatnonzero(found >= 0)
+            going = going[self._keys[found[going]] != own[going]]
             if not len(going):
                 return numbers, slots
             left, own, place = left[going], own[going], (place[going] + 1) & most
@@ -279,7 +292,12 @@ def words_of(content: Bytes, starts: Integers, sizes: Integers | Numbers, place:
 
     At least eight bytes follow the last id in ``content``.
     """
+    found: Words = _words_at(content, starts + place) & _MASKS[np.clip(sizes - place, 0, WORD)]
+    return found
+
+
+def _words_at(content: Bytes, places: Integers) -> Words:
+    """Return the eight bytes at some places; the last eight for places beyond them."""
     words = np.ndarray((len(content) - WORD + 1,), "<u8", content, strides=(1,))
-    mask = _MASKS[np.clip(sizes - place, 0, WORD)]
-    found: Words = words[np.minimum(starts + place, len(words) - 1)] & mask
+    found: Words = words[np.minimum(places, len(words) - 1)]
     return found

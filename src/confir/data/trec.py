@@ -9,9 +9,11 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
@@ -38,7 +40,10 @@ BLOCK_SIZE = 1 << 20
 _TAB, _NEWLINE, _RETURN, _SPACE = b"\t\n\r "
 _PLUS, _MINUS, _POINT, _ZERO, _NUMBER_SIGN = b"+-.0#"
 _COMMENTS = re.compile(rb"(?m)^[ \t\v\f\r]*#.*\n")
-_RUN_COLUMNS, _QRELS_COLUMNS = (6, (0, 2, 4, 5)), (4, (0, 1, 2, 3))
+# Topic, docid, score and tag; and all columns of qrels.
+_RUN_COLUMNS, _QRELS_COLUMNS = (0, 2, 4, 5), (0, 1, 2, 3)
+# What kernels and words of eight bytes may reach beyond the lines of a block.
+PADDING = b"\n" * WORD
 _MOST_DIGITS = 15  # of which a float holds every number
 _TENS = 10.0 ** np.arange(_MOST_DIGITS + 1)
 _IN_NUMBERS = np.isin(np.arange(256), list(b"0123456789+-.eE"))
@@ -62,7 +67,8 @@ WRITABLE_ID = re.compile("[^ \t\n\r\v\f\0\ud800-\udfff]+")
 WRITABLE_TOPIC = re.compile(f"(?![#\ufeff]){WRITABLE_ID.pattern}")
 
 
-class Lines(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Lines:
     """The lines of a block of a run.
 
     Attributes
@@ -82,6 +88,11 @@ class Lines(NamedTuple):
     scores: Floats
     tag: str
 
+    @cached_property
+    def lists(self) -> Integers:
+        """The list of each line: the place of its topic."""
+        return np.repeat(np.arange(len(self.topics)), np.diff(self.bounds))
+
     def only(self, kept: Booleans) -> Lines:
         """Return the lines that are kept, without topics that have none left."""
         if kept.all():
@@ -90,12 +101,7 @@ class Lines(NamedTuple):
         held = np.flatnonzero(np.diff(ends))
         topics = [self.topics[place] for place in held.tolist()]
         places, bounds = np.flatnonzero(kept), np.append(ends[held], ends[-1])
-        return self._replace(topics=topics, bounds=bounds).at(places)
-
-    @property
-    def lists(self) -> Integers:
-        """The list of each line: the place of its topic."""
-        return np.repeat(np.arange(len(self.topics)), np.diff(self.bounds))
+        return replace(self, topics=topics, bounds=bounds).at(places)
 
     def repeat_documents(self) -> bool:
         """Whether a topic has a document twice, as far as keys tell, or lines in two places."""
@@ -112,8 +118,8 @@ class Lines(NamedTuple):
 
     def at(self, places: Integers) -> Lines:
         """Return the documents at some places, the same topics and bounds."""
-        return self._replace(
-            docids=self.docids[places], keys=self.keys[places], scores=self.scores[places]
+        return replace(
+            self, docids=self.docids[places], keys=self.keys[places], scores=self.scores[places]
         )
 
 
@@ -125,15 +131,15 @@ def read_lines(block: bytes, find_fields: FindFields | None = None) -> Lines | N
     found = _split(block, _RUN_COLUMNS, find_fields)
     if found is None:
         return None
-    text, (topic, docid, score, tag), keys, scores = found
+    (_, docids, score, tag), scores = found.fields, found.scores
     odd = np.flatnonzero(np.isnan(scores))
-    parsed = _parse(text, score.starts[odd], score.sizes[odd])
-    if parsed is None:
-        return None
-    scores[odd] = parsed
-    bounds, topics = _groups(topic)
-    tag = docids_as_text(tag[:1])[0]
-    return Lines(topics, bounds, docid, docid.keys() if keys is None else keys, scores, tag)
+    if len(odd):
+        parsed = _parse(score[odd])
+        if parsed is None:
+            return None
+        scores[odd] = parsed
+    keys = docids.keys() if found.keys is None else found.keys
+    return Lines(found.topics, found.bounds, docids, keys, scores, docids_as_text(tag[:1])[0])
 
 
 def rank_lines(lines: Lines, *, single: bool = False) -> Lines:
@@ -170,42 +176,39 @@ def docids_as_text(docids: Docids) -> list[str]:
     return docids.joined().tobytes().decode().split("\n")[:-1]
 
 
-def _groups(topic: Docids) -> tuple[Integers, list[str]]:
-    """Return where each topic's lines begin in a column of topics, and end; and these topics."""
-    new = np.append(True, ~topic[1:].equal(topic[:-1]))
-    first = np.flatnonzero(new)
-    return np.append(first, len(new)), docids_as_text(topic[first])
-
-
 class _Split(NamedTuple):
-    """A block's text, the columns that are needed, and what the kernel finds: docids' keys and scores."""
+    """A block split into fields: its topics and where they begin, and the columns that are needed.
 
-    text: Bytes
-    columns: list[Docids]
+    And what the kernel finds: docids' keys and scores, NaN where it leaves them.
+    """
+
+    topics: list[str]
+    bounds: Integers
+    fields: list[Docids]
     keys: Words | None
     scores: Floats
 
 
 def _split(
-    block: bytes, wanted: tuple[int, tuple[int, ...]], find_fields: FindFields | None = None
+    block: bytes, columns: Sequence[int], find_fields: FindFields | None = None
 ) -> _Split | None:
     """Return the fields of a block; None where it has irregular lines, or is no UTF-8 text.
 
     Parameters
     ----------
     block
-        Whole lines.
-    wanted
-        The number of columns, and those to return.
+        Whole lines, and eight line ends after the last one.
+    columns
+        Those that are needed; the last of them is the last one of each line.
     find_fields
         The compiled kernel for runs, if it is to be used.
     """
     if b"\0" in block or not _is_plain(block):
         return None
-    found = _split_lines(block, wanted, find_fields)
+    found = _split_lines(block, columns, find_fields)
     if found is None and b"#" in block:
         without = _COMMENTS.sub(b"", block)
-        found = None if len(without) == len(block) else _split_lines(without, wanted, find_fields)
+        found = None if len(without) == len(block) else _split_lines(without, columns, find_fields)
     return found
 
 
@@ -221,31 +224,31 @@ def _is_plain(block: bytes) -> bool:
 
 
 def _split_lines(
-    block: bytes, wanted: tuple[int, tuple[int, ...]], find_fields: FindFields | None
+    block: bytes, columns: Sequence[int], find_fields: FindFields | None
 ) -> _Split | None:
     """Return the fields of a block without comments; None where lines are irregular."""
-    text = np.frombuffer(block + b"\n" * WORD, np.uint8)
-    width, columns = wanted
-    keys, edges = None, None
+    text, keys, new = np.frombuffer(block, np.uint8), None, None
     if find_fields is not None:
-        lines = block.count(b"\n")
-        edges = np.empty((2 * len(columns), lines), np.int64)
-        keys, scores = np.empty(lines, np.uint64), np.empty(lines)
-        if find_fields(text, len(block), edges, keys, scores) < lines:
-            keys, edges = None, None
-    if edges is None:
-        found = _edges(text[: len(block)], width)
-        if found is None:
+        lines = block.count(b"\n") - WORD
+        shape = len(columns), lines
+        starts, sizes = np.empty(shape, np.int64), np.empty(shape, np.int32)
+        new, keys, scores = np.empty(lines, bool), np.empty(lines, np.uint64), np.empty(lines)
+        if not find_fields(text, starts, sizes, new, keys, scores):
+            keys, new = None, None
+    if new is None:
+        edges = _edges(text[:-WORD], columns[-1] + 1)
+        if edges is None:
             return None
-        edges = np.concatenate([found[[2 * column, 2 * column + 1]] for column in columns])
-        scores = np.full(edges.shape[1], np.nan)
-    if (text[edges[0]] == _NUMBER_SIGN).any():
+        starts = np.stack([edges[2 * column] for column in columns])
+        ends = np.stack([edges[2 * column + 1] for column in columns])
+        sizes, scores = (ends - starts).astype(np.int32), np.full(starts.shape[1], np.nan)
+        new = Docids(text, starts[0], sizes[0]).differ()
+    fields = [Docids(text, *column) for column in zip(starts, sizes, strict=True)]
+    first = np.flatnonzero(new)
+    if not len(first) or (text[starts[0, first]] == _NUMBER_SIGN).any():
         return None
-    fields = [
-        Docids(text, edges[place], (edges[place + 1] - edges[place]).astype(np.int32))
-        for place in range(0, len(edges), 2)
-    ]
-    return _Split(text, fields, keys, scores)
+    topics = docids_as_text(fields[0][first])
+    return _Split(topics, np.append(first, len(new)), fields, keys, scores)
 
 
 def _edges(text: Bytes, width: int) -> Integers | None:
@@ -271,8 +274,9 @@ def _edges(text: Bytes, width: int) -> Integers | None:
     return by_line if ended else None
 
 
-def _parse(text: Bytes, starts: Integers, sizes: Any) -> Floats | None:
+def _parse(fields: Docids) -> Floats | None:
     """Return the numbers in fields; None where one is not finite, or none that C and Python read."""
+    text, starts, sizes = fields.content, fields.starts, fields.sizes
     lead = text[starts]
     signed = (lead == _MINUS) | (lead == _PLUS)
     begins, lengths = starts + signed, sizes - signed
@@ -296,31 +300,31 @@ def _parse(text: Bytes, starts: Integers, sizes: Any) -> Floats | None:
     values[lead == _MINUS] *= -1.0
     places = np.flatnonzero(odd)
     if len(places):
-        fields = Docids(text, starts[places], sizes[places]).joined()
-        if not (_IN_NUMBERS[fields] | (fields == _NEWLINE)).all():
+        joined = fields[places].joined()
+        if not (_IN_NUMBERS[joined] | (joined == _NEWLINE)).all():
             return None
         try:
-            values[places] = list(map(float, fields.tobytes().split()))
+            values[places] = list(map(float, joined.tobytes().split()))
         except ValueError:
             return None
     return values if np.isfinite(values).all() else None
 
 
 def read_blocks(stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield the content of a file in blocks that hold whole topics and end with a newline.
+    """Yield the content of a file in blocks that hold whole topics, each with PADDING after it.
 
     A topic larger than a block makes its block grow.
     """
     carried = stream.read(len(BYTE_ORDER_MARK)).removeprefix(BYTE_ORDER_MARK)
     stop = None
     while read := stream.read(max(BLOCK_SIZE, len(carried))):
-        block = carried + read
-        stop = _last_topic(block)
+        stop = _last_topic(read)
         if stop:
-            yield block[:stop]
-        carried = block[stop:]
+            yield b"".join((carried, memoryview(read)[:stop], PADDING))
+            carried = b""
+        carried += read[stop:]
     if carried or stop is None:
-        yield carried + b"\n"
+        yield carried + (b"" if carried.endswith(b"\n") else b"\n") + PADDING
 
 
 def _last_topic(block: bytes) -> int:
@@ -378,11 +382,9 @@ def judgements_by_block(content: bytes) -> Judgements | None:
         found = _split(block, _QRELS_COLUMNS)
         if found is None:
             return None
-        topic, *columns = found.columns
-        bounds, names = _groups(topic)
-        for name, size in zip(names, np.diff(bounds).tolist(), strict=True):
-            topics += [name] * size
-        subtopic, document, gain = map(docids_as_text, columns)
+        for topic, size in zip(found.topics, np.diff(found.bounds).tolist(), strict=True):
+            topics += [topic] * size
+        subtopic, document, gain = map(docids_as_text, found.fields[1:])
         if not all(map(_GAIN.fullmatch, set(gain))):
             return None
         subtopics += map(texts.setdefault, subtopic, subtopic)

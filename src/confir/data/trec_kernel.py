@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from confir.arrays import Bytes, Floats, Integers
+from confir.arrays import Booleans, Bytes, Floats, Integers, Numbers
 from confir.compilation import Compile, compile_with_numba, inline_parts
 from confir.data.ids import FIRST_FACTOR, S27, S30, S31, SECOND_FACTOR, STEP, WORD, Words
 
@@ -26,7 +26,7 @@ EXACT_WHOLE = 2**53
 TENS = np.array([float(10**power) for power in range(23)])
 MOST_DIGITS = 18  # of a number of 64 bits
 
-FindFields = Callable[[Bytes, int, Integers, Words, Floats], int]
+FindFields = Callable[[Bytes, Integers, Numbers, Booleans, Words, Floats], bool]
 
 
 def _byte(text: Bytes, at: int) -> int:
@@ -77,13 +77,16 @@ def _number(text: Bytes, start: int, end: int) -> float:
     return -value if lead == MINUS else value
 
 
-def _find_fields(text: Bytes, stop: int, edges: Integers, keys: Words, scores: Floats) -> int:
-    """Fill in start and end of topic, docid, score and tag, docid's key and score of each line.
+def _find_fields(
+    text: Bytes, starts: Integers, sizes: Numbers, new: Booleans, keys: Words, scores: Floats
+) -> bool:
+    """Fill in, for each line, where topic, docid, score and tag start, and their sizes.
 
-    Return the number of lines; -1 where one has not six columns.
+    And whether its topic is another than that of the line before, its docid's key, and its score.
+    Return whether all lines have six columns.
     """
-    line, at = 0, 0
-    while at < stop:
+    at = 0
+    for line in range(len(keys)):
         for column in range(COLUMNS + 1):
             byte = _byte(text, at)
             while byte == SPACE or (TAB <= byte <= RETURN and byte != NEWLINE):
@@ -96,19 +99,23 @@ def _find_fields(text: Bytes, stop: int, edges: Integers, keys: Words, scores: F
                 at += 1
                 byte = _byte(text, at)
             if at == start:
-                return -1
-            place = 2 * (
-                (column + 1) // 2
-            )  # the next field takes the place of one that is not needed
-            edges[place, line] = start
-            edges[place + 1, line] = at
+                return False
+            place = (column + 1) // 2  # the next field takes the place of one that is not needed
+            starts[place, line], sizes[place, line] = start, at - start
         if _byte(text, at) != NEWLINE:
-            return -1
+            return False
         at += 1
-        keys[line] = _key(text, edges[2, line], edges[3, line])
-        scores[line] = _number(text, edges[4, line], edges[5, line])
-        line += 1
-    return line
+        start, size = starts[0, line], sizes[0, line]
+        new[line] = line == 0 or size != sizes[0, line - 1]
+        shift = 0 if new[line] else start - starts[0, line - 1]
+        while shift and size and not new[line]:
+            size -= 1
+            new[line] = _byte(text, start + size) != _byte(text, start + size - shift)
+        start = starts[1, line]
+        keys[line] = _key(text, start, start + sizes[1, line])
+        start = starts[2, line]
+        scores[line] = _number(text, start, start + sizes[2, line])
+    return True
 
 
 @cache
@@ -120,6 +127,7 @@ def load_kernel() -> FindFields | None:
 def _build(numba: Any, compiled: Compile) -> FindFields:
     inline_parts(_byte, _mixed, _key, _number)
     text = numba.types.Array(numba.uint8, 1, "C", readonly=True)
-    edges, keys, scores = numba.int64[:, ::1], numba.uint64[::1], numba.float64[::1]
-    kernel: FindFields = compiled(_find_fields, text, numba.int64, edges, keys, scores)
+    places = numba.int64[:, ::1], numba.int32[:, ::1]
+    values = numba.boolean[::1], numba.uint64[::1], numba.float64[::1]
+    kernel: FindFields = compiled(_find_fields, text, *places, *values)
     return kernel

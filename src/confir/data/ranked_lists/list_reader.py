@@ -20,7 +20,7 @@ from confir.data.exclusions import NOTHING_EXCLUDED, Exclusions, warn_of_identic
 from confir.data.files import open_bytes
 from confir.data.formats.format import NAMINGS, NameBy, Reading, RunSource, name_from_path
 from confir.data.formats.sources import as_runs, read_content, read_source, recognise
-from confir.data.ids import Docids, DocumentNumbers, KeyTable, Words, mix_words
+from confir.data.ids import Docids, DocumentNumbers, KeyTable, mix_words
 from confir.data.qrels import Qrels
 from confir.data.ranked_lists.held_lists import HeldLists, place_judgements
 from confir.data.ranked_lists.rankings import Rankings, empty_rankings
@@ -103,12 +103,15 @@ _Read = tuple[int, list[_Part] | None, bytes | None]
 
 
 class PairTable:
-    """Finds documents of topics by keys of both, and compares what is found byte by byte."""
+    """Finds documents of topics by keys of both, and compares what is found byte by byte.
+
+    Topics are numbers.
+    """
 
     def __init__(self, topics: Integers, documents: Sequence[str]) -> None:
         self._topics, self._docids = topics, Docids.of(documents)
         self._table = KeyTable()
-        self._table.enter(_pair_keys(topics, self._docids.keys()))
+        self._table.enter(self._docids.keys() ^ mix_words(topics.astype(np.uint64)))
         self._by_text: dict[tuple[int, bytes], int] = {}
         if self._table.count < len(topics):  # pairs were made to have one key
             self._by_text = {
@@ -116,22 +119,21 @@ class PairTable:
                 for place, topic in enumerate(topics.tolist())
             }
 
-    def find(self, topics: Integers, docids: Docids, keys: Words) -> tuple[Integers, Integers]:
-        """Return which pairs of topic and docid the table has, and their places there."""
-        found = self._table.find(_pair_keys(topics, keys)).astype(np.int64)
+    def find(self, lines: Lines, topics: Integers) -> tuple[Integers, Integers]:
+        """Return which lines the table has, and their places there; of the number of each topic."""
+        lists = lines.lists
+        found = self._table.find(lines.keys ^ mix_words(topics.astype(np.uint64))[lists])
         places = np.flatnonzero(found >= 0)
+        rows, owners = found[places].astype(np.int64), topics[lists[places]]
         if self._by_text:
-            pairs = [(int(topics[place]), docids.encoded(place)) for place in places.tolist()]
-            found[places] = [self._by_text.get(pair, -1) for pair in pairs]
-            places = np.flatnonzero(found >= 0)
-        rows = found[places]
-        same = self._docids[rows].equal(docids[places]) & (self._topics[rows] == topics[places])
+            docids = map(lines.docids.encoded, places.tolist())
+            pairs = zip(owners.tolist(), docids, strict=True)
+            rows = np.array(
+                [self._by_text.get(pair, row) for pair, row in zip(pairs, rows, strict=True)],
+                np.int64,
+            )
+        same = self._docids[rows].equal(lines.docids[places]) & (self._topics[rows] == owners)
         return places[same], rows[same]
-
-
-def _pair_keys(topics: Integers, keys: Words) -> Words:
-    pairs: Words = keys ^ mix_words(topics.astype(np.uint64))
-    return pairs
 
 
 class RunReader:
@@ -193,7 +195,7 @@ class RunReader:
                         if number in by_line:
                             break
                         scanned = place or recognise(source.path, block).scanned
-                        yield _Task(number, source, block if scanned else b"")
+                        yield _Task(number, source, block if scanned else trec.PADDING)
             except (
                 ConfirError
             ) as error:  # of which another thread may not have come to the first yet
@@ -206,7 +208,7 @@ class RunReader:
         source, content = task.source, None
         if isinstance(source, Run):
             return task.number, [self._describe(lines_of_run(source))], None
-        blocks: Iterable[bytes] = [task.block or b""]
+        blocks: Iterable[bytes] = [task.block or trec.PADDING]
         if task.block is None:
             content = read_content(source)
             if recognise(source.path, content).scanned:
@@ -226,13 +228,13 @@ class RunReader:
         if exclusions.drops:
             kept = np.ones(len(lines.keys), bool)
             numbers = np.array([self._excluding.get(topic, -1) for topic in lines.topics], np.int64)
-            kept[self._excluded.find(numbers[lines.lists], lines.docids, lines.keys)[0]] = False
+            kept[self._excluded.find(lines, numbers)[0]] = False
             if exclusions.identical:
                 kept[lines.find_identical()] = False
             lines = lines.only(kept)
         numbers = np.array([self._topics.get(topic, -1) for topic in lines.topics], np.int64)
         lists, identical = lines.lists, 0
-        places, rows = self._judged.find(numbers[lists], lines.docids, lines.keys)
+        places, rows = self._judged.find(lines, numbers)
         own = lists[places]
         judged = numbers[own], self._kept[rows], places - lines.bounds[own]
         if exclusions.watches:
