@@ -30,14 +30,14 @@ import atheris
 with atheris.instrument_imports(
     include=["confir.data"], exclude=["confir.data.scanning.scan_kernels"]
 ):
+    from confir.data.scanning.run_scanners import ScanRules, scan_rankings
+    from confir.data.scanning.scan_kernels import load_kernels
+
     from confir.data.formats.exclusion_files import as_exclusions
     from confir.data.formats.format import RunSource
     from confir.data.formats.run_metadata import read_metadata
     from confir.data.formats.runs_and_qrels import as_qrels, read_qrels, read_run
-    from confir.data.ranked_lists.rankings import JudgedPositions
     from confir.data.sampling_designs.topic_groups import read_topic_groups
-    from confir.data.scanning.run_scanners import ScanRules, scan_rankings
-    from confir.data.scanning.scan_kernels import load_kernels
     from confir.data.tables.cost_files import read_costs
     from confir.data.tables.effect_files import read_effects
     from confir.data.tables.published_files import read_published_means
@@ -51,6 +51,7 @@ from confir.studies.reusability.contributions import read_contributors
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
 from foreign_files import METADATA, QRELS, RUNS, SCORES, WRONG_VALUES, places, with_value
+from judged_positions import JudgedPositions
 
 # The first byte of a file chooses its ending, and so its reader.
 ENDINGS = (".txt", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".gz", ".xz", ".zst")

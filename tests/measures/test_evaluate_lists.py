@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from confir.data.experiment import Experiment
-from confir.data.scanning.list_reader import read_lists
+from confir.data.ranked_lists.list_reader import read_lists
 from confir.errors import (
     InputWarning,
     InvalidValueError,

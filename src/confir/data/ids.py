@@ -150,13 +150,17 @@ class KeyTable:
         self.count += len(fresh)
         return numbers, fresh
 
+    def _named(self, keys: Words) -> Integers:
+        """Return the slot at which the search for each key begins."""
+        shift = np.uint64(65 - len(self._slots).bit_length())
+        return ((keys * self._factor) >> shift).astype(np.int64)
+
     def _search(self, keys: Words, first: int | None = None) -> tuple[Numbers, Integers]:
         """Return what stands in the slot where the search for each key ends, and that slot.
 
         With ``first``, free slots are taken: the key in place i enters its number, ``first`` + i.
         """
-        shift, most = np.uint64(65 - len(self._slots).bit_length()), len(self._slots) - 1
-        slots = ((keys * self._factor) >> shift).astype(np.int64)
+        slots, most = self._named(keys), len(self._slots) - 1
         numbers, left = self._slots[slots], np.arange(len(keys))
         own, place = keys, slots
         found = numbers

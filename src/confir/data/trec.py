@@ -35,7 +35,7 @@ from confir.data.trec_lines import (
 from confir.errors import FormatError
 
 # Large enough to make little of Python's work per block, small enough for the processor's cache.
-BLOCK_SIZE = 1 << 20
+BLOCK_SIZE = 1 << 19
 
 _TAB, _NEWLINE, _RETURN, _SPACE = b"\t\n\r "
 _PLUS, _MINUS, _POINT, _ZERO, _NUMBER_SIGN = b"+-.0#"
@@ -134,8 +134,8 @@ def read_lines(block: bytes, find_fields: FindFields | None = None) -> Lines | N
     (_, docids, score, tag), scores = found.fields, found.scores
     odd = np.flatnonzero(np.isnan(scores))
     if len(odd):
-        parsed = _parse(score[odd])
-        if parsed is None:
+        parsed = _parse(score) if found.keys is None else _parse_each(score[odd])
+        if parsed is None or not np.isfinite(parsed).all():
             return None
         scores[odd] = parsed
     keys = docids.keys() if found.keys is None else found.keys
@@ -229,7 +229,7 @@ def _split_lines(
     """Return the fields of a block without comments; None where lines are irregular."""
     text, keys, new = np.frombuffer(block, np.uint8), None, None
     if find_fields is not None:
-        lines = block.count(b"\n") - WORD
+        lines = int(np.count_nonzero(text == _NEWLINE)) - WORD
         shape = len(columns), lines
         starts, sizes = np.empty(shape, np.int64), np.empty(shape, np.int32)
         new, keys, scores = np.empty(lines, bool), np.empty(lines, np.uint64), np.empty(lines)
@@ -267,6 +267,8 @@ def _edges(text: Bytes, width: int) -> Integers | None:
         len(breaks) > by_line.shape[1]
     ):  # blank lines: of line ends after the same field, the last one
         fields = np.searchsorted(edges, breaks, side="right")
+        if (fields % (2 * width)).any():  # a line ends between its fields
+            return None
         breaks = breaks[np.append(fields[1:] > fields[:-1], True)][-by_line.shape[1] :]
     if len(breaks) < by_line.shape[1]:
         return None
@@ -275,7 +277,7 @@ def _edges(text: Bytes, width: int) -> Integers | None:
 
 
 def _parse(fields: Docids) -> Floats | None:
-    """Return the numbers in fields; None where one is not finite, or none that C and Python read."""
+    """Return the numbers in fields; None where one is none that C and Python read."""
     text, starts, sizes = fields.content, fields.starts, fields.sizes
     lead = text[starts]
     signed = (lead == _MINUS) | (lead == _PLUS)
@@ -299,15 +301,22 @@ def _parse(fields: Docids) -> Floats | None:
     values = mantissa / _TENS[np.clip(fraction, 0, _MOST_DIGITS)]
     values[lead == _MINUS] *= -1.0
     places = np.flatnonzero(odd)
-    if len(places):
-        joined = fields[places].joined()
-        if not (_IN_NUMBERS[joined] | (joined == _NEWLINE)).all():
-            return None
-        try:
-            values[places] = list(map(float, joined.tobytes().split()))
-        except ValueError:
-            return None
-    return values if np.isfinite(values).all() else None
+    others = _parse_each(fields[places])
+    if others is None:
+        return None
+    values[places] = others
+    return values
+
+
+def _parse_each(fields: Docids) -> Floats | None:
+    """Return the numbers in fields, by Python; None where one is none."""
+    joined = fields.joined()
+    if not (_IN_NUMBERS[joined] | (joined == _NEWLINE)).all():
+        return None
+    try:
+        return np.fromiter(map(float, joined.tobytes().split()), np.float64, len(fields))
+    except ValueError:
+        return None
 
 
 def read_blocks(stream: IO[bytes]) -> Iterator[bytes]:
@@ -328,35 +337,34 @@ def read_blocks(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _last_topic(block: bytes) -> int:
-    """Return where the lines of the last topic begin, which may go on in the next block."""
-    end = block.rfind(b"\n") + 1
-    topic = block[block.rfind(b"\n", 0, max(end - 1, 0)) + 1 : end].split(None, 1)[:1]
-    if not topic:
-        return 0
-    wanted, text = np.frombuffer(topic[0], np.uint8), np.frombuffer(block, np.uint8)
+    """Return where the lines of the last topic begin, which may go on in the next block; 0 if unknown."""
+    text, end = np.frombuffer(block, np.uint8), block.rfind(b"\n") + 1
     reach, first = _REACH, end
     while first:
         first = max(end - reach, 0)
-        starts = first + 1 + np.flatnonzero(text[first : end - 1] == _NEWLINE)
-        same = text[np.minimum(starts + len(wanted), end - 1)] <= _SPACE
-        for place, byte in enumerate(wanted):
-            same &= text[np.minimum(starts + place, end - 1)] == byte
-        others = np.flatnonzero(~same)
-        if len(others):
-            return int(starts[others[-1] + 1]) if others[-1] + 1 < len(starts) else end
+        starts = first + 1 + np.flatnonzero(text[first : max(end - 1, 0)] == _NEWLINE)
+        starts = starts[(text[starts] > _SPACE) & (text[starts] != _NUMBER_SIGN)]
+        if len(starts):
+            topic = block[starts[-1] : end].split(None, 1)[0]
+            same = text[np.minimum(starts + len(topic), end - 1)] <= _SPACE
+            for place, byte in enumerate(topic):
+                same &= text[np.minimum(starts + place, end - 1)] == byte
+            others = np.flatnonzero(~same)
+            if len(others):
+                return int(starts[others[-1] + 1])
         reach *= 4
     return 0
 
 
 def run_by_block(content: bytes, source: str, name: str | None, name_by: NameBy) -> Run | None:
-    """Return the run in the text of a file; None where a line is irregular."""
+    """Return the run in the content of a file; None where a line is irregular."""
     topics: list[str] = []
     documents: list[str] = []
     scores: list[Floats] = []
     tag = ""
     for block in read_blocks(io.BytesIO(content)):
         lines = read_lines(block)
-        if lines is None:
+        if lines is None or lines.repeat_documents():
             return None
         lines = rank_lines(lines)
         for topic, size in zip(lines.topics, np.diff(lines.bounds).tolist(), strict=True):
@@ -372,7 +380,7 @@ def run_by_block(content: bytes, source: str, name: str | None, name_by: NameBy)
 
 
 def judgements_by_block(content: bytes) -> Judgements | None:
-    """Return the judgements in the text of a qrels file; None where a line is irregular."""
+    """Return the judgements in the content of a qrels file; None where a line is irregular."""
     topics: list[str] = []
     subtopics: list[str] = []
     documents: list[str] = []
@@ -397,8 +405,8 @@ def judgements_by_block(content: bytes) -> Judgements | None:
 
 def read_trec_run(content: bytes, source: RunSource, name_by: NameBy = "file") -> list[Run]:
     """Return the run in the content of a TREC file."""
-    how = text_bytes(content, source.path), source.path, source.name, name_by
-    return [run_by_block(*how) or read_run_by_line(*how)]
+    text, how = text_bytes(content, source.path), (source.path, source.name, name_by)
+    return [run_by_block(content, *how) or read_run_by_line(text, *how)]
 
 
 def read_trec_qrels(content: bytes, source: RunSource, intents: Intents | None = None) -> Qrels:
@@ -406,7 +414,7 @@ def read_trec_qrels(content: bytes, source: RunSource, intents: Intents | None =
     text = text_bytes(content, source.path)
     if not text.endswith(b"\n"):
         warn_of_cut_number(text, source.path)
-    judged = judgements_by_block(text)
+    judged = judgements_by_block(content)
     if judged is not None:
         try:
             return build_qrels(*judged, path=source.path, intents=intents)

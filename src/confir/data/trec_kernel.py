@@ -18,7 +18,7 @@ from confir.data.ids import FIRST_FACTOR, S27, S30, S31, SECOND_FACTOR, STEP, WO
 
 TAB, NEWLINE, RETURN, SPACE = b"\t\n\r "
 PLUS, MINUS, POINT, ZERO, NINE = b"+-.09"
-COLUMNS = 6
+WIDTH = 6
 NOTHING, ONE = np.uint64(0), np.uint64(1)
 
 # A float holds every whole number up to here, and every power of ten up to 10**22.
@@ -87,12 +87,12 @@ def _find_fields(
     """
     at = 0
     for line in range(len(keys)):
-        for column in range(COLUMNS + 1):
+        for column in range(WIDTH + 1):
             byte = _byte(text, at)
             while byte == SPACE or (TAB <= byte <= RETURN and byte != NEWLINE):
                 at += 1
                 byte = _byte(text, at)
-            if column == COLUMNS:
+            if column == WIDTH:
                 break
             start = at
             while byte > SPACE:

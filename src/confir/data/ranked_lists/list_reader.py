@@ -75,7 +75,7 @@ class ReadRun(NamedTuple):
     taken: list[Any]
 
 
-class _Part(NamedTuple):
+class _Described(NamedTuple):
     """What a block says: its lines, best first; the number of each topic, -1 where the qrels lack it.
 
     Then topic, place in the qrels and documents above of each judged document; and the number of
@@ -99,7 +99,7 @@ class _Task(NamedTuple):
 
 Take = Callable[[Lines, Integers], Any]
 # A run's number, what its blocks say, or None where one is irregular; and the content that is held.
-_Read = tuple[int, list[_Part] | None, bytes | None]
+_Read = tuple[int, list[_Described] | None, bytes | None]
 
 
 class PairTable:
@@ -221,7 +221,7 @@ class RunReader:
             found.append(self._describe(lines))
         return task.number, found, content
 
-    def _describe(self, lines: Lines) -> _Part:
+    def _describe(self, lines: Lines) -> _Described:
         """Return what lines of whole topics say."""
         exclusions = self._rules.exclusions
         lines = trec.rank_lines(lines, single=self._rules.tie_precision == "single")
@@ -239,7 +239,7 @@ class RunReader:
         judged = numbers[own], self._kept[rows], places - lines.bounds[own]
         if exclusions.watches:
             identical = int((numbers[lists[lines.find_identical()]] >= 0).sum())
-        return _Part(lines, numbers, judged, identical)
+        return _Described(lines, numbers, judged, identical)
 
     def _join(
         self, source: Run | RunSource, blocks: Iterable[_Read]

@@ -42,7 +42,7 @@ class StoredLists:
     unknown: tuple[tuple[str, ...], ...]
     mentioned: int
     _ranked: tuple[Rankings, ...]
-    _columns: _Columns
+    _files: _ListFiles
     _places: Integers  # runs × topics: documents before each list, and bytes of their docids
 
     def rankings(self) -> list[Rankings]:
@@ -52,18 +52,18 @@ class StoredLists:
     def scores_of_topics(self, start: int, stop: int) -> Floats:
         """Return the retrieval scores in the lists of some consecutive topics."""
         places, depth = self._places[:, start:stop, 0], self.depth[:, start:stop]
-        scores: Floats = self._columns.scores.read(places, depth)
+        scores: Floats = self._files.scores.read(places, depth)
         return scores
 
     def of_topics(self, start: int, stop: int, depth: Integers | None = None) -> HeldLists:
         """Return the lists of some consecutive topics, or the tops of these lists."""
         depth = self.depth[:, start:stop] if depth is None else depth
         places = self._places[:, start:stop]
-        sizes = self._columns.sizes.read(places[:, :, 0], depth)
+        sizes = self._files.sizes.read(places[:, :, 0], depth)
         ends = np.concatenate(([0], np.cumsum(sizes + 1, dtype=np.int64)))
         offsets = np.concatenate(([0], np.cumsum(depth)))
         in_lists = np.diff(ends[offsets]).reshape(depth.shape)
-        text = self._columns.text.read(places[:, :, 1], in_lists)
+        text = self._files.text.read(places[:, :, 1], in_lists)
         docids = Docids(np.append(text, np.zeros(WORD, np.uint8)), ends[:-1], sizes)
         qrels, numbers = self.qrels.of_topics(start, stop), DocumentNumbers()
         judged = numbers.number(qrels.documents)
@@ -75,7 +75,7 @@ class StoredLists:
             judged=judged,
             offsets=offsets,
             documents=documents,
-            scores=self._columns.scores.read(places[:, :, 0], depth),
+            scores=self._files.scores.read(places[:, :, 0], depth),
             judgements=place_judgements(self._ranked, depth, start),
             unknown=self.unknown,
             mentioned=self.mentioned,
@@ -111,7 +111,7 @@ class _StoredColumn:
         return np.concatenate([stored[start:stop] for start, stop in spans])
 
 
-class _Columns(NamedTuple):
+class _ListFiles(NamedTuple):
     """The documents of all lists: retrieval scores, sizes of docids, and these one after the other."""
 
     scores: _StoredColumn
@@ -149,7 +149,7 @@ def store_lists(
         return np.stack([first, np.append(0, ends)[first]], axis=1) + before
 
     try:
-        columns = _Columns(*map(_StoredColumn, (np.float64, np.int32, np.uint8)))
+        columns = _ListFiles(*map(_StoredColumn, (np.float64, np.int32, np.uint8)))
         rules = ListRules(qrels, tie_precision, None, name_by, exclusions)
         found = list(RunReader(rules, take).read(sources, progress))
         for column in columns:
@@ -170,6 +170,6 @@ def store_lists(
         unknown=tuple(run.unknown for run in found),
         mentioned=distinct,
         _ranked=ranked,
-        _columns=columns,
+        _files=columns,
         _places=places,
     )
