@@ -16,6 +16,7 @@ from confir.data import experiment as experiments_of_files
 from confir.data.experiment import Experiment
 from confir.data.formats.format import RunSource
 from confir.data.formats.runs_and_qrels import read_qrels
+from confir.data.long_tables import spill_folder
 from confir.data.ranked_lists import stored_lists
 from confir.data.ranked_lists.held_lists import HeldLists
 from confir.data.ranked_lists.list_reader import read_lists
@@ -197,7 +198,7 @@ def test_lists_are_held_where_the_disk_has_no_room(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("few_are_held")
 def test_progress_counts_each_run_once(tmp_path, monkeypatch):
     paths = [write(tmp_path, lists(length=50), f"{n}.run").path for n in range(4)]
-    add, calls = stored_lists.DistinctKeys.add, []
+    add, calls = spill_folder.DistinctKeys.add, []
 
     def fail_late(keys, *arguments):
         calls.append(1)
@@ -205,7 +206,7 @@ def test_progress_counts_each_run_once(tmp_path, monkeypatch):
             raise OSError(errno.ENOSPC, "No space left on device")
         add(keys, *arguments)
 
-    monkeypatch.setattr(stored_lists.DistinctKeys, "add", fail_late)
+    monkeypatch.setattr(spill_folder.DistinctKeys, "add", fail_late)
     shown = []
     found = Experiment(QRELS, paths).lists_by_topic(shown.append)
     assert isinstance(found, HeldLists)

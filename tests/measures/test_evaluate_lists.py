@@ -75,7 +75,7 @@ def test_options_are_those_of_evaluate(options):
 
 @pytest.mark.filterwarnings("ignore::confir.errors.TopicWarning")
 def test_ties_in_single_precision_change_the_ranks():
-    ranked = read_lists(QRELS, RUNS).in_single_precision()
+    ranked = read_lists(QRELS, RUNS, tie_precision="single")
     for options in ({}, {"depth": 1}):
         expected = evaluate(QRELS, RUNS, ["AP", "RR"], tie_precision="single", **options)
         found = from_lists(QRELS, RUNS, ["AP", "RR"], tie_precision="single", **options)

@@ -252,7 +252,6 @@ from pathlib import Path
 import confir
 from confir.data.formats import run_tables
 from confir.data.long_tables import documents_by_topic
-from judged_positions import JudgedPositions
 documents_by_topic._ROWS_AT_ONCE = 1 << 16
 run_tables.MOST_HELD_DOCUMENTS = 1000
 summary = confir.summarise_runs(sys.argv[1], sys.argv[2], ["AP", "nDCG@10"])

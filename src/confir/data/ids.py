@@ -63,7 +63,7 @@ class Docids(Sequence[str]):
         first = ends - (self.sizes + 1)
         places = np.repeat(self.starts - first, self.sizes + 1)
         places += np.arange(len(places))
-        content = self.content[places]
+        content: Bytes = self.content[places]
         content[ends - 1] = ord("\n")
         return content
 
@@ -209,14 +209,14 @@ class DocumentNumbers:
             self._by_text = {entered.encoded(number): number for number in range(self._count)}
         known = self._by_text
         found: list[int] = []
-        fresh = []
+        new: list[int] = []
         for place in range(len(given)):
             text = given.encoded(place)
             if text not in known:
                 known[text] = len(known)
-                fresh.append(place)
+                new.append(place)
             found.append(known[text])
-        self._append(given[np.array(fresh, np.int64)])
+        self._append(given[np.array(new, np.int64)])
         return np.array(found, np.int64)
 
     def docids(self) -> Docids:

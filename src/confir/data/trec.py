@@ -314,9 +314,10 @@ def _parse_each(fields: Docids) -> Floats | None:
     if not (_IN_NUMBERS[joined] | (joined == _NEWLINE)).all():
         return None
     try:
-        return np.fromiter(map(float, joined.tobytes().split()), np.float64, len(fields))
+        numbers: Floats = np.fromiter(map(float, joined.tobytes().split()), np.float64, len(fields))
     except ValueError:
         return None
+    return numbers
 
 
 def read_blocks(stream: IO[bytes]) -> Iterator[bytes]:

@@ -6,6 +6,7 @@ but not that another one has.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -68,12 +69,12 @@ def _number(text: Bytes, start: int, end: int) -> float:
         elif byte == POINT and point == end:
             point = at
         else:
-            return np.nan
+            return math.nan
         at += 1
     fraction = max(end - 1 - point, 0)
     if not 0 < digits <= MOST_DIGITS or mantissa > EXACT_WHOLE:
-        return np.nan
-    value = mantissa / TENS[fraction]
+        return math.nan
+    value: float = mantissa / TENS[fraction]
     return -value if lead == MINUS else value
 
 

@@ -379,8 +379,8 @@ def read_source_lists(
         own, values = (np.concatenate(column) for column in zip(*run.taken, strict=True))
         if (run.topics[1:] < run.topics[:-1]).any():
             sizes = run.rankings.depth[0, run.topics, 0]
-            order = np.argsort(np.repeat(run.topics, sizes), kind="stable")
-            own, values = own[order], values[order]
+            places = np.argsort(np.repeat(run.topics, sizes), kind="stable")
+            own, values = own[places], values[places]
         documents.append(own)
         scores.append(values)
         found.append(run._replace(taken=[]))

@@ -146,7 +146,8 @@ def store_lists(
         columns.sizes.append(lines.docids.sizes)
         before = columns.scores.append(lines.scores), columns.text.append(text)
         first = lines.bounds[:-1]
-        return np.stack([first, np.append(0, ends)[first]], axis=1) + before
+        places: Integers = np.stack([first, np.append(0, ends)[first]], axis=1) + np.array(before)
+        return places
 
     try:
         columns = _ListFiles(*map(_StoredColumn, (np.float64, np.int32, np.uint8)))
