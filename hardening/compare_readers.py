@@ -196,7 +196,7 @@ def main() -> None:
     compared = 0
     for folder in sorted(Path(options.data).glob("*/runs")) if options.data else ():
         judged = sorted(folder.parent.glob("qrels*"))
-        for path in sorted(folder.iterdir())[:: options.every]:
+        for path in sorted(folder.iterdir())[:: options.every] if judged else ():
             qrels = confir.read_qrels(judged[compared % len(judged)])
             compare(qrels, RunSource(str(path)), draw, 1 << 20)
             compared += 1

@@ -69,7 +69,8 @@ GROWN = 40
 
 def read_in_blocks(path: Path) -> None:
     """Read a run by blocks, compiled and not, and by line; what all rank is the same."""
-    qrels, sources, found = JUDGED, [RunSource(str(path))], []
+    qrels, sources = JUDGED, [RunSource(str(path))]
+    found: list[Any] = []
     try:
         run = read_run(path)
     finally:  # which has to raise where this raises

@@ -298,7 +298,7 @@ def _parse(fields: Docids) -> Floats | None:
     digits = lengths - points
     odd |= (points > 1) | (digits < 1) | (digits > _MOST_DIGITS)
     fraction = np.where(points > 0, lengths - 1 - point, 0)
-    values = mantissa / _TENS[np.clip(fraction, 0, _MOST_DIGITS)]
+    values: Floats = mantissa / _TENS[np.clip(fraction, 0, _MOST_DIGITS)]
     values[lead == _MINUS] *= -1.0
     places = np.flatnonzero(odd)
     others = _parse_each(fields[places])
