@@ -15,7 +15,8 @@
 # make test-newest   the tests with the newest versions of all packages, not those of constraints.txt
 # make lock       update the versions of packages that are installed, in constraints.txt
 # make coverage   branches that the tests reach; fails below 95 % of the data and statistics layers
-# make fuzz       feed the readers with damaged files: SECONDS=… for each of them
+# make fuzz       feed the readers with damaged files: SECONDS=… for each of them, then try every
+#                 property with CONFIR_EXAMPLES=… new examples
 # make decisions  search for limits that jump, and for unmarked decisions that change with the seed
 # make mutate     break lines of the statistics, and count which the tests notice: SECONDS=…
 # make bench      compare the speed with that of similar tools; ARGS=--quick tries confir alone
@@ -115,13 +116,11 @@ coverage: $(VENV)/installed $(TEST_VENV)/installed-test
 build/tests.xml:
 	$(MAKE) coverage
 
-# The readers by atheris, then the command line, its charts and reports by hypothesis, and all other
-# properties with more examples than in `make test`.
+# The readers by atheris, then every property with new examples: CONFIR_EXAMPLES says how many.
 fuzz: $(TEST_VENV)/installed-fuzz $(TEST_VENV)/installed-test
 	for reader in runs qrels scores effects exclusions teams contributors metadata; do \
 		$(TEST_VENV)/$(BIN)/python hardening/fuzz_readers.py $$reader --seconds $(SECONDS) || exit 1; done
-	CONFIR_EXAMPLES=$(SECONDS) $(TEST_VENV)/$(BIN)/python -m pytest -n 0 tests/cli/test_any_input.py
-	CONFIR_THOROUGH=1 $(TEST_VENV)/$(BIN)/python -m pytest -n auto -m hypothesis
+	CONFIR_EXAMPLES=$(or $(CONFIR_EXAMPLES),500) $(TEST_VENV)/$(BIN)/python -m pytest -n auto -m hypothesis $(ARGS)
 
 # Limits that jump, and decisions that the seed makes.
 decisions: $(TEST_VENV)/installed

@@ -39,7 +39,7 @@ import pyarrow.dataset, pyarrow.parquet
 path, work, replicates = sys.argv[1], sys.argv[2], int(sys.argv[3])
 qrels, runs = Path(path).with_name("qrels"), Path(path).with_name("runs")
 if work != "arrow":
-    import confir, confir.intervals.method_list, confir.studies.comparison.compare
+    import confir, confir.intervals.method_list, confir.pairs.compare
     import confir.measures.partitioned_evaluation, scipy.special
     confir.confidence_interval([0.1, 0.2, 0.5])
 started = time.perf_counter()

@@ -28,16 +28,16 @@ import atheris
 
 # Kernels are left alone: numba compiles them from their own bytecode.
 with atheris.instrument_imports(include=["confir.data"], exclude=["confir.data.trec_kernel"]):
+    from confir.data.effect_files import read_effects
     from confir.data.formats.exclusion_files import as_exclusions
     from confir.data.formats.format import RunSource
     from confir.data.formats.run_metadata import read_metadata
     from confir.data.formats.runs_and_qrels import as_qrels, read_qrels, read_run
     from confir.data.ranked_lists.list_reader import read_rankings
     from confir.data.sampling_designs.topic_groups import read_topic_groups
+    from confir.data.score_files import read_scores
     from confir.data.tables.cost_files import read_costs
-    from confir.data.tables.effect_files import read_effects
     from confir.data.tables.published_files import read_published_means
-    from confir.data.tables.score_files import read_scores
     from confir.data.votes import read_votes
 
 from confir.data.tables.team_files import read_teams

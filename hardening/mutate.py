@@ -53,7 +53,6 @@ OPTIONS = [
     "no:cacheprovider",
     "-p",
     "no:faulthandler",
-    "--hypothesis-profile=ci",
 ]
 TESTS_OF_A_CONSTANT = 300  # they are collected again
 MEMORY = 10 * 2**30  # a mutant may ask for any size of array; charts reserve addresses beyond it

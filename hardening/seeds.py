@@ -23,7 +23,7 @@ import numpy as np
 import confir
 from confir.arrays import Booleans, Integers
 from confir.errors import ConfirWarning
-from confir.studies.comparison.verdicts import NOT_COMPARED, VERDICTS
+from confir.pairs.decisions import NOT_COMPARED, VERDICTS
 
 LEVELS = (0.9, 0.95, 0.99)
 

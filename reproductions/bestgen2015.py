@@ -23,7 +23,7 @@ from scipy.special import gammaln
 
 from confir.measures.random_rankings import expected_random_ap
 from confir.report.chart_files import save_chart
-from confir.report.charts import COLOURS, import_altair, inline_records, styled, tooltips
+from confir.report.charts import COLOURS, inline_records, styled, tooltips
 from confir.report.tables import Cell, Table, to_markdown, to_text
 
 TABLE_1 = (1.00, 0.83, 0.75, 0.70, 0.58, 0.50, 0.45, 0.42, 0.37, 0.33)
@@ -187,8 +187,9 @@ def gap_chart(records: Sequence[dict[str, object]]) -> Any:
     records
         With the fields documents, prevalence (as text) and difference.
     """
-    alt = import_altair()
-    shares = list(dict.fromkeys(record["prevalence"] for record in records))
+    import altair as alt
+
+    shares = list(dict.fromkeys(str(record["prevalence"]) for record in records))
     lines = (
         alt.Chart(inline_records(records))
         .mark_line()
@@ -211,7 +212,7 @@ def gap_chart(records: Sequence[dict[str, object]]) -> Any:
         .encode(y=alt.Y("difference:Q"))
     )
     return styled(
-        alt.layer(lines, bound).properties(width=480, height=300),
+        alt.layer(lines, bound).properties(width=480, height=300).to_dict(),
         "Expected AP of a random ranking minus R/N",
     )
 

@@ -199,7 +199,8 @@ def coverage_chart(tables: dict[str, list[str]]) -> bytes:
         for title, lines in tables.items()
     ]
     return chart_bytes(
-        styled(alt.hconcat(*panels), "Topics in clusters: coverage of 95% intervals"), ".svg"
+        styled(alt.hconcat(*panels).to_dict(), "Topics in clusters: coverage of 95% intervals"),
+        ".svg",
     )
 
 

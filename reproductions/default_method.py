@@ -27,8 +27,8 @@ import numpy as np
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.files import write_whole
 from confir.data.formats.runs_and_qrels import read_qrels, read_run
+from confir.data.score_files import read_scores
 from confir.data.scores import Scores
-from confir.data.tables.score_files import read_scores
 from confir.errors import ConfirWarning
 from confir.intervals.beta_intervals import beta_logit_interval, equal_scores_limits
 from confir.intervals.interval import Limits
@@ -42,7 +42,7 @@ from confir.intervals.method_list import (
 from confir.intervals.pivot import PRIOR_TOPICS
 from confir.measures.evaluation import evaluate
 from confir.report.chart_files import save_chart
-from confir.report.charts import COLOURS, INK, import_altair, styled
+from confir.report.charts import COLOURS, INK, styled
 from confir.report.tables import Cell, Table, to_markdown
 from confir.resampling.distribution import SamplingDistribution
 from confir.studies.coverage.miss_counts import MissCounts, count_misses
@@ -942,7 +942,8 @@ def _limitations() -> str:
 
 def _chart(studies: dict[str, Study]) -> Any:
     """Return distances by size of sample, two-sided and in the tails, one line per method."""
-    alt = import_altair()
+    import altair as alt
+
     rows = [
         alt.hconcat(
             *(
@@ -961,7 +962,7 @@ def _chart(studies: dict[str, Study]) -> Any:
         )
     ]
     title = "How far is a method's error from what it claims? (dashed: an exact method, by chance)"
-    return styled(alt.vconcat(*rows), title)
+    return styled(alt.vconcat(*rows).to_dict(), title)
 
 
 def _lines(alt: Any, study: Study, kind: str, title: str, exact: float) -> Any:

@@ -22,8 +22,8 @@ import numpy as np
 from confir.arrays import Floats, Integers
 from confir.data.files import write_whole
 from confir.data.formats.runs_and_qrels import read_qrels, read_run
+from confir.data.score_files import read_scores
 from confir.data.scores import Scores
-from confir.data.tables.score_files import read_scores
 from confir.errors import ConfirWarning
 from confir.intervals.method_list import DEFAULT_METHOD
 from confir.measures.evaluation import evaluate

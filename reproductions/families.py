@@ -23,16 +23,16 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats
 from confir.data.files import write_whole
+from confir.data.score_files import read_scores
 from confir.data.scores import Scores
-from confir.data.tables.score_files import read_scores
 from confir.errors import ConfirWarning
 from confir.intervals.simultaneous import ComparisonFamily, is_significant
 from confir.measures.evaluation import evaluate
+from confir.pairs.best_runs import find_best
 from confir.report.tables import Cell, Table, to_markdown
 from confir.resampling.kinds import as_topic_sample
 from confir.resampling.pair_draws import BorrowedVariance, median_variance
 from confir.resampling.studentised_maxima import largest_statistics
-from confir.studies.best.best_runs import find_best
 
 SEED = 1993
 LEVEL = 0.95

@@ -26,7 +26,7 @@ from confir.data.sampling_designs.prediction_powered import (
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import METHODS
 from confir.report.chart_files import save_chart
-from confir.report.charts import COLOURS, INK, import_altair, styled
+from confir.report.charts import COLOURS, INK, styled
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.replicates import draw_topics
 from confir.resampling.topic_distribution import jackknife_distribution
@@ -310,7 +310,8 @@ def bias_rows(scores: dict[str, dict[str, np.ndarray]], samples: int) -> list[st
 
 def correction_chart(found: list[Corrected]) -> Any:
     """Return width and coverage relative to human judgements alone, against the number of human-judged topics."""
-    alt = import_altair()
+    import altair as alt
+
     records = [
         {
             "panel": f"{one.what}, {one.measure}",
@@ -337,7 +338,8 @@ def correction_chart(found: list[Corrected]) -> Any:
         layers = alt.layer(lines, rule).properties(width=130, height=140)
         rows.append(layers.facet(column=alt.Column("panel:N", title=None, sort=panels)))
     return styled(
-        alt.vconcat(*rows), "A model's judgements of 400 topics, corrected with human ones of a few"
+        alt.vconcat(*rows).to_dict(),
+        "A model's judgements of 400 topics, corrected with human ones of a few",
     )
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from confir.data.files import write_whole
-from confir.data.tables.score_files import read_scores
+from confir.data.score_files import read_scores
 from confir.errors import ConfirWarning
 from confir.intervals.beta_intervals import (
     NEARLY_EQUAL,

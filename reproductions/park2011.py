@@ -22,13 +22,13 @@ import numpy as np
 
 from confir.arrays import TIE, Floats
 from confir.data.files import write_whole
+from confir.data.score_files import read_scores
 from confir.data.scores import Scores
-from confir.data.tables.score_files import read_scores
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import METHODS
 from confir.intervals.percentile import corrected_probabilities, defined_replicates
 from confir.report.chart_files import save_chart
-from confir.report.charts import COLOURS, import_altair, styled
+from confir.report.charts import COLOURS, styled
 from confir.report.tables import Cell, Table, to_markdown
 from confir.resampling.distribution import SamplingDistribution, quantile_of_sorted
 from confir.studies.coverage.miss_counter import Sampling
@@ -441,28 +441,33 @@ def _figures(
     scaled = np.concatenate([_scaled(table).ravel() for table in cells])
     return {
         "figure1": styled(
-            _histogram({"": part.bias[0]}, 0.002, "bias of the mean of 5 topics", "runs"),
+            _histogram({"": part.bias[0]}, 0.002, "bias of the mean of 5 topics", "runs").to_dict(),
             "Figure 1: bias of the sample mean",
         ),
         "figure2": styled(
-            _histogram({"": part.skewness}, 0.25, "skewness of AP", "runs"),
+            _histogram({"": part.skewness}, 0.25, "skewness of AP", "runs").to_dict(),
             "Figure 2: skewness of the runs' AP",
         ),
         "figure3": styled(
-            _histogram(distributions, 0.1, "AP", "topics"),
+            _histogram(distributions, 0.1, "AP", "topics").to_dict(),
             "Figure 3: AP of the runs with least, median and greatest skewness",
         ),
         "differences": styled(
-            _histogram({"": scaled}, 0.5, "difference from the paper in standard errors", "cells"),
+            _histogram(
+                {"": scaled}, 0.5, "difference from the paper in standard errors", "cells"
+            ).to_dict(),
             "Ours less the paper's, 90 cells",
         ),
-        "methods": styled(_method_chart(others["with"]), "Error made less error claimed, i.i.d."),
+        "methods": styled(
+            _method_chart(others["with"]).to_dict(), "Error made less error claimed, i.i.d."
+        ),
     }
 
 
 def _histogram(values: dict[str, Floats], width: float, title: str, counted: str) -> Any:
     """Return a histogram of each group of values, side by side."""
-    alt = import_altair()
+    import altair as alt
+
     records = []
     for group, numbers in values.items():
         place, count = np.unique(np.floor(numbers / width), return_counts=True)
@@ -488,7 +493,8 @@ def _histogram(values: dict[str, Floats], width: float, title: str, counted: str
 
 def _method_chart(part: TypeOneError) -> Any:
     """Return error made less error claimed, against the error claimed, a panel a sample size."""
-    alt = import_altair()
+    import altair as alt
+
     records = [
         {
             "method": record["method"],

@@ -26,9 +26,9 @@ from confir.data.tables.input_table import Ids
 from confir.data.votes import Votes
 from confir.errors import SmallSampleWarning, UnsupportedMethodError
 from confir.measures.strengths import Strengths, fit_strengths, maximise_likelihood
-from confir.studies.best.best_runs import best_of_pairs
-from confir.studies.best.run_pairs import compare_all_runs
-from confir.studies.ranks.ranking import ranking_of_pairs
+from confir.pairs.best_runs import best_of_pairs
+from confir.pairs.ranking import ranking_of_pairs
+from confir.pairs.run_pairs import compare_all_runs
 
 SEED = 1952
 LEVEL = 0.95

@@ -25,10 +25,10 @@ from confir.data.scores import Scores
 from confir.errors import ConfirWarning
 from confir.measures.evaluation import evaluate
 from confir.measures.score_sources import as_scores
+from confir.pairs.best_runs import best_of_pairs
+from confir.pairs.ranking import ranking_of_pairs
+from confir.pairs.run_pairs import RunPairs, compare_all_runs
 from confir.resampling.replicates import draw_topics
-from confir.studies.best.best_runs import best_of_pairs
-from confir.studies.best.run_pairs import RunPairs, compare_all_runs
-from confir.studies.ranks.ranking import ranking_of_pairs
 
 SEED = 2024
 LEVEL = 0.95

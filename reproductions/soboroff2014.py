@@ -26,14 +26,14 @@ import numpy as np
 
 from confir.arrays import Floats
 from confir.data.files import write_whole
+from confir.data.score_files import read_scores
 from confir.data.scores import Scores
-from confir.data.tables.score_files import read_scores
 from confir.errors import ConfirWarning
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import METHODS
 from confir.report.chart_files import save_chart
-from confir.report.charts import COLOURS, import_altair, styled
+from confir.report.charts import COLOURS, styled
 from confir.report.tables import Cell, Table, to_markdown
 from confir.resampling.distribution import SamplingDistribution, quantile_of_sorted
 from confir.studies.coverage.coverage import Coverage, estimate_coverage
@@ -673,7 +673,8 @@ def _example_chart(
     tables: dict[str, list[Scores]], example: Coverage, rng: np.random.Generator
 ) -> Any:
     """Return the paper's Figure 1: each method's interval for one run, its coverage above."""
-    alt = import_altair()
+    import altair as alt
+
     scores = _example_scores(tables)
     methods = ["t", "percentile", "bca", "bootstrap-t"]
     wide = confidence_interval(scores, level=LEVEL, method=methods, rng=rng)
@@ -699,12 +700,15 @@ def _example_chart(
     means = base.mark_tick(size=34, thickness=2, color="black").encode(y="mean:Q")
     labels = base.mark_text(dy=-8, fontWeight="bold").encode(y="high:Q", text="coverage:N")
     drawing = alt.layer(boxes, means, labels).properties(width=520, height=260)
-    return styled(drawing, f"{EXAMPLE[1]}, {EXAMPLE[2]}: intervals, and their coverage above")
+    return styled(
+        drawing.to_dict(), f"{EXAMPLE[1]}, {EXAMPLE[2]}: intervals, and their coverage above"
+    )
 
 
 def _box_chart(studies: dict[str, Study]) -> Any:
     """Return the paper's Figures 2 and 3: coverage over runs, by collection, measure and method."""
-    alt = import_altair()
+    import altair as alt
+
     methods = ["t", "percentile", "bca", BOOTSTRAP_T_OF_THE_PAPER.name, "bootstrap-t"]
     panels = []
     for study in studies.values():
@@ -736,7 +740,7 @@ def _box_chart(studies: dict[str, Study]) -> Any:
         )
     drawing = alt.concat(*panels, columns=2)
     title = f"Coverage of 95% intervals over the runs (drawn at {LEAST_DRAWN} where below)"
-    return styled(drawing, title)
+    return styled(drawing.to_dict(), title)
 
 
 if __name__ == "__main__":

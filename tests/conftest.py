@@ -16,18 +16,23 @@ from hypothesis import HealthCheck, settings
 
 from durations import Durations, Stopwatch
 from requirements import missing_requirement, required
+from strategies import NEW_EXAMPLES
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
-# On a busy machine an example may take long, and so may drawing it. `.ci/run` chooses the second profile.
-for profile in ("default", "ci"):
-    settings.register_profile(
-        profile,
-        settings.get_profile(profile),
-        deadline=None,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-    )
-settings.load_profile("default")
+# The same examples at every run, unless CONFIR_EXAMPLES asks for so many new ones of every property. On a busy
+# machine an example may take long, and so may drawing it.
+settings.register_profile(
+    "confir",
+    settings.get_profile("default"),
+    max_examples=NEW_EXAMPLES or 40,
+    derandomize=not NEW_EXAMPLES,
+    database=None,
+    print_blob=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("confir")
 
 
 class Grid(NamedTuple):
@@ -43,6 +48,8 @@ GRIDS = pytest.StashKey[dict[str, Grid]]()
 def pytest_configure(config):
     # One thread for matrix products, as the command line has: the workers share the cores.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Not in the user's folder, but kept: bundling the scripts of a page takes seconds.
+    os.environ["XDG_CACHE_HOME"] = str(REPOSITORY / "build" / "cache")
     config.pluginmanager.register(Stopwatch())
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Durations(REPOSITORY / "build" / "durations.txt"))

@@ -7,10 +7,14 @@ sentence-transformers (``InformationRetrievalEvaluator``, ``write_predictions``)
 of ``RankEvalResponse``, ``EvalQueryQuality`` and ``RatedSearchHit``; reference of ``_search``), Quepid
 (``api/v1/export/books``), ir_metadata (Breuer et al. 2022; general information, schema 0.1), inspect
 (``SampleSummary`` and ``SampleDefault`` of ``samples_df``), lm-eval (``evaluate`` with ``log_samples``),
-nuggetizer (``AssignedScoredNugget``, ``core/metrics.py``).
+nuggetizer (``AssignedScoredNugget``, ``core/metrics.py``). Those of tools that evaluate language models are in
+``tests/intake``.
 """
 
 import json
+from pathlib import Path
+
+_INTAKE = Path(__file__).parent / "intake" / "files"
 
 RUN = {"q 1": {"a": 3.5, "b": 2.0}, "q2": {"c": 1.0}}
 GAINS = {"q 1": {"a": 2, "b": 0}, "q2": {"c": 1}}
@@ -139,6 +143,44 @@ def sample(topic, *, metrics=("acc",), **held):
     }
 
 
+def old_mteb_results(task, **splits):
+    """Results of a task as MTEB wrote them before 1.11."""
+    return {
+        "dataset_revision": None,
+        "mteb_dataset_name": task,
+        "mteb_version": "1.1.1",
+        **{split: {"evaluation_time": 12.5, **held} for split, held in splits.items()},
+    }
+
+
+def lm_eval_results(model, groups=None, **tasks):
+    """Results of lm-eval: of each task, metrics with means."""
+    return {
+        "results": {
+            task: {
+                "alias": f" - {task}",
+                **{f"{name},none": mean for name, mean in held.items()},
+                **{f"{name}_stderr,none": 0.01 for name in held},
+            }
+            for task, held in tasks.items()
+        },
+        "group_subtasks": {**{task: [] for task in tasks}, **(groups or {})},
+        "configs": {},
+        "versions": {},
+        "model_name": model,
+    }
+
+
+def euroeval_line(model, dataset, *, task="x", few_shot=True, val=False, **means):
+    """A line of EuroEval, whose ``_se`` are half widths of intervals."""
+    total = {}
+    for name, mean in means.items():
+        total |= {f"test_{name}": mean, f"test_{name}_se": 1.96}
+    results = {"raw": [{name: mean / 100 for name, mean in means.items()}], "total": total}
+    record = {"dataset": dataset, "task": task, "model": model, "results": results}
+    return json.dumps({**record, "few_shot": few_shot, "validation_split": val}) + "\n"
+
+
 def assigned(run, topic, *nuggets):
     """A line of nuggetizer's assignments; nuggets are text, importance and assignment."""
     keys = ("text", "importance", "assignment")
@@ -154,7 +196,45 @@ def nugget_metrics(topic, strict_vital, strict_all, vital, every):
     return json.dumps({"qid": topic, **dict(zip(names, values, strict=True))}) + "\n"
 
 
+def intake(name, most=2):
+    """Name and text of a file in tests/intake, with the first records of each list."""
+
+    def cut(held):
+        if isinstance(held, dict):
+            return {key: cut(value) for key, value in held.items()}
+        return [cut(value) for value in held[:most]] if isinstance(held, list) else held
+
+    text = (_INTAKE / name).read_text(encoding="utf-8")
+    held = (
+        [json.loads(line) for line in text.splitlines()] if name[-1] == "l" else [json.loads(text)]
+    )
+    return name, "".join(json.dumps(cut(one)) + "\n" for one in held[: 2 * most])
+
+
+# Tables of text: the files in tests/intake are all that tests read of them.
+TABLES = {
+    "table of columns and data",
+    "promptfoo table",
+    "LangSmith table",
+    "Phoenix table",
+    "TruLens records",
+}
+
 SCORES = {
+    "Inspect log": intake("inspect-log.json"),
+    "promptfoo evaluation": intake("promptfoo-v3.json"),
+    "DeepEval test run": intake("deepeval-run.json"),
+    "LangSmith runs": intake("langsmith-runs.json"),
+    "LangSmith experiment": intake("langsmith-upload.json"),
+    "Phoenix experiment": intake("phoenix-experiment.json"),
+    "Langfuse scores": intake("langfuse-scores.json"),
+    "MT-Bench judgments": intake("mt-bench.jsonl"),
+    "MT-Bench grades": intake("mt-bench-grades.jsonl"),
+    "AlpacaEval annotations": intake("alpaca-eval.json"),
+    "FastEval task": intake("fasteval-task.json"),
+    "FastEval code": intake("fasteval-code.json", 6),
+    "SWE-bench report": intake("swe-bench-report.json", 5),
+    "OpenAI evals log": intake("openai-evals.jsonl", 3),
     "MTEB results": ("A.json", json.dumps(mteb_results("A", 0.5))),
     "OpenSearch evaluation results": ("o.json", json.dumps(evaluation_results({"x": RUN}))),
     "Elasticsearch _rank_eval": ("e.json", json.dumps(rank_eval())),
@@ -167,6 +247,17 @@ SCORES = {
         "m.jsonl",
         nugget_metrics("q1", 1.0, 0.5, 1.0, 0.75) + nugget_metrics("all", 1.0, 0.5, 1.0, 0.75),
     ),
+}
+
+MEANS = {
+    "lm-eval results": ("r.json", json.dumps(lm_eval_results("org/m", t1={"acc": 0.5}))),
+    "EuroEval results": ("e.jsonl", euroeval_line("org/m", "d1", mcc=50.0)),
+}
+
+VOTES = {
+    "MT-Bench pairwise judgments": intake("mt-bench-pairs.jsonl"),
+    "AlpacaEval annotations": intake("alpaca-eval.json"),
+    "PandaLM test set": intake("panda-lm.json"),
 }
 
 METADATA = """\

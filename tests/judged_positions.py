@@ -6,8 +6,8 @@ from itertools import pairwise, repeat
 import numpy as np
 
 from confir.data.qrels import Qrels
-from confir.data.ranked_lists.rankings import Rankings, empty_rankings
-from confir.data.run import Run, TiePrecision, break_ties
+from confir.data.ranked_lists.rankings import Rankings, empty_rankings, rank_in_single_precision
+from confir.data.run import Run, TiePrecision
 
 # In place of the position of an unjudged document that has the id of its topic.
 _TOPIC = -2
@@ -38,7 +38,7 @@ class JudgedPositions:
         """Return what `rank` does, and how many lists have a document with the topic's id."""
         documents: Sequence[str] = run.documents
         if tie_precision == "single":
-            documents = _rank_in_single_precision(run)
+            documents = rank_in_single_precision(run)
         depth = np.zeros(len(self.qrels.topics), np.int64)
         none = np.zeros(0, np.int64)
         lists, found, before = [none], [none], [none]
@@ -59,12 +59,3 @@ class JudgedPositions:
             lists.append(np.full(len(places), number))
         columns = (np.concatenate(column) for column in (lists, found, before))
         return self._empty.filled((run.name,), depth[None], *columns), identical
-
-
-def _rank_in_single_precision(run: Run) -> list[str]:
-    """Return the docids of a run, ties of scores that are equal in single precision broken."""
-    documents = list(run.documents)
-    lists = np.repeat(np.arange(len(run.topics)), np.diff(run.offsets))
-    with np.errstate(over="ignore"):
-        break_ties(documents, run.scores.astype(np.float32), lists)
-    return documents

@@ -13,8 +13,8 @@ from confir.studies.collection.collection_means import MEAN_METHODS
 from confir.studies.coverage.miss_counts import PUBLISHED_BOOTSTRAP_T
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "confir"
-LAYERS = ("data", "measures", "resampling", "intervals", "statistics")
-# Every layer may import these; they import errors, arrays, arguments, cores, scheduler,
+LAYERS = ("data", "measures", "resampling", "intervals", "pairs", "statistics")
+# Every layer may import these; they import errors, arrays, arguments, cores, parallel,
 # stored_results and whole_files at most.
 GROUND = (
     "errors",
@@ -40,9 +40,9 @@ ALLOWED = {
     "testing": LAYERS,
     "results": (),
     "list": ("list",),
-    "report": (*LAYERS[:4], "list", "report"),
+    "report": (*LAYERS[:5], "list", "report"),
     "showing": (*LAYERS, "report", "showing"),
-    "cli": (*LAYERS[:4], "list", "report", "cli"),
+    "cli": (*LAYERS[:5], "list", "report", "cli"),
     "command": (*LAYERS, "list", "report", "showing", "cli", "command"),
 }
 SHOWING = ("table", "chart", "section", "board", "baseline_section", "page")
@@ -139,11 +139,19 @@ def _check_imports(path):
             continue
         other = _part(name.removeprefix("confir."))
         if own in GROUND:
-            below = {"errors", "arrays", "arguments", "cores", "scheduler"}
+            below = {"errors", "arrays", "arguments", "cores", "parallel", "scheduler"}
             below |= {"stored_results", "whole_files"}
             assert other in below - {own}, f"{path} imports {name}"
         elif other not in GROUND and not (other == "report" and _in_display(around)):
             assert other in ALLOWED[own], f"{path} imports {name}"
+
+
+def test_formats_use_tables_and_never_the_reverse():
+    modules = [path for path in MODULES if _module(path).startswith("data.tables.")]
+    assert modules
+    for path in modules:
+        for name, _, _ in _imports(path):
+            assert not name.startswith("confir.data.formats"), f"{path} imports {name}"
 
 
 @pytest.mark.parametrize("part", ["report", "cli"])
@@ -210,7 +218,7 @@ def test_only_comparisons_take_a_margin():
     """What keeps logits from 0 and 1 is called epsilon."""
     for path in MODULES:
         taken = {node.arg for node in ast.walk(_tree(path)) if isinstance(node, ast.arg)}
-        takers = ("comparison", "gate", "preferences", "reproduction")
+        takers = ("pairs", "comparison", "gate", "preferences", "reproduction")
         takes = path.parent.name in takers or path.stem == "testing"
         assert "margin" not in taken or takes, path
 

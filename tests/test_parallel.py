@@ -3,7 +3,7 @@
 import json
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from confir.parallel import (
     reuse_memory,
     run_blocks,
     run_in_threads,
+    run_on,
     run_tasks,
     task_seeds,
     usable_cores,
@@ -127,16 +128,17 @@ def test_results_that_finish_ahead_of_a_slow_task_are_stored(tmp_path):
 
 @pytest.fixture
 def cancelled(monkeypatch):
-    """An event that is set once the tasks that wait for a thread are cancelled."""
+    """An event that is set once a task that waits for a thread is cancelled."""
     event = threading.Event()
-    shutdown = ThreadPoolExecutor.shutdown
+    cancel = Future.cancel
 
-    def tell(pool, wait=True, **options):
-        shutdown(pool, wait=False, **options)
-        event.set()
-        shutdown(pool, wait=wait)
+    def tell(future):
+        done = cancel(future)
+        if done:
+            event.set()
+        return done
 
-    monkeypatch.setattr(ThreadPoolExecutor, "shutdown", tell)
+    monkeypatch.setattr(Future, "cancel", tell)
     return event
 
 
@@ -168,6 +170,48 @@ def test_of_errors_in_threads_the_first_in_order_is_raised(cancelled):
     with pytest.raises(InvalidValueError, match="task 0"):
         run_tasks(fail, range(20), jobs=2)
     assert {*begun} <= {0, 1, 2}
+
+
+def test_outcomes_of_tasks_are_reported_in_the_order_of_the_tasks():
+    futures = [Future() for _ in range(4)]
+
+    def finish():
+        futures[1].set_result((1, [("second", ConfirWarning)]))
+        futures[3].set_exception(InvalidValueError("fourth"))
+        futures[2].set_exception(InvalidValueError("third"))
+        futures[0].set_result((0, [("first", ConfirWarning)]))
+
+    finisher = threading.Timer(0.05, finish)
+    finisher.start()
+    with (
+        pytest.raises(InvalidValueError, match="third"),
+        pytest.warns(ConfirWarning) as said,
+    ):
+        list(run_on(futures.__getitem__, range(4), 4))
+    assert [str(one.message) for one in said] == ["first", "second"]
+
+
+@pytest.mark.parametrize(("large", "begun_before_the_first_ends"), [(True, 3), (False, 12)])
+def test_of_large_tasks_few_are_held_however_long_the_first_takes(
+    large, begun_before_the_first_ends
+):
+    begun, first = [], Future()
+
+    def submit(task):
+        begun.append(task)
+        if task == 0:
+            return first
+        future = Future()
+        future.set_result((task, []))
+        if task == begun_before_the_first_ends - 1:
+            threading.Timer(0.05, lambda: first.set_result((0, []))).start()
+        return future
+
+    tasks = range(12)
+    found = run_on(submit, iter(tasks) if large else tasks, 3)
+    before = [next(found)[0] for _ in range(begun_before_the_first_ends - 1)]
+    assert len(begun) == begun_before_the_first_ends
+    assert sorted([*before, *(number for number, _ in found)]) == list(tasks)
 
 
 def whole(path):
@@ -202,7 +246,7 @@ def test_a_damaged_result_is_not_trusted(tmp_path, damage):
 
 def test_a_half_written_file_next_to_the_results_is_ignored(tmp_path):
     run_tasks(squares, range(2), resume=tmp_path, study=STUDY)
-    (tmp_path / "task-000001.npz").rename(tmp_path / "tmpx1.part")
+    (tmp_path / "task-000001.npz").rename(tmp_path / ".confir-0123456789abcdef.part")
     work = Work()
     assert_squares(run_tasks(work, range(2), resume=tmp_path, study=STUDY), range(2))
     assert work.done == [1]

@@ -24,9 +24,9 @@ from confir.errors import (
     UnreadableError,
     warn_caller,
 )
-from confir.parallel import run_blocks, run_in_threads, run_tasks
+from confir.parallel import CURRENT_SCHEDULER, iterate_blocks, run_blocks, run_in_threads, run_tasks
 from confir.resampling.replicates import draw_topics
-from confir.scheduler import CURRENT_SCHEDULER, use_scheduler
+from confir.scheduler import use_scheduler
 from requirements import ON_LINUX, required
 
 SYSTEMS = SAMPLE_SYSTEMS[:4]
@@ -298,23 +298,7 @@ def test_the_error_raised_is_that_of_the_first_task(cluster, tmp_path, sent):
         raise FormatError(f"task {number}")
 
     with use_scheduler(cluster), pytest.raises(FormatError, match="task 0"):
-        list(CURRENT_SCHEDULER.get().run(fail, sent(range(4))))
-
-
-def test_outcomes_of_tasks_are_reported_in_the_order_of_the_tasks():
-    outcomes = confir.scheduler._OutcomesInOrder()
-    outcomes.warned[1] = [("second", InputWarning)]
-    outcomes.failed[3] = FormatError("fourth")
-    outcomes.report([0, 2])
-    outcomes.failed[2] = FormatError("third")
-    outcomes.report([0])
-    outcomes.warned[0] = [("first", InputWarning)]
-    with (
-        pytest.raises(FormatError, match="third"),
-        pytest.warns(InputWarning) as said,
-    ):
-        outcomes.report([])
-    assert [str(one.message) for one in said] == ["first", "second"]
+        list(iterate_blocks(fail, sent(range(4))))
 
 
 @ON_LINUX

@@ -249,3 +249,9 @@ def _is_masked(value: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     return value is None or (isinstance(value, Real) and not isinstance(value, _BOOLEAN))
+
+
+def is_from(package: str, value: object) -> bool:
+    """Whether an object is one of a package, or of a subclass, without importing the package."""
+    modules = (base.__module__ for base in type(value).__mro__)
+    return any(module.partition(".")[0] == package for module in modules)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
+
+from confir.errors import FormatError
 
 # C0, DEL and C1; line separators; bidirectional controls, with which a name could imitate another or
 # affect the text around it; surrogates, which no file can hold; and two code points that XML forbids.
@@ -34,6 +37,20 @@ def without_controls(text: str, *, keep_blanks: bool = False, keep_isolates: boo
     between = _ISOLATED.split(text)  # every second part is an isolate
     between[::2] = [pattern.sub(_REPLACEMENT, part) for part in between[::2]]
     return "".join(between)
+
+
+def check_told_apart(kind: str, names: Sequence[str]) -> None:
+    """Raise where two names are the same in output, where control characters are replaced."""
+    if "".join(names).isprintable():
+        return
+    shown: dict[str, str] = {}
+    for name in names:
+        other = shown.setdefault(without_controls(name), name)
+        if other != name:
+            raise FormatError(
+                f"two {kind} are named {other!r} and {name!r}, which differ in control characters only and "
+                "would be one in tables and charts; expected another name for one of them"
+            )
 
 
 def as_unicode(text: str) -> str:

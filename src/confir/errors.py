@@ -28,6 +28,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -35,9 +36,26 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, ClassVar
 
+# What an address says before its host, and values in it whose names say that they are secret.
+_SECRET = re.compile(
+    r"(?P<kept>\b[a-z][a-z0-9+.-]*://)[^/\s?#@]*(?:@[^/\s?#@]*)*(?=@)"
+    r"|(?P<name>[?&][^=&\s]*(?:token|secret|signature|password|passwd|credential|api_?key|auth)[^=&\s]*=)[^&\s#'\"]+",
+    re.IGNORECASE,
+)
+
+
+def without_passwords(text: str) -> str:
+    """Return text in which *** replaces what addresses hold before their host, and tokens."""
+    if "://" not in text and "=" not in text:
+        return text
+    return _SECRET.sub(lambda found: f"{found['kept'] or found['name']}***", text)
+
 
 class ConfirError(Exception):
-    """Base class of the errors of confir."""
+    """Base class of the errors of confir; messages never show the password of an address."""
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*(without_passwords(x) if isinstance(x, str) else x for x in arguments))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # by the message, as some classes take other arguments: workers of a cluster send errors
@@ -259,6 +277,7 @@ def warn_caller(message: str, category: type[ConfirWarning] = InputWarning) -> N
     if collected is not None:
         collected.append((message, category))
         return
+    message = without_passwords(message)
     level, frame = 1, sys._getframe()  # noqa: SLF001 - inspect.currentframe, without importing inspect
     while frame.f_back and frame.f_globals.get("__name__", "").startswith("confir."):
         level, frame = level + 1, frame.f_back

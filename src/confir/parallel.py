@@ -1,7 +1,7 @@
-"""Parallel work on threads or a cluster; results do not depend on the number of workers.
+"""Parallel work on an executor, of threads or of a cluster; results do not depend on the number of workers.
 
-The problem determines the tasks, each with its own seed: `run_blocks` and `run_tasks` send them to the
-cluster of `confir.scheduler`, if one is in use. Results of long work can be stored in a folder, from
+The problem determines the tasks, each with its own seed, and `run_on` runs them: `run_blocks` and
+`run_tasks` on the cluster of `confir.scheduler`, if one is in use. Results of long work can be stored in a folder, from
 which interrupted work is resumed.
 """
 
@@ -10,10 +10,10 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from functools import cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,11 +22,11 @@ import numpy as np
 from confir.arguments import as_function, as_integer, as_path
 from confir.cores import Cores, single_products
 from confir.errors import CollectedWarning, InvalidValueError, collect_warnings, warn_caller
-from confir.scheduler import CURRENT_SCHEDULER
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
+    from concurrent.futures import Future, ThreadPoolExecutor
 
+    from confir.scheduler import Scheduler
     from confir.stored_results import Arrays
 
 Task = TypeVar("Task")
@@ -40,6 +40,9 @@ def name_stage(progress: Progress | None, stage: str) -> None:
     if show is not None:
         show(stage)
 
+
+# The scheduler of the cluster that is in use; None if work stays in this process.
+CURRENT_SCHEDULER: ContextVar[Scheduler | None] = ContextVar("scheduler", default=None)
 
 # Just below 32 MiB, the maximum of glibc's dynamic mmap threshold.
 _LARGE_BLOCK = 31 << 20
@@ -78,83 +81,24 @@ def run_in_threads(function: Callable[[Task], Result], tasks: Sequence[Task]) ->
     variables of the caller. Within such a function, only idle cores are used. Matrix products are
     limited to one thread each meanwhile, to avoid oversubscription.
     """
-    found = dict(_threaded(function, tasks))
-    return [found[number] for number in range(len(found))]
-
-
-def _run_alone(function: Callable[[Task], Result], task: Task) -> Result:
-    """Return the result of a task in a process of a cluster."""
-    reuse_memory()
-    with single_products():
-        return function(task)
-
-
-def _threaded(
-    function: Callable[[Task], Result], tasks: Iterable[Task], jobs: int | None = None
-) -> Iterator[tuple[int, Result]]:
-    """Yield the number and the result of every task, as they are finished.
-
-    Tasks of an iterator are large, and done one after the other. Once anything is raised, no further
-    task is begun; of the errors of tasks, the first in their order is raised.
-    """
-    reuse_memory()
-    with single_products():
-        count = len(tasks) if isinstance(tasks, Sequence) else 1
-        threads = 1 if count < 2 else min(jobs or _cores.free(usable_cores()), count)
-        if threads < 2:
-            yield from enumerate(map(function, tasks))
-            return
-        from concurrent.futures import ThreadPoolExecutor, as_completed
-
-        work, place = partial(_with_warnings, function), 0
-        warned: dict[int, list[CollectedWarning]] = {}
-        with _cores.taking(0), ThreadPoolExecutor(threads) as pool:
-            try:
-                futures = (pool.submit(copy_context().run, work, task) for task in tasks)
-                numbers = {future: number for number, future in enumerate(futures)}
-                for done in as_completed(numbers):
-                    if done.exception() is not None:
-                        pool.shutdown(cancel_futures=True)  # tasks before this one have begun
-                        for begun in numbers:
-                            begun.result()
-                    number = numbers.pop(done)
-                    result, warned[number] = done.result()
-                    while place in warned:  # here, where the caller of confir is known
-                        for message, category in warned.pop(place):
-                            warn_caller(message, category)
-                        place += 1
-                    yield number, result
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _with_warnings(
-    function: Callable[[Task], Result], task: Task
-) -> tuple[Result, list[CollectedWarning]]:
-    """Return the result of a task in a thread of its own, and what it warned of."""
-    with _cores.taking(1), collect_warnings() as warned:
-        return function(task), warned
+    return list(in_order(_threaded(function, tasks)))
 
 
 def run_ahead(
     function: Callable[[Task], Result], tasks: Iterable[Task], threads: int | None = None
 ) -> Iterator[Result]:
-    """Yield what `run_in_threads` returns, for tasks that are large: few of them are held.
+    """Yield what `run_in_threads` returns, for an iterator of large tasks: few of them are held.
 
-    By default there are as many threads as cores; one result per thread is held, and one more.
+    By default there are as many threads as cores; one result per thread is held, and one more. The
+    threads count as idle: what the caller does with a result takes all cores.
     """
     from concurrent.futures import ThreadPoolExecutor
 
     reuse_memory()
     threads = threads or usable_cores()
-    waiting: deque[Future[Result]] = deque()
     with single_products(), ThreadPoolExecutor(threads) as pool:
-        for task in tasks:
-            waiting.append(pool.submit(copy_context().run, function, task))
-            if len(waiting) > threads:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        submit = partial(_submit_to_thread, pool, function)
+        yield from in_order(run_on(submit, iter(tasks), threads + 1))
 
 
 def run_blocks(
@@ -165,8 +109,6 @@ def run_blocks(
     Progress is called with 1 after each task.
     For functions without side effects, as their work may be done in other processes.
     """
-    if progress is None and CURRENT_SCHEDULER.get() is None:
-        return run_in_threads(function, tasks)
     return list(in_order(iterate_blocks(function, tasks, progress)))
 
 
@@ -185,17 +127,20 @@ def iterate_blocks(
     """
     scheduler = CURRENT_SCHEDULER.get()
     found: Iterator[tuple[int, Result]]
-    if scheduler is not None:
-        if jobs is not None:
-            raise InvalidValueError(
-                "jobs is for threads on this machine; expected either it or a scheduler"
-            )
-        sent = tasks if prepare is None else run_in_threads(prepare, list(tasks))
-        found = scheduler.run(partial(_run_alone, function), sent)
-    else:
+    if scheduler is None:
         whole = function if prepare is None else lambda task: function(prepare(task))
         found = _threaded(whole, tasks, jobs)
-    return found if progress is None else _counted(found, progress)
+    elif jobs is None:
+        sent = tasks if prepare is None else run_in_threads(prepare, list(tasks))
+        found = scheduler.run(function, sent)
+    else:
+        raise InvalidValueError(
+            "jobs is for threads on this machine; expected either it or a scheduler"
+        )
+    for numbered in found:
+        yield numbered
+        if progress is not None:
+            progress(1)
 
 
 def in_order(numbered: Iterable[tuple[int, Result]]) -> Iterator[Result]:
@@ -209,10 +154,82 @@ def in_order(numbered: Iterable[tuple[int, Result]]) -> Iterator[Result]:
             place += 1
 
 
-def _counted(results: Iterable[Result], progress: Progress) -> Iterator[Result]:
-    for result in results:
-        yield result
-        progress(1)
+def run_on(
+    submit: Callable[[Task], Future[tuple[Result, list[CollectedWarning]]]],
+    tasks: Iterable[Task],
+    most: int,
+) -> Iterator[tuple[int, Result]]:
+    """Yield the number and the result of every task, as they are finished.
+
+    ``submit`` hands a task to an executor (`work` is what it runs), which has at most so many at a
+    time. Of an iterator, whose tasks are large, at most so many are held too, however long the first
+    of them takes. Warnings of tasks are repeated here, where the caller of confir is known, in the order
+    of the tasks. Once a task fails, no further one is begun, and the first error in that order is raised.
+    """
+    from concurrent.futures import FIRST_COMPLETED, wait
+
+    numbered, held = enumerate(tasks), not isinstance(tasks, Sequence)
+    running: dict[Future[tuple[Result, list[CollectedWarning]]], int] = {}
+    ended: dict[int, BaseException | list[CollectedWarning]] = {}  # after a task that has not
+    place, failed = 0, False
+    try:
+        while True:
+            room = 0 if failed else most - len(running) - (len(ended) if held else 0)
+            running.update((submit(task), number) for number, task in islice(numbered, room))
+            if not running:
+                return
+            for done in wait(running, return_when=FIRST_COMPLETED).done:
+                number, error = running.pop(done), done.exception()
+                if error is None:
+                    result, ended[number] = done.result()
+                    yield number, result
+                else:
+                    ended[number], failed = error, True
+                    for future in [one for one, later in running.items() if later > number]:
+                        if future.cancel():
+                            del running[future]
+            while place in ended:
+                outcome = ended.pop(place)
+                place += 1
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                for message, category in outcome:
+                    warn_caller(message, category)
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def work(function: Callable[[Task], Result], task: Task) -> tuple[Result, list[CollectedWarning]]:
+    """Return the result of a task, in a thread or on a worker, and the warnings of confir."""
+    reuse_memory()
+    with single_products(), collect_warnings() as warned:
+        return function(task), warned
+
+
+def _submit_to_thread(
+    pool: ThreadPoolExecutor, function: Callable[[Task], Result], task: Task
+) -> Future[tuple[Result, list[CollectedWarning]]]:
+    """Hand a task to a thread, with the context variables of the caller."""
+    return pool.submit(copy_context().run, work, function, task)
+
+
+def _threaded(
+    function: Callable[[Task], Result], tasks: Iterable[Task], jobs: int | None = None
+) -> Iterator[tuple[int, Result]]:
+    """Yield what `run_on` does from threads on idle cores; tasks of an iterator one after the other."""
+    reuse_memory()
+    with single_products():
+        count = len(tasks) if isinstance(tasks, Sequence) else 1
+        threads = 1 if count < 2 else min(jobs or _cores.free(usable_cores()), count)
+        if threads < 2:
+            yield from enumerate(map(function, tasks))
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        with _cores.taking(0), ThreadPoolExecutor(threads) as pool:
+            submit = partial(_submit_to_thread, pool, _cores.taking(1)(function))
+            yield from run_on(submit, tasks, 2 * threads)
 
 
 _cores = Cores()

@@ -8,9 +8,14 @@ from confir.data.votes import Votes as Votes
 from confir.intervals.method import Method as Method
 from confir.measures.measure import Measure as Measure
 from confir.measures.score_summary import ScoreSummary as ScoreSummary
+from confir.pairs.best_runs import BestRuns as BestRuns
+from confir.pairs.comparison import Comparison as Comparison
+from confir.pairs.gate import Gate as Gate
+from confir.pairs.pair_results import TopicDifferences as TopicDifferences
+from confir.pairs.ranking import Ranking as Ranking
+from confir.pairs.run_groups import RunGroups as RunGroups
 from confir.resampling.distribution import SamplingDistribution as SamplingDistribution
 from confir.resampling.document_replicates import DocumentReplicates as DocumentReplicates
-from confir.studies.best.best_runs import BestRuns as BestRuns
 from confir.studies.bias_variance.bias_variance import BiasVariance as BiasVariance
 from confir.studies.chance.chance import Chance as Chance
 from confir.studies.collection.collection_differences import (
@@ -19,16 +24,12 @@ from confir.studies.collection.collection_differences import (
 from confir.studies.collection.collection_means import CollectionMeans as CollectionMeans
 from confir.studies.collection.collection_means import CollectionVariance as CollectionVariance
 from confir.studies.collection.collection_topics import CollectionTopics as CollectionTopics
-from confir.studies.comparison.comparison import Comparison as Comparison
-from confir.studies.comparison.pair_results import TopicDifferences as TopicDifferences
-from confir.studies.comparison.run_groups import RunGroups as RunGroups
 from confir.studies.components.components import Components as Components
 from confir.studies.corrected_means.corrected_means import CorrectedMeans as CorrectedMeans
 from confir.studies.coverage.coverage import Coverage as Coverage
 from confir.studies.coverage.type_one_error import TypeOneError as TypeOneError
 from confir.studies.data_quality.data_quality import DataQuality as DataQuality
 from confir.studies.discrimination.discrimination import Discrimination as Discrimination
-from confir.studies.gate.gate import Gate as Gate
 from confir.studies.history.history import GateHistory as GateHistory
 from confir.studies.judgements.grade_agreement import GradeAgreement as GradeAgreement
 from confir.studies.judgements.grade_agreement import GradeConfusion as GradeConfusion
@@ -49,7 +50,6 @@ from confir.studies.preferences.early_looks import ShareSequence as ShareSequenc
 from confir.studies.preferences.preference_pairs import PreferencePairs as PreferencePairs
 from confir.studies.preferences.preferences import Preferences as Preferences
 from confir.studies.preferences.vote_plan import VotePlan as VotePlan
-from confir.studies.ranks.ranking import Ranking as Ranking
 from confir.studies.repeats.repeat_means import RepeatMeans as RepeatMeans
 from confir.studies.reproduction.reproduction import Reproduction as Reproduction
 from confir.studies.reusability.reusability import Reusability as Reusability
@@ -59,6 +59,8 @@ from confir.studies.ties.tie_bounds import TieBounds as TieBounds
 from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty as TopicDifficulty
 from confir.studies.topic_groups.group_differences import GroupComparison as GroupComparison
 from confir.studies.tradeoff.cost_comparison import CostComparison as CostComparison
+from confir.studies.unjudged.missing_bounds import MissingBounds as MissingBounds
+from confir.studies.unjudged.missing_bounds import MissingDifferences as MissingDifferences
 from confir.studies.unjudged.unjudged_bounds import UnjudgedBounds as UnjudgedBounds
 from confir.studies.unjudged.unjudged_differences import UnjudgedDifferences as UnjudgedDifferences
 from confir.studies.unjudged.unjudged_estimates import UnjudgedEstimate as UnjudgedEstimate

@@ -12,32 +12,22 @@ import platform
 import re
 import signal
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from contextvars import ContextVar
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import islice
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from confir.arguments import invalid
-from confir.errors import (
-    CollectedWarning,
-    ConfirError,
-    MissingDependencyError,
-    SchedulerError,
-    collect_warnings,
-    warn_caller,
-)
+from confir.errors import ConfirError, MissingDependencyError, SchedulerError
+from confir.parallel import CURRENT_SCHEDULER, run_on, work
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 _LOCAL = re.compile(r"local:([1-9][0-9]{0,3})")
 _REMOTE = re.compile(r"[a-z]+://[^\s/]+:[0-9]+")
-
-# Where work is sent; None where it stays in this process.
-CURRENT_SCHEDULER: ContextVar[Scheduler | None] = ContextVar("scheduler", default=None)
 
 # Seconds to wait for the scheduler's answer, and for its first worker, which may yet have to start.
 _TO_CONNECT = 10
@@ -69,17 +59,7 @@ def use_scheduler(address: str | None) -> AbstractContextManager[None]:
     current = CURRENT_SCHEDULER.get()
     if address is None or (current is not None and current.address == address):
         return nullcontext()
-    return _using(Scheduler(address))
-
-
-@contextmanager
-def _using(scheduler: Scheduler) -> Iterator[None]:
-    with scheduler:
-        token = CURRENT_SCHEDULER.set(scheduler)
-        try:
-            yield
-        finally:
-            CURRENT_SCHEDULER.reset(token)
+    return Scheduler(address).used()
 
 
 def check_address(address: Any) -> str:
@@ -121,11 +101,15 @@ class Scheduler:
         self._opening = threading.Lock()
         self._connected: Any = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._opened.close()
+    @contextmanager
+    def used(self) -> Iterator[None]:
+        """Be the current scheduler inside a ``with`` block."""
+        with self._opened:
+            token = CURRENT_SCHEDULER.set(self)
+            try:
+                yield
+            finally:
+                CURRENT_SCHEDULER.reset(token)
 
     @property
     def _client(self) -> Any:
@@ -137,50 +121,21 @@ class Scheduler:
 
     def run(
         self, function: Callable[[Task], Result], tasks: Iterable[Task]
-    ) -> Generator[tuple[int, Result]]:
-        """Yield the number and the result of every task, as they are finished.
-
-        Tasks of an iterator are made as workers get free: they may be large. Warnings of confir are
-        repeated here in the order of the tasks, and the error raised is that of the first task that
-        has one, as if they had been run one after the other.
-        """
+    ) -> Iterator[tuple[int, Result]]:
+        """Yield what `confir.parallel.run_on` does, from the workers; the function is sent once."""
         client = self._client
-        dumps = import_module("cloudpickle").dumps
-        as_completed = import_module("distributed").as_completed
-        at_once = None if isinstance(tasks, Sequence) else 2 * sum(client.nthreads().values())
-        numbered = enumerate(tasks)
-        places: dict[str, int] = {}
-
-        def send(most: int | None) -> list[Any]:
-            some = dict(islice(numbered, most))
-            futures = client.map(_work, [shared] * len(some), list(some.values()), pure=False)
-            places.update(zip((future.key for future in futures), some, strict=True))
-            return list(futures)
-
+        content = import_module("cloudpickle").dumps(function)
         with self._translated():
-            # Sent once, and as a task: unlike scattered data, it is not lost with its worker.
-            shared = client.submit(pickle.loads, dumps(function), pure=False)
-            finished = as_completed(
-                send(at_once), client.loop, with_results=True, raise_errors=False
-            )
-            outcomes = _OutcomesInOrder()
-            for future, found in finished:
-                number = places.pop(future.key)
-                if isinstance(found, BaseException):  # cancelled, as when the scheduler is gone
-                    raise found
-                if future.status == "error":
-                    outcomes.failed[number] = found[1].with_traceback(found[2])
-                else:
-                    result, outcomes.warned[number] = found
-                    yield number, result
-                outcomes.report(places.values())
-                # after a failure, later tasks are not needed any more
-                if at_once is not None and not outcomes.failed:
-                    finished.update(send(1))
+            # As a task: unlike scattered data, its result is not lost with its worker.
+            shared = client.submit(pickle.loads, content, pure=False)
+            submit = partial(client.get_executor(pure=False).submit, work, shared)
+            yield from run_on(submit, tasks, 2 * sum(client.nthreads().values()))
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
         """Put failures of the cluster into a sentence; errors of tasks stay as they are."""
+        from concurrent.futures import CancelledError
+
         distributed = import_module("distributed")
         try:
             yield
@@ -191,35 +146,10 @@ class Scheduler:
                 f"{self.address}: {error.allowed_failures + 1} workers ended during the same task, "
                 "perhaps for lack of memory; expected workers that live to finish it"
             ) from None
-        except (distributed.CancelledError, distributed.comm.CommClosedError):
+        except (CancelledError, distributed.CancelledError, distributed.comm.CommClosedError):
             raise SchedulerError(
                 f"{self.address}: the connection to the scheduler was lost before all was done"
             ) from None
-
-
-class _OutcomesInOrder:
-    """Warnings and errors of tasks that finish in any order, reported in the order of the tasks."""
-
-    def __init__(self) -> None:
-        self._next = 0
-        self.warned: dict[int, list[CollectedWarning]] = {}
-        self.failed: dict[int, BaseException] = {}
-
-    def report(self, unfinished: Iterable[int]) -> None:
-        """Warn of what no unfinished task can precede; raise the first error once it is known."""
-        while self._next in self.warned:
-            for message, category in self.warned.pop(self._next):
-                warn_caller(message, category)
-            self._next += 1
-        first = min(self.failed, default=None)
-        if first is not None and not any(number < first for number in unfinished):
-            raise self.failed[first]
-
-
-def _work(function: Callable[[Task], Result], task: Task) -> tuple[Result, list[CollectedWarning]]:
-    """Return, on a worker, the result of a task and the warnings of confir."""
-    with collect_warnings() as warned:
-        return function(task), warned
 
 
 @contextmanager
@@ -231,15 +161,41 @@ def _connect(address: str) -> Iterator[Any]:
     with ExitStack() as stack:
         stack.enter_context(import_module("dask").config.set(quiet))
         stack.enter_context(_silent_logs())
-        where = address
-        if local:
-            where = stack.enter_context(_start_processes(distributed, int(local.group(1))))
-        client = stack.enter_context(_open_client(distributed, address, where))
+        where = (
+            stack.enter_context(_start_processes(distributed, int(local[1]))) if local else address
+        )
+        try:
+            client = distributed.Client(where, timeout=_TO_CONNECT, set_as_default=False)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise SchedulerError(
+                f"{address}: no scheduler of Dask answers there ({_one_line(error)}); expected the "
+                "address that dask scheduler prints, or local:4"
+            ) from None
+        stack.enter_context(client)
         if local:
             client.register_plugin(_interrupt_plugin(distributed))
-        _wait_for_worker(distributed, client, address)
+        try:
+            client.wait_for_workers(1, timeout=_TO_FIRST_WORKER)
+        except distributed.TimeoutError:
+            raise SchedulerError(
+                f"{address}: the scheduler has no worker, after {_TO_FIRST_WORKER} seconds; expected "
+                "one or more (dask worker ADDRESS starts one)"
+            ) from None
         _check_versions(address, client.get_versions(packages=list(_PACKAGES)))
         yield client
+
+
+def _interrupt_plugin(distributed: Any) -> Any:
+    """Return what lets workers ignore Ctrl-C, which a terminal sends to all; the cluster ends them."""
+
+    # distributed is imported late, so that its classes have no type here
+    class IgnoreInterrupts(distributed.WorkerPlugin):  # type: ignore[misc]  # Dask has no types
+        name = "confir-ignore-interrupts"
+
+        def setup(self, worker: Any) -> None:  # noqa: ARG002 - Dask passes it
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    return IgnoreInterrupts()
 
 
 @contextmanager
@@ -265,44 +221,6 @@ def _start_processes(distributed: Any, workers: int) -> Iterator[Any]:
         ) from None
     with cluster:
         yield cluster
-
-
-def _interrupt_plugin(distributed: Any) -> Any:
-    """Return what lets workers ignore Ctrl-C, which a terminal sends to all; the cluster ends them."""
-
-    # distributed is imported late, so that its classes have no type here
-    class IgnoreInterrupts(distributed.WorkerPlugin):  # type: ignore[misc]  # Dask has no types
-        name = "confir-ignore-interrupts"
-
-        def setup(self, worker: Any) -> None:  # noqa: ARG002 - Dask passes it
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    return IgnoreInterrupts()
-
-
-@contextmanager
-def _open_client(distributed: Any, address: str, where: Any) -> Iterator[Any]:
-    """Yield a client of a scheduler that answers."""
-    try:
-        client = distributed.Client(where, timeout=_TO_CONNECT, set_as_default=False)
-    except (OSError, ValueError, RuntimeError) as error:
-        raise SchedulerError(
-            f"{address}: no scheduler of Dask answers there ({_one_line(error)}); expected the address "
-            "that dask scheduler prints, or local:4"
-        ) from None
-    with client:
-        yield client
-
-
-def _wait_for_worker(distributed: Any, client: Any, address: str) -> None:
-    """Raise if the scheduler has no worker and none comes."""
-    try:
-        client.wait_for_workers(1, timeout=_TO_FIRST_WORKER)
-    except distributed.TimeoutError:
-        raise SchedulerError(
-            f"{address}: the scheduler has no worker, after {_TO_FIRST_WORKER} seconds; expected one "
-            "or more (dask worker ADDRESS starts one)"
-        ) from None
 
 
 def _check_versions(address: str, found: Mapping[str, Any]) -> None:

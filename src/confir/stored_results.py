@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from confir.errors import InvalidValueError, UnreadableError
-from confir.whole_files import UNFINISHED, replace_file
+from confir.whole_files import is_unfinished, remove_abandoned, replace_file
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
@@ -38,7 +38,7 @@ def check_resume_folder(path: str | os.PathLike[str]) -> None:
     folder = Path(path)
     with _writing_to(folder):
         held = sorted(os.listdir(folder)) if folder.is_dir() else []
-    other = [name for name in held if not name.endswith(UNFINISHED)]
+    other = [name for name in held if not is_unfinished(name)]
     if other and not (folder / _LISTING).exists():
         raise InvalidValueError(
             f"{folder}: contains {other[0]} but no results; expected a new or an empty folder"
@@ -58,6 +58,7 @@ class StoredResults:
         check_resume_folder(folder)
         with _writing_to(folder):
             folder.mkdir(parents=True, exist_ok=True)
+            remove_abandoned(folder.iterdir())
             if not listing.exists():
                 replace_file(listing, self._study.encode())
             content = listing.read_bytes()

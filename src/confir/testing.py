@@ -11,9 +11,9 @@ from confir.defaults import LEVEL, SEED
 from confir.errors import DegenerateSampleWarning
 from confir.measures.evaluation import evaluate
 from confir.measures.measure import Measure
+from confir.pairs.compare import compare_runs
+from confir.pairs.gate import REQUIREMENTS, Requirement, judge_gate
 from confir.resampling.replicates import Rng
-from confir.studies.comparison.compare import compare_runs
-from confir.studies.gate.gate import REQUIREMENTS, Requirement, judge_gate
 
 _BASELINE, _CANDIDATE = "baseline", "candidate"
 
@@ -65,6 +65,9 @@ def assert_not_worse(
         comparison = compare_runs(
             scores, baseline=_BASELINE, margin=margin or None, level=level, rng=rng
         )
-    gate = judge_gate(comparison, scores.measures[0], margin=margin, require=require)
+    missing = "drop" if rules.get("missing") == "drop" else None
+    gate = judge_gate(
+        comparison, scores.measures[0], margin=margin, require=require, missing=missing
+    )
     if gate.closed:
         raise AssertionError(gate.sentence())

@@ -29,6 +29,7 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
     "corrected-mean": [
         *[("evaluate", *RUNS, "-m", "AP", "--human", "{people}", "--human-sample", "random-topics")]
     ],
+    "mean-and-missing": [("evaluate", *RUNS, "-m", "AP", "--show", "missing")],
     "mean-and-unjudged": [
         ("evaluate", *RUNS, "-m", "AP", "--show", "unjudged"),
         ("evaluate", *RUNS, "-m", "AP", "--show", "unjudged", "--treatment", "condensed"),
@@ -71,6 +72,7 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
     ],
     "team": [("compare", *RUNS, "{tfidf}", "-m", "AP", "--teams", "{teams}", *FEW)],
     "unjudged-difference": [("compare", *PAIR, "--show", "unjudged")],
+    "missing-difference": [("compare", *PAIR, "--show", "missing")],
     "look": [("history", "{history}")],
     "plan": [
         ("plan", *PAIR, "--difference", "0.05"),

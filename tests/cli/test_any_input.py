@@ -1,11 +1,10 @@
 """Arbitrary small files and options: a command answers, or says in one sentence what is wrong.
 
-`make fuzz` tries many more examples than `make test`: CONFIR_EXAMPLES says how many. There each
-command also has a budget of time and memory, which a small input must never exceed.
+With CONFIR_EXAMPLES, which asks for so many new examples, each command also has a budget of time and
+memory, which a small input must never exceed.
 """
 
 import json
-import os
 import re
 import time
 from contextlib import contextmanager
@@ -18,12 +17,13 @@ from foreign_files import QRELS as FOREIGN_QRELS
 from foreign_files import RUNS as FOREIGN_RUNS
 from foreign_files import SCORES as FOREIGN_SCORES
 from foreign_files import WRONG_VALUES, places, with_value
+from strategies import NEW_EXAMPLES, at_most
 
 # Seconds of the processor for a command, compiling aside, and more megabytes than before.
 SECONDS, MEGABYTES = 60.0, 1000
 
 many = settings(
-    max_examples=int(os.environ.get("CONFIR_EXAMPLES", "8")),
+    max_examples=at_most(8),
     suppress_health_check=list(HealthCheck),
 )
 
@@ -100,8 +100,8 @@ def run(confir_command, monkeypatch, folder, command, words, output):
 
 @contextmanager
 def budget(words):
-    """Raise where a command takes more than its budget; in `make fuzz` alone, on Linux."""
-    if "CONFIR_EXAMPLES" not in os.environ:
+    """Raise if a command exceeds its budget; with new examples alone, on Linux."""
+    if not NEW_EXAMPLES:
         yield
         return
     import resource

@@ -166,9 +166,9 @@ def test_without_runs_there_is_nothing_to_choose(confir_command, folder):
     (folder / "other.txt").write_text(QRELS)
     outcome = confir_command("judges", "qrels.txt", "other.txt", "--top", 2)
     assert outcome.code == 2
-    assert "--top selects runs, but there are none" in outcome.err
+    assert "--top selects runs; expected RUN" in outcome.err
     outcome = confir_command("judges", "qrels.txt", "other.txt", "-m", "AP")
-    assert "--measure is about scores of runs, but there are none" in outcome.err
+    assert "--measure is for scores of runs; expected RUN" in outcome.err
     outcome = confir_command("judges", "qrels.txt", "other.txt", "runs", "--select", "nix")
     assert "unknown run 'nix'" in outcome.err
 

@@ -444,7 +444,7 @@ def test_a_margin_tests_for_equivalence(compare):
         ),
         (
             ["--show", "pairs", "--family", "baseline"],
-            "the family is baseline, and there is none; expected a baseline",
+            "the family 'baseline' requires a baseline",
         ),
         (
             ["--show", "pairs", "--family", "all-pairs", "--test", "sign"],

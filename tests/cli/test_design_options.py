@@ -132,7 +132,7 @@ def test_score_tables_take_a_design(confir_command, files, topics, tmp_path):
 def test_columns_without_a_design_and_wrong_designs_are_named(confir_command, files, topics):
     outcome = confir_command("evaluate", *files, "--cluster", "conversation")
     assert (outcome.code, outcome.err.count("\n")) == (2, 1)
-    assert "expected a design, too" in outcome.err
+    assert "cluster requires a design of the topics" in outcome.err
     outcome = confir_command("evaluate", *files, "--design", topics, "--cluster", "conv")
     assert "known: topic, conversation, traffic" in outcome.err
     outcome = confir_command("evaluate", *files, "--design", "nowhere.csv")
@@ -189,7 +189,7 @@ def test_leaderboard_of_one_table_with_a_dataset_column(confir_command, tmp_path
     design.write_text("\n".join(design.read_text().splitlines()[:6]) + "\n")
     assert "lacks 1 dataset (y)" in confir_command(*arguments, "--cluster", "session").err
     refused = confir_command("leaderboard", table, "--cluster", "session").err
-    assert "--cluster is about a design; expected --design, too" in refused
+    assert "--cluster requires --design, the table" in refused
 
 
 def test_leaderboard_of_means(confir_command, tmp_path):
@@ -298,7 +298,7 @@ def test_components_with_repeats_and_judges(confir_command, repeated, files):
     assert sum(record["variance"] for record in both if "judges" in record["source"]) < 1e-20
     alone = confir_command("components", *files, "-m", "AP", "--others", 7)
     assert (alone.code, alone.out) == (2, "")
-    assert "--others is about judges and repeats; expected --judge or --repeats" in alone.err
+    assert "--others requires --judge or --repeats" in alone.err
     several = confir_command("components", *files, "-m", "AP,RR")
     assert "by 2 measures (AP, RR); name one of them with -m" in several.err
 
@@ -356,17 +356,122 @@ def test_results_of_mteb_are_a_leaderboard_of_means(confir_command, tmp_path):
     )
     assert outcome.code == 0, outcome.err
     board = json.loads(outcome.out)
-    assert {one["dataset"] for one in board} == {
-        f"T{t}/{s}" for t in range(3) for s in ("en", "de")
-    }
+    assert {one["dataset"] for one in board} == {"T0", "T1", "T2"}
     assert {one["run"] for one in board if one["rank"] == 1} == {"org/b"}
-    folder = ("--means", tmp_path, "-m", "nDCG@10", "--replicates", 99, "--format", "json")
+    folder = ("--means", tmp_path, "--replicates", 99, "--format", "json")
     found = confir_command("leaderboard", *folder)
     assert (found.code, found.err) == (0, "")
-    assert [one | {"measure": "main_score"} for one in json.loads(found.out)] == board
+    assert json.loads(found.out) == board
+    assert {one["measure"] for one in board} == {"main_score"}
+    refused = confir_command("leaderboard", *folder, "-m", "nDCG@10")
+    assert (refused.code, "no result by 'nDCG@10'" in refused.err) == (2, True)
     (tmp_path / "empty").mkdir()
     wrong = confir_command("leaderboard", "--means", tmp_path / "empty").err
     assert "no file .json below it; expected results of MTEB" in wrong
+
+
+def write_results(folder, **models):
+    """Write results of MTEB: model → task → keys and values of the test split, or of several splits."""
+    for model, tasks in models.items():
+        for task, held in tasks.items():
+            splits = held if "main_score" not in held else {"test": held}
+            scores = {split: [{"hf_subset": "default", **one}] for split, one in splits.items()}
+            written = {"mteb_version": "2", "task_name": task, "scores": scores}
+            path = folder / model / "external" / f"{task}.json"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(written))
+    return folder
+
+
+def test_main_scores_of_different_measures_are_named_by_dataset(confir_command, tmp_path):
+    folder = write_results(
+        tmp_path,
+        **{
+            model: {
+                "R": {"ndcg_at_10": score, "recall_at_100": score + 0.4, "main_score": score},
+                "C": {"accuracy": score + 0.2, "f1": score, "main_score": score + 0.2},
+            }
+            for model, score in {"x": 0.3, "y": 0.4}.items()
+        },
+    )
+    given = ("leaderboard", "--means", folder, "--replicates", "99")
+    shown = " ".join(confir_command(*given).out.split())
+    assert "mean main_score over 2 datasets" in shown
+    assert "main_score is accuracy of C; nDCG@10 of R" in shown
+    records = json.loads(confir_command(*given, "--format", "json").out)
+    assert {(one["dataset"], one["dataset_measure"]) for one in records} == {
+        ("C", "accuracy"),
+        ("R", "nDCG@10"),
+    }
+    assert {one["run"] for one in records} == {"x", "y"}  # by their folders
+    refused = confir_command(*given, "-m", "R@100")
+    assert (refused.code, refused.out) == (2, "")
+    assert "no measure 'R@100' on 1 dataset (C)" in " ".join(refused.err.split())
+    refused = confir_command(*given, "-m", "foo")
+    assert "no result by 'foo'; expected one of" in " ".join(refused.err.split())
+
+
+def test_evaluate_reads_the_measure_that_is_named_of_results(confir_command, tmp_path):
+    held = {"ndcg_at_10": 0.3, "recall_at_100": 0.9, "accuracy": 0.5, "main_score": 0.3}
+    folder = write_results(tmp_path, x={"A": held, "B": held | {"recall_at_100": 0.7}})
+    files = [word for t in "AB" for word in ("--scores", folder / "x" / "external" / f"{t}.json")]
+    for given, mean in ((files[:2], 0.9), (files, 0.8)):
+        found = confir_command("evaluate", *given, "-m", "R@100,accuracy", "--format", "json")
+        means = {one["measure"]: one["mean"] for one in json.loads(found.out)}
+        assert means == pytest.approx({"R@100": mean, "accuracy": 0.5})
+        refused = confir_command("evaluate", *given, "-m", "AP")
+        assert (refused.code, "no result by 'AP'" in refused.err) == (2, True)
+    found = confir_command("evaluate", *files, "--format", "json")
+    assert {one["measure"] for one in json.loads(found.out)} == {"nDCG@10"}
+
+
+def test_split_and_subset_choose_among_results(confir_command, tmp_path):
+    splits = {
+        "test": {"main_score": 0.5, "f1": 0.5},
+        "dev": {"main_score": 0.1, "f1": 0.1},
+    }
+    folder = write_results(tmp_path, x={"A": splits, "B": splits}, y={"A": splits, "B": splits})
+    given = ("leaderboard", "--means", folder, "--replicates", "99", "--format", "json")
+    for options, mean in (((), 0.5), (("--split", "dev"), 0.1)):
+        records = json.loads(confir_command(*given, *options).out)
+        assert {one["mean"] for one in records} == {mean}
+        assert {one["measure"] for one in records} == {"f1"}
+    refused = confir_command(*given, "--split", "train")
+    assert "no split 'train' on 2 datasets (A, B)" in " ".join(refused.err.split())
+    refused = confir_command(*given, "--subset", "en")
+    assert "no subset 'en' on 2 datasets (A, B)" in " ".join(refused.err.split())
+    table = tmp_path / "t.csv"
+    table.write_text("model,x,y\na,0.1,0.2\nb,0.3,0.4\n")
+    refused = confir_command("leaderboard", "--means", table, "--split", "dev")
+    assert "a table of means has no splits; expected no --split" in " ".join(refused.err.split())
+
+
+def test_a_measure_that_a_table_does_not_name_is_refused_as_by_evaluate(confir_command, tmp_path):
+    unnamed, named = tmp_path / "t.csv", tmp_path / "ndcg_at_10.csv"
+    for path in (unnamed, named):
+        path.write_text("topic,a,b\nx,0.1,0.2\ny,0.3,0.4\n")
+    for command in (("leaderboard", "--means"), ("evaluate", "--scores")):
+        for path in (unnamed, named):
+            refused = confir_command(*command, path, "-m", "foo")
+            assert (refused.code, refused.out) == (2, "")
+        found = confir_command(*command, named, "-m", "ndcg_cut_10", "--format", "json")
+        assert {one["measure"] for one in json.loads(found.out)} == {"nDCG@10"}
+
+
+def test_a_board_of_models_is_read_and_columns_settle_others(confir_command, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text(",x,y\na,0.1,0.2\nb,0.3,0.4\n")
+    given = ("leaderboard", "--means", table, "--replicates", "99", "--format", "json")
+    refused = confir_command(*given)
+    assert "--columns run=index; or one row per dataset: --columns dataset=index" in " ".join(
+        refused.err.split()
+    )
+    for role, runs in (("run", {"a", "b"}), ("dataset", {"x", "y"})):
+        records = json.loads(confir_command(*given, "--columns", f"{role}=index").out)
+        assert {one["run"] for one in records} == runs
+    folder = write_results(tmp_path / "r", x={"A": {"main_score": 0.5}})
+    refused = confir_command("leaderboard", "--means", folder, "--columns", "run=index")
+    assert "--columns is for tables" in refused.err
 
 
 def write_means(path, runs=25):
@@ -388,9 +493,9 @@ def test_means_given_twice_are_those_of_a_dataset(confir_command, tmp_path):
 
 
 def test_a_leaderboard_chooses_runs_and_rows(confir_command, tmp_path):
-    table = write_means(tmp_path / "means.csv")
+    table = write_means(tmp_path / "means.nDCG@10.csv")
     given = ("leaderboard", "--means", table, "--replicates", "99", "--quiet")
-    shown = confir_command(*given, "-m", "nDCG@10").out
+    shown = confir_command(*given, "-m", "ndcg_cut_10").out
     assert "mean nDCG@10" in shown.splitlines()[0]
     assert "\n5 more: --rows all\n" in shown
     assert len(re.findall(r"^\d+ +r\d\d ", shown, re.MULTILINE)) == 20

@@ -345,7 +345,7 @@ def uneven_table(tmp_path):
 def test_a_score_table_with_missing_topics_is_warned_of(confir_command, uneven_table):
     outcome = confir_command("evaluate", "--scores", uneven_table)
     warning = (
-        "run 'b' lacks 1 topic (1) that other runs have, left out of the run's means; the means of "
+        "run 'b' lacks 1 of 3 topics (33%: 1) that other runs have, left out of the run's means; the means of "
         "the runs are over different topics"
     )
     assert warning in " ".join(outcome.err.split())

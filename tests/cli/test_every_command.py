@@ -101,10 +101,10 @@ def test_topics_cannot_be_pooled_without_runs(confir_command):
     assert outcome.err.endswith("for example: confir meta qrels.txt bm25.run dense.run -m AP\n")
 
 
-@pytest.mark.parametrize("option", [name for name in READING if name not in DESIGN])
+@pytest.mark.parametrize("option", [one for one in READING if one not in (*DESIGN, "missing")])
 @pytest.mark.parametrize("command", having("qrels", "scores", "kind"))
 def test_a_score_table_takes_no_option_for_runs(confir_command, command, option):
-    values = {"rel": 1, "depth": 10, "missing": "zero", "tie_precision": "double"}
+    values = {"rel": 1, "depth": 10, "tie_precision": "double"}
     spelt = f"--{option.replace('_', '-')}"
     given = [] if option in ("download", "exclude_identical") else [values.get(option, "file")]
     power = ["--power"] if command == "measures" else []

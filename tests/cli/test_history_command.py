@@ -173,8 +173,8 @@ def test_names_are_escaped_in_junit(confir_command, sample_files, tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--commit", "c1"), "--commit and --looks need --history FILE"),
-        (("--looks", "topics"), "--commit and --looks need --history FILE"),
+        (("--commit", "c1"), "--commit, --looks and --new-baseline need --history FILE"),
+        (("--looks", "topics"), "--commit, --looks and --new-baseline need --history FILE"),
         (("--history", "no/where.jsonl"), "no/where.jsonl: cannot be written (no such folder)"),
         (
             ("--junit", "thesis.tex"),
@@ -267,3 +267,74 @@ def test_a_history_of_an_earlier_version_has_no_means(gate, confir_command, tmp_
     (tmp_path / "history.jsonl").write_text(json.dumps(line) + "\n")
     outcome = confir_command("history", "history.jsonl")
     assert (outcome.code, "mean is 'high'" in outcome.err) == (2, True)
+
+
+def test_what_changes_between_looks_is_said_before_the_verdict(gate, confir_command, sample_files):
+    gate("--history", "history.jsonl", "--commit", "c1")
+    assert "have changed" not in gate("--history", "history.jsonl", "--commit", "c2").out
+    runs = [sample_files / "runs" / f"{name}.txt" for name in ("bm25", "tfidf")]
+    lines = (sample_files / "qrels.txt").read_text().splitlines(keepends=True)
+    last = lines[-1].split()[0]
+    with open("other.txt", "w", encoding="utf-8") as stream:
+        stream.writelines(line for line in lines if line.split()[0] != last)
+
+    def with_other_qrels(*options):
+        return confir_command(
+            *("compare", "other.txt", *runs, "--baseline", "bm25", "-m", "nDCG@10", "--quiet"),
+            *("--fail-if-worse", "nDCG@10", "--history", "history.jsonl", *options),
+        )
+
+    outcome = with_other_qrels("--commit", "c3", "--junit", "gate.xml")
+    caution = (
+        "since look 2, other things than the candidates have changed: the qrels, the topics (50 before, "
+        "now 49); the difference may have moved for that reason, and --new-baseline begins a new sequence"
+    )
+    assert outcome.out.index(caution) < outcome.out.index("gate closed")
+    (cautioned,) = ET.parse("gate.xml").getroot().iter("property")  # noqa: S314 - our own file
+    assert cautioned.get("value").startswith(caution)
+    assert "have changed" not in with_other_qrels("--commit", "c4").out
+    written = with_other_qrels("--commit", "c5", "-o", "summary.md")
+    assert "have changed" not in written.err
+    gate("--history", "history.jsonl", "-o", "summary.md")
+    with open("summary.md", encoding="utf-8") as stream:
+        assert "now 50" in stream.read().partition("| candidate")[0]
+    shown = confir_command("history", "history.jsonl").out
+    assert "since look 2, other things than the candidates have changed: the qrels, the" in shown
+
+
+def test_a_new_baseline_begins_a_new_sequence_in_the_same_file(gate, confir_command):
+    for commit in ("c1", "c2"):
+        gate("--history", "history.jsonl", "--commit", commit)
+    outcome = gate("--history", "history.jsonl", "--commit", "c3", "--new-baseline")
+    assert "look 3 (1 of the sequence that began at look 3): its intervals have level 97.0%" in (
+        outcome.out
+    )
+    gate("--history", "history.jsonl", "--commit", "c3", "--new-baseline")  # the build runs again
+    gate("--history", "history.jsonl", "--commit", "c4")
+    kept = looks()
+    assert [(one["look"], one["first_look"]) for one in kept] == [(1, 1), (2, 1), (3, 3), (4, 3)]
+    assert kept[2]["look_level"] == kept[0]["look_level"] < kept[3]["look_level"]
+    assert kept[3]["look_level"] == kept[1]["look_level"]
+    table = confir_command("history", "history.jsonl").out.splitlines()
+    assert [line.split()[1] for line in table[1:5]] == ["1", "2", "1", "2"]
+    gate("--history", "history.jsonl", "--looks", "topics", "--new-baseline")
+    assert looks()[-1]["looks"] == "topics"
+
+
+def test_a_history_without_digests_is_still_read_and_continued(gate, confir_command, tmp_path):
+    gate("--history", "history.jsonl", "--commit", "c1")
+    (line,) = looks()
+    old = {
+        key: value
+        for key, value in line.items()
+        if not key.endswith("_digest") and key not in ("first_look", "confir_version")
+    }
+    (tmp_path / "history.jsonl").write_text(json.dumps(old) + "\n")
+    assert "have changed" not in gate("--history", "history.jsonl", "--commit", "c2").out
+    assert looks()[-1]["look_level"] > line["look_level"]
+    records = json.loads(confir_command("history", "history.jsonl", "--format", "json").out)
+    assert [one["first_look"] for one in records] == [1, 1]
+    assert [one["confir_version"] is None for one in records] == [True, False]
+    old |= {"first_look": 2}
+    (tmp_path / "history.jsonl").write_text(json.dumps(old) + "\n")
+    assert "first_look 2 comes after look 1" in confir_command("history", "history.jsonl").err

@@ -6,9 +6,9 @@ import json
 import numpy as np
 import pytest
 
+from confir.data.score_files import read_scores
+from confir.data.score_writers import write_scores
 from confir.data.scores import Scores
-from confir.data.tables.score_files import read_scores
-from confir.data.tables.score_writers import write_scores
 from confir.studies.simulation.score_simulation import fit_population
 
 

@@ -198,15 +198,11 @@ def without_docstrings(tmp_path_factory):
         (("--help",), 0, "evaluate"),
         (("measures",), 0, "nDCG"),
         (("evaluate", "--scores", "scores.csv"), 0, "mean with 95% confidence interval"),
-        (
-            ("evaluate", "--scores", "scores.csv", "-o", "x.svg"),
-            2,
-            "altair, which needs docstrings",
-        ),
+        (("evaluate", "--scores", "scores.csv", "-o", "x.svg"), 0, ""),
     ],
     ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",
 )
-def test_python_without_docstrings_runs_commands_or_says_why_not(
+def test_python_without_docstrings_runs_commands(
     tmp_path, without_docstrings, arguments, code, said
 ):
     (tmp_path / "scores.csv").write_text("topic,a,b\n1,0.5,0.5\n2,0.4,0.6\n3,0.1,0.2\n")

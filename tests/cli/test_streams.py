@@ -249,7 +249,7 @@ def memory_error_in(modules: str):
         ("methods", "confir.report.tables", LESS_AT_A_TIME),
         ("evaluate", "confir.studies.means.command", LESS_AT_A_TIME),
         ("evaluate", "confir.studies.means.command confir.data.tables.input_table", LESS_AT_A_TIME),
-        ("compare", "confir.studies.comparison.compare confir.data.run", LESS_AT_A_TIME),
+        ("compare", "confir.pairs.compare confir.data.run", LESS_AT_A_TIME),
         (
             "compare",
             "confir.studies.comparison.command confir.resampling.topic_sample",

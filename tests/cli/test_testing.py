@@ -64,7 +64,7 @@ def test_it_fails_exactly_where_the_command_does(collection, tmp_path, confir_co
 def test_more_can_be_required(collection, require):
     qrels, runs = collection
     assert_not_worse(qrels, runs["tfidf"], runs["rerank"], "AP", require=require)
-    with pytest.raises(AssertionError, match="not significantly above 0"):
+    with pytest.raises(AssertionError, match="worse; required: significantly above 0"):
         assert_not_worse(qrels, runs["rerank"], runs["tfidf"], "AP", require=require)
 
 

@@ -9,6 +9,7 @@ import confir
 from confir.data.formats import format_list
 from confir.data.formats.format import Format
 from confir.data.run import build_run
+from confir.data.tables.input_table import score_table
 from confir.data.trec import read_trec_qrels, write_trec_qrels
 from samples import short_sample
 
@@ -73,3 +74,19 @@ def test_an_experiment_reads_it_with_other_formats(files, tmp_path):
     assert found.values.tolist() == (
         confir.evaluate(sample.qrels, sample.runs[:3:2], ["AP"]).values.tolist()
     )
+
+
+def test_scores_are_recognised_by_the_columns_of_their_header(tmp_path, monkeypatch):
+    def read(content, source):
+        rows = [line.split(",") for line in content.decode().splitlines()[1:]]
+        return score_table(
+            [(bot, "grade", task, float(grade)) for task, grade, bot in rows], source
+        )
+
+    boxes = Format("boxes", "Task,Grade,Bot", columns=[("task", "grade", "bot")], read_scores=read)
+    monkeypatch.setattr(format_list, "FORMATS", (*format_list.FORMATS[:-2], boxes))
+    path = tmp_path / "x.csv"
+    path.write_text("Task,Grade,Bot\n1,0.5,r2\n2,1,r2\n", encoding="utf-8")
+    scores = confir.read_scores(path)
+    assert (scores.runs, scores.measures, scores.topics) == (("r2",), ("grade",), ("1", "2"))
+    assert scores.mean().tolist() == [[0.75]]

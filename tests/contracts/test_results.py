@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import confir
+from confir.data.effect_files import Group
 from confir.data.result import Result
 from confir.data.scores import Scores
-from confir.data.tables.effect_files import Group
+from confir.pairs.pair_results import PairResult
 from confir.report.result_table import result_table
 from confir.resampling.document_bootstrap import resample_documents
 from confir.studies import STUDIES, find_function
@@ -18,10 +19,10 @@ from confir.studies.collection.collection_differences import compare_on_collecti
 from confir.studies.collection.collection_means import decompose_variance, summarise_means
 from confir.studies.collection.collection_topic_differences import compare_topics_on_collection
 from confir.studies.collection.collection_topics import summarise_topics
-from confir.studies.comparison.pair_results import PairResult
 from confir.studies.history.history import GateHistory
 from confir.studies.meta_analysis.meta_analysis import pool_models
 from confir.studies.nuggets.nugget_variance import NuggetVariance
+from confir.studies.unjudged.missing_bounds import bound_missing, bound_missing_differences
 from judge_files import noisy_judge
 from samples import short_sample
 
@@ -86,6 +87,8 @@ def make_results():
         confir.inspect_data(sample.qrels, runs),
         confir.bound_unjudged(sample.qrels, runs, ["AP", "P@10"]),
         confir.estimate_unjudged(sample.qrels, runs, ["AP", "P@10"]),
+        bound_missing(gaps),
+        bound_missing_differences(confir.compare_runs(gaps, baseline=first)),
         confir.bound_differences(sample.qrels, runs, ["AP", "P@10"], baseline=first),
         confir.estimate_reusability(
             *(sample.qrels, runs, ["AP", "P@10"]),
@@ -130,6 +133,7 @@ def make_results():
             *(np.array([0.1, np.nan, 0.2]), *np.full((3, 3), 0.1), ("candidates",) * 3),
             *np.full((3, 3), 0.2),
             *(np.array([0.4, np.nan, 0.5]), np.array([0.3, np.nan, 0.3])),
+            *(np.ones(3, np.int64), ("d", "d", None), *(("e",) * 3,) * 3),
         ),
         confir.evaluate(
             judges[1],

@@ -17,12 +17,12 @@ from confir.data.run_scores import RunScores
 from confir.data.sampling_designs.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.data.tables.published_files import PublishedMeans
+from confir.pairs.gate import GateRule
+from confir.pairs.paired_tests import TESTS
 from confir.resampling.influence_sample import InfluenceSample, VoteSample
 from confir.resampling.kinds import as_sample, kind_of, need_of
 from confir.resampling.repeat_sample import RepeatSample
 from confir.resampling.sample import Knowledge, Sample, names
-from confir.studies.comparison.paired_tests import TESTS
-from confir.studies.gate.gate import GateRule
 from confir.studies.history.looks import Look, begin_look
 
 RUNS, TOPICS, MEASURES = ("a", "b", "c", "d"), 24, ("AP", "P@10")

@@ -9,14 +9,21 @@ import warnings
 import pytest
 
 import confir
+import confir.results
 from confir.errors import ConfirError, ConfirWarning
-from foreign_files import QRELS, RUNS, SCORES, WRONG_VALUES, places, with_value
+from foreign_files import QRELS, RUNS, SCORES, VOTES, WRONG_VALUES, places, with_value
 
-READERS = {"run": confir.read_run, "qrels": confir.read_qrels, "scores": confir.read_scores}
+READERS = {
+    "run": confir.read_run,
+    "qrels": confir.read_qrels,
+    "scores": confir.read_scores,
+    "votes": confir.read_votes,
+}
 FILES = [
     *(("run", kind, *RUNS[kind]) for kind in RUNS if kind != "table"),
     *(("qrels", kind, *QRELS[kind]) for kind in QRELS if kind != "table"),
     *(("scores", kind, *SCORES[kind]) for kind in SCORES),
+    *(("votes", kind, *VOTES[kind]) for kind in VOTES),
 ]
 
 
@@ -32,6 +39,9 @@ def names_in(found):
     """All ids of what was read."""
     if isinstance(found, confir.Scores):
         return [*found.topics, *found.runs, *found.measures]
+    if isinstance(found, confir.results.Votes):
+        units = [ids.names for ids in (found.topic, found.judge) if ids is not None]
+        return [*found.systems, *(name for names in units for name in names)]
     return [*found.topics, *found.documents]
 
 

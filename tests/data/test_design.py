@@ -159,7 +159,7 @@ def test_unknown_columns_are_named_with_the_known_ones(table):
 
 def test_columns_need_a_design():
     sample = short_sample()
-    with pytest.raises(InvalidValueError, match="expected a design, too"):
+    with pytest.raises(InvalidValueError, match="requires a design of the topics"):
         confir.evaluate(sample.qrels, sample.runs, "AP", cluster="conversation")
 
 

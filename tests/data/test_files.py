@@ -432,7 +432,7 @@ def test_compressed_parquet_may_hold_zeros(tmp_path, kind):
 
 @pytest.mark.parametrize("kind", COMPRESSED)
 def test_data_that_expand_beyond_reason_are_refused_unless_asked_for(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(compression, "_TRUSTED_SIZE", 1 << 20)
+    monkeypatch.setattr(compression, "_TRUSTED_TEXT", 1 << 20)
     monkeypatch.setattr(compression, "_LARGEST_RATIO", 100)
     content = b"1 Q0 d 1 2.5 tag\n" * (1 << 18)
     path = write(tmp_path, COMPRESSORS[kind](content))
@@ -467,7 +467,7 @@ def test_a_few_kilobytes_that_hold_gigabytes_are_refused_in_one_sentence(tmp_pat
     )
     assert done.returncode == 2
     assert re.fullmatch(
-        r"confir: error: .*data: [\d,]+ compressed bytes hold more than 68,[\d,]+; "
+        r"confir: error: .*data: [\d,]+ compressed bytes hold more than 17,[\d,]+; "
         "CONFIR_DECOMPRESS=any in the environment reads them anyway\n",
         done.stderr,
     )

@@ -19,11 +19,14 @@ from confir.errors import ConfirError, FormatError, InputWarning, UnreadableErro
 from confir.studies.judgements.judges import gather_judges
 from foreign_files import (
     GAINS,
+    MEANS,
     METADATA,
     QRELS,
     RUN,
     RUNS,
     SCORES,
+    TABLES,
+    VOTES,
     beir,
     book,
     evaluation_results,
@@ -68,7 +71,7 @@ def test_qrels_are_those_of_the_same_data(tmp_path, kind):
 
 def test_every_format_but_the_general_ones_is_tested_here():
     general = {"JSON", "TREC", "Parquet", "ir_datasets"}
-    shown = RUNS.keys() | QRELS.keys() | SCORES.keys()
+    shown = {*RUNS, *QRELS, *SCORES, *VOTES, *MEANS, *TABLES}
     assert {one.name for one in FORMATS} == general | shown
 
 
@@ -259,8 +262,8 @@ def test_results_of_mteb_are_scores_of_datasets(tmp_path):
     ]
     with pytest.warns(InputWarning, match="are means; their datasets stand for topics"):
         scores = confir.read_scores(files)
-    assert (scores.runs, scores.topics) == (("org/model",), ("A", "B/en"))
-    assert scores.measures == ("main_score",)
+    assert (scores.runs, scores.topics) == (("org/model",), ("A", "B"))
+    assert scores.measures == ("nDCG@10",)
     with pytest.raises(FormatError, match=r"MTEB results: means of datasets, .*; expected a run"):
         confir.evaluate(GAINS, files[0], "AP")
 

@@ -40,6 +40,14 @@ def test_lists_and_iterators_of_ir_measures_are_scores():
     same(as_scores({name: calculated(run) for name, run in RUNS.items()}))
 
 
+def test_frames_of_ir_measures_have_its_measures_as_cells_and_columns():
+    frames = [pd.DataFrame(calculated(run)).assign(run=name) for name, run in RUNS.items()]
+    same(as_scores(pd.concat(frames)))
+    columns = dict(zip((ir_measures.AP, ir_measures.nDCG @ 10), OURS.values[:, 0].T, strict=True))
+    wide = pd.DataFrame({"run": "x", "query_id": OURS.topics, **columns})
+    same(as_scores(wide), confir.evaluate(QRELS, {"x": RUNS["x"]}, OURS.measures))
+
+
 def test_results_of_pytrec_eval_are_scores():
     evaluator = pytrec_eval.RelevanceEvaluator(QRELS, {"map", "ndcg_cut.10"})
     results = {name: evaluator.evaluate(run) for name, run in RUNS.items()}

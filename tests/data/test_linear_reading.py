@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import confir
+from confir.data.effect_files import read_effects
 from confir.data.formats import entries, json_files
 from confir.data.formats.exclusion_files import as_exclusions
 from confir.data.formats.run_metadata import read_metadata
 from confir.data.formats.sources import as_runs, recognise
 from confir.data.run import pick
-from confir.data.tables.effect_files import read_effects
 from confir.errors import ConfirError, ConfirWarning
 from confir.measures.parsing import canonical_name, parse_measures
 from confir.report.messages import like

@@ -157,3 +157,28 @@ def test_a_mean_that_its_measure_cannot_have_is_an_error(tmp_path):
         confir.confidence_interval(path)
     path = written(tmp_path, "run,measure,mean,se,topics", ["a,gain,1.2,0.01,50"])
     assert confir.confidence_interval(path).estimate[0, 0] == 1.2
+
+
+ALPACA = (
+    ",win_rate,standard_error,n_wins,n_wins_base,n_draws,n_total,mode,length_controlled_winrate"
+)
+
+
+def test_win_rates_of_alpacaeval_are_published_means(tmp_path):
+    rows = ["a,40.5,1.5,300,505,0,805,x,41.5", "b,60.25,1.25,500,305,0,805,y,"]
+    path = written(tmp_path, ALPACA, rows)
+    found = confir.read_published_means(path)
+    assert (found.runs, found.measures) == (("a", "b"), ("win_rate",))
+    np.testing.assert_array_equal(found.se[:, 0], [1.5, 1.25])
+    assert found.counts[:, 0].tolist() == [805, 805]
+    interval = confir.confidence_interval(path, method="t")
+    np.testing.assert_allclose(interval.high[0, 0], 40.5 + stats.t.ppf(0.975, 804) * 1.5)
+    with pytest.raises(FormatError, match="means with their errors"):
+        confir.read_scores(path)
+
+
+def test_the_baseline_of_alpacaeval_which_has_no_error_is_left_out(tmp_path):
+    rows = ["a,40.5,1.5,300,505,0,805,x,41.5", "base,50.0,0.0,0,0,805,805,y,50.0"]
+    with pytest.warns(InputWarning, match="base left out, whose win rate has no error"):
+        found = confir.read_published_means(written(tmp_path, ALPACA, rows))
+    assert found.runs == ("a",)

@@ -23,10 +23,11 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import confir
+from confir.data.score_files import read_scores
+from confir.data.score_writers import write_scores
 from confir.data.scores import Scores
+from confir.data.tables.column_names import is_reserved
 from confir.data.tables.measure_names import find_measures
-from confir.data.tables.score_files import read_scores
-from confir.data.tables.score_writers import write_scores
 from confir.data.tables.summary_rows import is_summary
 from confir.errors import (
     ConfirError,
@@ -34,6 +35,7 @@ from confir.errors import (
     InputWarning,
     InvalidValueError,
     MissingDependencyError,
+    ReadingWarning,
     UnknownNameError,
     UnreadableError,
 )
@@ -333,14 +335,14 @@ def test_columns_come_in_any_order_and_others_are_ignored(write):
     frame["note"] = "x"
     text = frame.to_csv()
     assert text.startswith(",score")
-    assert as_entries(read_scores(write("t.csv", text))) == EXPECTED
+    with pytest.warns(ReadingWarning, match="not used: columns note$"):
+        assert as_entries(read_scores(write("t.csv", text))) == EXPECTED
 
 
 @pytest.mark.parametrize(
     ("text", "names", "entry"),
     [
         ("topic,score\n1,0.5\n", {}, ("t_ap", "AP", "1")),
-        ("topic,score,low,high\n1,0.5,0.4,0.6\n", {}, ("t_ap", "AP", "1")),
         ("topic,score\n1,0.5\n", {"run": "r", "measure": "RR"}, ("r", "RR", "1")),
         ("measure,topic,score\nRR,1,0.5\n", {}, ("t_ap", "RR", "1")),
         ("run,topic,score\nr,1,0.5\n", {}, ("r", "AP", "1")),
@@ -431,14 +433,23 @@ def test_ids_that_differ_by_blanks_alone_are_one(write):
         read_scores(write("u.csv", "topic,a,a \n1,0.5,0.5\n"))
 
 
-@pytest.mark.parametrize("header", ["qid,topic,a", "topic,query,a,b", "query_id,Topic,run,score"])
-def test_two_columns_of_topics_are_both_named(write, header):
-    first, second = [name for name in header.split(",") if name not in ("a", "b", "run", "score")]
-    path = write("t.csv", f"{header}\n{','.join('1' * len(header.split(',')))}\n")
-    with pytest.raises(FormatError, match=rf"t\.csv:1: columns '{first}' and '{second}' are all"):
+@pytest.mark.parametrize("header", ["qid,topic,a", "topic,query,a", "query_id,Topic,score"])
+def test_of_two_columns_of_the_same_topics_one_is_used(write, header):
+    unused = next(name for name in header.split(",") if name in ("qid", "query", "query_id"))
+    path = write("t.csv", f"{header}\n1,x,0.5\n2,y,0.5\n")
+    with pytest.warns(ReadingWarning, match=f"not used: columns {unused}$"):
+        assert len(read_scores(path).topics) == 2
+
+
+@pytest.mark.parametrize("header", ["qid,topic,a", "item_id,task_id,a"])
+def test_two_columns_of_different_topics_are_both_named(write, header):
+    first, second = header.split(",")[:2]
+    path = write("t.csv", f"{header}\n1,x,0.5\n1,y,0.5\n2,x,0.25\n")
+    with pytest.raises(
+        FormatError, match=r"t\.csv:1: columns .* may each hold the topics"
+    ) as error:
         read_scores(path)
-    if header == "qid,topic,a":
-        assert read_scores(path, columns="topic=qid,value=a").topics == ("1",)
+    assert {*re.findall(r"topic=(\w+)", str(error.value))} == {first, second}
 
 
 FAULTS = {
@@ -479,15 +490,11 @@ def test_the_start_of_a_large_file_is_not_taken_for_the_whole(write):
 # Columns that are measures, and columns that the user names
 
 
+ANSWERS = "qid,strict_vital_score,all_score\n1,0.5,0.25\n2,0.75,1\n"
 MEASURED = {
-    "a.csv": "qid,strict_vital_score,all_score\n1,0.5,0.25\n2,0.75,1\n",
-    "a.tsv": "topic\tnDCG@10\tbm25\n1\t0.5\t0.25\n",
+    "a.csv": "qid,AP,RR\n1,0.5,0.25\n",
+    "a.tsv": "topic\tnDCG@10\n1\t0.5\n",
     "a.jsonl": '{"query_id": "1", "ndcg_cut_10": 0.5, "P_5": 1}\n',
-    "b.csv": "topic,AP,RR\n1,0.5,0.25\n",
-    "c.csv": "topic,ndcg_at_10\n1,0.5\n",
-    "d.csv": "topic,P10,map\n1,0.5,1\n",
-    "e.csv": "topic,MRR,hits@1\n1,0.5,1\n",
-    "f.csv": "topic,hit_rate,mrr\n1,0.5,1\n",
     **{
         f"{number}.csv": f"topic,faithfulness,{name}\n1,0.5,1\n"
         for number, name in enumerate(
@@ -498,13 +505,28 @@ MEASURED = {
 
 
 @pytest.mark.parametrize("name", MEASURED)
-def test_columns_that_are_measures_are_not_read_as_runs(write, name):
-    path = write(name, MEASURED[name])
-    with pytest.raises(
-        FormatError, match=r"columns are named like measures \(.*--columns topic="
-    ) as e:
+def test_columns_that_are_all_named_like_measures_are_those_of_one_run(write, name):
+    with pytest.warns(ReadingWarning, match="columns are measures of one run"):
+        scores = read_scores(write(name, MEASURED[name]))
+    assert scores.runs == (name.partition(".")[0],)
+    assert f"{scores.measures[0]}" in MEASURED[name]
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["qid,strict_vital_score,all_score", "topic,nDCG@10,bm25", "id,gpt_score,faithfulness"],
+)
+def test_columns_that_may_be_measures_or_runs_are_an_error(write, header):
+    path = write("a.csv", f"{header}\n1,0.5,0.25\n2,0.75,1\n")
+    message = r"a\.csv:1: columns are named like measures \(.*--columns topic=.*value=.*run="
+    with pytest.raises(FormatError, match=message):
         read_scores(path)
-    assert str(e.value).startswith(f"{path}:1: ")
+    topic, *names = header.split(",")
+    as_runs = read_scores(path, columns={"topic": topic, "run": names})
+    assert as_runs.runs == tuple(names)
+    assert as_runs.mean().ravel().tolist() == [0.625, 0.625]
+    as_measures = read_scores(path, columns=f"topic={topic},value={names[0]},value={names[1]}")
+    assert (as_measures.runs, as_measures.measures) == (("a",), tuple(names))
 
 
 @pytest.mark.parametrize(
@@ -541,7 +563,7 @@ def test_measures_under_a_column_of_runs_are_measures(write):
     ],
 )
 def test_the_columns_of_a_table_can_be_named(write, columns):
-    scores = read_scores(write("rag.csv", MEASURED["a.csv"]), columns=columns)
+    scores = read_scores(write("rag.csv", ANSWERS), columns=columns)
     measures = scores.measures[0], scores.measures[1].lower()
     assert (scores.runs, measures) == (("rag",), ("strict_vital_score", "all_score"))
     assert scores.values[:, 0].tolist() == [[0.5, 0.25], [0.75, 1.0]]
@@ -582,7 +604,7 @@ def test_long_tables_of_any_names_are_read_by_them(write):
     ],
 )
 def test_columns_that_are_named_wrongly_are_refused(write, columns, error, message):
-    text = MEASURED["a.csv"] + "3,0.5,1\n"
+    text = ANSWERS + "3,0.5,1\n"
     with pytest.raises(error, match=message):
         read_scores(write("a.csv", text), columns=columns)
 
@@ -874,7 +896,10 @@ def test_ids_in_parquet_may_be_whole_numbers_or_categories(tmp_path):
         ({"topic": [1.5], "score": [0.5]}, r"row 1: topic 1\.5 is not an id"),
         ({"topic": ["1", None], "score": [0.5, 1]}, "row 2: topic None is not an id"),
         ({"topic": ["1", "2"], "score": [0.5, float("inf")]}, "row 2: inf under 'score'"),
-        ({"topic": ["1"], "score": [True]}, "row 1: True under 'score' is not a finite number"),
+        (
+            {"topic": ["1", "2"], "score": ["True", "2"]},
+            "row 1: 'True' under 'score' is not a finite number",
+        ),
         ({"topic": ["1", "1"], "score": [0.5, 1]}, r"row 2: a second score.*the first: row 1\)"),
         ({"topic": pa.array([], pa.string()), "score": pa.array([], pa.float64())}, "without rows"),
         ({}, "without rows"),
@@ -1075,7 +1100,7 @@ def test_standard_input_is_read(monkeypatch):
         (
             "t.json",
             '{"a": {"AP": 0.5}}',
-            r"t\.json: no object at a → AP; expected run → measure → topic → score",
+            r"t\.json: a number at a → AP, which may be a mean; expected run → measure → topic → score",
         ),
         ("t.json", '{"a": {"AP": {"1": "x"}}}', r"t\.json: row 1: 'x' under 'score'"),
         ("t.json", '{"a": {"AP":\n{"1": 1, "b": 0,\n"1": 2}}}', r"t\.json:3: '1' occurs twice"),
@@ -1178,13 +1203,12 @@ RESERVED = (
     *("run", "run_id", "runid", "system", "tag", "name", "measure", "metric", "score", "value"),
     *("dataset", "cluster", "weight", "index", "unnamed: 0", "unnamed: 12", "unnamed: 0.1"),
     *("docid", "docno", "doc_id", "document", "__index_level_0__"),
+    *("model", "question_id", "Sample ID", "judge", "epoch", "latency_ms", "n", "std", "response"),
 )
 
 
 def is_free(run: str) -> bool:
-    return (
-        run.strip().casefold() not in ("", *RESERVED) and is_plain(run) and not find_measures([run])
-    )
+    return run.strip() != "" and not is_reserved(run) and is_plain(run) and not find_measures([run])
 
 
 def is_plain(name: str) -> bool:
@@ -1367,3 +1391,13 @@ def test_a_score_too_large_to_be_squared_is_refused_where_it_stands(tmp_path):
         FormatError, match=r"large.csv:3: the score is -1e\+155; .* at most 1e\+100"
     ):
         read_scores(path)
+
+
+def test_a_run_whose_nested_object_is_empty_is_still_a_run(tmp_path):
+    path = tmp_path / "scores.json"
+    for empty in ({"AP": {}}, {}):
+        held = {"a": {"AP": {"1": 0.5, "2": 0.25}}, "b": empty}
+        path.write_text(json.dumps(held))
+        for scores in (read_scores(path), confir.as_scores(held)):
+            assert scores.runs == ("a", "b")
+            assert np.isnan(scores.values[:, 1]).all()

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from confir.control_characters import without_controls
 from confir.data.common_topics import name_topics
 from confir.data.scores import Scores
 from confir.errors import FormatError, UnknownNameError
@@ -111,13 +112,17 @@ def test_entries_in_any_order_make_the_table():
     )
 
 
+def are_told_apart(names):
+    return len(set(map(without_controls, names))) == len(names)
+
+
 @given(
     st.dictionaries(
         st.tuples(st.sampled_from("xyz"), st.sampled_from(("AP", "RR")), st.text(max_size=3)),
         st.floats(-10, 10),
         min_size=1,
         max_size=20,
-    )
+    ).filter(lambda entries: are_told_apart({topic for _, _, topic in entries}))
 )
 def test_every_entry_is_found_again_at_its_names(entries):
     scores = scores_from_entries(entries)
@@ -132,3 +137,15 @@ def test_runs_with_the_same_topics_are_named_together():
     assert named == "2 runs ('a', 'b') have 2 topics (1, 2); run 'c' has 1 topic (3)"
     many = {f"r{n}": [str(n)] for n in range(7)}
     assert name_topics(many).endswith("run 'r4' lacks 1 topic (4); so do 2 more runs")
+
+
+@pytest.mark.parametrize("pair", [("x\x01", "x\x02"), ("x\u202e", "x\u2066"), ("x\x01", "x\ufffd")])
+def test_names_that_every_output_would_merge_are_refused(pair):
+    values = np.zeros((2, 2, 1))
+    for kind, names in (
+        ("runs", (("1", "2"), pair, ("AP",))),
+        ("topics", (pair, ("a", "b"), ("AP",))),
+    ):
+        with pytest.raises(FormatError, match=f"two {kind} are named .* control characters only"):
+            Scores(*names, values)
+    Scores(("1", "2"), (pair[0], "y"), ("AP",), values)

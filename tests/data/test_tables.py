@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from confir.data.effect_files import read_effects
+from confir.data.score_files import read_scores
+from confir.data.score_writers import write_scores
 from confir.data.scores import Scores
-from confir.data.tables.effect_files import read_effects
-from confir.data.tables.score_files import read_scores
-from confir.data.tables.score_writers import write_scores
 from confir.errors import FormatError, InputWarning
+from strategies import at_most
 
 NAMES = ("run", "measure", "topic", "score")
 
@@ -78,7 +79,7 @@ def tables(draw):
     return rows
 
 
-@settings(max_examples=40)
+@settings(max_examples=at_most(40))
 @given(rows=tables())
 def test_the_same_long_table_gives_the_same_scores_in_every_format(tmp_path, rows):
     first, *others = map(read_scores, write_every_format(tmp_path, NAMES, rows))
@@ -90,7 +91,7 @@ def test_the_same_long_table_gives_the_same_scores_in_every_format(tmp_path, row
         assert_equal(first, other)
 
 
-@settings(max_examples=40)
+@settings(max_examples=at_most(40))
 @given(
     runs=st.lists(IDS, min_size=1, max_size=4, unique=True),
     topics=st.lists(IDS, min_size=1, max_size=4, unique=True),
@@ -273,7 +274,7 @@ def test_a_column_of_scores_alone_is_one_run_named_by_its_file(tmp_path):
         ("measure,bm25,dense", "no column of topics"),
         ("run,AP,RR", "no column of topics"),
         ("topic,run,measure", "no column of scores"),
-        ("topic,qid,index", "columns 'topic' and 'qid' are all named like topics"),
+        ("topic,qid,index", "no column of scores"),
     ],
 )
 def test_a_header_that_is_not_one_of_scores_is_an_error(tmp_path, header, problem):
@@ -325,11 +326,10 @@ def test_ids_keep_their_commas_and_points_with_decimal_commas(tmp_path):
     ("text", "problem"),
     [
         ("topic;a\n1;0,5\n2;0.25\n", r":3: '0\.25' under 'a': decimal points and decimal commas"),
-        ("topic;a;b\n1;0.5;0,5\n", r":2: '0,5' under 'b': .* mixed \(.*line 2\)"),
         ("topic;a\n1;1.234,5\n", r":2: '1\.234,5' under 'a'"),
         ("topic;a\n1;1,234,5\n", r":2: '1,234,5' under 'a' is not a finite number"),
-        ("topic\ta\n1\t0,5\n", r":2: '0,5' under 'a' is not a finite number"),
-        ('topic,a\n1,"0,5"\n', r":2: '0,5' under 'a' is not a finite number"),
+        ("topic\ta\n1\t1,234\n", r":2: '1,234' under 'a' is not a finite number"),
+        ('topic,a\n1,"0,5"\n2,0.5\n', r":2: '0,5' under 'a' is not a finite number"),
     ],
 )
 def test_decimal_commas_that_are_not_clear_are_an_error(tmp_path, text, problem):

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 import confir
 from confir.data import trec, trec_lines
-from confir.data.files import read_bytes, text_bytes
-from confir.data.formats.format import RunSource, name_from_path
+from confir.data.files import name_from_path, read_bytes, text_bytes
+from confir.data.formats.format import RunSource
 from confir.data.formats.runs_and_qrels import read_qrels, read_run, write_qrels, write_run
 from confir.data.formats.sources import find_runs
 from confir.data.qrels import build_qrels

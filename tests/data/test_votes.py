@@ -124,3 +124,10 @@ def test_the_arena_of_mteb_is_read(real_data):
     votes = read_votes(real_data / "mteb-arena" / "votes.json")
     assert (len(votes), len(votes.systems)) == (1670, 15)
     assert int(votes.tied.sum()) == 787
+
+
+def test_systems_that_every_output_would_merge_are_refused():
+    votes = {"left": ["x\x01", "y"], "right": ["x\x02", "x\x01"], "winner": ["y", "y"]}
+    votes["winner"] = votes["left"]
+    with pytest.raises(FormatError, match=r"two systems are named .* control characters only"):
+        read_votes(votes)

@@ -8,7 +8,7 @@
 The interpreter that runs this script runs the blocks, so that an environment can be tested that
 holds nothing but confir and what it needs; hence only the standard library is imported here. All
 blocks of a page run in order in one folder, which holds `sample/` as `confir demo --write sample`
-writes it, and `data/`, the collections in the folder that CONFIR_DATA names; a file of that folder that the page shows, ![…](figures/NAME), is its picture:
+writes it, `exports/`, the files in tests/intake/files, and `data/`, the collections in the folder that CONFIR_DATA names; a file of that folder that the page shows, ![…](figures/NAME), is its picture:
 
     ```python   one program over the page; an ```output block shows what its block prints
     ```python file=NAME   a file of that name, for the blocks below it
@@ -58,6 +58,8 @@ RUNNABLE = re.compile(
     """,
     re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
+# Made-up files in the shapes of other tools.
+EXPORTS = Path(__file__).parents[1] / "intake" / "files"
 PROMPT = "$ "
 PICTURE = re.compile(r"!\[[^\]]*\]\((figures/[\w-]+\.svg)\)")
 # A command may go on in the next line, after a backslash.
@@ -261,6 +263,7 @@ def run_page(text: str, *, processes: bool, sample: Path | None) -> tuple[str, d
         put_sample(Path(name) / "sample", sample)
         if data := os.environ.get("CONFIR_DATA"):
             (Path(name) / "data").symlink_to(Path(data).absolute())
+        (Path(name) / "exports").symlink_to(EXPORTS)
         entry = None if processes else EntryPoint(Path(programs))
         with contextlib.chdir(name):
             made = RUNNABLE.sub(PageRun(Path(name), Path(programs), entry).block, text)

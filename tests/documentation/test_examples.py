@@ -8,7 +8,7 @@ import pytest
 
 import confir
 from confir.data.simulation import write_collection
-from confir.studies.comparison.run_groups import group_letters
+from confir.pairs.run_groups import group_letters
 from confir.studies.leaderboard.dataset_votes import votes_of_datasets
 from foreign_files import assigned
 from samples import whole_sample

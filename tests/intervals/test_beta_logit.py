@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from confir.data.tables.score_files import read_scores
+from confir.data.score_files import read_scores
 from confir.intervals.beta_intervals import (
     NEARLY_EQUAL,
     beta_logit_interval,

@@ -135,8 +135,6 @@ def test_no_two_measures_share_a_name():
         ("P@\u0661\u0660", "unknown measure 'P@\u0661\u0660'"),
         ("P@1_0", "unknown measure 'P@1_0'"),
         ("AP(depth=3)", "unknown parameter of AP 'depth'; known: rel"),
-        ("AP(cutoff=3)", "unknown parameter of AP 'cutoff'"),
-        ("NumRet(rel=2)", "unknown parameter of NumRet 'rel'; known: none"),
     ],
 )
 def test_unknown_names_are_met_with_the_nearest_ones(name, message):

@@ -18,9 +18,9 @@ from scipy import stats
 import confir
 from confir.data.scores import Scores
 from confir.intervals.method_list import METHODS
+from confir.pairs.power import Criterion
 from confir.resampling.kinds import as_topic_sample
 from confir.studies.meta_analysis.meta_analysis import pool_effects
-from confir.studies.planning.goals import Criterion
 
 FOLDER = Path(__file__).parents[2] / "validation"
 MODELS = {

@@ -7,11 +7,11 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_paired
 
-from confir.data.tables.score_files import read_scores
+from confir.data.score_files import read_scores
 from confir.errors import InputWarning
-from confir.studies.comparison.compare import compare_runs
-from confir.studies.comparison.families import adjust_p_values
-from confir.studies.planning.goals import Criterion
+from confir.pairs.compare import compare_runs
+from confir.pairs.families import adjust_p_values
+from confir.pairs.power import Criterion
 from confir.studies.planning.planning import plan_topics
 from studies.score_tables import table
 

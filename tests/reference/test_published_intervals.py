@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from confir.data.tables.score_files import read_scores
+from confir.data.score_files import read_scores
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.method_list import METHODS
 from confir.resampling.distribution import quantile_of_sorted

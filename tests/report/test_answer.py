@@ -10,6 +10,9 @@ from confir.data.sampling_designs.judged_scores import JudgedScores
 from confir.data.scores import Scores
 from confir.measures.evaluation import evaluate
 from confir.number_text import count_words, percent
+from confir.pairs.best_runs import find_best
+from confir.pairs.compare import compare_runs
+from confir.pairs.ranking import rank_runs
 from confir.report.contents import Settings
 from confir.report.gathering import gather_contents
 from confir.report.messages import isolated
@@ -18,12 +21,9 @@ from confir.report.report_page import write_report
 from confir.report.result_table import result_table
 from confir.report.sections import MOST_FINDINGS, answer_sentences, conclusions
 from confir.report.tables import Cell
-from confir.studies.best.best_runs import find_best
-from confir.studies.comparison.compare import compare_runs
 from confir.studies.leaderboard.board_sources import board_scores
 from confir.studies.means.board import board_table
 from confir.studies.planning.planning import plan_topics
-from confir.studies.ranks.ranking import rank_runs
 from samples import short_sample
 
 TOPICS = 40

@@ -1,14 +1,12 @@
 """Charts and tables of bias and variance show the numbers of the result."""
 
-import json
-
 import numpy as np
 import pytest
 
 from chart_labels import names_of
 from confir.data.scores import Scores
 from confir.report.charts import round_ticks
-from confir.report.result_chart import chart
+from confir.report.result_chart import specification as chart
 from confir.report.result_table import result_table
 from confir.studies.bias_variance.bias_variance import decompose_error
 from confir.studies.bias_variance.chart import (
@@ -33,15 +31,15 @@ def swept():
 
 
 def layers(drawing, panel=0):
-    return drawing.to_dict()["concat"][panel]["layer"]
+    return drawing["concat"][panel]["layer"]
 
 
 def values(drawing, layer):
-    return json.loads(drawing.to_json())["datasets"][layer["data"]["name"]]
+    return layer.get("data", drawing["concat"][0]["data"])["values"]
 
 
 def test_there_is_a_panel_for_each_measure(swept):
-    assert [panel["title"] for panel in chart(swept).to_dict()["concat"]] == [["AP"], ["RR"]]
+    assert [panel["title"] for panel in chart(swept)["concat"]] == [["AP"], ["RR"]]
 
 
 def test_runs_of_a_sweep_are_joined_in_the_order_of_the_parameter(swept):
@@ -93,7 +91,7 @@ def test_the_second_figure_shows_the_total(swept):
     drawing = total_chart(swept)
     (points,) = [layer for layer in layers(drawing) if layer["mark"]["type"] == "point"]
     assert points["encoding"]["y"]["field"] == "total"
-    panel = drawing.to_dict()["concat"][0]
+    panel = drawing["concat"][0]
     assert values(drawing, panel)[0]["total"] == swept.total.value[0, 0]
 
 
@@ -123,7 +121,7 @@ def test_runs_that_tie_both_stand_out_and_one_without_scores_is_last():
 @pytest.mark.parametrize("make", [chart, total_chart])
 def test_names_stand_where_the_chart_says_and_inside_of_it(make):
     drawing = make(decompose(30, target="best"))
-    panel = drawing.to_dict()["concat"][0]
+    panel = drawing["concat"][0]
     records = values(
         drawing, next(x for x in panel["layer"] if x["mark"]["type"] == "point") | panel
     )

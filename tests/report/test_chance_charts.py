@@ -1,15 +1,14 @@
 """Charts and tables of the random baseline show the numbers of the result."""
 
-import json
 import math
 
 import numpy as np
 import pytest
 
 import confir
-from chart_labels import names_of, without_numbers
+from chart_labels import data_of, names_of, without_numbers
 from confir.data.scores import Scores
-from confir.report.result_chart import chart
+from confir.report.result_chart import specification as chart
 from confir.report.result_table import records_table, result_table
 from confir.studies.chance.chance import TOPIC_COLUMNS
 from confir.studies.chance.random_baseline import compare_with_chance, describe_chance
@@ -29,11 +28,6 @@ def topic_table(chance):
     return records_table(chance.to_records(per_topic=True), TOPIC_COLUMNS)
 
 
-def datasets(drawing):
-    """The data of a chart, as a browser would read them."""
-    return list(json.loads(drawing.to_json())["datasets"].values())
-
-
 def without_nan(records):
     return [
         {key: None if value != value else value for key, value in record.items()}  # noqa: PLR0124
@@ -43,16 +37,16 @@ def without_nan(records):
 
 def test_the_chart_of_runs_has_a_dashed_line_for_chance(with_runs):
     drawing = chart(with_runs)
-    layers = drawing.to_dict()["spec"]["layer"]
+    layers = drawing["spec"]["layer"]
     rules = [layer for layer in layers if layer["mark"]["type"] == "rule"]
     assert rules[0]["mark"]["strokeDash"]
     assert rules[0]["encoding"]["x"]["field"] == "expected"
-    assert without_nan(with_runs.to_records()) in map(without_numbers, datasets(drawing))
+    assert without_nan(with_runs.to_records()) in map(without_numbers, data_of(drawing))
 
 
 def test_without_runs_the_chart_shows_topics():
     chance = compare_with_chance(confir.as_qrels(QRELS), documents=20)
-    assert chance.to_records(per_topic=True) in map(without_numbers, datasets(chart(chance)))
+    assert chance.to_records(per_topic=True) in map(without_numbers, data_of(chart(chance)))
 
 
 def test_the_table_puts_runs_above_chance_and_marks_the_best(with_runs):
@@ -96,7 +90,7 @@ def test_runs_with_topics_of_their_own_have_a_chance_of_their_own(with_missing):
 
 
 def test_the_chart_shows_a_chance_of_each_run_where_the_table_does(with_missing):
-    spec = chart(with_missing).to_dict()["spec"]["layer"]
+    spec = chart(with_missing)["spec"]["layer"]
     assert [layer["mark"]["type"] for layer in spec] == ["point", "tick"]
     assert spec[1]["encoding"]["x"]["field"] == "expected"
     assert spec[1]["encoding"]["y"] == spec[0]["encoding"]["y"]

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from chart_labels import names_of
+from chart_labels import names_of, records_of
 from confir.data.simulation import simulate_collection
-from confir.report.result_chart import chart
+from confir.report.result_chart import specification as chart
 from confir.report.result_table import result_table
 from confir.resampling.document_bootstrap import resample_documents
 from confir.studies.collection.chart import collection_variance_chart
@@ -31,14 +31,9 @@ def means(sample):
     return summarise_means(sample, summaries=("mean",), methods=("bootstrap", "parametric"))
 
 
-def datasets(drawing):
-    """All records in a chart's specification."""
-    return [record for values in drawing.to_dict()["datasets"].values() for record in values]
-
-
 def rows_of(drawing, layer):
     """The order of the rows of a chart's panels."""
-    return names_of(drawing.to_dict()["spec"]["layer"][layer]["encoding"]["y"])
+    return names_of(drawing["spec"]["layer"][layer]["encoding"]["y"])
 
 
 def test_shares_of_variance_sum_to_100_percent(sample):
@@ -67,7 +62,7 @@ def test_runs_stand_in_the_order_asked_for(sample):
     rows = collection_variance_table(variance, "a note", order=order).rows
     others = [run for run in order if run != sample.runs[0]]
     assert [row[0].text for row in rows] == [run for run in others for _ in range(2)]
-    sort = names_of(collection_variance_chart(variance, order).to_dict()["spec"]["encoding"]["y"])
+    sort = names_of(collection_variance_chart(variance, order)["spec"]["encoding"]["y"])
     assert tuple(sort) == order
 
 
@@ -90,7 +85,7 @@ def test_differences_stand_best_first_and_unknown_ones_last(sample):
     changed = replace(found, difference=difference, low=low)
     drawing = chart(changed)
     assert rows_of(drawing, 1) == [sample.runs[place] for place in (3, 2, 1)]
-    blank = [record for record in datasets(drawing) if record["run"] == sample.runs[1]]
+    blank = [record for record in records_of(drawing) if record["run"] == sample.runs[1]]
     assert {(record["difference"], record["low"]) for record in blank} == {(None, None)}
     texts = [row for row in result_table(changed).rows if row[0].text == sample.runs[1]]
     assert {row[-3].text for row in texts} == {"–"}
@@ -98,23 +93,23 @@ def test_differences_stand_best_first_and_unknown_ones_last(sample):
 
 def test_limits_that_are_not_known_are_null(sample, means):
     blank = replace(means, low=np.full_like(means.low, np.nan))
-    assert {record["low"] for record in datasets(chart(blank))} == {None}
+    assert {record["low"] for record in records_of(chart(blank))} == {None}
     topics = summarise_topics(sample)
     blank = replace(topics, low=np.full_like(topics.low, np.nan))
-    assert {record["low"] for record in datasets(chart(blank))} == {None}
+    assert {record["low"] for record in records_of(chart(blank))} == {None}
 
 
 def test_small_p_values_read_as_in_other_comparisons(sample):
     found = compare_on_collection(sample, sample.runs[0])
     tiny = replace(found, p_adjusted=np.full_like(found.p_adjusted, 1.4e-4))
     assert {row[-2].text for row in result_table(tiny).rows} == {"0.0001"}
-    assert {record["p_text"] for record in datasets(chart(tiny))} == {"0.0001"}
+    assert {record["p_text"] for record in records_of(chart(tiny))} == {"0.0001"}
     none = replace(found, p_adjusted=np.full_like(found.p_adjusted, 1e-9))
     assert {row[-2].text for row in result_table(none).rows} == {"<0.0001"}
-    assert {record["p_text"] for record in datasets(chart(none))} == {"<0.0001"}
+    assert {record["p_text"] for record in records_of(chart(none))} == {"<0.0001"}
 
 
 def test_titles_count_one_topic(means):
     alone = replace(means, topics=np.ones_like(means.topics))
-    title = chart(alone).to_dict()["title"]
+    title = chart(alone)["title"]
     assert title == "Means over 1 topic, on similar collections of documents"

@@ -5,10 +5,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from chart_labels import names_of
+from chart_labels import names_of, records_of
 from confir import compare_runs, plan_topics
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.report.result_chart import chart
+from confir.report.result_chart import specification as chart
 from confir.studies.comparison.chart import difference_chart, matrix_chart, topic_chart
 from studies.score_tables import table
 
@@ -21,27 +21,22 @@ def scores():
     return table(values, ["a", "b", "c", "d"])
 
 
-def datasets(drawing):
-    """All records in a chart's specification."""
-    return [record for values in drawing.to_dict()["datasets"].values() for record in values]
-
-
 def test_differences_from_a_baseline(scores):
     comparison = compare_runs(scores, baseline="a", margin=0.05)
     drawing = chart(comparison)
-    shown = {(r["measure"], r["run"]): r for r in datasets(drawing)}
+    shown = {(r["measure"], r["run"]): r for r in records_of(drawing)}
     assert len(shown) == 6
     for record in comparison.to_records():
         drawn = shown[record["measure"], record["run"]]
         limits = {side: record[f"simultaneous_{side}"] for side in ("low", "high")}
         assert {key: drawn[key] for key in record} == record | limits
-    assert drawing.to_dict()["title"] == "Differences from a, over 30 topics"
+    assert drawing["title"] == "Differences from a, over 30 topics"
     assert {(record["below"], record["above"]) for record in shown.values()} == {(-0.05, 0.05)}
 
 
 def test_the_legend_has_the_verdicts_that_occur(scores):
     comparison = compare_runs(scores, baseline="a")
-    layers = chart(comparison).to_dict()["spec"]["layer"]
+    layers = chart(comparison)["spec"]["layer"]
     shown = layers[1]["encoding"]["color"]["scale"]
     occurring = set(comparison.verdict.reshape(-1).tolist())
     assert set(shown["domain"]) == occurring == {"better", "inconclusive"}
@@ -51,12 +46,12 @@ def test_the_legend_has_the_verdicts_that_occur(scores):
 @pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
 def test_a_run_without_scores_has_the_last_row(scores):
     scores.values[:, 1] = np.nan
-    layers = chart(compare_runs(scores, baseline="a")).to_dict()["spec"]["layer"]
+    layers = chart(compare_runs(scores, baseline="a"))["spec"]["layer"]
     assert names_of(layers[1]["encoding"]["y"]) == ["d", "c", "b"]
 
 
 def test_differences_of_all_pairs_name_both_runs(scores):
-    names = {record["name"] for record in datasets(difference_chart(compare_runs(scores)))}
+    names = {record["name"] for record in records_of(difference_chart(compare_runs(scores)))}
     assert {frozenset(name.split(" - ")) for name in names} == {
         *map(frozenset, combinations("abcd", 2))
     }
@@ -66,7 +61,7 @@ def test_differences_of_all_pairs_name_both_runs(scores):
 
 def test_the_matrix_shows_every_pair_twice(scores):
     comparison = compare_runs(scores)
-    cells = {(r["measure"], r["row"], r["column"]): r for r in datasets(chart(comparison))}
+    cells = {(r["measure"], r["row"], r["column"]): r for r in records_of(chart(comparison))}
     assert len(cells) == 2 * 12
     for record in comparison.to_records():
         measure, run, baseline = record["measure"], record["run"], record["against"]
@@ -85,14 +80,14 @@ def test_the_matrix_shows_every_pair_twice(scores):
 
 def test_bars_of_one_pair_topic_by_topic(scores):
     differences = compare_runs(scores).topic_differences()
-    first = datasets(chart(differences))
+    first = records_of(chart(differences))
     assert {(r["run"], r["against"], r["measure"]) for r in first} == {("d", "c", "m0")}
-    chosen = datasets(topic_chart(differences, run="d", measure="m1", baseline="c"))
+    chosen = records_of(topic_chart(differences, run="d", measure="m1", baseline="c"))
     assert {(r["run"], r["against"], r["measure"]) for r in chosen} == {("d", "c", "m1")}
     assert len(chosen) == 30
     values = [record["difference"] for record in chosen]
     assert values == sorted(values, reverse=True)
-    turned = datasets(topic_chart(differences, run="c", measure="m1", baseline="d"))
+    turned = records_of(topic_chart(differences, run="c", measure="m1", baseline="d"))
     assert {(r["run"], r["against"]) for r in turned} == {("c", "d")}
     assert [r["difference"] for r in turned] == [-value for value in sorted(values)]
     with pytest.raises(UnknownNameError, match="unknown pair 'e'"):
@@ -103,13 +98,13 @@ def test_bars_of_one_pair_topic_by_topic(scores):
 
 def test_bars_of_many_topics_have_no_labels():
     values = np.random.default_rng(1).random((200, 2))
-    spec = chart(compare_runs(table(values)).topic_differences()).to_dict()
+    spec = chart(compare_runs(table(values)).topic_differences())
     assert spec["encoding"]["x"]["axis"]["labels"] is False
 
 
 def test_groups_are_drawn_from_first_to_last_run(scores):
     groups = compare_runs(scores).group_runs()
-    records = datasets(chart(groups))
+    records = records_of(chart(groups))
     bars = [record for record in records if "first" in record]
     grouped = groups.by_measure[0]
     start, stop = grouped.groups[0]
@@ -156,8 +151,8 @@ def test_groups_are_drawn_from_first_to_last_run(scores):
 def test_a_plan_is_a_curve_with_its_answer(scores, options, title):
     plan = plan_topics(scores, **options)
     drawing = chart(plan)
-    records = datasets(drawing)
-    assert drawing.to_dict()["title"] == title
+    records = records_of(drawing)
+    assert drawing["title"] == title
     curve = [record for record in records if not record["goal"]]
     assert len(curve) == len(plan.curve_records())
     goals = [record for record in records if record["goal"]]
@@ -167,8 +162,10 @@ def test_a_plan_is_a_curve_with_its_answer(scores, options, title):
 @pytest.mark.filterwarnings("ignore::confir.errors.ConfirWarning")
 def test_what_is_not_known_is_left_blank(scores):
     scores.values[:, 1] = scores.values[:, 0]
-    records = datasets(chart(compare_runs(scores, baseline="a")))
+    records = records_of(chart(compare_runs(scores, baseline="a")))
     assert next(r for r in records if r["run"] == "b")["low"] is None
-    chart(compare_runs(scores)).to_json()
-    goals = [r for r in datasets(chart(plan_topics(scores, baseline="a", topics=30))) if r["goal"]]
+    chart(compare_runs(scores))
+    goals = [
+        r for r in records_of(chart(plan_topics(scores, baseline="a", topics=30))) if r["goal"]
+    ]
     assert {record["run"] for record in goals} == {"c", "d"}

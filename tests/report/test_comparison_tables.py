@@ -7,18 +7,17 @@ import pytest
 from scipy.stats import norm
 
 from confir import compare_runs, plan_topics
+from confir.pairs.verdict_words import comparison_note, unjoined_sentence
 from confir.report.latex import to_latex
 from confir.report.result_table import result_table
 from confir.report.tables import Cell, to_html, to_text
 from confir.studies.comparison.chart import comparison_chart
-from confir.studies.comparison.pair_counts import unjoined_sentence
 from confir.studies.comparison.table import (
     comparison_table,
     effect_table,
     extreme_table,
     group_table,
 )
-from confir.studies.comparison.verdict_words import comparison_note
 from studies.score_tables import table
 
 
@@ -38,7 +37,7 @@ def test_what_the_eye_may_read_is_right_in_the_docs_and_not_in_the_chart(scores)
     assert f"p = {touching:.4f}".replace("0.", ".") in page
     assert f"p = {half:.3f}".replace("0.", ".") in page
     for baseline in (None, "a"):
-        drawn = comparison_chart(compare_runs(scores, baseline=baseline)).to_json()
+        drawn = str(comparison_chart(compare_runs(scores, baseline=baseline)))
         assert "overlap" not in drawn
 
 

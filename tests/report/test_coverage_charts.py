@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from chart_labels import names_of, without_numbers
+from chart_labels import names_of, records_of, without_numbers
 from confir.report.chart_files import save_chart
-from confir.report.result_chart import chart
+from confir.report.result_chart import specification as chart
 from confir.report.result_table import result_table
 from confir.report.tables import to_text
 from confir.studies.coverage.chart import (
@@ -46,46 +46,41 @@ def error():
     )
 
 
-def datasets(drawing):
-    """All records in a chart's specification."""
-    return [record for values in drawing.to_dict()["datasets"].values() for record in values]
-
-
 def marks(drawing):
     """The marks of the layers of a chart's panels."""
-    return [layer["mark"]["type"] for layer in drawing.to_dict()["spec"]["layer"]]
+    return [layer["mark"]["type"] for layer in drawing["spec"]["layer"]]
 
 
 def test_many_runs_are_box_plots_of_their_records(many):
     drawing = chart(many)
-    assert without_numbers(datasets(drawing)) == many.to_records()
+    assert without_numbers(records_of(drawing)) == many.to_records()
     assert marks(drawing) == ["boxplot", "rule"]
-    title = drawing.to_dict()["title"]
+    title = drawing["title"]
     assert title == "Coverage of 95% intervals (dashed: nominal), box plots over 12 runs"
 
 
 def test_few_runs_are_named_with_their_intervals(few):
     drawing = chart(few)
-    assert without_numbers(datasets(drawing)) == few.to_records()
+    assert without_numbers(records_of(drawing)) == few.to_records()
     assert marks(drawing) == ["rule", "point", "rule"]
-    runs = drawing.to_dict()["spec"]["layer"][1]["encoding"]["color"]
+    runs = drawing["spec"]["layer"][1]["encoding"]["color"]
     assert names_of(runs, "legend") == list(few.runs)
 
 
 def test_what_has_no_coverage_is_not_drawn(few):
     coverage = few.coverage.copy()
     coverage[:, 1, 0] = np.nan
-    shown = datasets(coverage_chart(replace(few, coverage=coverage)))
+    shown = records_of(coverage_chart(replace(few, coverage=coverage)))
     assert len(shown) == 2 * (3 * 2 - 1)
     assert ("run1", "m0") not in {(record["run"], record["measure"]) for record in shown}
 
 
 def test_errors_made_stand_against_errors_claimed(error):
-    shown = datasets(type_one_chart(error))
+    shown = records_of(type_one_chart(error))
     for record, drawn in zip(error.to_records(), shown, strict=True):
         assert {key: drawn[key] for key in record} == record
         assert drawn["nominal"] == pytest.approx(1 - record["level"])
-    encoding = chart(error).to_dict()["spec"]["layer"][1]["encoding"]
+    encoding = chart(error)["spec"]["layer"][1]["encoding"]
     assert encoding["x"]["scale"]["domain"] == encoding["y"]["scale"]["domain"]
 
 
@@ -94,7 +89,7 @@ def test_lines_of_the_same_colour_are_dashed_apart(error):
     names = ("error", "below", "above", "undefined", "mean_error_se")
     arrays = {name: np.repeat(getattr(error, name), 6, axis=0) for name in names}
     wider = replace(error, methods=methods, **arrays)
-    encoding = chart(wider).to_dict()["spec"]["layer"][1]["encoding"]
+    encoding = chart(wider)["spec"]["layer"][1]["encoding"]
     colours = encoding["color"]["scale"]["range"]
     dashes = [tuple(dash) for dash in encoding["strokeDash"]["scale"]["range"]]
     assert len(set(colours)) == 8
@@ -102,20 +97,20 @@ def test_lines_of_the_same_colour_are_dashed_apart(error):
 
 
 def test_bias_is_a_histogram_for_each_size(error):
-    shown = datasets(bias_chart(error))
+    shown = records_of(bias_chart(error))
     assert [record["value"] for record in shown] == error.bias.ravel().tolist()
     assert [record["group"] for record in shown] == ["n = 3"] * 6 + ["n = 8"] * 6
 
 
 def test_skewness_is_one_histogram(error):
-    shown = datasets(skewness_chart(error))
+    shown = records_of(skewness_chart(error))
     assert [record["value"] for record in shown] == error.skewness.tolist()
-    assert skewness_chart(error).to_dict()["mark"]["type"] == "bar"
+    assert skewness_chart(error)["mark"]["type"] == "bar"
 
 
 def test_populations_are_those_of_least_median_and_greatest_skewness(error):
     scores = skewed(6)
-    shown = datasets(population_chart(error, scores))
+    shown = records_of(population_chart(error, scores))
     order = np.argsort(error.skewness)
     groups = list(dict.fromkeys(record["group"] for record in shown))
     for group, place, name in zip(
@@ -130,7 +125,7 @@ def test_populations_leave_missing_scores_out(error):
     scores = skewed(6)
     values = scores.values.copy()
     values[:10, np.argmin(error.skewness)] = np.nan
-    shown = datasets(population_chart(error, replace(scores, values=values)))
+    shown = records_of(population_chart(error, replace(scores, values=values)))
     assert len(shown) == 3 * 30 - 10
 
 

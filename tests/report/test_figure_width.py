@@ -11,7 +11,7 @@ import confir
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError
 from confir.report.chart_files import chart_bytes
-from confir.report.result_chart import chart
+from confir.report.result_chart import specification as chart
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_a_chart_has_the_height_that_is_asked_for(interval, width, height):
 
 
 def test_a_chart_in_a_file_has_its_title_only_where_that_is_asked_for(interval, tmp_path):
-    title = chart(interval).to_dict()["title"].partition(",")[0]
+    title = chart(interval)["title"].partition(",")[0]
     for asked in (False, True):
         confir.save_chart(interval, tmp_path / "a.svg", title=asked)
         assert (title in (tmp_path / "a.svg").read_text()) is asked

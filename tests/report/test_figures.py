@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import confir
-from chart_labels import names_of
+from chart_labels import names_of, records_of
 from confir.data.sampling_designs.judged_scores import JudgedScores
 from confir.data.scores import Scores
+from confir.pairs.pair_results import TopicDifferences
 from confir.report.contents import Settings, report_figures
 from confir.report.figures import _file_names, write_figures
 from confir.report.gathering import gather_contents
-from confir.studies.comparison.pair_results import TopicDifferences
 from confir.studies.topic_difficulty.topic_difficulty import describe_topics
 from samples import short_sample
 
@@ -36,7 +36,7 @@ def figures(contents):
 
 def data(drawing):
     """All records that a chart draws."""
-    return [r for part in json.loads(drawing.to_json())["datasets"].values() for r in part]
+    return records_of(drawing)
 
 
 def plain(records):
@@ -142,7 +142,7 @@ def test_charts_of_the_collection_hold_means_and_variances(contents, figures):
     for record in contents["collection"].variance.to_records():
         for part in ("topics", "documents", "interaction"):
             assert drawn[record["run"], part] == record[part]
-    order = names_of(figures["variance", None].to_dict()["spec"]["encoding"]["y"])
+    order = names_of(figures["variance", None]["spec"]["encoding"]["y"])
     assert order == contents["collection"].order
 
 

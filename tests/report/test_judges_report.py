@@ -1,17 +1,16 @@
 """The section on judges is on the page if, and only if, another judge is given."""
 
-import json
-
 import pytest
 
 import confir
+from chart_labels import records_of
 from confir.data.experiment import Experiment
 from confir.errors import ConfirError
 from confir.report.contents import Settings
 from confir.report.gathering import gather_contents
 from confir.report.methods_text import methods_text
 from confir.report.report_page import render_page
-from confir.report.result_chart import chart
+from confir.report.result_chart import specification as chart
 from confir.report.script_bundle import ScriptBundle
 from confir.report.sections import conclusions
 from judge_files import noisy_judge
@@ -98,8 +97,7 @@ def test_judges_of_some_topics_are_compared_on_these():
 
 def test_the_chart_holds_the_means_of_both_judges(with_judge):
     found = with_judge["judgements"]
-    datasets = json.loads(chart(found).to_json())["datasets"].values()
-    drawn = [record for records in datasets for record in records if "run" in record]
+    drawn = [record for record in records_of(chart(found)) if "run" in record]
     expected = {
         (r["run"], r["measure"], r["reference_mean"], r["judge_mean"])
         for r in found.runs.to_records()

@@ -1,25 +1,14 @@
 """Charts and tables of meta-analysis: missing values are left out."""
 
-import json
-
 import numpy as np
 import pytest
 
-from confir.data.tables.effect_files import Group
+from chart_labels import records_of
+from confir.data.effect_files import Group
 from confir.report.latex import to_latex
-from confir.report.result_chart import chart
+from confir.report.result_chart import specification as chart
 from confir.studies.meta_analysis.meta_analysis import pool_effects, pool_models
 from confir.studies.meta_analysis.table import MOST_IN_FULL, pooled_table
-
-
-def rows_of(drawing):
-    """All records in a chart's specification, as a browser would read them."""
-
-    def refuse(constant):
-        raise AssertionError(constant)
-
-    spec = json.loads(drawing.to_json(), parse_constant=refuse)
-    return [row for rows in spec["datasets"].values() for row in rows]
 
 
 def test_headings_compile_in_plain_latex():
@@ -29,7 +18,7 @@ def test_headings_compile_in_plain_latex():
 
 
 def test_models_without_an_effect_or_a_prediction_have_no_such_row():
-    rows = rows_of(chart(pool_models([0.1, 0.2, 0.6], [0.1, 0.1, 0.1])))
+    rows = records_of(chart(pool_models([0.1, 0.2, 0.6], [0.1, 0.1, 0.1])))
     names = {
         kind: {r["row"] for r in rows if r["kind"] == kind} for kind in ("pooled", "further study")
     }
@@ -43,7 +32,7 @@ def test_numbers_that_are_not_there_are_null_in_the_chart_of_many_groups():
     groups = [Group("AP", f"run{place}") for place in range(MOST_IN_FULL + 1)]
     effects = np.random.default_rng(1).normal(size=(3, len(groups)))
     effects[1:, 0] = effects[2:, 1] = np.nan
-    rows = rows_of(chart(pool_effects(effects, np.ones(effects.shape), groups=groups)))
+    rows = records_of(chart(pool_effects(effects, np.ones(effects.shape), groups=groups)))
     assert [row["name"] for row in rows] == [group.run for group in groups[1:]]
     assert rows[0]["predicted_low"] is None
     assert all(row["low"] is not None for row in rows)

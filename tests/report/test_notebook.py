@@ -122,8 +122,8 @@ def test_whatever_has_a_chart_shows_in_notebooks():
             assert hasattr(getattr(import_module(module), kind), "_repr_html_"), name
 
 
-def test_without_altair_the_table_is_shown_alone(results, monkeypatch):
-    monkeypatch.setitem(sys.modules, "altair", None)
+def test_without_vl_convert_the_table_is_shown_alone(results, monkeypatch):
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
     assert results[0]._repr_html_() == to_html(table_of(results[0]))
 
 

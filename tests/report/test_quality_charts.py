@@ -1,13 +1,11 @@
 """Charts of data quality for few and for many runs."""
 
-import json
-
 import numpy as np
 import pytest
 
-from chart_labels import names_of
+from chart_labels import data_of, names_of
 from confir.report.chart_files import save_chart
-from confir.report.result_chart import chart
+from confir.report.result_chart import specification as chart
 from confir.report.result_table import table_of
 from confir.studies.data_quality.data_quality import DataQuality, inspect_data
 from samples import whole_sample
@@ -35,12 +33,12 @@ def quality_of(shares, cutoffs=(5, 10)):
 
 
 def layers(drawing):
-    return json.loads(drawing.to_json())["layer"]
+    return drawing["layer"]
 
 
 def test_the_chart_holds_every_share_and_none_for_runs_without_lists():
     drawing = chart(quality_of([[0.1, 0.2], [np.nan, np.nan]]))
-    (records,) = json.loads(drawing.to_json())["datasets"].values()
+    (records,) = data_of(drawing)
     assert [record["unjudged"] for record in records] == [0.1, 0.2, None, None]
     assert [record["cutoff"] for record in records] == [5, 10, 5, 10]
 
@@ -55,7 +53,7 @@ def test_shares_are_written_for_few_runs_and_rows_are_low_for_many(runs, marks):
     drawing = chart(quality_of(np.full((runs, 2), 0.25)))
     assert [layer["mark"]["type"] for layer in layers(drawing)] == marks
     assert layers(drawing)[0]["encoding"]["y"]["axis"]["grid"] is False
-    assert runs * drawing.to_dict()["height"]["step"] < 2500
+    assert runs * drawing["height"]["step"] < 2500
 
 
 def test_the_chart_can_be_saved(tmp_path):

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from confir.data.tables.score_files import read_scores
-from confir.data.tables.score_writers import write_scores
+from confir.data.score_files import read_scores
+from confir.data.score_writers import write_scores
 from confir.report.records import format_result, write_result
 from confir.report.tables import Table
 from requirements import required

@@ -2,17 +2,23 @@
 
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
-from confir.errors import MissingDependencyError
 from confir.report import script_bundle
 from confir.report.script_bundle import ScriptBundle
 
 
+@pytest.fixture
+def cache(tmp_path):
+    return tmp_path / "cache"
+
+
 @pytest.fixture(autouse=True)
-def nothing_made(monkeypatch):
+def nothing_made(monkeypatch, cache):
     monkeypatch.setattr(ScriptBundle, "_made", None)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +79,44 @@ def test_a_page_that_fails_leaves_no_process_behind():
     assert ScriptBundle._process is None
 
 
-def test_what_is_missing_is_named_before_the_work(monkeypatch):
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(MissingDependencyError, match="vl-convert-python"), ScriptBundle():
-        pass
+def test_without_vl_convert_there_are_no_scripts(monkeypatch):
+    monkeypatch.setattr(script_bundle, "find_spec", lambda _: None)
+    with ScriptBundle() as bundle:
+        assert bundle.text() == ""
+
+
+def test_the_scripts_of_a_version_are_kept(monkeypatch, cache):
+    monkeypatch.setattr(script_bundle, "_make", lambda: "scripts")
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with ScriptBundle() as bundle:
+        made = bundle.text()
+    (kept,) = (cache / "confir").iterdir()
+    assert version("vl-convert-python") in kept.name
+    assert kept.read_text() == made
+    monkeypatch.setattr(ScriptBundle, "_made", None)
+    monkeypatch.setattr(script_bundle, "_make", None)
+    monkeypatch.setattr(subprocess, "Popen", None)
+    with ScriptBundle() as bundle:
+        assert bundle.text() == made
+
+
+@pytest.mark.parametrize("damage", [b"", b"(function(){scr", b"\xff\xfe"])
+def test_kept_scripts_that_are_damaged_are_made_again(monkeypatch, cache, damage):
+    monkeypatch.setattr(script_bundle, "_make", lambda: "scripts")
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with ScriptBundle() as bundle:
+        made = bundle.text()
+    (kept,) = (cache / "confir").iterdir()
+    kept.write_bytes(damage)
+    monkeypatch.setattr(ScriptBundle, "_made", None)
+    with ScriptBundle() as bundle:
+        assert bundle.text() == made
+    assert kept.read_text() == made
+
+
+def test_scripts_that_cannot_be_kept_cost_time_only(monkeypatch, cache):
+    cache.write_text("no folder")
+    monkeypatch.setattr(script_bundle, "_make", lambda: "scripts")
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with ScriptBundle() as bundle:
+        assert bundle.text() == "(function(){scripts\n})();"

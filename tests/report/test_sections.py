@@ -20,6 +20,7 @@ from confir.report.gathering import gather_contents, number_of_steps
 from confir.report.methods_text import methods_text
 from confir.report.page_data import page_data
 from confir.report.report_page import render_page
+from confir.report.result_chart import specification
 from confir.report.script_bundle import ScriptBundle
 from confir.report.sections import (
     PLACE,
@@ -159,7 +160,7 @@ def test_a_result_by_level_is_drawn_at_the_levels_asked_for():
     section = Section(by_measure=True, by_level=True, paper_part="luck", by_run=True)
     (figure,) = section.charts("luck", {"luck": drawn}, (0.9,), paper=True)
     assert figure[2:] == (0.9, True, False, None)
-    assert figure.drawing.to_dict() == confir.chart(drawn[0.9]).to_dict()
+    assert figure.drawing == specification(drawn[0.9])
     assert not section.charts("luck", {"luck": drawn}, (0.9,), paper=False)
 
 

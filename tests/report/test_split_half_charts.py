@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from chart_labels import names_of
-from confir import chart
 from confir.data.simulation import simulate_collection
+from confir.report.result_chart import specification as chart
 from confir.studies.split_half.chart import half_means_chart
 from confir.studies.split_half.split_half import validate_split_half
 from confir.studies.split_half.table import split_half_table
@@ -35,11 +35,11 @@ def test_the_range_over_splits_is_given_with_the_mean(halves):
 
 
 def test_the_range_over_splits_is_drawn(halves):
-    spec = chart(halves).to_dict()
-    values = next(iter(spec["datasets"].values())) if "datasets" in spec else spec["data"]["values"]
+    spec = chart(halves)
+    values = spec["data"]["values"]
     assert all(one["lowest"] <= one["share"] <= one["highest"] for one in values)
     assert "mean and range of 8 splits" in str(spec)
-    single = str(chart(replace(halves, splits=halves.splits[:1])).to_dict())
+    single = str(chart(replace(halves, splits=halves.splits[:1])))
     assert "splits" not in single
     assert len(spec["spec"]["layer"]) == 3
 
@@ -50,6 +50,6 @@ def test_means_stand_worst_first_and_unknown_ones_last(halves):
     mean = first.mean.copy()
     mean[:, 0] = np.array([0.3, np.nan, 0.1, 0.2])[:, None]
     changed = replace(split, means=(replace(first, mean=mean), split.means[1]))
-    panel = half_means_chart(changed).to_dict()["concat"][0]["layer"][0]
+    panel = half_means_chart(changed)["concat"][0]["layer"][0]
     runs = halves.runs
     assert names_of(panel["encoding"]["x"]) == [runs[2], runs[3], runs[0], runs[1]]

@@ -1,13 +1,12 @@
 """Charts of topics show the scores themselves."""
 
-import json
-
 import numpy as np
 import pytest
 
+from chart_labels import data_of
 from confir.data.scores import Scores
 from confir.errors import UnknownNameError
-from confir.report.result_chart import chart
+from confir.report.result_chart import specification as chart
 from confir.studies.topic_difficulty.chart import topic_score_chart
 from confir.studies.topic_difficulty.topic_difficulty import describe_topics
 
@@ -21,7 +20,7 @@ def table(topics: int) -> Scores:
 
 def data(drawing):
     """The only dataset of a chart."""
-    (records,) = json.loads(drawing.to_json())["datasets"].values()
+    (records,) = data_of(drawing)
     return records
 
 
@@ -51,7 +50,7 @@ def test_a_missing_score_is_nothing_and_not_a_number_that_breaks_the_chart():
 
 
 def test_topics_are_labelled_where_there_is_room():
-    few, many = (chart(table(n)).to_dict() for n in (30, 121))
+    few, many = (chart(table(n)) for n in (30, 121))
     axis = [drawing["layer"][0]["encoding"]["x"]["axis"]["labels"] for drawing in (few, many)]
     assert axis == [True, False]
     assert few["width"] == {"step": 12}

@@ -512,7 +512,7 @@ def test_studentised_maxima_of_clusters_that_weigh_alike_borrow_by_their_number(
 
 
 def test_ranks_best_sets_and_comparisons_share_standard_errors(clustered):
-    from confir.studies.best.run_pairs import compare_all_runs
+    from confir.pairs.run_pairs import compare_all_runs
 
     values, cluster, weight = clustered
     scores = make_scores(values + np.array([0.0, 0.1, 0.2]))

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import confir
+from confir.pairs.run_pairs import compare_all_runs
 from confir.resampling.kinds import as_sample
 from confir.resampling.pair_draws import BorrowedVariance, PairDraws
 from confir.resampling.replicates import shared_draws
 from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
 from confir.resampling.unit_draws import UnitDraws
-from confir.studies.best.run_pairs import compare_all_runs
 from contracts.test_samples import EXAMPLES, plain
 
 ONE, EVERY = BorrowedVariance(3, 0.01), BorrowedVariance(6, 0.01)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from confir.pairs.run_pairs import compare_all_runs
 from confir.resampling.replicates import draw_topics, own_seed
-from confir.studies.best.run_pairs import compare_all_runs
 
 
 def draws_of(topics, replicates, seed):

@@ -173,7 +173,9 @@ def test_judges_against_statsmodels():
 
 def test_levels_without_judges_and_repeats_are_refused():
     scores = make_scores(simulate(1)[:, 0].T, "abcdef")
-    with pytest.raises(InvalidValueError, match="levels is about judges and repeats"):
+    with pytest.raises(
+        InvalidValueError, match="levels requires scores of several judges or repeats"
+    ):
         confir.decompose_scores(scores, levels=7)
 
 

@@ -125,7 +125,7 @@ def test_goals_that_the_model_cannot_reach_have_no_plan(pilot):
         ({"half_width": 0.1, "human_cost": 1, "model_cost": -1}, "cost is -1"),
         (
             {"half_width": 0.1, "human_cost": 1, "model_cost": 1, "model_topics": 9},
-            "expected one or the other",
+            "follows from the costs",
         ),
         ({"half_width": 0.1, "model_topics": 2}, "model_topics is 2"),
     ],

@@ -16,7 +16,7 @@ from confir.errors import (
     TopicWarning,
     UnsupportedMethodError,
 )
-from confir.studies.best.run_pairs import compare_all_runs
+from confir.pairs.run_pairs import compare_all_runs
 from confir.studies.leaderboard.board_making import _neighbours, make_leaderboard
 from confir.studies.leaderboard.borda import borda_counts, descending_ranks
 from confir.studies.leaderboard.table import board_part, leaderboard_table

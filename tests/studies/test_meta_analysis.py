@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from confir.data.tables.effect_files import Group
+from confir.data.effect_files import Group
 from confir.errors import (
     DegenerateSampleWarning,
     InputWarning,
@@ -194,7 +194,9 @@ def test_a_model_is_taken_by_the_name_that_results_print(name):
 
 
 def test_a_named_model_takes_no_other_estimator_or_interval():
-    with pytest.raises(UnsupportedMethodError, match="names its estimator of τ² and its interval"):
+    with pytest.raises(
+        UnsupportedMethodError, match="implies its estimator of τ² and its interval"
+    ):
         pool_effects([1, 2], [1, 1], model="reml", interval="hartung-knapp")
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from confir.data.tables.effect_files import Group
+from confir.data.effect_files import Group
 from confir.errors import DegenerateSampleWarning, InvalidValueError, UnknownNameError
 from confir.report.result_chart import chart
 from confir.studies.meta_analysis.meta_analysis import pool_effects, pool_models
@@ -20,6 +20,7 @@ from confir.studies.meta_analysis.table import (
     pooled_table,
     shown_limits,
 )
+from strategies import at_most
 
 STUDIES = 5
 
@@ -136,7 +137,7 @@ def test_effects_without_an_interval_are_not_in_the_family():
     assert "no interval" in pooled_sentences(pooled)[1]
 
 
-@settings(max_examples=40)
+@settings(max_examples=at_most(40))
 @given(
     seed=st.integers(0, 10**6),
     runs=st.integers(1, 6),

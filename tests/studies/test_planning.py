@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from confir import confidence_interval, plan_topics
+from confir.data.score_files import read_scores
 from confir.data.scores import Scores
-from confir.data.tables.score_files import read_scores
 from confir.errors import DegenerateSampleWarning, InvalidValueError, UnknownNameError
+from confir.pairs.power import Criterion
 from confir.report.result_table import result_table
 from confir.resampling.kinds import as_topic_sample
-from confir.studies.planning.goals import Criterion
 from confir.studies.planning.pilot import measure_pilot
 from studies.score_tables import table
 

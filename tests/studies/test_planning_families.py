@@ -9,10 +9,10 @@ from scipy import stats
 from confir import compare_runs, confidence_interval, plan_topics
 from confir.errors import InvalidValueError
 from confir.intervals.simultaneous import ComparisonFamily
+from confir.pairs.power import Criterion
 from confir.report.result_table import result_table
 from confir.resampling import normal_draws
 from confir.resampling.kinds import as_topic_sample
-from confir.studies.planning.goals import Criterion
 from confir.studies.planning.pilot import (
     family_level,
     measure_pilot,

@@ -9,8 +9,8 @@ from confir.data.tables.input_table import Ids
 from confir.data.votes import Votes
 from confir.errors import ConfirError, DegenerateSampleWarning, InvalidValueError
 from confir.measures.strengths import fit_strengths
-from confir.studies.comparison.run_groups import RunGroups
-from confir.studies.gate.gate import judge_gate
+from confir.pairs.gate import judge_gate
+from confir.pairs.run_groups import RunGroups
 from confir.studies.preferences.early_looks import share_sequence
 from confir.studies.preferences.model_fit import check_fit
 from confir.studies.preferences.preferences import rate_preferences

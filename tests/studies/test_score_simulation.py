@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata, spearmanr
 
+from confir.data.score_files import read_scores
 from confir.data.scores import Scores
-from confir.data.tables.score_files import read_scores
 from confir.errors import InvalidValueError
 from confir.studies.simulation.fitted_scores import _smooth_knots
 from confir.studies.simulation.score_simulation import fit_population, simulate_scores

@@ -151,7 +151,9 @@ def test_five_of_the_runs_that_lack_topics_are_named():
     values = np.full((2, 7, 1), 0.5)
     values[1, :6] = np.nan
     scores = Scores(("1", "2"), tuple("abcdefg"), ("AP",), values)
-    expected = "run 'e' lacks 1 topic and 1 more that other runs have, left out of their means"
+    expected = (
+        "run 'e' lacks 1 of 2 topics .50%. and 1 more that other runs have, left out of their means"
+    )
     with pytest.warns(confir.errors.MissingTopicWarning, match=expected):
         confir.summarise_scores(scores).warning_of_missing_topics().mean()
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from confir.data.effect_files import Group, read_effects
 from confir.data.qrels import build_qrels
 from confir.data.run import build_run
 from confir.data.scores import Scores
-from confir.data.tables.effect_files import Group, read_effects
 from confir.errors import InputWarning, InvalidValueError, UnknownNameError
 from confir.resampling.document_bootstrap import resample_documents
 from confir.resampling.statistics import clipped_logit

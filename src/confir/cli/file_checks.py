@@ -203,10 +203,9 @@ def check_folder(output: str) -> None:
 
 
 def check_drawing() -> None:
-    """Raise where a package is missing without which no chart is drawn or saved."""
-    for module, package, purpose in (
-        ("altair", "altair", "drawing charts"),
-        ("vl_convert", "vl-convert-python", "saving charts"),
-    ):
-        if find_spec(module) is None:  # without the time that importing it takes
-            raise MissingDependencyError(package, purpose, "report")
+    """Raise where the package, or the room, is missing that saving charts takes."""
+    from confir.report.svg_conversion import check_address_space
+
+    if find_spec("vl_convert") is None:  # without the time that importing it takes
+        raise MissingDependencyError("vl-convert-python", "saving charts", "report")
+    check_address_space()

@@ -115,9 +115,19 @@ class Inputs(InputOptions):
             "qrels": self.qrels,
             "runs": [source for _, source in found],
             "measures": list(measures or self.measure or []) or None,
-            **{name: getattr(self, name) for name in reading_options()},
+            **self.reading_rules(),
             **judged,
         }
+
+    def reading_rules(self) -> dict[str, Any]:
+        """Return how QRELS RUN... become scores, as keywords; missing ones at their worst are filled later."""
+        given = {name: getattr(self, name) for name in reading_options()}
+        return given | {"missing": {None: "zero", "worst": "drop"}.get(self.missing, self.missing)}
+
+    def refuse_worst(self, other: str) -> None:
+        """Raise where missing scores are to have their worst value, and something else does not allow it."""
+        if self.missing == "worst":
+            raise InvalidValueError(f"--missing worst cannot be combined with {other}")
 
     def check_human(self) -> bool:
         """Return whether human judgements are given; raise where their sample is not described."""
@@ -160,11 +170,10 @@ class Inputs(InputOptions):
         if not self.scores:
             scores: Scores = self._evaluated(measures, run, quiet=quiet, example=example)
         else:
-            from confir.data.tables.score_files import read_scores
+            from confir.data.score_files import read_scores
 
             self._check_tables()
-            table = read_scores(list(self.scores), columns=self.columns)
-            scores = self._choose_scores(measures, run, table)
+            scores = self._choose_scores(measures, run, self._read_tables(measures))
             if self.check_human():
                 human = read_scores(str(self.human), columns=self.columns)
                 scores = scores.with_human(human, str(self.human_sample))
@@ -188,6 +197,7 @@ class Inputs(InputOptions):
             )
             return found
         every_score = self.columns is not None or self.human is not None or self.repeats is not None
+        every_score |= self.missing not in (None, "drop") or self._names_task_scores(measures)
         if len(files) == 1 and not every_score:
             from confir.measures.score_sources import read_if_file
 
@@ -214,6 +224,7 @@ class Inputs(InputOptions):
 
         given = self._given(measures, baseline, example, ", or --scores FILE")
         parted = find_run_datasets(given["runs"])
+        may_summarise &= self.missing != "worst"
         found = self._summarised(given, quiet=quiet) if parted and may_summarise else None
         if found is None:
             total = None if parted else len(given["runs"])  # into how many parts, is not known yet
@@ -252,7 +263,7 @@ class Inputs(InputOptions):
         """Return the name that a baseline, which may be given as a file, has among the runs."""
         if baseline is None or baseline in runs:
             return baseline
-        from confir.data.formats.format import name_from_path
+        from confir.data.files import name_from_path
 
         if self.runs and Path(baseline).is_file():
             named = self._choice.name_of(baseline, runs)
@@ -295,13 +306,35 @@ class Inputs(InputOptions):
         human = [] if self.human is None else [self.human]
         return [*qrels, *(self.runs or ()), *(self.scores or ()), *human]
 
+    def _names_task_scores(self, measures: Sequence[str] | None) -> bool:
+        """Whether measures of results of MTEB are named, which are read as main scores otherwise."""
+        from confir.data.formats.mteb import is_result
+
+        named = self.measure if measures is None else measures
+        first = next(iter(self.scores or ()), None)
+        return bool(named) and self.columns is None and is_result(first)
+
+    def _read_tables(self, measures: Sequence[str] | None) -> Scores:
+        """Return the scores in tables, or in results of MTEB by the measures that are named."""
+        from confir.data.score_files import read_scores, scores_from_table
+
+        paths = list(self.scores or ())
+        if not self._names_task_scores(measures):
+            return read_scores(paths, columns=self.columns)
+        from confir.data.formats.mteb import read_task_scores
+        from confir.measures.parsing import canonical_name
+
+        named = (self.measure if measures is None else measures) or []
+        spellings = [(name, canonical_name(name)) for name in named]
+        return scores_from_table(read_task_scores(paths, spellings))
+
     def _check_tables(self) -> None:
         """Raise where options do not go with score tables."""
         if self.qrels is not None:
             raise InvalidValueError("--scores stands in for QRELS RUN...; give one or the other")
         refuse_options(
             self.context,
-            [name for name in reading_options() if name not in DESIGN],
+            [name for name in reading_options() if name not in (*DESIGN, "missing")],
             "is for QRELS RUN...; a score table is read as it is",
         )
 
@@ -320,12 +353,20 @@ class Inputs(InputOptions):
         if self.select:
             chosen: list[str] = fitting_names(self.select, table.runs)
             table = table.select(run=[run for run in table.runs if run in {*chosen, baseline}])
+        if self.missing in ("zero", "error"):
+            from confir.measures.missing_scores import treat_missing
+
+            held: Any = table.listed()
+            held = treat_missing(held, str(self.missing))
+            table = held
         table = self._top_runs(table, baseline)
-        table = self.state_bound(table.warning_of_missing_topics())
+        if self.missing != "worst":  # which says so itself
+            table = table.warning_of_missing_topics()
+        table = self.state_bound(table)
         try:
             return table.clipped(bounded_measures)
         except FormatError:
-            from confir.data.tables.score_files import raise_outside
+            from confir.data.score_files import raise_outside
 
             bounded = set(compress(table.measures, bounded_measures(table).tolist()))
             raise_outside(list(self.scores or ()), self.columns, bounded, set(table.runs))

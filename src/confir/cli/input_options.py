@@ -19,6 +19,24 @@ CHOOSING = ("select", "top")
 # Options of scores by several judges, or of several runs of each system.
 JUDGED = ("human", "human_sample", "repeats")
 
+# --missing of commands for which missing scores may have their worst value, and the range of that.
+MISSING = Option(
+    "A topic that a run lacks scores 0 (zero; default of runs), is left out of the run's mean (drop; default "
+    "of score tables), is an error, or has the lowest possible score, of the baseline the highest (worst).",
+    panel=options.INPUT_PANEL,
+    choices=("zero", "drop", "error", "worst"),
+)
+BoundsOption = Annotated[
+    list[str] | None,
+    Option(
+        "The lowest and the highest score of measures that confir does not know, which missing scores could "
+        "have: 0,5 or faithfulness=0,5 (repeatable).",
+        "LOW,HIGH",
+        panel=options.INPUT_PANEL,
+        names=("--bounds",),
+    ),
+]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class InputOptions:
@@ -104,13 +122,14 @@ class InputOptions:
         ),
     ] = None
     missing: Annotated[
-        str,
+        str | None,
         Option(
-            "A topic that a run lacks scores 0, is left out of the run's mean, or is an error.",
+            "A topic that a run lacks scores 0 (zero; default of runs), is left out of the run's mean (drop; "
+            "default of score tables), or is an error.",
             panel=options.INPUT_PANEL,
             choices=("zero", "drop", "error"),
         ),
-    ] = "zero"
+    ] = None
     intents: Annotated[
         str | None,
         Option(

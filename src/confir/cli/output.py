@@ -100,6 +100,11 @@ class Output:
         """Whether the answer is read as tables with sentences: in the terminal, or as Markdown."""
         return self.kind in ("table", "md") if self.output is None else self.ending == ".md"
 
+    @property
+    def is_chart(self) -> bool:
+        """Whether a chart is written."""
+        return self.ending in CHART_ENDINGS
+
     def __post_init__(self) -> None:
         # before any work: could a result be written?
         if self.output is not None:

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from confir.data.files import STDIN, write_whole
-from confir.errors import InvalidValueError, UnreadableError
+from confir.errors import InvalidValueError, UnreadableError, without_passwords
 
 ENDING = ".provenance.json"
 # Packages whose version may move numbers.
@@ -38,7 +38,7 @@ def describe_files(paths: Iterable[str]) -> list[dict[str, Any]]:
 
 def _describe(path: str) -> dict[str, Any]:
     if path == STDIN or not os.path.isfile(path):
-        return {"path": path, "bytes": None, "sha256": None}
+        return {"path": without_passwords(path), "bytes": None, "sha256": None}
     try:
         with open(path, "rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()

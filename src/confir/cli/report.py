@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from confir.cli import options
 from confir.cli.input import Inputs
 from confir.cli.parameters import Option, PathRole
-from confir.errors import InvalidValueError, counted
+from confir.errors import InvalidValueError, counted, without_passwords
 
 if TYPE_CHECKING:
     from confir.data.experiment import Experiment
@@ -199,10 +199,9 @@ def check_figures(folder: str | None, width: float | None) -> None:
 
 def check_page(path: str) -> None:
     """Raise before any work where a page could not be written after it."""
-    from confir.cli.file_checks import check_drawing, check_output
+    from confir.cli.file_checks import check_output
     from confir.report.report_page import check_page_name
 
-    check_drawing()
     check_page_name(path)
     check_output(path)
 
@@ -217,7 +216,10 @@ def _read(
         return found, None
     from confir.cli.progress import Progress
     from confir.measures.evaluation import evaluate_lists
+    from confir.pairs.differences import check_differences
 
+    if inputs.runs and baseline is None:
+        check_differences(inputs.run_count, may_name_baseline=True)
     experiment = inputs.experiment(baseline=baseline, example=example, instead=", or --scores FILE")
     with nullcontext() if quiet else Progress("reading runs", total=inputs.run_count) as progress:
         scores = evaluate_lists(experiment, progress)
@@ -228,4 +230,5 @@ def command_line_with_seed(seed: int | None) -> str:
     """Return the command that reproduces an output, with its seed if it has one."""
     given = sys.argv[1:]
     named = seed is None or any(word == "--seed" or word.startswith("--seed=") for word in given)
-    return shlex.join(["confir", *given, *([] if named else ["--seed", str(seed)])])
+    words = ["confir", *given, *([] if named else ["--seed", str(seed)])]
+    return shlex.join(map(without_passwords, words))

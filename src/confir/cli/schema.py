@@ -181,7 +181,7 @@ def _property(written: Any, description: str) -> dict[str, Any]:
     ----------
     written
         text, flag, integer or number, with "or null"; where the words are few, these, or
-        ``folder.module.NAME`` of a study, which holds them; or the schema of an object.
+        the constant of confir that holds them, as ``pairs.decisions.VERDICTS``; or the schema of an object.
     description
         A sentence that says what the values are.
     """
@@ -191,9 +191,8 @@ def _property(written: Any, description: str) -> dict[str, Any]:
         return {"description": description, "enum": written}
     name, null, _ = written.partition(" or null")
     if "." in name:
-        folder, module, constant = name.split(".")
-        study = next(study for study in STUDIES if study.folder == folder)
-        words = study.load(module, constant)
+        module, _, constant = name.rpartition(".")
+        words = getattr(import_module(f"confir.{module}"), constant)
         return {
             "description": description,
             "enum": [*(get_args(words) or words), *([None] if null else [])],

@@ -11,7 +11,7 @@ import sys
 from contextlib import suppress
 
 from confir.control_characters import without_controls
-from confir.errors import UnreadableError
+from confir.errors import UnreadableError, without_passwords
 
 
 class _ClosedOutput(io.TextIOBase):
@@ -51,7 +51,7 @@ def print_message(message: str) -> None:
 
     On a terminal, which would break words, the line is wrapped.
     """
-    message = without_controls(message, keep_isolates=True)
+    message = without_controls(without_passwords(message), keep_isolates=True)
     with suppress(OSError):  # there is nowhere else to report it
         sys.stdout.flush()
     with suppress(OSError):

@@ -33,14 +33,24 @@ _LARGEST_WINDOW = 1 << 31
 _GZIP_WINDOW = 16 + zlib.MAX_WBITS
 
 # Run files shrink to a tenth or so; data that shrink to less than a thousandth are an attack on the
-# reader's memory, or no text. As long as there are few of them, they do no harm.
+# reader's memory, or no text. As long as there are few of them, they do no harm: bytes of text become
+# some 30 times as many in memory, cells of Parquet are counted as they are.
 _LARGEST_RATIO = 1_000
 _TRUSTED_SIZE = 64 << 20
+_TRUSTED_TEXT = 16 << 20
 _UNLIMITED = "CONFIR_DECOMPRESS"
 # Decompressed at once.
 _LARGEST_PIECE = 1 << 20
 # What may hold zeros: Parquet, and UTF-16, which has an error of its own.
 _WITH_ZEROS = (b"PAR1", b"\xff\xfe", b"\xfe\xff")
+
+
+class DamagedError(Exception):
+    """What a decompressor says of data that it cannot make sense of."""
+
+
+class RefusedError(Exception):
+    """What is wrong with compressed data that are not read on."""
 
 
 def is_limited() -> bool:
@@ -56,10 +66,14 @@ def largest_expansion(read: int) -> int:
 def check_expansion(read: int, written: int) -> None:
     """Raise where compressed bytes hold so many that they must be an attack."""
     if written > largest_expansion(read) and is_limited():
-        raise RefusedError(
-            f"{read:,} compressed bytes hold more than {written:,}; "
-            f"{_UNLIMITED}=any in the environment reads them anyway"
-        )
+        raise _attack(read, written)
+
+
+def _attack(read: int, written: int) -> RefusedError:
+    return RefusedError(
+        f"{read:,} compressed bytes hold more than {written:,}; "
+        f"{_UNLIMITED}=any in the environment reads them anyway"
+    )
 
 
 def _zstandard() -> Any:
@@ -68,14 +82,6 @@ def _zstandard() -> Any:
     except ImportError:
         raise MissingDependencyError("zstandard", "reading or writing .zst", "zst") from None
     return zstandard
-
-
-class DamagedError(Exception):
-    """What a decompressor says of data that it cannot make sense of."""
-
-
-class RefusedError(Exception):
-    """What is wrong with compressed data that are not read on."""
 
 
 class Decompressed(io.RawIOBase):
@@ -149,7 +155,9 @@ class Decompressed(io.RawIOBase):
         """Raise where the data are no text, or so many that they must be an attack."""
         if not self._written and b"\0" in content and not content.startswith(_WITH_ZEROS):
             raise RefusedError("the compressed data are not text; expected text in UTF-8")
-        check_expansion(self._read, self._written + len(content))
+        written = self._written + len(content)
+        if written > max(_TRUSTED_TEXT, _LARGEST_RATIO * self._read):
+            raise _attack(self._read, written)
 
 
 class _Part:
@@ -227,5 +235,5 @@ def compress(content: bytes, ending: str) -> bytes:
         return bz2.compress(content)
     if ending == ".xz":
         return lzma.compress(content)
-    compressed: bytes = _zstandard().ZstdCompressor().compress(content)
+    compressed: bytes = _zstandard().ZstdCompressor(write_checksum=True).compress(content)
     return compressed

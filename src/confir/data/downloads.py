@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import IO
+from typing import IO, Any
 
 from confir.data.compression import CHUNK
 from confir.errors import UnreadableError
@@ -102,5 +102,19 @@ def _open_web(address: str) -> IO[bytes]:
         request.UnknownHandler(),
     ):
         opener.add_handler(handler)
-    stream: IO[bytes] = opener.open(address, timeout=_SECONDS)
+    stream: IO[bytes] = opener.open(_request(address), timeout=_SECONDS)
     return stream
+
+
+def _request(address: str) -> Any:
+    """Return the request for an address; its name and password go to its own host, to no other."""
+    from base64 import b64encode
+    from urllib import parse, request
+
+    parts = parse.urlsplit(address)
+    named, at, host = parts.netloc.rpartition("@")
+    asked = request.Request(parse.urlunsplit(parts._replace(netloc=host)))  # noqa: S310 - checked
+    if at:
+        secret = b64encode(parse.unquote_to_bytes(named)).decode()
+        asked.add_unredirected_header("Authorization", f"Basic {secret}")
+    return asked

@@ -9,9 +9,11 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, Any, cast
 from weakref import WeakSet
 
+from confir.control_characters import as_unicode
 from confir.data.compression import (
     CHUNK,
     COMPRESSED,
@@ -23,7 +25,7 @@ from confir.data.compression import (
     compress,
 )
 from confir.data.downloads import fetch
-from confir.errors import FormatError, InvalidValueError, UnreadableError
+from confir.errors import FormatError, InvalidValueError, UnreadableError, without_passwords
 from confir.whole_files import replace_file
 
 PathLike = str | os.PathLike[str]
@@ -31,6 +33,23 @@ PathLike = str | os.PathLike[str]
 STDIN = "-"
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+KNOWN_ENDINGS = (
+    *(".run", ".txt", ".trec", ".res", ".dat", ".eval"),
+    *(".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet"),
+)
+
+# How files begin that are mistaken for text, and what to do.
+_NO_TEXT = {
+    b"PK\x03\x04": "a zip, such as a workbook of Excel; expected text: save the sheet as CSV",
+    b"\xd0\xcf\x11\xe0": "a workbook of Excel; expected text: save the sheet as CSV",
+    b"version https://git-lfs.github.com/": "a pointer of Git LFS, not the file that it stands for; "
+    "expected the file, as git lfs pull fetches it",
+    b"SQLite format 3\0": "a database of SQLite; expected text, such as a table exported as CSV",
+    b"%PDF-": "a PDF; expected text",
+    b"<!DOCTYPE html": "a web page; expected text, such as the file that it shows",
+    b"<html": "a web page; expected text, such as the file that it shows",
+}
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://.")
 
@@ -91,6 +110,9 @@ def format_ending(path: str) -> str:
 
 def text_bytes(content: bytes, source: str) -> bytes:
     """Return the content without a byte order mark; raise where it is not UTF-8 text."""
+    for start, problem in _NO_TEXT.items():
+        if content[: len(start)].lower() == start.lower():
+            raise FormatError(problem, path=source)
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise FormatError("the file is in UTF-16 or UTF-32; expected UTF-8", path=source)
     content = content.removeprefix(BYTE_ORDER_MARK)
@@ -176,8 +198,10 @@ def _open_raw(name: str, download: bool) -> Iterator[IO[bytes]]:
     except ValueError as error:
         raise UnreadableError(f"{name!r}: no such file ({error})") from None
     with stream:
-        found = os.fstat(stream.fileno()) if _inputs_kept else None
-        if found is not None and stat.S_ISREG(found.st_mode):
+        found = os.fstat(stream.fileno())
+        if stat.S_ISCHR(found.st_mode) and not stream.isatty() and stream.read(1):
+            raise UnreadableError(f"{name}: is a device, which may have no end; expected a file")
+        if _inputs_kept and stat.S_ISREG(found.st_mode):
             for kept in _inputs_kept:
                 kept.add((found.st_dev, found.st_ino))
         yield stream
@@ -202,3 +226,25 @@ class _Prepended(io.RawIOBase):
         self._start = self._start[len(chunk) :]
         buffer[: len(chunk)] = chunk
         return len(chunk)
+
+
+def name_from_path(path: PathLike) -> str:
+    """Return a run's name: its file's without endings, and without a leading ``input.``."""
+    name = Path(without_passwords(os.fspath(path))).name
+    if name == STDIN:
+        return "stdin"
+    for endings in (COMPRESSION_ENDINGS, KNOWN_ENDINGS):
+        for ending in endings:
+            if name.lower().endswith(ending) and len(name) > len(ending):
+                name = name[: -len(ending)]
+                break
+    named = name.removeprefix("input.") or name
+    return named if named.isprintable() else as_unicode(named)  # it need not be valid text
+
+
+def split_name(source: str) -> tuple[str | None, str]:
+    """Return the name and the path of ``NAME=PATH``; of a path alone, None and the path."""
+    name, equals, path = source.partition("=")
+    if equals and name and not os.path.lexists(source) and (path == STDIN or os.path.exists(path)):
+        return as_unicode(name), path
+    return None, source

@@ -1,7 +1,8 @@
 """Folders that may be written into: new and empty ones, and those that confir wrote alone.
 
 A folder of several files lists them in ``.confir``, each before it is written. When the folder is
-written again, its files are replaced, and those that are no longer part of it go. Links are never of
+written again, its files are replaced, and those that are no longer part of it go; so do those that a
+killed command left unfinished. Links are never of
 confir's making, and none is followed.
 """
 
@@ -17,7 +18,7 @@ from typing import Self
 
 from confir.data.files import PathLike
 from confir.errors import InvalidValueError, UnreadableError
-from confir.whole_files import replace_file
+from confir.whole_files import is_abandoned, is_unfinished, remove_abandoned, replace_file
 
 _LISTING = ".confir"
 _HEADING = "# written by confir, with these files:"
@@ -41,6 +42,7 @@ class OutputFolder:
         self._made = [place for place in places if not os.path.lexists(place)]
         with self, _naming(self._path):
             self._path.mkdir(parents=True, exist_ok=True)
+            remove_abandoned(self._path / name for name in _files(self._path))
             self._list(sorted(self._before))
 
     def __enter__(self) -> Self:
@@ -96,9 +98,14 @@ def check_output_folder(path: PathLike, besides: Iterable[PathLike] = ()) -> set
         if folder.exists() and not folder.is_dir():
             raise NotADirectoryError("there is a file of that name")
         listed = _listed(folder / _LISTING)
-        found = set(_files(folder))
+        found = {name for name in _files(folder) if not is_abandoned(folder / name)}
     links = {name for name in found if (folder / name).is_symlink()}
     for name in sorted((found - listed) | links):
+        if is_unfinished(name):
+            raise InvalidValueError(
+                f"{folder}: another process of confir seems to write {name} there; expected another "
+                "folder, or that file to be removed if none does"
+            )
         if os.path.realpath(folder / name) not in allowed:
             raise _not_ours(folder, name)
     return (found & listed) - {_LISTING}

@@ -109,7 +109,9 @@ class ReadingRules:
             named = [role for role in ROLES if getattr(self, role) is not None]
             named += ["datasets"] if self.datasets != "fixed" else []
             if named:
-                raise InvalidValueError(f"{named[0]} is about a design; expected a design, too")
+                raise InvalidValueError(
+                    f"{named[0]} requires a design of the topics (--design, design=)"
+                )
 
     def with_design(self, scores: Designed) -> Designed:
         """Return scores with the design of their topics, if there is one."""

@@ -88,6 +88,10 @@ class RunScores:
         """The scores themselves, where others are known beside them, as on resampled collections."""
         return self
 
+    def missing_cells(self) -> Booleans | None:
+        """Return which scores are missing, topics × runs × measures; None where single ones are not known."""
+        return None
+
     def narrowed(self, observed: Any) -> Any:
         """Return the scores for the runs and measures that are left of those observed."""
         return observed

@@ -10,6 +10,7 @@ import numpy as np
 
 from confir.arguments import as_choice, as_reals, invalid
 from confir.arrays import TIE, Booleans, Floats, Integers
+from confir.control_characters import check_told_apart
 from confir.data.common_topics import (
     LEAST_COMMON_TOPICS,
     common_topics,
@@ -87,6 +88,7 @@ class Scores(RunScores, Result):
             names = getattr(self, kind)
             if len(set(names)) < len(names):
                 raise FormatError(f"two {kind} of the scores have the same name")
+            check_told_apart(kind, names)
         here = lie_in_unit_interval(self.values).tolist()
         there = self.inside if len(self.inside) == len(here) else here
         both = tuple(one and other for one, other in zip(here, there, strict=True))
@@ -98,6 +100,10 @@ class Scores(RunScores, Result):
         """Return scores of another kind, with the fields that both have, and its own by name."""
         shared = {one.name for one in fields(self)} & {one.name for one in fields(kind)}
         return kind(**{name: getattr(self, name) for name in shared} | own)
+
+    def missing_cells(self) -> Booleans | None:
+        """Return which scores are missing; None where there are several judges or repeats."""
+        return None if type(self) is not Scores else np.isnan(self.values)
 
     def topic_counts(self) -> Integers:
         """Return how many topics have a score: runs × measures."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,24 @@ from confir.errors import warn_caller
 _SEPARATORS = re.compile(rb'[\s,;"]')
 # What stands for a missing number in a table.
 _MISSING = {"", "na", "nan", "-nan", "–"}
+# What stands for a score that could not be given, in small letters.
+_FAILED = {
+    "error",
+    "failed",
+    "failure",
+    "timeout",
+    "none",
+    "null",
+    "n/a",
+    "n.a.",
+    "#n/a",
+    "-",
+    "—",
+    "?",
+}
+_FLAGS = {"true": 1.0, "false": 0.0}
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 # So much of a file holds its last number.
 _END = 64
 
@@ -59,6 +77,56 @@ def plain_numbers(column: Sequence[Any]) -> Floats | None:
     except (ValueError, OverflowError):
         return None
     return None if np.isinf(values).any() else values
+
+
+class SpeltNumbers(NamedTuple):
+    """Numbers that the cells of a column spell in another way than 0.25, and what was made of them."""
+
+    numbers: Floats
+    note: str
+
+
+def spelt_numbers(cells: Sequence[Any], separator: str | None) -> SpeltNumbers | None:
+    """Return numbers spelt as True and False, with percent signs, or with commas as spreadsheets write them.
+
+    All cells but missing ones are spelt alike; None where they are not, or where a comma could stand
+    for the decimal point as well as for thousands. ``separator`` is what separates the cells of text.
+    """
+    texts = [_cell_text(cell) for cell in cells]
+    failed = sorted({text for text in texts if text in _FAILED})
+    held = ["" if text in _FAILED or text in _MISSING else text for text in texts]
+    present = [text for text in held if text]
+    if not present:
+        return None
+    notes = [f"{', '.join(map(repr, failed))} is taken for a missing score"] if failed else []
+    scale = 1.0
+    if all(text in _FLAGS for text in present):
+        held = [str(_FLAGS.get(text, text)) for text in held]
+        notes.append("True is read as 1 and False as 0")
+    elif all(text.endswith("%") for text in present):
+        held, scale = [text.removesuffix("%").strip() for text in held], 100.0
+        notes.append("percentages are read as shares")
+    commas = [text for text in held if "," in text]
+    if commas:
+        thousands = all(_THOUSANDS.fullmatch(text) for text in commas)
+        decimal = all(_DECIMAL_COMMA.fullmatch(text) for text in commas) and not any(
+            "." in text for text in held
+        )
+        if thousands == decimal and not (decimal and separator == ";"):
+            return None
+        sign = "." if decimal else ""
+        held = [text.replace(",", sign) for text in held]
+        notes.append(
+            f"commas are read as {'decimal points' if decimal else 'thousands separators'}"
+        )
+    numbers = list(map(cell_number, held))
+    if None in numbers:
+        return None
+    return SpeltNumbers(np.array(numbers, np.float64) / scale, "; ".join(notes))
+
+
+def _cell_text(cell: Any) -> str:
+    return "" if cell is None else str(cell).strip().casefold()
 
 
 def warn_of_cut_number(content: bytes, source: str) -> None:

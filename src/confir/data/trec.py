@@ -18,9 +18,16 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from confir.arrays import Booleans, Bytes, Floats, Integers
-from confir.data.files import BYTE_ORDER_MARK, PathLike, format_ending, text_bytes, write_whole
+from confir.data.files import (
+    BYTE_ORDER_MARK,
+    PathLike,
+    format_ending,
+    name_from_path,
+    text_bytes,
+    write_whole,
+)
 from confir.data.formats.entries import COLUMNS, judgements
-from confir.data.formats.format import Format, NameBy, RunSource, name_from_path
+from confir.data.formats.format import Format, NameBy, RunSource
 from confir.data.ids import WORD, Docids, Words, mix_words, words_of
 from confir.data.qrels import Intents, Qrels, build_qrels
 from confir.data.run import Run, build_run

@@ -18,8 +18,8 @@ import numpy as np
 
 from confir.arguments import as_path, invalid
 from confir.arrays import Integers
-from confir.data.files import BYTE_ORDER_MARK, PathLike, read_bytes, text_bytes
-from confir.data.formats.format import NameBy, name_from_path
+from confir.data.files import BYTE_ORDER_MARK, PathLike, name_from_path, read_bytes, text_bytes
+from confir.data.formats.format import NameBy
 from confir.data.qrels import Intents
 from confir.data.run import Run, build_run
 from confir.data.text_numbers import parse_number

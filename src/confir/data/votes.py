@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -11,37 +12,62 @@ import numpy as np
 
 from confir.arguments import as_path, invalid
 from confir.arrays import Booleans, Floats, Integers
+from confir.control_characters import check_told_apart
+from confir.data.formats.sources import recognise
+from confir.data.tables.column_names import TOPIC_NAMES
 from confir.data.tables.input_table import Ids, InputTable
-from confir.data.tables.table_kind import TOPIC_NAMES, TableKind, fold
+from confir.data.tables.table_kind import TableKind, fold
 from confir.data.tables.table_reader import column_table, has_columns, read_table
-from confir.errors import FormatError, InvalidValueError
+from confir.errors import FormatError, InvalidValueError, counted, warn_caller
 
 # What columns of both systems may be called; the names of a pair belong together.
 _SYSTEMS = (("left", "right"), ("model_a", "model_b"), ("system_a", "system_b"))
-_COUNTS = ("left_wins", "right_wins", "ties")
+# Counts of votes, or 1 under the side that won.
+_COUNTS = {
+    "left_wins": ("left_wins", "winner_model_a"),
+    "right_wins": ("right_wins", "winner_model_b"),
+    "ties": ("ties", "winner_tie"),
+}
 
 # What a winner may be called, beside the name of a system: the share of the vote that is the left one's.
 _WORDS = {
     **dict.fromkeys(("left", "model_a", "system_a"), 1.0),
     **dict.fromkeys(("right", "model_b", "system_b"), 0.0),
     **dict.fromkeys(("tie", "draw", "both", "bothbad", "both bad", "both_bad"), 0.5),
-    **dict.fromkeys(("tie (bothbad)", "tie (both bad)"), 0.5),
+    **dict.fromkeys(("tie (bothbad)", "tie (both bad)", "tie (inconsistent)"), 0.5),
 }
+# What stands in place of a winner where a judge gave no verdict.
+_NO_VERDICT = ("", "error", "-1")
 
 _EXPECTED = (
     "expected columns left, right and winner (or model_a, model_b and winner), or left, right, "
     "left_wins and right_wins; also topic and judge where known"
 )
+
+
+def _read_format(content: bytes, source: str) -> InputTable | None:
+    """Return the votes in a file of a format that holds some; None where it is a table."""
+    held = recognise(source, content).read_votes
+    if held is None and all(
+        map(_ONE_VERDICT.fullmatch, content[:_START].splitlines()[:-1] or [b""])
+    ):
+        raise FormatError(
+            f"one verdict per line, which does not name the two systems; {_EXPECTED}", path=source
+        )
+    return None if held is None else held(content, source)
+
+
 _VOTES = TableKind(
     _EXPECTED,
     {
         "left": [left for left, _ in _SYSTEMS],
         "right": [right for _, right in _SYSTEMS],
         "winner": ["winner"],
-        **{name: [name] for name in _COUNTS},
+        **_COUNTS,
         "topic": [*TOPIC_NAMES, "question_id"],
         "judge": ["judge", "judge_id", "user", "user_id", "annotator", "assessor"],
     },
+    read_format=_read_format,
 )
 
 _ACCEPTED = (
@@ -49,6 +75,9 @@ _ACCEPTED = (
     "column → cells"
 )
 _NAME = "votes"
+# One word per line, in so much of a file.
+_START = 1 << 12
+_ONE_VERDICT = re.compile(rb"[\w.\- ]+")
 
 # Of more votes, a table of counts is a mistake.
 _MOST_VOTES = 100_000_000
@@ -126,6 +155,7 @@ class Votes:
             )
         if not len(self.left):
             raise InvalidValueError("there are no votes; expected at least 2")
+        check_told_apart("systems", self.systems)
 
     def __len__(self) -> int:
         return len(self.left)
@@ -184,7 +214,8 @@ def read_votes(source: Any) -> Votes:
     Parameters
     ----------
     source
-        A path to CSV, TSV, JSON, JSON Lines or Parquet; a frame; a list of dicts; or a mapping
+        A path to CSV, TSV, JSON, JSON Lines or Parquet, to pairwise judgments of MT-Bench, annotations of
+        AlpacaEval or a test set of PandaLM; a frame; a list of dicts; or a mapping
         column → cells. Columns are left, right and winner, or model_a, model_b and winner as in
         Chatbot Arena and MTEB's arena; and topic and judge where known. A winner is left or right
         (model_a, model_b), the name of a system, or a tie ("both bad" too). In place of winner,
@@ -230,6 +261,7 @@ def _record_table(records: Sequence[Mapping[Any, Any]]) -> InputTable:
 
 def votes_from_table(table: InputTable) -> Votes:
     """Return the votes in a table; the message of an error names the line."""
+    table = _with_verdicts(table)
     left, right = _systems(table)
     names = tuple(sorted({*left.names, *right.names}))
     places = {name: place for place, name in enumerate(names)}
@@ -263,7 +295,29 @@ def _systems(table: InputTable) -> tuple[Ids, Ids]:
         left, right = (table.find_named([name]) for name in names)
         if left is not None and right is not None:
             return table.ids(left), table.ids(right)
+    if table.find_named(["votes", "count", "n"]) is not None:
+        raise table.header_error(
+            f"totals of votes, which do not say against which other system each was cast; {_EXPECTED}"
+        )
     raise table.header_error(f"no columns of two systems; {_EXPECTED}")
+
+
+def _with_verdicts(table: InputTable) -> InputTable:
+    """Return the rows with a winner; a warning counts those that have none."""
+    place = table.find("winner")
+    if place is None:
+        return table
+    kept = np.array([fold(name) not in _NO_VERDICT for name in table.texts(place, optional=True)])
+    if kept.all():
+        return table
+    if not kept.any():
+        raise table.header_error("no vote has a winner; expected one or more")
+    rows = np.flatnonzero(~kept)
+    warn_caller(
+        f"{table.source}: {counted(len(rows), 'vote')} without a verdict, left out (the first: "
+        f"{table.describe_row(int(rows[0]))})"
+    )
+    return table.where(kept)
 
 
 def _labels(table: InputTable, role: str) -> Ids | None:
@@ -286,9 +340,16 @@ def _winners(table: InputTable, place: int, votes: Votes) -> Floats:
     if len(unknown):
         row = int(unknown[0])
         left, right = votes.systems[votes.left[row]], votes.systems[votes.right[row]]
+        given = found.names[found.codes[row]]
+        hint = ""
+        if fold(given).startswith("inconsist"):  # the judge's verdict changed with the order
+            hint = (
+                f": write 'tie' for {given!r} to count such votes half for each, as FastChat does, or "
+                "'error' to leave them out"
+            )
         raise table.error(
-            f"winner {found.names[found.codes[row]]!r} is unknown; expected left, right, model_a, "
-            f"model_b, tie, tie (bothbad), {left!r} or {right!r}",
+            f"winner {given!r} is unknown; expected left, right, model_a, model_b, tie, tie (bothbad), "
+            f"{left!r} or {right!r}{hint}",
             row,
         )
     unclear = np.flatnonzero(~np.isnan(by_word) & ~np.isnan(by_name) & (by_word != by_name))

@@ -31,11 +31,11 @@ from confir.errors import (
     enumerate_names,
     warn_caller,
 )
-from confir.measures.measure import AnyMeasure, ForeignMeasure, Measure
+from confir.measures.foreign_measures import ForeignMeasure, rank_for_ir_measures
+from confir.measures.measure import AnyMeasure, Measure
 from confir.measures.measure_list import DEFAULT_MEASURES
 from confir.measures.parsing import parse_measures
-from confir.parallel import Progress, run_in_threads
-from confir.scheduler import CURRENT_SCHEDULER
+from confir.parallel import CURRENT_SCHEDULER, Progress, run_in_threads
 
 # Judged documents measured together: enough to spread the cost of a numpy call, few enough for the
 # processor's cache.
@@ -98,6 +98,8 @@ def evaluate(
     as_function("progress", progress)
     if measures is None and "scores" in experiment.kept:
         return cast("Scores", experiment.kept["scores"])
+    if "lists" not in experiment.kept:  # studies of lists use the rules for more than scores
+        warn_of_unused_rules(experiment.rules, wanted, chosen_measures(experiment, measures, rel=1))
     if experiment.human is not None:
         from confir.measures.human_evaluation import evaluate_human_judged
 
@@ -135,13 +137,14 @@ def _evaluate(
         experiment.lists(progress)
     lists, rules = experiment.kept.get("lists"), experiment.rules
     foreign = any(isinstance(measure, ForeignMeasure) for measure in wanted)
-    runs: Sequence[Run | RunSource] = ()  # whole ones, at which ir_measures looks
+    runs: Sequence[Run] = ()  # whole ones, at which ir_measures looks
     if lists is None or (foreign and not isinstance(lists, HeldLists)):
         ranked, runs = rank_sources(judged, experiment.sources, wanted, rules, progress)
     else:
         ranked = list(zip(lists.rankings(), lists.unknown, strict=True))
         if foreign and isinstance(lists, HeldLists):
-            runs = [lists.run(place) for place in range(len(lists.runs))]
+            held = map(lists.run, range(len(lists.runs)))
+            runs = [rank_for_ir_measures(run, rules) for run in held]
     return score_rankings(
         judged, ranked, wanted, depth=rules.depth, missing=rules.missing, runs=runs
     )
@@ -168,11 +171,19 @@ def score_lists(lists: HeldLists, measures: Any, rules: ReadingRules) -> Scores:
 
 
 def chosen_measures(
-    experiment: Experiment, measures: Any = None, default: Sequence[str] = DEFAULT_MEASURES
+    experiment: Experiment,
+    measures: Any = None,
+    default: Sequence[str] = DEFAULT_MEASURES,
+    *,
+    rel: int | None = None,
 ) -> list[AnyMeasure]:
-    """Return the measures that a verb was given, or else those of the experiment, or the default."""
+    """Return the measures that a verb was given, or else those of the experiment, or the default.
+
+    They take the ``rel`` of the experiment by default.
+    """
     named = experiment.measures if measures is None else measures
-    return parse_measures(default if named is None else named, experiment.rules.rel)
+    rel = experiment.rules.rel if rel is None else rel
+    return parse_measures(default if named is None else named, rel)
 
 
 def score_rankings(
@@ -182,7 +193,7 @@ def score_rankings(
     *,
     depth: int | None,
     missing: Missing,
-    runs: Sequence[Run | RunSource] = (),
+    runs: Sequence[Run] = (),
 ) -> Scores:
     """Return the scores of runs whose judged documents are known.
 
@@ -193,7 +204,8 @@ def score_rankings(
     measures, depth, missing
         As in `evaluate`.
     runs
-        The runs themselves, which measures of ir_measures look at.
+        The runs themselves if measures of ir_measures look at them, as `rank_for_ir_measures`
+        returns them.
     """
     parts = [part for part, _ in ranked]
     check_ranked(qrels, ranked, measures, missing)
@@ -213,7 +225,7 @@ def measure_rankings(
     *,
     depth: int | None,
     missing: Missing,
-    runs: Sequence[Run | RunSource] = (),
+    runs: Sequence[Run] = (),
 ) -> Floats:
     """Return the scores of rankings, measures × runs × topics; parameters as in `score_rankings`."""
     parts = [part if depth is None else part.cut(depth) for part in parts]
@@ -223,11 +235,7 @@ def measure_rankings(
 
     def scored(measure: AnyMeasure) -> Floats:
         if isinstance(measure, ForeignMeasure):
-            if depth is not None:
-                raise InvalidValueError(
-                    f"{measure} is computed by ir_measures, which takes no depth; name a cutoff"
-                )
-            return np.stack([measure(qrels, run) for run in runs if isinstance(run, Run)])
+            return np.stack([measure(qrels, run) for run in runs])
         seen = batches if measure.looks_at_judged else relevant
         return np.concatenate([measure(batch)[:, :, 0] for batch in seen])
 
@@ -247,13 +255,15 @@ def rank_sources(
     rules: ReadingRules,
     progress: Progress | None = None,
     identical: dict[str, int] | None = None,
-) -> tuple[list[Ranked], Sequence[Run | RunSource]]:
-    """Return the rankings of each run with its topics that the qrels lack, and the runs.
+) -> tuple[list[Ranked], list[Run]]:
+    """Return the rankings of each run with its topics that the qrels lack, and whole runs.
 
-    The runs are read whole where ir_measures looks at them. ``identical`` is as in `read_rankings`.
+    The latter are for ir_measures, and none if it looks at none. ``identical`` is as in
+    `read_rankings`.
     """
+    whole: list[Run] = []
     if any(isinstance(measure, ForeignMeasure) for measure in measures):
-        sources = [read_source(source, rules.name_by) for source in sources]
+        sources = whole = [read_source(source, rules.name_by) for source in sources]
     ranked = read_rankings(
         qrels,
         sources,
@@ -264,7 +274,7 @@ def rank_sources(
         exclusions=rules.reading.exclusions,
         identical=identical,
     )
-    return ranked, sources
+    return ranked, [rank_for_ir_measures(run, rules) for run in whole]
 
 
 def _batches(parts: Sequence[Rankings]) -> Iterable[list[Rankings]]:
@@ -298,6 +308,27 @@ def check_ranked(
         topics = [qrels.topics[place] for place in np.flatnonzero(without)]
         shares = f"{len(topics)} of {len(qrels.topics)} topics ({enumerate_names(topics)})"
         warn_of_nothing_relevant(shares if topics else "", highest, measures)
+
+
+def warn_of_unused_rules(
+    rules: ReadingRules, wanted: Sequence[AnyMeasure], without_rel: Sequence[AnyMeasure]
+) -> None:
+    """Warn if ``rel`` or ``intents`` are given, and no measure depends on them.
+
+    ``without_rel`` are the measures as they would be without ``rel``.
+    """
+    shown = enumerate_names(map(str, wanted), 5)
+    if rules.rel != 1 and wanted == without_rel:
+        warn_caller(
+            f"rel={rules.rel} has no effect on {shown}; expected a measure that takes rel and does not "
+            "state it, such as AP"
+        )
+    needs = [one.definition.needs for one in wanted if isinstance(one, Measure)]
+    if rules.intents is not None and "intents" not in needs:
+        warn_caller(
+            f"intents have no effect on {shown}; expected a measure with intents, such as D_nDCG@10, "
+            "DS_nDCG@10 or StRecall@10"
+        )
 
 
 def warn_of_gains_above_one(scores: Scores, measures: Sequence[AnyMeasure]) -> None:

@@ -1,4 +1,4 @@
-"""Measures: those of the catalogue, functions of one list, and those of ir_measures."""
+"""Measures: those of the catalogue, and functions of one list."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from confir.arrays import Floats
-from confir.data.qrels import Qrels
 from confir.data.ranked_lists.rankings import Rankings
-from confir.data.run import Run
-from confir.errors import InvalidValueError, TopicWarning, counted, enumerate_names, warn_caller
+from confir.measures.foreign_measures import ForeignMeasure
 from confir.measures.score_bounds import DifferenceRule, Rule
 
 Parameter = int | float | str | None
 Compute = Callable[..., Floats]
-Needs = Literal["relevant", "judged", "subtopics"]
+Needs = Literal["relevant", "judged", "subtopics", "intents"]
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ class Definition:
         where parameters and their defaults are declared. A ``cutoff`` without default is required.
     needs
         The documents of a list that it takes into account: relevant, all judged, or those of
-        subtopics.
+        subtopics; "intents" are subtopics with their probabilities, or all that are listed.
     counts
         Whether its scores are counts of documents.
     in_gains
@@ -197,69 +195,6 @@ class ListMeasure:
         within = np.arange(len(first)) - np.repeat(np.cumsum(copies) - copies, copies)
         gains[first + within] = np.repeat(rankings.gain[span], copies)
         return gains
-
-
-@dataclass(frozen=True, slots=True)
-class ForeignMeasure:
-    """A measure of ir_measures, such as ``infAP`` or ``IPrec@0.1``.
-
-    It is for plain evaluation only: ir_measures scores whole runs, not resampled collections.
-    """
-
-    measure: Any
-
-    lowest_gain: ClassVar[int] = 1
-    looks_at_judged: ClassVar[bool] = False
-
-    def __str__(self) -> str:
-        return str(self.measure)
-
-    def __call__(self, qrels: Qrels, run: Run) -> Floats:
-        """Return the scores of a run on the topics of the qrels.
-
-        A topic without a list scores 0; one on whose list the measure is not defined, NaN.
-        """
-        import ir_measures
-
-        ranked = run.to_dict()
-        try:
-            judgements = self._judgements(qrels)
-            results = list(ir_measures.iter_calc([self.measure], judgements, ranked))
-        except (ValueError, RuntimeError, AssertionError, OSError, ArithmeticError) as error:
-            problem = " ".join(str(error).split())
-            raise InvalidValueError(f"ir_measures cannot compute {self}: {problem}") from error
-        scores = {result.query_id: float(result.value) for result in results}
-        missing = [np.nan if topic in ranked else 0.0 for topic in qrels.topics]
-        values = np.array(
-            [scores.get(topic, none) for topic, none in zip(qrels.topics, missing, strict=True)]
-        )
-        undefined = [qrels.topics[place] for place in np.flatnonzero(np.isnan(values))]
-        if undefined:
-            warn_caller(
-                f"{self} of run {run.name!r} is not defined on {counted(len(undefined), 'topic')}, "
-                f"which its mean leaves out: {enumerate_names(undefined, 5)}",
-                TopicWarning,
-            )
-        return values
-
-    def _judgements(self, qrels: Qrels) -> list[Any]:
-        """Return the qrels for ir_measures, by subtopic if the measure uses subtopics."""
-        import ir_measures
-
-        topics = [qrels.topics[i] for i in qrels.document_topics.tolist()]
-        if ir_measures.pyndeval.supports(self.measure):
-            entries = zip(
-                qrels.judged_documents.tolist(),
-                qrels.subtopic_gains.tolist(),
-                qrels.subtopics,
-                strict=True,
-            )
-            return [
-                ir_measures.Qrel(topics[place], qrels.documents[place], gain, subtopic)
-                for place, gain, subtopic in entries
-            ]
-        rows = zip(topics, qrels.documents, qrels.gains.tolist(), strict=True)
-        return [ir_measures.Qrel(*row) for row in rows]
 
 
 AnyMeasure = Measure | ListMeasure | ForeignMeasure

@@ -137,17 +137,17 @@ _ALL = (
     Definition(
         "StRecall",
         diversity.subtopic_recall,
-        needs="subtopics",
+        needs="intents",
         synonyms=("IRec", "strec"),
         bounds=_SUBTOPICS,
     ),
     Definition(
-        "D_nDCG", diversity.d_ndcg, needs="subtopics", synonyms=("D-nDCG",), bounds=_SUBTOPICS
+        "D_nDCG", diversity.d_ndcg, needs="intents", synonyms=("D-nDCG",), bounds=_SUBTOPICS
     ),
     Definition(
         "DS_nDCG",
         diversity.d_sharp_ndcg,
-        needs="subtopics",
+        needs="intents",
         synonyms=("D#-nDCG", "D♯-nDCG", "D#_nDCG"),
         bounds=_SUBTOPICS,
     ),

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from confir.arguments import HIGHEST_COUNT, as_integer, invalid
+from confir.arguments import HIGHEST_COUNT, as_integer, invalid, is_from
 from confir.arrays import Booleans
 from confir.data.run_scores import RunScores
 from confir.data.text_numbers import parse_number
 from confir.errors import InvalidValueError, UnknownNameError
+from confir.measures.foreign_measures import parse_foreign_measure
 from confir.measures.graded import parse_gains
 from confir.measures.measure import (
     AnyMeasure,
     Definition,
-    ForeignMeasure,
     ListMeasure,
     Measure,
     Parameter,
@@ -54,11 +54,6 @@ _SETTING = re.compile(
 _KINDS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,)}
 _EXPECTED = {"int": "a whole number", "float": "a finite number", "str": "text, such as '1:1,2:3'"}
 
-# ir_measures parses names as Python, which runs out of memory over deeply nested text.
-_LONGEST_FOREIGN_NAME = 200
-# Nor does anybody else read 1_0 as ten.
-_PYTHON_NUMBER = re.compile("[0-9]_[0-9]")
-
 
 def parse_measures(measures: Any, rel: int = 1) -> list[AnyMeasure]:
     """Return the measures of names, each once."""
@@ -72,34 +67,15 @@ def parse_measures(measures: Any, rel: int = 1) -> list[AnyMeasure]:
         measure: AnyMeasure | None = None
         if isinstance(entry, AnyMeasure):
             measure = entry
-        elif callable(entry) and not is_from_ir_measures(entry) and not isinstance(entry, type):
+        elif callable(entry) and not is_from("ir_measures", entry) and not isinstance(entry, type):
             measure = ListMeasure(entry)
         else:
-            try:
-                measure = parse_measure(entry, rel=rel)
-            except UnknownNameError:
-                measure = _foreign_measure(measure_name(entry))
-                if measure is None:
-                    raise
-            if isinstance(measure, Measure) and measure.gain_map is not None:
-                measure = _with_gains(measure, measure.gain_map, measure_name(entry))
+            measure = parse_foreign_measure(measure_name(entry), rel, _parse_parameters)
+            measure = measure or parse_measure(entry, rel=rel)
+        if isinstance(measure, Measure) and measure.gain_map is not None:
+            parse_gains(measure.gain_map)
         parsed[str(measure)] = measure
     return list(parsed.values())
-
-
-def _with_gains(measure: Measure, gains: str, name: str) -> AnyMeasure:
-    """Return a measure with a gain map; that of ir_measures where confir takes no such gains.
-
-    Gains of ir_measures, in braces, are for levels below 1 as well.
-    """
-    try:
-        parse_gains(gains)
-    except InvalidValueError:
-        foreign = _foreign_measure(name) if "{" in name else None
-        if foreign is None:
-            raise
-        return foreign
-    return measure
 
 
 def parse_measure(name: Any, *, rel: int = 1) -> Measure:
@@ -134,6 +110,21 @@ def parse_measure(name: Any, *, rel: int = 1) -> Measure:
     if definition is None:
         raise _unknown_measure(name)
     values = _parse_parameters(name, parameters) if parameters else {}
+    if definition is MEASURES["NumRet"] and "rel" in values:  # as ir_measures has NumRelRet
+        definition = MEASURES["NumRelRet"]
+    if "cutoff" in values:  # P(cutoff=10) is P@10
+        if digits is not None:
+            raise InvalidValueError(f"measure {name!r}: the cutoff is given twice")
+        digits = str(values.pop("cutoff"))
+        if not digits.isdecimal():
+            raise InvalidValueError(
+                f"measure {name!r}: the cutoff is {digits}; expected 1 to {HIGHEST_COUNT}"
+            )
+    if definition is not None and "judged_only" in values:
+        raise InvalidValueError(
+            f"measure {name!r}: judged_only is not taken; --show unjudged --unjudged condensed "
+            "(estimate_unjudged) scores lists without their unjudged documents"
+        )
     if digits is not None and len(digits) > _MOST_DIGITS:
         raise InvalidValueError(
             f"measure '{name[:_MOST_DIGITS]}…': the cutoff has {len(digits):,} digits; expected 1 to "
@@ -162,15 +153,9 @@ def measure_name(measure: Any) -> str:
     """Return the name of a measure, given as text or as an object of ir_measures."""
     if isinstance(measure, str):
         return measure
-    if not is_from_ir_measures(measure):
+    if not is_from("ir_measures", measure):
         raise invalid("measure", measure, "a name such as 'nDCG@10', or a measure")
     return str(measure)
-
-
-def is_from_ir_measures(measure: Any) -> bool:
-    """Whether an object is a measure of ir_measures, without importing the package."""
-    modules = (base.__module__ for base in type(measure).__mro__)
-    return any(module.partition(".")[0] == "ir_measures" for module in modules)
 
 
 def canonical_name(name: str) -> str:
@@ -239,7 +224,7 @@ def _check(
     """Raise if a parameter is unknown or of the wrong type, or a cutoff is missing or not allowed."""
     accepted = definition.parameters
     for key, value in values.items():
-        if key not in accepted or key == "cutoff":
+        if key not in accepted:
             others = [other for other in accepted if other != "cutoff"]
             raise UnknownNameError(f"parameter of {definition.name}", key, others or ["none"])
         expected = _mismatch(value, accepted[key])
@@ -272,30 +257,6 @@ def _mismatch(value: Parameter, parameter: inspect.Parameter) -> str:
     if finite and isinstance(value, tuple(allowed)) and not isinstance(value, bool):
         return ""
     return next(words for part, words in _EXPECTED.items() if part in parts)
-
-
-def _foreign_measure(name: str) -> ForeignMeasure | None:
-    """Return the measure of ir_measures with this name, or None."""
-    if len(name) > _LONGEST_FOREIGN_NAME or _PYTHON_NUMBER.search(name):
-        return None
-    try:
-        import ir_measures
-    except ImportError:
-        return None
-    parsers: list[Any] = [ir_measures.parse_measure, ir_measures.parse_trec_measure]
-    for parse in parsers:
-        try:
-            parsed = parse(name)
-            found = parsed if isinstance(parsed, list) else [parsed]
-            unknown = [one for one in found if not one.params.keys() <= one.SUPPORTED_PARAMS.keys()]
-        except (
-            *(ValueError, NameError, KeyError, AssertionError),
-            *(SyntaxError, AttributeError, TypeError),
-        ):
-            continue
-        if len(found) == 1 and not unknown:
-            return ForeignMeasure(found[0])
-    return None
 
 
 def definition_bound(name: str) -> bool | None:

@@ -44,8 +44,9 @@ from confir.measures.evaluation import (
     report_topics,
     warn_of_nothing_relevant,
 )
-from confir.measures.measure import AnyMeasure, ForeignMeasure
-from confir.measures.score_sources import summarise_scores
+from confir.measures.foreign_measures import ForeignMeasure
+from confir.measures.measure import AnyMeasure
+from confir.measures.score_sources import summarise_scores, warn_of_summary
 from confir.measures.score_summary import ScoreSummary, summary_of
 from confir.parallel import Progress, in_order, iterate_blocks
 
@@ -200,7 +201,11 @@ class PartitionedEvaluation:
     def hold_or_summarise(self, most: int, progress: Progress | None) -> Scores | ScoreSummary:
         """Return the scores in memory if they are at most so many; else their summary."""
         stored, names = self._store(most, progress)
-        return _held(stored, names) if names else summary_of(stored)
+        if names:
+            return _held(stored, names)
+        columns = len(self._scorer.runs) * len(self._scorer.measures)
+        warn_of_summary(self._scorer.sources[1], stored.topics * columns)
+        return summary_of(stored)
 
     def _store(self, most: float, progress: Progress | None) -> tuple[StoredScores, list[Any]]:
         """Return the scores on disk, and the ids of all topics if scores are at most so many."""

@@ -12,12 +12,13 @@ from confir.data.experiment import Experiment
 from confir.data.files import PathLike, is_address
 from confir.data.run_scores import RunScores
 from confir.data.scores import Scores
-from confir.errors import InvalidValueError
+from confir.defaults import REPLICATES, SUMMARY_REPLICATES
+from confir.errors import InvalidValueError, ReadingWarning, warn_caller
 from confir.measures.evaluation import evaluate
 from confir.measures.score_summary import ScoreSummary, summary_of
 
 if TYPE_CHECKING:
-    from confir.data.tables.score_objects import ScoresSource
+    from confir.data.score_objects import ScoresSource
 
 # Parquet files of more scores are summed up rather than read.
 MOST_HELD_SCORES = 1_000_000
@@ -62,7 +63,7 @@ def as_scores(source: Any, *, human: bool = False) -> Scores:
 
 def _scores_of(source: Any) -> Scores:
     """Return the scores that an experiment gives, or that any other source holds."""
-    from confir.data.tables.score_objects import make_scores
+    from confir.data.score_objects import make_scores
 
     return evaluate(source) if isinstance(source, Experiment) else make_scores(source, "scores")
 
@@ -87,7 +88,7 @@ def as_run_scores(source: Any) -> Any:
 
 def read_if_file(source: Any) -> Any:
     """Return the scores, published means or summary in a file or frame; any other source as it is."""
-    from confir.data.tables.score_files import read_scores_or_means
+    from confir.data.score_files import read_scores_or_means
 
     long = open_summary(source) if isinstance(source, str | os.PathLike) else None
     return read_scores_or_means(source) if long is None else long
@@ -151,7 +152,19 @@ def open_summary(path: PathLike) -> ScoreSummary | None:
     from confir.data.long_tables.parquet_scores import open_if_long
 
     table = open_if_long(os.fspath(path), MOST_HELD_SCORES)
-    return None if table is None else summary_of(table, None)
+    if table is None:
+        return None
+    warn_of_summary(os.fspath(path), table.scores)
+    return summary_of(table, None)
+
+
+def warn_of_summary(source: str, scores: int) -> None:
+    """Say that so many scores are summarised, which changes a default."""
+    warn_caller(
+        f"{source}: {scores:,} scores, more than {MOST_HELD_SCORES:,}, are summarised, not held in memory: "
+        f"resampling draws {SUMMARY_REPLICATES} replicates by default, not {REPLICATES:,}",
+        ReadingWarning,
+    )
 
 
 def find_group_summaries(path: str, column: str) -> dict[str, ScoreSummary]:
@@ -159,4 +172,6 @@ def find_group_summaries(path: str, column: str) -> dict[str, ScoreSummary]:
     from confir.data.long_tables.parquet_scores import open_groups_if_long
 
     tables = open_groups_if_long(path, column, MOST_HELD_SCORES) or {}
+    if tables:
+        warn_of_summary(path, sum(table.scores for table in tables.values()))
     return {name: summary_of(table) for name, table in tables.items()}

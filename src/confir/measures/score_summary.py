@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from confir.arrays import TIE, Floats, Integers
+from confir.control_characters import check_told_apart
 from confir.data.long_tables.block_statistics import (
     ColumnTotals,
     Comoments,
@@ -31,6 +32,7 @@ from confir.errors import (
     warn_caller,
 )
 from confir.measures.parsing import bounded_measures
+from confir.number_text import share_words
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -316,9 +318,9 @@ class ScoreSummary(RunScores, Result):
 def _warn_of_missing_counts(summary: ScoreSummary) -> None:
     """Warn where runs lack topics, by their number."""
     counts = summary.topic_counts()
-    lacking = (counts.max(axis=0) - counts).max(axis=1)
+    lacking, most = (counts.max(axis=0) - counts).max(axis=1), int(counts.max(initial=0))
     named = [
-        f"run {run!r} lacks {counted(number, 'topic')}"
+        f"run {run!r} lacks {number:,} of {counted(most, 'topic')} ({share_words(number / most)})"
         for run, number in zip(summary.runs, lacking.tolist(), strict=True)
         if number
     ]
@@ -333,6 +335,7 @@ def _warn_of_missing_counts(summary: ScoreSummary) -> None:
 
 def summary_of(held: ScoreBlocks, bounded: bool | None = None) -> ScoreSummary:
     """Return the summary of scores that come in blocks."""
+    check_told_apart("runs", held.runs)
     return ScoreSummary(held.runs, held.measures, _Table(held), bounded)
 
 

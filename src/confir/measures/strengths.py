@@ -27,6 +27,8 @@ CLUSTERS = ("judge", "topic")
 # With fewer clusters, Student's t is too optimistic about sums of different size.
 _FEW_UNITS = 10
 
+# Influence of each unit on each strength: 400 MB of numbers.
+_MOST_NUMBERS = 50_000_000
 _MOST_STEPS = 200
 _CONVERGED = 1e-9  # of the strengths: Newton's error is the square of its last step
 _LONGEST_STEP = 2.0
@@ -312,6 +314,7 @@ def _single_votes(votes: Votes, probability: Floats, _: str | None) -> _Units:
     pair, won = np.divmod(found, 3)
     first, second = np.divmod(pair, size)
     residual = won / 2.0 - probability[first, second]
+    _check_size(len(found), "pairs and outcomes", size)
     scores = np.zeros((len(found), size))
     rows = np.arange(len(found))
     scores[rows, first], scores[rows, second] = residual, -residual
@@ -326,10 +329,20 @@ def _clustered_votes(votes: Votes, probability: Floats, cluster: str | None) -> 
     _check_units(len(present), votes.topic_kind if cluster == "topic" else str(cluster))
     residual = votes.winner - probability[votes.left, votes.right]
     cells = len(present) * size
+    _check_size(len(present), f"{cluster}s", size)
     won = np.bincount(member * size + votes.left, residual, cells)
     lost = np.bincount(member * size + votes.right, residual, cells)
     scores = np.asarray(won - lost, float).reshape(len(present), size)
     return _Units(scores, np.ones(len(present), np.int64))
+
+
+def _check_size(units: int, what: str, systems: int) -> None:
+    """Raise where the influence of units on strengths does not fit into memory."""
+    if units * systems > _MOST_NUMBERS:
+        raise InvalidValueError(
+            f"{units:,} {what} by {systems:,} systems are more than {_MOST_NUMBERS:,} numbers; "
+            "expected fewer systems"
+        )
 
 
 def _check_units(units: int, unit: str) -> None:

@@ -9,8 +9,7 @@ from confir.arguments import as_flag, as_path, as_real
 from confir.data.files import PathLike, write_whole
 from confir.defaults import CHART_ENDINGS
 from confir.errors import InvalidValueError, UnknownNameError
-from confir.report.charts import import_altair
-from confir.report.result_chart import chart, clean_chart
+from confir.report.result_chart import clean_chart, specification
 
 # In mm: the narrowest and the widest figure.
 _NARROWEST, _WIDEST = 40, 1000
@@ -29,7 +28,7 @@ def save_chart(
     Parameters
     ----------
     result
-        A result of a study, or an altair chart.
+        A result of a study, an altair chart, or a specification of Vega-Lite.
     path
         The file: .svg, .pdf or .png.
     width, height
@@ -50,8 +49,11 @@ def save_chart(
         if given is not None:
             check_size(name, given)
     as_flag("title", title)
-    is_chart = isinstance(result, import_altair().TopLevelMixin)
-    drawing = result if is_chart else chart(result)
+    if isinstance(result, dict):
+        drawing = result
+    else:
+        is_altair = hasattr(result, "to_dict") and hasattr(result, "resolve_scale")
+        drawing = result.to_dict() if is_altair else specification(result)
     write_whole(target, chart_bytes(drawing, ending, **size, title=title))
 
 
@@ -84,9 +86,7 @@ def chart_bytes(
     from confir.report.svg_text import with_text_lengths
 
     import_converter()
-    with import_altair().data_transformers.disable_max_rows():
-        # Not validated, which would take longer than everything else here; tests validate all charts.
-        specification = clean_chart(drawing.to_dict(validate=False))
+    specification = clean_chart(drawing)
     if not title:
         specification.pop("title", None)
     if width is not None:

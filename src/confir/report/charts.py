@@ -1,7 +1,7 @@
-"""What charts are made of: colours, data, axes, tooltips, panels.
+"""What charts are made of: colours, data, marks, fields, axes, panels.
 
-A chart is one altair specification, for the page and for files. Its data are the result's records.
-Records are passed in tuples, because altair copies lists repeatedly.
+A chart is data: a specification of Vega-Lite as a plain dictionary, for the page and for files. Its
+data are the result's records, which are not copied.
 
 Vega stores groups and domains in plain objects, in which names such as "constructor" are reserved.
 Therefore records are grouped and ordered not by names of runs, topics, measures or studies but by
@@ -14,8 +14,8 @@ from __future__ import annotations
 import json
 import math
 import re
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,8 @@ import numpy as np
 from confir.arrays import best_first
 from confir.control_characters import without_controls
 from confir.data.result import Record
-from confir.errors import MissingDependencyError, UnsupportedMethodError
+
+Spec = dict[str, Any]
 
 # Okabe & Ito 2008, with grey instead of black: distinguishable for colour-blind readers.
 COLOURS = (
@@ -54,69 +55,63 @@ _ROWS = ((40, 18, 11), (80, 14, 10), (math.inf, 11, 9))
 
 _FIVE_DIGITS = ".5~g"
 
+# The version of Vega-Lite that draws, on the page and in files: every vl-convert since 1.7 has it.
+VEGA_LITE = "5.20"
+SCHEMA = f"https://vega.github.io/schema/vega-lite/v{VEGA_LITE}.1.json"
+
+_TYPES = {"N": "nominal", "O": "ordinal", "Q": "quantitative"}
+
 # Width of a column at which labels of topics do not touch, and how many columns have labels.
 _TOPIC_COLUMN, _MOST_LABELLED_TOPICS = 12, 120
 
 
-def import_altair() -> Any:
-    """Return the altair module; raise if it is not installed."""
-    try:
-        import altair as alt
-    except ImportError:
-        raise MissingDependencyError("altair", "drawing charts", "report") from None
-    except AttributeError:
-        if sys.flags.optimize < 2:
-            raise
-        raise UnsupportedMethodError(
-            "charts are drawn by altair, which needs docstrings; expected a Python that keeps them, "
-            "without -OO or PYTHONOPTIMIZE=2"
-        ) from None
-    return alt
+def field(text: str, **settings: Any) -> Spec:
+    """Return a channel of a field in Vega-Lite's short form: ``"mean:Q"``, ``"mean(expected):Q"``."""
+    name, _, kind = text.rpartition(":")
+    found = re.fullmatch(r"(\w+)\((\w*)\)", name)
+    channel = {"aggregate": found[1]} if found else {"field": name}
+    if found and found[2]:
+        channel["field"] = found[2]
+    return channel | {"type": _TYPES[kind]} | settings
 
 
-def styled(drawing: Any, title: Any) -> Any:
-    """Give a chart a title and the common style, and return it; altair would copy it first."""
-    drawing.title, drawing.config = title, _LOOK
-    return drawing
+def end_field(text: str) -> Spec:
+    """Return a second channel, such as x2, which has the type of the first."""
+    channel = field(text)
+    del channel["type"]
+    return channel
 
 
-def layered(*layers: Any, data: Any, **properties: Any) -> Any:
-    """Return charts on top of each other that share these data.
-
-    Their marks and channels become plain dictionaries: altair copies layers again and again, with
-    a hundred undefined fields of every mark, and would compute hashes of their data.
-    """
-    alt = import_altair()
-    drawing = alt.LayerChart(data=data, **properties)
-    for layer in layers:
-        layer.mark = layer.mark.to_dict(validate=False)
-        layer.encoding = alt.FacetedEncoding(**layer.encoding.to_dict(validate=False))
-    drawing.layer = list(layers)
-    return drawing
+def mark(
+    kind: str, channels: Spec, *, where: str = "", data: Spec | None = None, **look: Any
+) -> Spec:
+    """Return a layer: marks of a kind, their channels, and the records that they show, if not all."""
+    layer: Spec = {"mark": {"type": kind, **look}, "encoding": channels}
+    if where:
+        layer["transform"] = [{"filter": where}]
+    return layer if data is None else layer | {"data": data}
 
 
-def tooltips(*fields: str, numbers: str = _FIVE_DIGITS) -> list[Any]:
-    """Return tooltips of fields such as "run:N", numbers in five digits or another format.
-
-    They are objects, because altair is slow to parse them from text.
-    """
-    alt = import_altair()
-    return [
-        alt.Tooltip(field, format=numbers) if field.endswith(":Q") else alt.Tooltip(field)
-        for field in fields
-    ]
+def styled(drawing: Spec, title: Any) -> Spec:
+    """Return a chart with a title and the common style."""
+    return {**drawing, "$schema": SCHEMA, "title": title, "config": _LOOK}
 
 
-def inline_records(records: Iterable[Record]) -> dict[str, tuple[Record, ...]]:
+def tooltips(*fields: str, numbers: str = _FIVE_DIGITS) -> list[Spec]:
+    """Return tooltips of fields such as "run:N", numbers in five digits or another format."""
+    return [field(one, format=numbers) if one.endswith(":Q") else field(one) for one in fields]
+
+
+def inline_records(records: Iterable[Record]) -> Spec:
     """Return records as the data of a chart, with null for missing numbers: NaN is not valid JSON."""
     return {
-        "values": tuple(
+        "values": [
             {
                 key: None if isinstance(value, float) and not math.isfinite(value) else value
                 for key, value in record.items()
             }
             for record in records
-        )
+        ]
     }
 
 
@@ -165,37 +160,44 @@ def round_ticks(low: float, high: float, about: int) -> list[float]:
     return [step * number for number in range(first, last + 1)]
 
 
-def panel_facet(alt: Any, field: str, names: Sequence[str]) -> Any:
+def panel_facet(text: str, names: Sequence[str]) -> Spec:
     """Return the facet with one panel per name of a numbered field."""
-    header = alt.Header(labelExpr=label_names(names))
-    return alt.Facet(f"{field}_number:N", title=None, header=header)
+    return field(f"{text}_number:N", title=None, header={"labelExpr": label_names(names)})
 
 
-def run_rows(alt: Any, names: Sequence[str]) -> tuple[Any, Any]:
+def run_rows(names: Sequence[str]) -> tuple[Spec, Spec]:
     """Return axis and height for one row per name: many rows are closer, in a smaller font."""
     step, letters = next((step, size) for most, step, size in _ROWS if len(names) <= most)
-    return alt.Axis(labelFontSize=letters, labelExpr=label_names(names)), alt.Step(step)
+    return {"labelFontSize": letters, "labelExpr": label_names(names)}, {"step": step}
 
 
-def in_panels(drawing: Any, field: str, names: Sequence[str], columns: int = 2) -> Any:
-    """Return a chart with one panel per name of a numbered field, each with its own x scale."""
-    facet = panel_facet(import_altair(), field, names)
-    return drawing.facet(facet=facet, columns=columns).resolve_scale(x="independent")
+def in_panels(
+    drawing: Spec,
+    text: str,
+    names: Sequence[str],
+    columns: int = 2,
+    scales: Mapping[str, str] = MappingProxyType({"x": "independent"}),
+) -> Spec:
+    """Return a chart with one panel per name of a numbered field; by default each has its own x scale."""
+    inner = dict(drawing)
+    data = {"data": inner.pop("data")}
+    panels = data | {"facet": panel_facet(text, names), "columns": columns, "spec": inner}
+    return panels | {"resolve": {"scale": dict(scales)}} if scales else panels
 
 
-def topic_axis(alt: Any, topics: Sequence[str], shown: int) -> tuple[Any, Any]:
+def topic_axis(topics: Sequence[str], shown: int) -> tuple[Spec, Any]:
     """Return axis and width of a chart with a column per topic; many columns have no labels."""
     labelled = shown <= _MOST_LABELLED_TOPICS
-    axis = alt.Axis(
-        labels=labelled,
-        labelExpr=label_names(topics),
-        ticks=labelled,
-        labelAngle=-90,
-        labelLimit=90,
-        labelFontSize=9,
-        grid=False,
-    )
-    return axis, alt.Step(_TOPIC_COLUMN) if labelled else 900
+    axis = {
+        "labels": labelled,
+        "labelExpr": label_names(topics),
+        "ticks": labelled,
+        "labelAngle": -90,
+        "labelLimit": 90,
+        "labelFontSize": 9,
+        "grid": False,
+    }
+    return axis, {"step": _TOPIC_COLUMN} if labelled else 900
 
 
 def names_best_first(records: Sequence[Record], field: str, name: str = "run") -> tuple[str, ...]:

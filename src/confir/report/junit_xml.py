@@ -30,11 +30,12 @@ class Check(NamedTuple):
 
 
 class Suite(NamedTuple):
-    """Checks by one measure."""
+    """Checks by one measure, and what is to be known before their outcome."""
 
     name: str
     measure: str
     checks: Sequence[Check]
+    cautions: Sequence[str] = ()
 
 
 def suites_to_junit(suites: Sequence[Suite]) -> bytes:
@@ -44,6 +45,11 @@ def suites_to_junit(suites: Sequence[Suite]) -> bytes:
         part = ET.SubElement(root, "testsuite", name=without_controls(suite.name))
         part.attrib |= {"errors": "0", "skipped": "0", "tests": str(len(suite.checks))}
         part.set("failures", str(sum(not check.passes for check in suite.checks)))
+        if suite.cautions:
+            properties = ET.SubElement(part, "properties")
+            for caution in suite.cautions:
+                text = without_controls(caution)
+                ET.SubElement(properties, "property", name="caution", value=text)
         for check in suite.checks:
             said, why = map(without_controls, (check.said, check.why))
             names = {"classname": suite.measure, "name": check.name}

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from confir.data.result import Record
-from confir.report.charts import INK, import_altair
+from confir.report.charts import INK, Spec, end_field, field, mark
 
 Point = tuple[float, float]
 Align = Literal["left", "right", "center"]
@@ -125,24 +125,18 @@ def label_fields(
     return fields
 
 
-def name_layers(base: Any, field: str = "label", **mark: Any) -> list[Any]:
+def name_layers(base: Spec, name: str = "label", where: str = "", **look: Any) -> list[Spec]:
     """Return the layers of names, which a field of the records holds: one per alignment."""
-    alt = import_altair()
+    channels = base | {"x": field("label_x:Q"), "y": field("label_y:Q"), "text": field(f"{name}:N")}
+    look = {"fontSize": 10, "limit": LONGEST_NAME, **look}
     return [
-        base.transform_filter(f"datum.align == '{align}'")
-        .mark_text(align=align, fontSize=10, limit=LONGEST_NAME, **mark)
-        .encode(x=alt.X("label_x:Q"), y=alt.Y("label_y:Q"), text=alt.Text(f"{field}:N"))
+        mark("text", channels, where=f"{where}datum.align == '{align}'", align=align, **look)
         for align in ("left", "right", "center")
     ]
 
 
-def name_threads(base: Any, across: str, up: str) -> Any:
+def name_threads(base: Spec, across: str, up: str, **given: Any) -> Spec:
     """Return lines from names to their points, whose fields are given."""
-    alt = import_altair()
-    return base.mark_rule(strokeWidth=0.7).encode(
-        x=alt.X("label_x:Q"),
-        y=alt.Y("label_y:Q"),
-        x2=alt.X2(f"{across}:Q"),
-        y2=alt.Y2(f"{up}:Q"),
-        color=alt.value(INK),
-    )
+    ends = {"x": field("label_x:Q"), "y": field("label_y:Q"), "color": {"value": INK}}
+    ends |= {"x2": end_field(f"{across}:Q"), "y2": end_field(f"{up}:Q")}
+    return mark("rule", base | ends, strokeWidth=0.7, **given)

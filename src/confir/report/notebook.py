@@ -13,7 +13,7 @@ from confir.defaults import INTERVAL_STYLES, ROWS, TABLE_WIDTHS
 from confir.errors import MissingDependencyError, UnsupportedMethodError
 from confir.report.chart_files import chart_bytes
 from confir.report.latex import Paper, to_latex
-from confir.report.result_chart import chart
+from confir.report.result_chart import specification
 from confir.report.result_table import table_of
 from confir.report.tables import cut_table, rounded, to_html, to_markdown, to_text
 
@@ -63,7 +63,7 @@ def _checked_decimals(decimals: int | None) -> int | None:
 def _picture(result: Any, note: str) -> str:
     """Return the chart as an inline image, which every notebook viewer displays."""
     try:
-        picture = chart_bytes(chart(result), ".svg")
+        picture = chart_bytes(specification(result), ".svg")
     except (MissingDependencyError, UnsupportedMethodError):
         return ""
     content = base64.b64encode(picture).decode()

@@ -145,24 +145,9 @@ def page_tables(contents: Contents) -> Iterator[dict[str, Any]]:
 
 def page_chart(figure: Figure) -> dict[str, Any]:
     """Return a chart for the page, with its title as the caption, and numbers in fewer digits."""
-    drawn = figure.drawing.to_dict(validate=False)
-    datasets = {
-        name: [
-            {
-                key: float(f"{value:.{_CHART_DIGITS}g}") if isinstance(value, float) else value
-                for key, value in record.items()
-            }
-            for record in records
-        ]
-        for name, records in drawn.pop("datasets").items()
-    }
-    spec = clean_chart(drawn)
+    spec = _with_fewer_digits(clean_chart(figure.drawing))
     title = spec.pop("title", "")
     spec = single_panel(spec)
-    if "data" in spec:
-        spec["data"] = {"values": datasets[spec["data"]["name"]]}
-    else:
-        spec["datasets"] = datasets
     if isinstance(spec.get("width"), int):
         spec |= {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
     return {
@@ -174,6 +159,25 @@ def page_chart(figure: Figure) -> dict[str, Any]:
         "caption": title if isinstance(title, str) else title["text"],
         "spec": spec,
     }
+
+
+def _with_fewer_digits(part: Any) -> Any:
+    """Return a specification whose data have fewer digits."""
+    if isinstance(part, list):
+        return [_with_fewer_digits(one) for one in part]
+    if not isinstance(part, dict):
+        return part
+    changed = {key: _with_fewer_digits(one) for key, one in part.items() if key != "data"}
+    if "data" in part:
+        changed["data"] = {
+            "values": [dict(map(_rounded, one.items())) for one in part["data"]["values"]]
+        }
+    return changed
+
+
+def _rounded(item: tuple[str, Any]) -> tuple[str, Any]:
+    key, value = item
+    return key, float(f"{value:.{_CHART_DIGITS}g}") if isinstance(value, float) else value
 
 
 def single_panel(spec: dict[str, Any]) -> dict[str, Any]:

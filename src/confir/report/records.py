@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
 from collections.abc import Callable, Sequence
@@ -12,9 +11,10 @@ from typing import Any
 from confir.control_characters import as_unicode, escape_controls, without_controls
 from confir.data.files import PathLike, write_whole
 from confir.data.result import Record
+from confir.data.tables.parquet_files import import_pyarrow, parquet_bytes
 from confir.data.tables.separated_text import is_formula, quoted_cell
 from confir.defaults import ENDINGS, OUTPUT_FORMATS
-from confir.errors import MissingDependencyError, UnknownNameError
+from confir.errors import UnknownNameError
 from confir.report.latex import Paper, to_latex
 from confir.report.tables import Table, rounded, to_html, to_markdown, to_text
 
@@ -95,15 +95,9 @@ def _page(table: Table) -> str:
 
 
 def _parquet(records: Sequence[Record]) -> bytes:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingDependencyError("pyarrow", "writing Parquet", "parquet") from None
-    stream = io.BytesIO()
+    arrow = import_pyarrow("writing Parquet")
     cells = [
         {key: as_unicode(one) if isinstance(one, str) else one for key, one in record.items()}
         for record in _without_nan(records)
     ]
-    pq.write_table(pa.Table.from_pylist(cells), stream)
-    return stream.getvalue()
+    return parquet_bytes(arrow.Table.from_pylist(cells))

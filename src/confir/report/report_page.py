@@ -27,13 +27,20 @@ from confir.data.output_folder import OutputFolder
 from confir.data.reading_rules import ReadingRules
 from confir.data.sampling_designs.design import DesignSource
 from confir.data.sampling_designs.topic_groups import TopicGroups, as_topic_groups
+from confir.data.score_objects import ScoresSource
 from confir.data.tables.cost_files import CostSource, read_costs
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
-from confir.errors import ConfirWarning, InvalidValueError, UnreadableError, counted
+from confir.errors import (
+    ConfirWarning,
+    InvalidValueError,
+    UnreadableError,
+    counted,
+    without_passwords,
+)
 from confir.measures.evaluation import evaluate_lists
 from confir.measures.score_sources import as_run_scores
 from confir.number_text import percent
+from confir.pairs.differences import check_differences
 from confir.parallel import Progress, name_stage, run_in_threads
 from confir.report.chart_files import check_size
 from confir.report.contents import (
@@ -55,7 +62,7 @@ from confir.report.page_data import (
 )
 from confir.report.script_bundle import ScriptBundle
 from confir.report.sections import answer_sentences, conclusions
-from confir.report.static_figures import static_figures
+from confir.report.static_figures import drawn_charts, static_figures
 from confir.resampling.kinds import require_knowledge
 from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
@@ -177,6 +184,8 @@ def write_report(
         else:
             scores = as_run_scores(scores)
             require_knowledge(scores, Knowledge.TOPIC_VARIANCE, "a report")
+        if baseline is None:
+            check_differences(len(scores.runs), may_name_baseline=True)
         lists = None if experiment is None else experiment.lists_by_topic()
     if by is not None:
         groups = as_topic_groups(by, scores.listed(), table)
@@ -230,10 +239,13 @@ def render_page(
     progress: Progress | None = None,
 ) -> str:
     """Return the page as text."""
-    settings, source = contents.settings, origin or Origin()
+    settings, given = contents.settings, origin or Origin()
+    shown = tuple(map(without_passwords, given.files))
+    source = given._replace(files=shown, command=without_passwords(given.command))
     name_stage(progress, "drawing charts")
     figures = report_figures(contents, settings.levels, progress, paper=False)
     charts = [page_chart(figure) for figure in figures]
+    scripts = bundle.text()
     name_stage(progress, "writing the page")
     lists = list_excerpts(contents, contents.lists)
     data = {**page_data(contents), "answers": _answers(contents), "lists": lists}
@@ -267,7 +279,12 @@ def render_page(
         counted=counted,
         percent=percent,
         style=_template("page.css"),
-        **_scripts(bundle.text(), data=data, tables=[*page_tables(contents)], charts=charts),
+        **_scripts(
+            scripts,
+            data=data,
+            tables=[*page_tables(contents)],
+            charts=charts if scripts else [*drawn_charts(charts)],
+        ),
     )
     return without_controls(page, keep_blanks=True, keep_isolates=True)
 

@@ -1,24 +1,32 @@
 """The scripts that draw the charts of a page: Vega, Vega-Lite and Vega-Embed, as installed.
 
 Bundling takes seconds and holds the interpreter lock, so a separate process does it while the
-results are computed.
+results are computed; the bundle of a version is kept in the user's cache folder. Without
+vl-convert there are no scripts, and the page has the charts that confir draws itself.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from contextlib import suppress
+from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import ClassVar, Self
 
-from confir.errors import MissingDependencyError
+from confir.report.charts import VEGA_LITE
+from confir.report.svg_conversion import check_address_space
+from confir.whole_files import replace_file
 
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"
 _PROGRAM = (
     "import sys, vl_convert\n"
-    f"sys.stdout.buffer.write(vl_convert.javascript_bundle({_SNIPPET!r}).encode())"
+    f"bundle = vl_convert.javascript_bundle({_SNIPPET!r}, vl_version={VEGA_LITE!r})\n"
+    "sys.stdout.buffer.write(bundle.encode())"
 )
+_END = "\n})();"
 
 
 class ScriptBundle:
@@ -31,11 +39,16 @@ class ScriptBundle:
     _process: ClassVar[subprocess.Popen[bytes] | None] = None
 
     def __enter__(self) -> Self:
-        if find_spec("altair") is None or find_spec("vl_convert") is None:
-            needed = "altair and vl-convert-python"
-            raise MissingDependencyError(needed, "a report", "report")
+        if ScriptBundle._made is None:
+            if find_spec("vl_convert") is None:
+                ScriptBundle._made = ""
+            else:
+                with suppress(OSError, UnicodeDecodeError):
+                    kept = _cached().read_text("utf-8")
+                    ScriptBundle._made = kept if kept.endswith(_END) else None
         self._started = ScriptBundle._made is None and ScriptBundle._process is None
         if self._started:
+            check_address_space()
             # -P: no module is imported from the current directory.
             command = [sys.executable, "-P", "-c", _PROGRAM]
             with suppress(OSError):  # the scripts are then built here
@@ -62,12 +75,21 @@ class ScriptBundle:
                 content, _ = process.communicate()
                 bundle = content.decode() if process.returncode == 0 else ""
             bundle = (bundle or _make()).replace("</script", "<\\/script")  # would end the script
-            ScriptBundle._made = "(function(){" + bundle + "\n})();"
+            ScriptBundle._made = "(function(){" + bundle + _END
+            with suppress(OSError):  # a folder that cannot be written to costs time only
+                _cached().parent.mkdir(parents=True, exist_ok=True)
+                replace_file(_cached(), ScriptBundle._made.encode())
         return ScriptBundle._made
+
+
+def _cached() -> Path:
+    """Return the file that keeps the scripts of the versions that are installed."""
+    folder = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(folder) / "confir" / f"vega-lite-{VEGA_LITE}-{version('vl-convert-python')}.js"
 
 
 def _make() -> str:
     import vl_convert
 
-    bundle: str = vl_convert.javascript_bundle(_SNIPPET)
+    bundle: str = vl_convert.javascript_bundle(_SNIPPET, vl_version=VEGA_LITE)
     return bundle

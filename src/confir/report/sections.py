@@ -24,7 +24,7 @@ from confir.measures.lists_and_scores import (
 )
 from confir.measures.score_sources import as_scores
 from confir.measures.score_summary import ScoreSummary
-from confir.report.result_chart import chart
+from confir.report.result_chart import specification
 from confir.report.tables import Table
 from confir.studies import find_sections
 
@@ -307,7 +307,7 @@ class Section(Generic[Gathered]):
         found: Any = contents[study]
         drawn = {level: found[level] for level in levels} if self.by_level else {None: found}
         return [
-            Figure(part, chart(one), level, by_run=self.by_run, zoomable=self.zoomable)
+            Figure(part, specification(one), level, by_run=self.by_run, zoomable=self.zoomable)
             for level, one in drawn.items()
         ]
 

@@ -27,6 +27,7 @@ Spec = dict[str, Any]
 
 # In pixels: a panel, a letter, and what is above and below the panel.
 _WIDTH, _HEIGHT, _LETTER, _TOP, _BOTTOM = 560.0, 240.0, 6.2, 16.0, 34.0
+_PAGE_WIDTH = 880.0  # of a chart that fills the page's width
 
 # Charts higher than this have their numbers at the top, because the page shows them in a frame.
 _HIGH = 480.0
@@ -53,8 +54,22 @@ def static_figures(charts: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return found
 
 
-def draw(spec: Spec, caption: str = "") -> str:
-    """Return a chart with one panel as SVG; raise NotDrawable if it uses what is not supported."""
+def drawn_charts(charts: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield charts with their SVG in place of their specification, for a page without Vega."""
+    for chart in charts:
+        kept = {name: value for name, value in chart.items() if name != "spec"}
+        try:
+            yield kept | {"svg": draw(chart["spec"], chart["caption"], titled=True)}
+        except NotDrawable:
+            yield kept | {"svg": ""}
+
+
+def draw(spec: Spec, caption: str = "", *, titled: bool = False) -> str:
+    """Return a chart with one panel as SVG; raise NotDrawable if it uses what is not supported.
+
+    With ``titled``, for a page without Vega, a chart may fill the page's width, and dots and bars have
+    what their tooltips say as titles, which browsers show.
+    """
     layers = list(_layers(spec))
     if not layers:
         raise NotDrawable
@@ -63,7 +78,8 @@ def draw(spec: Spec, caption: str = "") -> str:
         for axis in "xy"
     )
     rows = max(len(layer.offsets) for layer in layers)
-    across.stretch(spec.get("width"), _WIDTH)
+    fills = titled and spec.get("width") == "container"
+    across.stretch(spec.get("width"), _PAGE_WIDTH if fills else _WIDTH)
     up.stretch(spec.get("height"), _HEIGHT, rows)
     width, height = across.length, up.length
     up.flipped = up.names is None
@@ -74,12 +90,12 @@ def draw(spec: Spec, caption: str = "") -> str:
     elif height > _HIGH:
         top, bottom = _TOP + _BOTTOM, _TOP
     body = "".join(_axes(across, up, width, height))
-    body += "".join(text for layer in layers for text in _marks(layer, across, up))
+    body += "".join(text for layer in layers for text in _marks(layer, across, up, titled=titled))
     legend, lines = _legend(layers)
     whole_width, whole_height = left + width + 24, top + 16 * lines + height + bottom
     return (
         f'<svg viewBox="0 0 {whole_width:.0f} {whole_height:.0f}" width="{whole_width:.0f}" '
-        f'height="{whole_height:.0f}" class="static" role="img" aria-label="{escape(caption)}" '
+        f'height="{whole_height:.0f}" class="static{" wide" if fills else ""}" role="img" aria-label="{escape(caption)}" '
         f'font-size="10" fill="currentColor"><g transform="translate({left:.0f},12)">{legend}</g>'
         f'<g transform="translate({left:.0f},{top + 16 * lines:.0f})">{body}</g></svg>'
     )
@@ -91,7 +107,7 @@ def _layers(spec: Spec) -> Iterator[_Layer]:
         raise NotDrawable
     for layer in spec.get("layer", [spec]):
         data = layer.get("data", spec.get("data", {}))
-        records = data.get("values", spec.get("datasets", {}).get(data.get("name"), ()))
+        records = data.get("values", ())
         for transform in (*spec.get("transform", ()), *layer.get("transform", ())):
             if set(transform) != {"filter"}:
                 raise NotDrawable
@@ -127,17 +143,25 @@ def _axes(across: Scale, up: Scale, width: float, height: float) -> Iterator[str
         yield f'<text x="0" y="-5" font-weight="600">{escape(up.title)}</text>'
 
 
-def _marks(layer: _Layer, across: Scale, up: Scale) -> Iterator[str]:
-    """Yield the marks of a layer: one path per colour, or texts."""
+def _marks(layer: _Layer, across: Scale, up: Scale, *, titled: bool) -> Iterator[str]:
+    """Yield the marks of a layer: one path per colour, or per record if titled, or texts."""
     kind = layer.mark["type"]
     drawer = _DRAWERS.get(kind)
     if drawer is None:
         raise NotDrawable
     colour = colour_of(layer.encoding.get("color"), layer.mark.get("color", "#0072B2"))
+    opacity = layer.mark.get("opacity", 1)
+    tips = layer.encoding.get("tooltip")
+    if titled and tips and kind in ("point", "bar"):
+        for record, step in drawer(layer, across, up):
+            title = escape(", ".join(_told(tip, record) for tip in tips))
+            run = f' data-run="{escape(record["run"])}"' if "run" in record else ""
+            look = f'd="{step}" fill="{colour(record)}" opacity="{opacity}"'
+            yield f"<path {look}{run}><title>{title}</title></path>"
+        return
     paths: dict[str, list[str]] = {}
     for record, step in drawer(layer, across, up):
         paths.setdefault(colour(record), []).append(step)
-    opacity = layer.mark.get("opacity", 1)
     for shade, steps in paths.items():
         body = "".join(steps)
         if kind == "text":
@@ -152,6 +176,13 @@ def _marks(layer: _Layer, across: Scale, up: Scale) -> Iterator[str]:
             )
         else:
             yield f'<path d="{body}" fill="{shade}" opacity="{opacity}"/>'
+
+
+def _told(tip: Spec, record: Record) -> str:
+    """Return what a tooltip says of a field of a record."""
+    value = record.get(tip["field"])
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{tip.get('title', tip['field'])}: {text}"
 
 
 def _spots(layer: _Layer, across: Scale, up: Scale) -> Iterator[tuple[Record, list[float]]]:

@@ -21,7 +21,7 @@ from confir.errors import InvalidValueError, collect_warnings
 from confir.measures.evaluation import chosen_measures
 from confir.measures.measure import Measure
 from confir.measures.worker_evaluation import RunFile, find_run_files
-from confir.parallel import Progress, iterate_blocks, run_blocks
+from confir.parallel import CURRENT_SCHEDULER, Progress, iterate_blocks, run_blocks
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.distribution import SamplingDistribution
 from confir.resampling.document_replicates import DocumentReplicates
@@ -37,7 +37,6 @@ from confir.resampling.list_resampling import (
     resampled_measures,
 )
 from confir.resampling.replicates import Rng
-from confir.scheduler import CURRENT_SCHEDULER
 
 DocumentStatistic = Literal[
     "score",

@@ -71,7 +71,7 @@ def as_sample(
 
 def as_scores_or_array(source: Any) -> Any:
     """Return scores of any kind, as `as_run_scores` does; a sample, or what may be an array, as it is."""
-    from confir.data.tables.score_objects import is_score_source
+    from confir.data.score_objects import is_score_source
     from confir.data.votes import Votes
 
     named = isinstance(source, RunScores | Experiment | Votes) or is_score_source(source)

@@ -90,6 +90,13 @@ class TopicWeights:
         return self.counts / np.float64(self.draws)
 
     @cached_property
+    def by_topic(self) -> Floats:
+        """All weights, topics × replicates; kept, because every measure multiplies them."""
+        made = np.empty(self.counts.shape[::-1])
+        np.divide(self.counts.T, np.float64(self.draws), out=made)
+        return made
+
+    @cached_property
     def few_shares(self) -> Floats | None:
         """All weights where they are few, kept for further products."""
         return self.shares() if self.counts.size <= _WEIGHTS_KEPT else None
@@ -162,6 +169,7 @@ class SharedDraws:
         init=False, default_factory=dict
     )
     maxima: dict[tuple[object, ...], Floats] = field(init=False, default_factory=dict)
+    digests: dict[int, tuple[Any, bytes]] = field(init=False, default_factory=dict)
 
 
 SHARED: ContextVar[SharedDraws | None] = ContextVar("shared draws", default=None)

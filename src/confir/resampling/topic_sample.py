@@ -180,7 +180,7 @@ class TopicSample(Sample):
         by_run = np.ascontiguousarray(centred.T)
         complete = not np.isnan(values).any()
         for size in sizes_in_memory(replicates, topics, len(self.labels)):
-            weights = np.ascontiguousarray(draw_topics(topics, size, rng).shares().T)
+            weights = draw_topics(topics, size, rng).by_topic
             if complete:
                 yield UnitDraws(by_run, weights, float(topics)), size
             else:

@@ -33,7 +33,7 @@ STUDIES = (
         "Which runs may be the best?",
         ("Hsu 1984", "best.md"),
         verbs=("find_best",),
-        results={"best_runs.BestRuns": Shown("best_table", records="best")},
+        results={".pairs.best_runs.BestRuns": Shown("best_table", records="best")},
         section=True,
     ),
     Study(
@@ -41,7 +41,7 @@ STUDIES = (
         "How certain is the ranking of the runs?",
         ("ranks", "intervals.md#ranks"),
         verbs=("rank_runs",),
-        results={"ranking.Ranking": Shown(records="rank")},
+        results={".pairs.ranking.Ranking": Shown(records="rank")},
         section=True,
     ),
     Study(
@@ -50,9 +50,13 @@ STUDIES = (
         ("comparisons", "compare.md"),
         verbs=("compare_runs",),
         results={
-            "comparison.Comparison": Shown("comparison_table", "comparison_chart", "difference"),
-            "run_groups.RunGroups": Shown("group_table", "group_chart", ""),
-            "pair_results.TopicDifferences": Shown(chart="topic_chart", records="topic-difference"),
+            ".pairs.comparison.Comparison": Shown(
+                "comparison_table", "comparison_chart", "difference"
+            ),
+            ".pairs.run_groups.RunGroups": Shown("group_table", "group_chart", ""),
+            ".pairs.pair_results.TopicDifferences": Shown(
+                chart="topic_chart", records="topic-difference"
+            ),
         },
         commands=("compare",),
         panel=DAILY,
@@ -255,6 +259,8 @@ STUDIES = (
         verbs=("bound_differences", "bound_unjudged", "estimate_unjudged"),
         results={
             "unjudged_bounds.UnjudgedBounds": Shown(),
+            "missing_bounds.MissingBounds": Shown(),
+            "missing_bounds.MissingDifferences": Shown(records="missing-difference"),
             "unjudged_differences.UnjudgedDifferences": Shown(records="unjudged-difference"),
             "unjudged_estimates.UnjudgedEstimate": Shown(),
         },

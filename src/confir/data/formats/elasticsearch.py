@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from confir.data.files import name_from_path
 from confir.data.formats.entries import qrels_from_object
-from confir.data.formats.format import Format, NameBy, RunSource, name_from_path
+from confir.data.formats.format import Format, NameBy, RunSource
 from confir.data.formats.json_files import JsonFile
 from confir.data.formats.json_runs import run_from_mapping
 from confir.data.qrels import Intents, Qrels

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from confir.arguments import is_from
 from confir.arrays import Floats
 from confir.data.formats.format import RunSource
 from confir.data.qrels import Intents, Qrels, build_qrels
@@ -116,7 +117,7 @@ class Entries(NamedTuple):
 
 def read_entries(source: Any, kind: EntryKind, source_name: str) -> Entries:
     """Return the entries that an object holds; ``source_name`` is its name in messages."""
-    if is_from_ranx(source) and hasattr(source, kind.name):
+    if is_from("ranx", source) and hasattr(source, kind.name):
         return _from_mapping(source.to_dict(), kind, source_name)
     if isinstance(source, Mapping):
         return _from_mapping(source, kind, source_name)
@@ -208,12 +209,6 @@ def judgements(qrels: Qrels) -> Judgements:
     topics = [qrels.topics[topic] for topic in qrels.document_topics[judged].tolist()]
     documents = [qrels.documents[document] for document in judged.tolist()]
     return topics, list(qrels.subtopics), documents, qrels.subtopic_gains
-
-
-def is_from_ranx(source: Any) -> bool:
-    """Whether an object is one of ranx, or of a subclass, without importing ranx."""
-    modules = (base.__module__ for base in type(source).__mro__)
-    return any(module.partition(".")[0] == "ranx" for module in modules)
 
 
 def is_iterable(source: Any) -> bool:

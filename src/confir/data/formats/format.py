@@ -6,26 +6,21 @@ import os
 import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from confir.control_characters import as_unicode
 from confir.data.compression import COMPRESSION_ENDINGS
 from confir.data.exclusions import NOTHING_EXCLUDED, Exclusions
-from confir.data.files import STDIN, PathLike, format_ending
+from confir.data.files import STDIN, format_ending, name_from_path
 from confir.data.formats.json_files import has_keys
 from confir.data.qrels import Intents, Qrels
 from confir.data.run import Run
+from confir.data.tables.separated_text import header_names
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
+    from confir.data.formats.benchmark_results import BenchmarkResult
     from confir.data.formats.run_metadata import RunMetadata
     from confir.data.tables.input_table import InputTable
-
-KNOWN_ENDINGS = (
-    *(".run", ".txt", ".trec", ".res", ".dat", ".eval"),
-    *(".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet"),
-)
 
 # Run files shrink about this much when compressed.
 _COMPRESSION_RATIO = 4
@@ -95,30 +90,16 @@ class RunSource(NamedTuple):
         return status.st_size * ratio if stat.S_ISREG(status.st_mode) else 0
 
 
-def name_from_path(path: PathLike) -> str:
-    """Return a run's name: its file's without endings, and without a leading ``input.``."""
-    name = Path(path).name
-    if name == STDIN:
-        return "stdin"
-    for endings in (COMPRESSION_ENDINGS, KNOWN_ENDINGS):
-        for ending in endings:
-            if name.lower().endswith(ending) and len(name) > len(ending):
-                name = name[: -len(ending)]
-                break
-    named = name.removeprefix("input.") or name
-    return named if named.isprintable() else as_unicode(named)  # it need not be valid text
-
-
 def _not_written(_: Run | Qrels, path: str) -> None:
     raise InvalidValueError(f"{path}: this format is only read; expected another ending")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Format:
-    """A file format for runs, qrels or scores: an entry of FORMATS.
+    """A file format for runs, qrels, scores or votes: an entry of FORMATS.
 
-    A file holds it if its path ends so, if its first JSON object has the keys, or if ``recognises``
-    says so.
+    A file holds it if its path ends so, if its first JSON object has the keys, if its header has the
+    columns, or if ``recognises`` says so.
 
     Attributes
     ----------
@@ -130,6 +111,9 @@ class Format:
     keys
         Paths of JSON keys, such as "nuggets.[].text", which a file of it has: of these sets of them,
         one.
+    columns
+        Names of columns, in lower case, which the header of a text table of it has: of these sets of
+        them, one.
     recognises
         Whether a file holds it: of its path and its content, or the first block of it.
     read_runs, read_qrels
@@ -141,7 +125,14 @@ class Format:
     scanned
         Whether its runs are read in blocks, where only ranks or lists are needed.
     read_scores
-        Reader of scores per topic: of content and path, to a table. None for tables in general.
+        Reader of scores per topic: of content and path, to a table, such as `score_table` makes of rows
+        of run, measure, topic and score. None for tables in general.
+    read_topics
+        Reader of what a file of scores says of its topics, likewise, to a table with a column topic.
+    read_results
+        Reader of means of models on datasets, of content and path. None where it holds no such thing.
+    read_votes
+        Reader of votes, likewise, to a table with the columns left, right, winner, topic and judge.
     beside
         Names of files that are read beside one of this format: no output may replace them.
     """
@@ -150,6 +141,7 @@ class Format:
     shape: str
     endings: tuple[str, ...] = ()
     keys: Sequence[Sequence[str]] = ()
+    columns: Sequence[Sequence[str]] = ()
     recognises: Callable[[str, bytes], bool] | None = None
     read_runs: Callable[[bytes, RunSource, NameBy], Sequence[Run]] | None = None
     read_qrels: Callable[[bytes, RunSource, Intents | None], Qrels] | None = None
@@ -157,6 +149,9 @@ class Format:
     write_qrels: Callable[[Qrels, str], None] = _not_written
     scanned: bool = False
     read_scores: Callable[[bytes, str], InputTable] | None = None
+    read_topics: Callable[[bytes, str], InputTable] | None = None
+    read_results: Callable[[bytes, str], Sequence[BenchmarkResult]] | None = None
+    read_votes: Callable[[bytes, str], InputTable] | None = None
     beside: tuple[str, ...] = ()
 
     def fits(self, path: str, content: bytes) -> bool:
@@ -164,5 +159,6 @@ class Format:
         return (
             format_ending(path) in self.endings
             or any(has_keys(content, wanted) for wanted in self.keys)
+            or any({*names} <= {*header_names(content, path, names)} for names in self.columns)
             or (self.recognises is not None and self.recognises(path, content))
         )

@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import re
 import reprlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, NoReturn
 
 from confir.data.files import format_ending, text_bytes
 from confir.data.tables.input_table import is_unicode
+from confir.data.tables.json_tables import parse_json
 from confir.errors import FormatError, enumerate_names
 
 # Stands in a path of keys for the entries of a list; in a wanted one, ANY is any outermost key.
@@ -30,7 +31,6 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 _OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*+(?:\[\s*+)?+\{")
-_KEYS_AND_BRACES = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")(?P<colon>\s*:)?|[{}]')
 
 
 def has_json_ending(path: str) -> bool:
@@ -234,66 +234,3 @@ def choose_part(
     if chosen not in parts:
         raise FormatError(f"has no {kind} {chosen!r}; expected one of {names}", path=source)
     return parts[chosen]
-
-
-def parse_json(
-    text: str,
-    source: str,
-    expected: str,
-    before: int = 0,
-    *,
-    parse_constant: Callable[[str], Any] | None = None,
-) -> Any:
-    """Return what JSON text holds; a key that occurs twice in an object is an error.
-
-    Parameters
-    ----------
-    text, source, expected
-        The text; the file and what was expected there, for messages.
-    before
-        How many lines of the file come before the text.
-    parse_constant
-        What makes a value of NaN, Infinity and -Infinity; by default they are floats.
-    """
-    try:
-        return json.loads(text, object_pairs_hook=_distinct, parse_constant=parse_constant)
-    except FormatError:
-        raise
-    except _RepeatedKeyError:
-        key, line = _find_repeated_key(text)
-        problem = f"{key!r} occurs twice in one JSON object; expected it once"
-    except json.JSONDecodeError as error:
-        problem, line = f"not JSON ({error.msg}); {expected}", error.lineno
-    except (ValueError, RecursionError) as error:
-        cause = "nested too deeply" if isinstance(error, RecursionError) else error
-        problem, line = f"not readable as JSON ({cause}); {expected}", 1
-        if "\n" in text:
-            raise FormatError(problem, path=source) from None
-    raise FormatError(problem, path=source, line=before + line)
-
-
-class _RepeatedKeyError(Exception):
-    """Raised while an object is read, before its place is known."""
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    held = dict(pairs)
-    if len(held) < len(pairs):
-        raise _RepeatedKeyError
-    return held
-
-
-def _find_repeated_key(text: str) -> tuple[str, int]:
-    """Return the first key that occurs twice in its object, and the line of the second."""
-    held: list[set[str]] = []
-    for token in _KEYS_AND_BRACES.finditer(text):
-        if token[0] == "{":
-            held.append(set())
-        elif token[0] == "}":
-            held.pop()
-        elif token["colon"]:
-            key = json.loads(token["text"])
-            if key in held[-1]:
-                return key, text.count("\n", 0, token.start()) + 1
-            held[-1].add(key)
-    raise ValueError("no key occurs twice")

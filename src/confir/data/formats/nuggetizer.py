@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.arrays import Booleans, Floats
-from confir.data.formats.format import Format, name_from_path
+from confir.data.files import name_from_path
+from confir.data.formats.format import Format
 from confir.data.formats.json_files import JsonFile
 from confir.data.tables.input_table import InputTable, is_unicode, score_table
 from confir.data.tables.summary_rows import is_summary

@@ -12,13 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from confir.arguments import as_path
+from confir.arguments import as_path, is_from
 from confir.control_characters import as_unicode
 from confir.data.files import STDIN, PathLike, format_ending, is_address, read_bytes
 from confir.data.formats import format_list
 from confir.data.formats.entries import (
     RUN,
-    is_from_ranx,
     is_hit,
     is_iterable,
     judgements,
@@ -323,7 +322,7 @@ def runs_from(source: Any, name: str | None, default: str) -> list[Run]:
         return read_runs(source._replace(name=name or source.name), "file")
     if isinstance(source, str | os.PathLike):
         return read_runs(RunSource(as_path("run", source), name), "file")
-    own_name = source.name if is_from_ranx(source) and hasattr(source, "name") else None
+    own_name = source.name if is_from("ranx", source) and hasattr(source, "name") else None
     entries = read_entries(source, RUN, name or own_name or default)
     return runs_from_entries(entries, name or own_name, default)
 

@@ -13,8 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from confir.data.files import name_from_path
 from confir.data.formats.entries import QRELS, EntryKind, check_single
-from confir.data.formats.format import name_from_path
 from confir.data.ids import hash_column
 from confir.data.long_tables.arrow_documents import RowColumns, row_schema
 from confir.data.long_tables.spill_folder import SpillFolder, count_parts

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from confir.cores import single_products
-from confir.data.formats.format import name_from_path
+from confir.data.files import name_from_path
 from confir.data.ids import Words
 from confir.data.long_tables.score_blocks import (
     TOPICS_AT_ONCE,
@@ -38,6 +38,8 @@ from confir.data.long_tables.table_pieces import (
     split_table,
 )
 from confir.data.tables.arrow_columns import id_column
+from confir.data.tables.column_names import CORE_NAMES, TOPIC_NAMES
+from confir.data.tables.column_roles import EXPECTED, find_roles
 from confir.data.tables.input_table import InputTable
 from confir.data.tables.parquet_files import (
     RowFilter,
@@ -46,19 +48,14 @@ from confir.data.tables.parquet_files import (
     open_parquet,
     scan_batches,
 )
-from confir.data.tables.score_columns import (
-    COLUMN_NAMES,
-    EXPECTED,
-    find_columns,
-    measure_from_path,
-    score_places,
-    topic_place,
-)
-from confir.data.tables.table_kind import TOPIC_NAMES, fold
+from confir.data.tables.score_columns import measure_from_path
+from confir.data.tables.table_kind import fold
 from confir.errors import FormatError, warn_caller
 from confir.parallel import return_memory, run_blocks
 
-_REPEATED = {*COLUMN_NAMES["run"], *COLUMN_NAMES["measure"]}
+_REPEATED = {*CORE_NAMES["run"], *CORE_NAMES["measure"]}
+# So many rows show what the columns hold.
+_SAMPLE = 1 << 12
 
 
 class ParquetScores(ScoreBlocks):
@@ -80,7 +77,6 @@ class ParquetScores(ScoreBlocks):
         self.source = self._paths[0]
         self._data = open_parquet(self._paths, _REPEATED)
         self._where = where
-        self._layout = self._find_layout()
         self._checked = False
         self._spilled: SpilledRows | None = None
         self._scattered = False
@@ -88,6 +84,15 @@ class ParquetScores(ScoreBlocks):
         self.rows = count_rows(self._data, self.source, where)
         if not self.rows:
             raise FormatError(f"a table without rows; {EXPECTED}", path=self.source)
+
+    @cached_property
+    def _layout(self) -> ScoreLayout:
+        return self._find_layout()
+
+    @property
+    def most_scores(self) -> int:
+        """How many scores there are at most, by the columns alone."""
+        return self.rows * len(self._data.schema.names)
 
     @property
     def scores(self) -> int:
@@ -148,16 +153,15 @@ class ParquetScores(ScoreBlocks):
 
     def _find_layout(self) -> ScoreLayout:
         used = [n for n in self._data.schema.names if not self._where or n != self._where.column]
-        header = InputTable(self.source, used, [], range(1, 2), "row")
-        header.check_header()
-        places = find_columns(header)
-        topic = topic_place(header, places)
-        scores = [place for place in score_places(header, places) if place != topic]
-        if topic is None:
-            raise header.header_error("no column of topics; expected one in a table of this length")
-        names = header.header
-        run, measure = (names[places[n]] if n in places else None for n in ("run", "measure"))
-        return ScoreLayout(names[topic], run, measure, tuple(names[place] for place in scores))
+        batches = scan_batches(self._data, used, _SAMPLE, self.source, where=self._where)
+        first = next(batch for batch in batches if batch.num_rows)
+        columns = [first.column(name) for name in used]
+        table = InputTable(self.source, used, columns, range(1, first.num_rows + 1), "row")
+        table.check_header()
+        roles = find_roles(table)
+        if roles.topic is None or roles.repeat is not None:
+            raise table.header_error("no column of topics; expected one in a table of this length")
+        return ScoreLayout(roles.topic, roles.run, roles.measure, roles.values, roles.are_runs)
 
     @cached_property
     def _pieces(self) -> list[Piece]:
@@ -182,8 +186,8 @@ class ParquetScores(ScoreBlocks):
         for part in parts:
             for name, values in zip(layout.listed, part.values, strict=True):
                 found[name] |= values
-        headed = "measure" if layout.run is not None else "run"
-        long = len(layout.scores) == 1 and layout.scores[0].strip().casefold() in ("score", "value")
+        headed = "run" if layout.are_runs else "measure"
+        long = not layout.are_runs and fold(layout.scores[0]) in CORE_NAMES["score"]
         defaults = {
             "run": name_from_path(self.source.rstrip("/")),
             "measure": measure_from_path(self.source.rstrip("/")),
@@ -283,7 +287,7 @@ def open_if_long(path: str, scores: int) -> ParquetScores | None:
     if not is_parquet(path):
         return None
     table = ParquetScores([path])
-    return table if table.scores > scores else None
+    return table if table.most_scores > scores and table.scores > scores else None
 
 
 def open_groups_if_long(path: str, column: str, scores: int) -> dict[str, ParquetScores] | None:

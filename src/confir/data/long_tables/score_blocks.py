@@ -15,8 +15,7 @@ from confir.arrays import Floats, Integers
 from confir.data.ids import Words, hash_names, mix_words
 from confir.data.long_tables.spill_folder import close_unneeded, needing_room
 from confir.data.scores import Scores
-from confir.parallel import in_order, iterate_blocks, run_ahead
-from confir.scheduler import CURRENT_SCHEDULER
+from confir.parallel import CURRENT_SCHEDULER, in_order, iterate_blocks, run_ahead
 
 # Topics of a block, at most: enough to spread the cost of a numpy call.
 TOPICS_AT_ONCE = 1 << 16

@@ -20,13 +20,13 @@ from confir.data.long_tables.score_blocks import TOPICS_AT_ONCE, TopicBlock
 from confir.data.long_tables.scores_by_topic import Rows, group_rows
 from confir.data.scores import check_size
 from confir.data.tables.arrow_columns import id_column, number_column
+from confir.data.tables.column_roles import EXPECTED
 from confir.data.tables.parquet_files import (
     RowFilter,
     import_pyarrow,
     reading_parquet,
     scan_batches,
 )
-from confir.data.tables.score_columns import EXPECTED
 from confir.data.tables.summary_rows import SUMMARY_NAMES
 from confir.errors import FormatError, InvalidValueError
 from confir.scheduler import check_visible
@@ -40,12 +40,13 @@ _SUMMARY_KEYS = np.sort(
 
 
 class ScoreLayout(NamedTuple):
-    """The columns of a table: of topics, of runs and measures if there are, and of scores."""
+    """The columns of a table: of topics, of runs and measures if there are, and of scores, perhaps one per run."""
 
     topic: str
     run: str | None
     measure: str | None
     scores: tuple[str, ...]
+    are_runs: bool
 
     @property
     def listed(self) -> list[str]:
@@ -288,7 +289,9 @@ class PieceReader:
         """Return the scores of a batch: columns of scores × rows."""
         numbers = np.empty((len(self.layout.scores), batch.num_rows))
         for place, name in enumerate(self.layout.scores):
-            column = batch.column(name)
+            column, arrow = batch.column(name), import_pyarrow()
+            if arrow.types.is_boolean(column.type):
+                column = column.cast(arrow.float64())  # True is 1, as in tables that are held
             numbers[place] = number_column(column, name, self.source, EXPECTED)
         if np.isinf(numbers).any():
             raise FormatError("a score is infinite; expected finite numbers", path=self.source)

@@ -17,8 +17,8 @@ from confir.arguments import as_choice
 from confir.arrays import Floats, Integers, Numbers
 from confir.data import trec
 from confir.data.exclusions import NOTHING_EXCLUDED, Exclusions, warn_of_identical
-from confir.data.files import open_bytes
-from confir.data.formats.format import NAMINGS, NameBy, Reading, RunSource, name_from_path
+from confir.data.files import name_from_path, open_bytes
+from confir.data.formats.format import NAMINGS, NameBy, Reading, RunSource
 from confir.data.formats.sources import as_runs, read_content, read_source, recognise
 from confir.data.ids import Docids, DocumentNumbers, KeyTable, mix_words
 from confir.data.qrels import Qrels

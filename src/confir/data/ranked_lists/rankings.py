@@ -16,6 +16,7 @@ import numpy as np
 
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.qrels import Qrels
+from confir.data.run import Run, break_ties
 
 Values = TypeVar("Values", Floats, Integers)
 
@@ -306,3 +307,12 @@ def restrict_rankings(parts: Sequence[Rankings], topics: Booleans) -> list[Ranki
         )
         for part, own in zip(parts, kept, strict=True)
     ]
+
+
+def rank_in_single_precision(run: Run) -> list[str]:
+    """Return the docids of a run, ties of scores that are equal in single precision broken."""
+    documents = list(run.documents)
+    lists = np.repeat(np.arange(len(run.topics)), np.diff(run.offsets))
+    with np.errstate(over="ignore"):
+        break_ties(documents, run.scores.astype(np.float32), lists)
+    return documents

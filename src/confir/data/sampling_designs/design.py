@@ -13,9 +13,10 @@ from confir.arguments import as_choice, as_reals, as_text, as_texts, invalid
 from confir.arrays import Floats, Integers
 from confir.data.files import PathLike
 from confir.data.result import Result, axis, constant, over, result
+from confir.data.tables.column_names import TOPIC_NAMES
 from confir.data.tables.input_table import InputTable, encode_ids
-from confir.data.tables.score_layouts import topics_of_samples
-from confir.data.tables.table_kind import TOPIC_NAMES, TableKind, fold
+from confir.data.tables.sample_tables import topics_of_samples
+from confir.data.tables.table_kind import TableKind, fold
 from confir.data.tables.table_reader import column_table, has_columns, read_table
 from confir.errors import (
     FormatError,
@@ -32,7 +33,21 @@ Datasets = Literal["fixed", "random"]
 GROUPS = ("dataset", "stratum", "cluster")
 ROLES = (*GROUPS, "weight")
 _EXPECTED = "expected a column topic and any of dataset, stratum, cluster, weight"
-_TOPICS = TableKind(_EXPECTED, {"topic": TOPIC_NAMES, **{role: (role,) for role in ROLES}})
+
+
+def _read_format(content: bytes, source: str) -> InputTable | None:
+    """Return what a file of scores says of its topics; None of a table of topics."""
+    from confir.data.formats.sources import recognise  # which knows scores, and these their design
+
+    held = recognise(source, content).read_topics
+    return None if held is None else held(content, source)
+
+
+_TOPICS = TableKind(
+    _EXPECTED,
+    {"topic": TOPIC_NAMES, **{role: (role,) for role in ROLES}},
+    read_format=_read_format,
+)
 
 
 class Layout(NamedTuple):

@@ -11,8 +11,9 @@ import numpy as np
 from confir.arguments import as_list, as_real, invalid
 from confir.arrays import Floats
 from confir.data.files import PathLike
+from confir.data.tables.column_names import TOPIC_NAMES
 from confir.data.tables.input_table import InputTable
-from confir.data.tables.table_kind import TOPIC_NAMES, TableKind, fold
+from confir.data.tables.table_kind import TableKind, fold
 from confir.data.tables.table_reader import has_columns, read_table
 from confir.errors import FormatError, InvalidValueError, UnknownNameError, enumerate_names
 

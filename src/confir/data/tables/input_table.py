@@ -235,6 +235,10 @@ class InputTable:
         kinds = dict.fromkeys(map(type, cells))
         if kinds.keys() == {str}:
             return cells
+        foreign = {kind for kind in kinds if kind.__module__.partition(".")[0] == "ir_measures"}
+        if foreign:  # its frames have measures as cells
+            cells = [str(cell) if type(cell) in foreign else cell for cell in cells]
+            kinds = dict.fromkeys(map(type, cells))
         for wrong in kinds:
             if not issubclass(wrong, str | Integral) or issubclass(wrong, bool):
                 row = next(row for row, cell in enumerate(cells) if type(cell) is wrong)

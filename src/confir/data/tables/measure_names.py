@@ -49,15 +49,22 @@ _BLANK = re.compile(r"[\s-]+")
 _MEASURE_WORDS = (
     r"(?:gm_?)?map|ap|(?:mean_)?average_precision|m?rr|(?:mean_)?(?:recip|reciprocal)_rank|"
     r"(?:alpha_?|ds?_?)?n?dcg|n?err(?:_ia)?|u?rbp|bpref|r_?prec(?:ision)?|infap|prec(?:ision)?|(?:st_?)?recall|f1|"
-    r"acc|accuracy|exact_match|hit_?rate|hits|success|judged"
+    r"acc|accuracy|exact_match|hit_?rate|hits|success|judged|f1_score|em|"
+    # of answers, as Ragas, DeepEval, TruLens and translation's tools name them
+    r"faithfulness|groundedness|(?:answer|response|context|contextual)_?(?:relevancy|relevance|precision|recall|"
+    r"correctness|similarity|faithfulness|utilization|entity_recall|entities_recall)|factual_correctness|"
+    r"llm_context_precision_with(?:out)?_reference|nv_\w+|noise_sensitivity\w*|semantic_similarity|"
+    r"relevance|relevancy|correctness|helpfulness|harmfulness|coherence|conciseness|completeness|fluency|"
+    r"hallucination|toxicity|bleu|sacrebleu|rouge(?:_?[12l])?(?:_?f1?)?|rouge_?lsum|meteor|chrf|bert_?score"
 )
 _KNOWN_MEASURE = re.compile(
     rf"(?:{_MEASURE_WORDS})(?:\(.*\))?(?:(?:@|_at_|_)[0-9.]+)?"
     r"|(?:p|r|q|f|hit|hr)(?:\(.*\))?(?:@|_at_)[0-9]+"
     r"|(?:p|map_cut|ndcg_cut|relative_p|iprec_at_recall|rprec_mult)_[0-9.]+"
-    r"|num_(?:q|ret|rel|rel_ret|nonrel_judged_ret)|set_(?:p|f|map|recall|relative_p)(?:_[0-9.]+)?|"
+    r"|num_?(?:q|ret|rel|rel_?ret|nonrel_judged_ret)|set_(?:p|f|map|recall|relative_p)(?:_[0-9.]+)?|"
     r"11pt_avg|rndcg|ndcg_rel|utility|runid|relstring|\w+_score"
 )
+_SURE_MEASURE = re.compile(rf"(?:{_MEASURE_WORDS})(?:_score)?(?:(?:@|_at_)[0-9.]+)?")
 # A cutoff without a sign: P10. Runs may be numbered as well, but not by the usual cutoffs alone.
 _NUMBERED = re.compile(rf"({_MEASURE_WORDS}|p|r)([0-9]+)")
 _USUAL_CUTOFFS = frozenset(
@@ -86,6 +93,16 @@ def find_measures(names: Iterable[str]) -> list[str]:
         for name, plain in zip(given, folded, strict=True)
         if _KNOWN_MEASURE.fullmatch(plain)
         or ((found := _NUMBERED.fullmatch(plain)) is not None and found[1] in cut)
+    ]
+
+
+def find_sure_measures(names: Iterable[str]) -> list[str]:
+    """Return the names that `find_measures` does, but for those that a run could bear, as gpt_score."""
+    return [
+        name
+        for name in find_measures(names)
+        if not name.strip().casefold().endswith("score")
+        or _SURE_MEASURE.fullmatch(_BLANK.sub("_", name.strip().casefold()))
     ]
 
 

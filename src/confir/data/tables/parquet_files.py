@@ -21,6 +21,8 @@ _ROWS_CHECKED, _NESTED_ROWS_CHECKED = 1 << 16, 1 << 6
 _SMALL_DICTIONARY, _SMALL_FILE = 64 << 10, 4 << 20
 # What a number takes, and what a text takes beside its letters.
 _CELL = 8
+# Damaged pages are found where a file has checksums of them.
+_VERIFIED = {"page_checksum_verification": True}
 
 
 class RowFilter(NamedTuple):
@@ -47,9 +49,9 @@ def import_pyarrow(purpose: str = "reading Parquet") -> Any:
 
 
 def parquet_bytes(table: Any) -> bytes:
-    """Return a table of pyarrow as the content of a Parquet file."""
+    """Return a table of pyarrow as the content of a Parquet file, with checksums of its pages."""
     stream = io.BytesIO()
-    import_pyarrow("writing Parquet").parquet.write_table(table, stream)
+    import_pyarrow("writing Parquet").parquet.write_table(table, stream, write_page_checksum=True)
     return stream.getvalue()
 
 
@@ -58,6 +60,8 @@ def is_parquet(path: str) -> bool:
     if "\0" not in path and os.path.isdir(path):
         return any(name.endswith(".parquet") for _, _, names in os.walk(path) for name in names)
     try:
+        if not os.path.isfile(path):  # what is read from a pipe is gone
+            return False
         with open(path, "rb") as stream:
             return stream.read(len(PARQUET_MARK)) == PARQUET_MARK
     except (OSError, ValueError):
@@ -105,7 +109,10 @@ def open_parquet(paths: Sequence[str], repeated: Collection[str] = ()) -> Any:
             for name, kind in zip(found.schema.names, found.schema.types, strict=True)
             if arrow.types.is_string(kind) and name.strip().casefold() in repeated
         ]
-        reading = dataset.ParquetFileFormat(dictionary_columns=text)
+        scanned = dataset.ParquetFragmentScanOptions(**_VERIFIED)
+        reading = dataset.ParquetFileFormat(
+            dictionary_columns=text, default_fragment_scan_options=scanned
+        )
         return dataset.dataset(given, format=reading, partitioning=partitioning, **options)
 
 
@@ -114,7 +121,7 @@ def read_parquet_content(content: bytes, source: str) -> Any:
     parquet = import_pyarrow(f"{source}: reading Parquet").parquet
     with reading_parquet(source):
         _check_content(io.BytesIO(content), len(content))
-        table = parquet.read_table(io.BytesIO(content))
+        table = parquet.read_table(io.BytesIO(content), **_VERIFIED)
         table.column_names  # noqa: B018 - a damaged name is no text, which shows only here
     return table
 
@@ -149,7 +156,9 @@ def scan_batches(
     """
     from pyarrow import dataset
 
-    reading = dataset.ParquetFragmentScanOptions(pre_buffer=False, use_buffered_stream=True)
+    reading = dataset.ParquetFragmentScanOptions(
+        pre_buffer=False, use_buffered_stream=True, **_VERIFIED
+    )
     options = {} if schema is None else {"schema": schema}
     with reading_parquet(source):
         _check_batches(data, columns, rows)
@@ -223,7 +232,7 @@ def _check_content(opened: Any, size: int) -> None:
     groups = [file.metadata.row_group(place) for place in range(file.num_row_groups)]
     check_expansion(size, sum(group.total_byte_size for group in groups))
     flat = _text_columns(file.schema_arrow)
-    read = parquet.ParquetFile(opened, metadata=file.metadata, read_dictionary=flat)
+    read = parquet.ParquetFile(opened, metadata=file.metadata, read_dictionary=flat, **_VERIFIED)
     nested = len(file.schema.names) > len(file.schema_arrow.names)
     held = 0
     for batch in read.iter_batches(_NESTED_ROWS_CHECKED if nested else _ROWS_CHECKED):

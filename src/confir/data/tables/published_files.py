@@ -13,12 +13,13 @@ from confir.arrays import Booleans, Floats, Integers
 from confir.data.files import PathLike
 from confir.data.result import Result, axis, over, result
 from confir.data.run_scores import RunScores
+from confir.data.tables.column_names import TOPIC_NAMES
 from confir.data.tables.input_table import InputTable, check_filled, encode_ids
 from confir.data.tables.measure_names import confir_name
-from confir.data.tables.table_kind import TOPIC_NAMES, TableKind, fold
+from confir.data.tables.table_kind import TableKind, fold
 from confir.data.tables.table_reader import has_columns, read_table
 from confir.defaults import LEVEL
-from confir.errors import InputWarning, InvalidValueError, warn_caller
+from confir.errors import InputWarning, InvalidValueError, enumerate_names, warn_caller
 
 _EXPECTED = "expected columns run, measure (if there are several), mean, se (or sd, or low and high), topics"
 _SPREADS = {"se": ("se", "sem", "standard_error"), "sd": ("sd", "std", "stdev"), "low": ("low",)}
@@ -34,6 +35,10 @@ _MEANS = TableKind(
         "topic": ("topics", "n"),  # numbers of topics
     },
 )
+
+# The columns of AlpacaEval's boards, one row per model.
+_WIN_RATE = "win_rate"
+_WIN_RATES = {_WIN_RATE, "standard_error", "n_total"}
 
 # Where the mean is further from the middle of its limits, as a share of their half width, a warning says it.
 _ASYMMETRIC = 0.1
@@ -144,12 +149,12 @@ def are_means(header: Sequence[str]) -> bool:
     has_error = any(not names.isdisjoint(known) for known in _SPREADS.values())
     counted = all(not names.isdisjoint(_MEANS.roles[role]) for role in ("run", "topic"))
     alone = names.isdisjoint({*TOPIC_NAMES, "score", "value"})
-    return "mean" in names and (has_error or counted) and alone
+    return names >= _WIN_RATES or ("mean" in names and (has_error or counted) and alone)
 
 
 def means_from_table(table: InputTable, level: float = LEVEL) -> PublishedMeans:
     """Return the means in the columns of a table; raise where one is missing, or there twice."""
-    table = replace(table, kind=_MEANS)
+    table = replace(_from_win_rates(table), kind=_MEANS)
     rows, place = len(table), table.find("measure")
     runs = encode_ids(table.texts(table.need("run")))
     named = ["score"] * rows if place is None else map(confir_name, table.texts(place))
@@ -175,6 +180,32 @@ def means_from_table(table: InputTable, level: float = LEVEL) -> PublishedMeans:
     return PublishedMeans(
         tuple(runs.names), tuple(measures.names), means, errors, counts.astype(np.int64)
     )
+
+
+def _from_win_rates(table: InputTable) -> InputTable:
+    """Return a board of AlpacaEval as a table of means, without its baseline; any other table as it is.
+
+    The baseline has won and lost against itself, with a standard error of 0.
+    """
+    if not {fold(name) for name in table.header} >= _WIN_RATES:
+        return table
+    runs = table.find_named(("", "name", "model"))
+    if runs is None:
+        raise table.header_error("win rates without a column of models; expected one")
+    places = [table.find_named([name]) for name in (_WIN_RATE, "standard_error", "n_total")]
+    rates, errors, counts = (table.numbers([place])[0] for place in places if place is not None)
+    names = table.texts(runs)
+    rated = errors != 0.0
+    if not rated.all():
+        left = [name for name, is_rated in zip(names, rated.tolist(), strict=True) if not is_rated]
+        warn_caller(
+            f"{table.source}: {enumerate_names(left, 3)} left out, whose win rate has no error: the others are "
+            "compared with it",
+            InputWarning,
+        )
+    columns = [names, [_WIN_RATE] * len(names), rates.tolist(), errors.tolist(), counts.tolist()]
+    header = ["run", "measure", "mean", "se", "topics"]
+    return replace(table, header=header, columns=columns).where(rated)
 
 
 def _numbers(table: InputTable, role: str) -> Floats:

@@ -1,48 +1,33 @@
-"""The columns of a score table: from columns under a header to entries.
-
-A table is *long* (one row per score) or *wide* (one row per topic, one column per run; or, where a
-column names the run, one column per measure). Names that confir reserves are never runs.
-"""
+"""The entries of a score table: the run, measure, topic and value of each score in its columns."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from confir.arrays import Floats, Integers
-from confir.data.formats.format import name_from_path
+from confir.data.files import name_from_path
 from confir.data.scores import LARGEST_SCORE, Scores
-from confir.data.tables.input_table import Ids, InputTable
-from confir.data.tables.measure_names import find_measures
+from confir.data.tables.column_names import CORE_NAMES
+from confir.data.tables.column_roles import EXPECTED, ColumnRoles, find_roles
+from confir.data.tables.input_table import Ids, InputTable, encode_ids
+from confir.data.tables.measure_names import confir_name
+from confir.data.tables.sample_tables import samples_with_roles
 from confir.data.tables.summary_rows import drop_summaries
-from confir.data.tables.table_kind import TOPIC_NAMES, fold
-from confir.data.text_numbers import parse_number
-from confir.errors import ReadingWarning, enumerate_names, warn_caller
+from confir.data.tables.table_kind import fold
+from confir.data.text_numbers import spelt_numbers
+from confir.errors import FormatError, ReadingWarning, enumerate_names, warn_caller
 
 Layout = Literal["long", "wide"]
 
-# what a column or a key may be called, the preferred name first
-COLUMN_NAMES = {
-    "run": ("run", "run_id", "runid", "system", "tag", "name"),
-    "measure": ("measure", "metric"),
-    "topic": TOPIC_NAMES,
-    "score": ("score", "value"),
-}
-KNOWN_NAMES = frozenset(name for names in COLUMN_NAMES.values() for name in names)
-
-# what R, pandas and Arrow call a column of row names
-_ROW_NAMES = re.compile(r"|__index_level_\d+__|index|unnamed: \d+(\.\d+)?")
-_UNUSED_NAMES = ("dataset", "cluster", "weight")
-_DOCUMENT_NAMES = {"docid", "docno", "doc_id", "document"}
-
-EXPECTED = (
-    "expected columns run, measure, topic, score, or topic and a column per run, or lines as "
-    "trec_eval -q prints them"
-)
+# the columns of ``pt.Experiment(…, perquery=True)``
+_PYTERRIER = ["measure", "name", "qid", "value"]
+# What stands for a verdict that a judge did not give; numbers of rows are not told from scores in fewer rows.
+_NO_VERDICT, _FEW_ROWS = -1.0, 9
 
 # the measures that a file's name may end in, a cutoff aside
 _FILE_MEASURES = {
@@ -58,6 +43,8 @@ _FILE_MEASURES = {
     "alpha-ndcg": "alpha-nDCG",
     "nerr-ia": "nERR-IA",
 }
+_CUT_MEASURES = {"ndcg": "nDCG", "map": "AP", "recall": "R", "precision": "P", "mrr": "RR"}
+_AT_CUTOFF = re.compile(rf"(?:^|[._-])({'|'.join(_CUT_MEASURES)})_at_([0-9]+)$", re.IGNORECASE)
 _FILE_MEASURE = re.compile(r"([a-z-]+)(\d*)", re.IGNORECASE)
 
 
@@ -111,97 +98,142 @@ class ScoreEntries(NamedTuple):
         return np.ravel_multi_index(tuple(ids.codes for ids in axes), shape), shape
 
 
-def score_entries(table: InputTable) -> tuple[ScoreEntries, InputTable]:
+def score_entries(table: InputTable, given: ColumnRoles | None) -> tuple[ScoreEntries, InputTable]:
     """Return the scores in a table, and the rows that they come from, without summaries.
 
-    Entry ``i`` comes from row ``i`` modulo the rows. Names that the table lacks are taken from that
-    of its file.
+    Entry ``i`` comes from row ``i`` modulo the rows. Columns hold what the user says (``given``), or what
+    their names and cells show. Names that the table lacks are taken from that of its file.
     """
-    columns = find_columns(table)
-    places = score_places(table, columns)
-    topic = topic_place(table, columns)
-    if topic is None:
+    table, roles = _with_roles(table, given)
+    if roles.topic is None:
         topics = _numbered_topics(table)
     else:
-        table, topics = drop_summaries(table, topic)
-    values = table.numbers(places, expected="" if "score" in columns else EXPECTED)
-    for column in np.flatnonzero((np.abs(values) > LARGEST_SCORE).any(axis=1))[:1]:
-        fits = np.abs(values[column]) <= LARGEST_SCORE
-        expected = f"a number of at most {LARGEST_SCORE:g}"
-        table.check_numbers(fits | np.isnan(values[column]), values[column], "score", expected)
+        table = _without_blank_rows(table, _place(table, roles.topic))
+        table, topics = drop_summaries(table, _place(table, roles.topic))
+    places = [_place(table, name) for name in roles.values]
+    is_long = given is None and not roles.are_runs and fold(roles.values[0]) in CORE_NAMES["score"]
+    values = _score_values(table, places, "" if is_long or given else EXPECTED)
+    if roles.are_runs and given is None:
+        _refuse_counters(table, places, values)
     heads = [table.header[place] for place in places]
-    runs = _names(table, columns, "run", heads, name_from_path(table.source))
-    measures = _names(table, columns, "measure", heads, measure_from_path(table.source))
+    runs = _names(
+        table, roles.run, heads if roles.are_runs else (), name_from_path(table.source), len(places)
+    )
+    if roles.run is not None and roles.repeat is not None:
+        runs = _by_repeat(runs, table.ids(_place(table, roles.repeat)), len(places))
+    named = () if roles.are_runs or is_long else heads
+    measures = _names(table, roles.measure, named, measure_from_path(table.source), len(places))
+    if sorted(map(fold, table.header)) == _PYTERRIER:
+        measures = _distinct(list(map(confir_name, measures.names)), measures.codes)
     topics = topics.in_order()
     topics = Ids(topics.names, np.tile(topics.codes, len(places)))
-    return ScoreEntries(runs, measures, topics, values.reshape(-1)), table
+    found = ScoreEntries(runs, measures, topics, values.reshape(-1))
+    return _without_verdict(found, table.source), table
 
 
-def is_long(header: Sequence[str]) -> bool:
-    """Whether a header is that of a table with one row per score."""
-    return not {fold(name) for name in header}.isdisjoint(COLUMN_NAMES["score"])
+def _with_roles(table: InputTable, given: ColumnRoles | None) -> tuple[InputTable, ColumnRoles]:
+    """Return a table and what its columns hold."""
+    if given is None:
+        return samples_with_roles(table) or (table, find_roles(table))
+    if given.order:
+        measure = "measure" if given.measure else None
+        return table, given._replace(topic="topic", values=("score",), measure=measure)
+    names = [name for name in (given.topic, given.run, given.measure, given.repeat) if name]
+    for name in (*names, *given.values):
+        _place(table, name)
+    return table, given
 
 
-def is_reserved(name: str) -> bool:
-    """Whether a column of that name is never a run."""
-    return (
-        fold(name) in {*KNOWN_NAMES, *_UNUSED_NAMES, *_DOCUMENT_NAMES}
-        or _ROW_NAMES.fullmatch(fold(name)) is not None
-    )
+def _without_blank_rows(table: InputTable, topic: int) -> InputTable:
+    """Return a table of text without rows of separators alone, as spreadsheets have them."""
+    if table.separator is None or "" not in table.columns[topic]:
+        return table
+    named = np.array([bool(cell) for cell in table.columns[topic]])
+    for row in np.flatnonzero(~named).tolist():
+        named[row] = any(column[row] for column in table.columns)
+    return table.where(named)
 
 
-def is_numeric(cell: str) -> bool:
-    """Whether a cell holds a number, be it an infinite one."""
-    return parse_number(cell) is not None
+def _place(table: InputTable, name: str) -> int:
+    """Return the place of the column of a name, which the user may have given."""
+    place = table.named(name)
+    if place is None:
+        known = enumerate_names(map(repr, table.header), 20)
+        raise table.header_error(f"no column {name!r}; expected one of {known}")
+    return place
 
 
-def find_columns(table: InputTable) -> dict[str, int]:
-    """Return the places of the columns of run, measure, topic and score, as far as there are."""
-    if any(fold(name) in _DOCUMENT_NAMES for name in table.header):
-        raise table.header_error(f"this looks like a run or qrels; {EXPECTED}")
-    topics = [name for name in table.header if fold(name) in COLUMN_NAMES["topic"]]
-    if len(set(map(fold, topics))) > 1:
-        raise table.header_error(
-            f"columns {' and '.join(map(repr, topics))} are all named like topics; expected one, or "
-            f"--columns topic={topics[0]},value=…"
+def _score_values(table: InputTable, places: Sequence[int], expected: str) -> Floats:
+    """Return the scores in columns, a row of the array each; raise where one is too large."""
+    try:
+        values = table.numbers(places, expected=expected)
+    except FormatError:
+        values = np.empty((len(places), len(table)))
+        for row, place in enumerate(places):
+            spelt = spelt_numbers(table.cells(place), table.separator)
+            if spelt is None:
+                raise
+            values[row] = spelt.numbers
+            if spelt.note:
+                warn_caller(f"{table.source}: {table.header[place]}: {spelt.note}", ReadingWarning)
+    for column in np.flatnonzero((np.abs(values) > LARGEST_SCORE).any(axis=1))[:1]:
+        fits = np.abs(values[column]) <= LARGEST_SCORE
+        limit = f"a number of at most {LARGEST_SCORE:g}"
+        table.check_numbers(fits | np.isnan(values[column]), values[column], "score", limit)
+    return values
+
+
+def _refuse_counters(table: InputTable, places: Sequence[int], values: Floats) -> None:
+    """Raise where a column that is taken for a run numbers the rows, or holds other whole numbers of its own."""
+    whole = np.all(values == np.rint(values), axis=1)
+    for column in np.flatnonzero(whole & (len(table) > _FEW_ROWS)).tolist():
+        own = values[column]
+        distinct = len(np.unique(own)) == len(own)
+        if distinct and (np.ptp(own) == len(own) - 1 or not whole.all()):
+            name = table.header[places[column]]
+            others = tuple(table.header[p] for p in places if table.header[p] != name)
+            reading = ColumnRoles(name, others, are_runs=True)
+            raise table.header_error(
+                f"{name!r} holds another whole number in each row, as numbers of rows do and scores do not; "
+                f"expected {reading} where these are the topics"
+            )
+
+
+def _without_verdict(entries: ScoreEntries, source: str) -> ScoreEntries:
+    """Return scores with -1 missing where it stands for no verdict: no other is below 0, and some are above 1."""
+    if not (entries.values == _NO_VERDICT).any():
+        return entries
+    values, names = entries.values.copy(), []
+    for code, name in enumerate(entries.measures.names):
+        own = entries.measures.codes == code
+        absent = own & (values == _NO_VERDICT)
+        others = values[own & ~absent & ~np.isnan(values)]
+        if (
+            absent.any()
+            and others.size
+            and others.min() >= 0
+            and (others.max() > 1 or (others % 1).any())
+        ):
+            values[absent] = np.nan
+            names.append(f"{name} ({np.count_nonzero(absent):,} times)")
+    if names:
+        warn_caller(
+            f"{source}: -1 is taken for a missing score, as no other is below 0: {enumerate_names(names, 5)}",
+            ReadingWarning,
         )
-    found = {column: table.find_named(names) for column, names in COLUMN_NAMES.items()}
-    unused = [name for name in table.header if fold(name) in _UNUSED_NAMES]
-    if unused:
-        hint = "; confir leaderboard compares datasets" if "dataset" in map(fold, unused) else ""
-        message = f"{table.source}: not used: columns {', '.join(unused)}{hint}"
-        warn_caller(message, ReadingWarning)
-    return {column: place for column, place in found.items() if place is not None}
+    return entries._replace(values=values)
 
 
-def score_places(table: InputTable, columns: Mapping[str, int]) -> list[int]:
-    """Return the places of the columns of scores: that of a long table, or those of a wide one."""
-    if "score" in columns:
-        return [columns["score"]]
-    places = [place for place, name in enumerate(table.header) if not is_reserved(name)]
-    if not places or {"run", "measure"} <= set(columns):
-        raise table.header_error(f"no column of scores; {EXPECTED}")
-    if not columns and all(map(is_numeric, table.header)):
-        raise table.header_error(f"the first row holds numbers only, no names; {EXPECTED}")
-    known = {"run", "measure"} & set(columns)  # whether columns are measures or runs
-    measures = [] if known else find_measures([table.header[place] for place in places])
-    if measures:
-        raise table.header_error(
-            f"columns are named like measures ({enumerate_names(measures, 3)}), where each should be "
-            f"a run; expected a column run, or --columns topic=…,value={measures[0]}; if "
-            "they are runs, a column measure"
-        )
-    return places
-
-
-def topic_place(table: InputTable, columns: Mapping[str, int]) -> int | None:
-    """Return the place of the topics, for which row names stand in a table of runs."""
-    if "topic" in columns:
-        return columns["topic"]
-    if not columns.keys().isdisjoint({"run", "measure"}):
-        raise table.header_error(f"no column of topics; {EXPECTED}")
-    names = enumerate(table.header)
-    return next((place for place, name in names if _ROW_NAMES.fullmatch(fold(name))), None)
+def _by_repeat(runs: Ids, repeats: Ids, many: int) -> Ids:
+    """Return runs named by their repeat, as in ``model@1``."""
+    count = len(repeats.names)
+    pairs = runs.codes * count + np.tile(repeats.codes, many)
+    order, first, codes = np.unique(pairs, return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(first, kind="stable"), kind="stable")
+    names = [""] * len(order)
+    for place, pair in zip(rank.tolist(), order.tolist(), strict=True):
+        names[place] = f"{runs.names[pair // count]}@{repeats.names[pair % count]}"
+    return Ids(names, rank[codes])
 
 
 def _numbered_topics(table: InputTable) -> Ids:
@@ -215,22 +247,30 @@ def _numbered_topics(table: InputTable) -> Ids:
 
 
 def _names(
-    table: InputTable, columns: Mapping[str, int], kind: str, heads: Sequence[str], default: str
+    table: InputTable, column: str | None, heads: Sequence[str], default: str, many: int
 ) -> Ids:
     """Return the run or the measure of each entry: a column's, that of a head, or the default."""
     rows = len(table)
-    if kind in columns:
-        ids = table.ids(columns[kind])
-        return Ids(ids.names, np.tile(ids.codes, len(heads)))
-    headed = "measure" if "run" in columns else "run"
-    if kind == headed and "score" not in columns:
-        return Ids(heads, np.repeat(np.arange(len(heads)), rows))
-    return Ids([default], np.zeros(rows * len(heads), np.int64))
+    if column is not None:
+        ids = table.ids(_place(table, column))
+        return Ids(ids.names, np.tile(ids.codes, many))
+    if heads:
+        return Ids(list(heads), np.repeat(np.arange(many), rows))
+    return Ids([default], np.zeros(rows * many, np.int64))
+
+
+def _distinct(names: Sequence[str], codes: Integers) -> Ids:
+    """Return ids whose names may be the same."""
+    own = encode_ids(names)
+    return Ids(own.names, own.codes[codes])
 
 
 def measure_from_path(source: str) -> str:
-    """Return the measure that a file's name ends in, as in ``c.AP@1000.csv`` or ``c_ap.csv``."""
+    """Return the measure that a file's name ends in, as in ``c.AP@1000.csv``, ``c_ap.csv`` or ``ndcg_at_10.csv``."""
     stem = name_from_path(source)
+    spelt_out = _AT_CUTOFF.search(stem)  # as MTEB spells it
+    if spelt_out:
+        return f"{_CUT_MEASURES[spelt_out[1].lower()]}@{spelt_out[2]}"
     dotted = stem.rpartition(".")[2] if "." in stem else ""
     if re.fullmatch(r".+@\d+", dotted):
         return dotted

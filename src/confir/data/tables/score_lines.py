@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from confir.data.tables.column_names import CORE_NAMES
+from confir.data.tables.column_roles import EXPECTED
 from confir.data.tables.input_table import InputTable
 from confir.data.tables.measure_names import (
     begins_like_a_measure,
@@ -21,7 +23,6 @@ from confir.data.tables.measure_names import (
     find_measures,
     is_text_measure,
 )
-from confir.data.tables.score_columns import COLUMN_NAMES, EXPECTED, is_numeric
 from confir.data.tables.separated_text import folded_cells
 from confir.data.tables.summary_rows import drop_rows
 from confir.data.text_numbers import parse_number
@@ -33,6 +34,8 @@ _SHAPES = (("run", "measure", "topic"), ("run", "topic", "measure"), ("measure",
 _RANKING = ("topic", "-", "run", "-", "value", "measure")
 # Names of measures that are no names of usual ones: those of nuggetizer, of which one is "all".
 _NUGGETS = frozenset({"vital", "strict_vital", "strict_all"})
+# A line is split no further: each field takes some 50 bytes.
+_MOST_FIELDS = 1_000
 _THREE_COLUMNS = ["measure", "topic", "score"]
 
 
@@ -91,11 +94,11 @@ def _is_bare(line: bytes, separator: str | None, source: str) -> bool:
 
     Lines of a run, of qrels or of summaries are errors, as far as one line shows it.
     """
-    if not set(COLUMN_NAMES["topic"]).isdisjoint(folded_cells(line.decode(), separator)):
+    if not set(CORE_NAMES["topic"]).isdisjoint(folded_cells(line.decode(), separator)):
         return False
     fields = [field.decode() for field in line.split()]
     count = len(fields)
-    numeric = [is_numeric(field) for field in fields]
+    numeric = [_is_numeric(field) for field in fields]
     measured = begins_like_a_measure(fields[0])
     mistaken = None
     if count == 2 and measured and numeric[1]:
@@ -120,7 +123,7 @@ def _may_be_qrels(fields: Sequence[str]) -> bool:
     """
     if not re.fullmatch(r"[+-]?\d+", fields[3]):
         return False
-    second = is_numeric(fields[1]) or fields[1] in ("Q0", "-")
+    second = _is_numeric(fields[1]) or fields[1] in ("Q0", "-")
     return second and not any(map(begins_like_a_measure, (fields[0], fields[2])))
 
 
@@ -142,22 +145,30 @@ def _split_lines(content: bytes, source: str, width: int = 0) -> tuple[list[int]
     lines: list[int] = []
     rows: list[list[str]] = []
     for number, line in _numbered_lines(content):
-        fields = line.decode().split() if line.isascii() else [f.decode() for f in line.split()]
+        fields = [field.decode() for field in line.split(None, _MOST_FIELDS)]
         if not fields or fields[0][0] == "#" or is_text_measure(fields[0]):
             continue
         given, width = bool(width), width or len(fields)
         if not rows and not given and width not in (3, 4, 6):
-            raise FormatError(f"{width} columns; expected 3, 4 or 6", path=source, line=number)
+            problem = f"{_count(fields)} columns; expected 3, 4 or 6"
+            raise FormatError(problem, path=source, line=number)
         if width == 4 and len(fields) == 3 and fields[1] == _SUMMARY:
             fields.insert(2, _SUMMARY)
         if len(fields) != width:
-            problem = f"{len(fields)} columns; expected {width}{'' if not rows else ' as before'}"
+            problem = (
+                f"{_count(fields)} columns; expected {width}{'' if not rows else ' as before'}"
+            )
             raise FormatError(problem, path=source, line=number)
         lines.append(number)
         rows.append(fields)
     if not rows:
         raise FormatError("no numbers; expected a score per topic", path=source)
     return lines, rows
+
+
+def _count(fields: Sequence[str]) -> str:
+    """Return how many fields a line has, as far as it was split."""
+    return f"more than {_MOST_FIELDS}" if len(fields) > _MOST_FIELDS else str(len(fields))
 
 
 def _numbered_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
@@ -222,7 +233,7 @@ def _fitting(columns: Sequence[Sequence[str]]) -> tuple[str, ...] | None:
         shapes = [one for one in shapes if likeness[one.index("measure")] == best]
     elif not any(summarised) and _are_whole(columns[3]):
         return None  # which qrels have, too
-    shapes = [one for one in shapes if not all(map(is_numeric, names[one.index("measure")]))]
+    shapes = [one for one in shapes if not all(map(_is_numeric, names[one.index("measure")]))]
     return shapes[0] if len(shapes) == 1 else None
 
 
@@ -243,6 +254,11 @@ def _is_ranking(columns: Sequence[Sequence[str]]) -> bool:
 def _share_of_measures(names: set[str]) -> float:
     usual = {*find_measures(names), *filter(begins_like_a_measure, names), *(names & _NUGGETS)}
     return len(usual) / len(names)
+
+
+def _is_numeric(cell: str) -> bool:
+    """Whether a cell holds a number, be it an infinite one."""
+    return parse_number(cell) is not None
 
 
 def _are_whole(cells: Sequence[str]) -> bool:

@@ -23,9 +23,14 @@ SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 # Blank lines and comments at the beginning.
-_LEAD = re.compile(rb"\A(?:[ \t\f\v]*(?:#[^\r\n]*)?(?:[\r\n]|\Z))*")
+# Nothing is given back, or millions of such lines would be remembered at some hundred bytes each.
+_LEAD = re.compile(rb"\A(?:[ \t\f\v]*+(?:#[^\r\n]*+)?+(?:[\r\n]|\Z))*+")
 # So much of a file holds its header.
 _START = 1 << 12
+_LONGEST_HEADER = 1 << 16
+_FIRST_LINE = re.compile(rb"[^\r\n]{0,%d}+" % _LONGEST_HEADER)
+# A line of more separators is no row of any table.
+_MOST_COLUMNS = 1_000_000
 
 
 def without_lead(content: bytes) -> bytes:
@@ -34,8 +39,10 @@ def without_lead(content: bytes) -> bytes:
 
 
 def first_line(text: bytes) -> bytes:
-    """Return the first line of text."""
-    return re.split(rb"[\r\n]", text, maxsplit=1)[0]
+    """Return the first line of text in UTF-8; only the beginning of one longer than any header."""
+    found = _FIRST_LINE.match(text)
+    line = found[0] if found else b""
+    return line if len(line) < _LONGEST_HEADER else line.decode(errors="ignore").encode()
 
 
 def header_names(content: bytes, source: str, names: Collection[str]) -> list[str]:
@@ -84,7 +91,7 @@ def _joined_files(source: str, line: int) -> FormatError:
 
 
 def separated_table(
-    text: str, separator: str, source: str, kind: TableKind, header: Sequence[str] = ()
+    text: bytes, separator: str, source: str, kind: TableKind, header: Sequence[str] = ()
 ) -> InputTable:
     """Return the table of text, whose first line is the header unless one is given."""
     cells, widths, lines = _split_rows(text, separator, source, kind, header)
@@ -100,7 +107,7 @@ def separated_table(
         ]
         cells = list(chain.from_iterable(rows))
         lines = [line for line, own in zip(lines, widths, strict=True) if own == width]
-    if "'" in text:
+    if b"'" in text:
         cells = [without_escape(cell) for cell in cells]
     columns = [cells[width + place :: width] for place in range(width)]
     return InputTable(
@@ -109,7 +116,7 @@ def separated_table(
 
 
 def _split_rows(
-    text: str, separator: str, source: str, kind: TableKind, header: Sequence[str]
+    text: bytes, separator: str, source: str, kind: TableKind, header: Sequence[str]
 ) -> tuple[list[str], list[int], list[int]]:
     """Return all cells one after the other, and the width and first line of every row.
 
@@ -117,12 +124,19 @@ def _split_rows(
     """
     number = first = 0
     within = False
-    stripped = _strip_blanks(separator) if " " in text else None
+    stripped = _strip_blanks(separator) if b" " in text else None
 
     def content_lines() -> Iterator[str]:
         nonlocal number, first, within
-        for line in io.StringIO(text, newline=""):
+        # decoded line by line: the text as a stream of its own would take four bytes per letter
+        for line in io.TextIOWrapper(io.BytesIO(text), encoding="utf-8", newline=""):
             number += 1
+            if len(line) > _MOST_COLUMNS and line.count(separator) >= _MOST_COLUMNS:
+                raise FormatError(
+                    f"more than {_MOST_COLUMNS:,} columns; {kind.expected}",
+                    path=source,
+                    line=number,
+                )
             if not within:
                 # a quoted cell goes on over blank lines and signs, so only rows are looked at
                 start = line.lstrip(" ")

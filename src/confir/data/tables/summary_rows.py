@@ -16,7 +16,7 @@ from confir.errors import (
 )
 
 # What stands in place of a topic there, in small letters.
-SUMMARY_NAMES = ("all", "mean", "average", "amean", "total")
+SUMMARY_NAMES = ("all", "mean", "average", "avg", "amean", "total", "sum", "overall")
 
 
 def is_summary(name: str) -> bool:

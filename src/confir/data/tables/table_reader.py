@@ -7,17 +7,17 @@ of pandas, polars and Arrow are read by narwhals.
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from confir.arguments import is_from
 from confir.data.files import PathLike, format_ending, read_bytes, text_bytes
-from confir.data.formats.json_files import parse_json
 from confir.data.tables.input_table import InputTable
+from confir.data.tables.json_tables import is_json_text, json_table
 from confir.data.tables.parquet_files import (
     PARQUET_MARK,
     is_parquet,
@@ -105,7 +105,7 @@ def column_table(columns: Mapping[str, Any], source: str, kind: TableKind) -> In
 def _try_start(text: bytes, source: str, kind: TableKind, use: Callable[[InputTable], Any]) -> None:
     """Raise where the first rows of a table hold a fault that the other rows cannot mend.
 
-    Such are the errors that name a line; others, as of scores that are all missing, are of the whole.
+    Such are the errors that name a row; others, as of columns whose scores are all missing, are of the whole.
     """
     end = text.find(b"\n", _START_SIZE) + 1
     with collect_warnings():
@@ -116,7 +116,7 @@ def _try_start(text: bytes, source: str, kind: TableKind, use: Callable[[InputTa
         try:
             use(start)
         except FormatError as error:
-            if error.line is not None:
+            if error.line not in (None, start.header_line):
                 raise
         except ConfirError:  # which the whole table will raise
             return
@@ -135,9 +135,9 @@ def _text_table(content: bytes, source: str, kind: TableKind) -> InputTable:
     start = without_lead(content)
     if not start:
         raise FormatError(f"the file is empty; {kind.expected}", path=source)
-    if _is_json_text(start, source):
+    if is_json_text(start, source):
         check_marks(content, source)
-        return _json_table(content, start, source, kind)
+        return json_table(content, start, source, kind)
     first = first_line(start)
     separator = find_separator(first.decode(), source, kind.names)
     table = None
@@ -150,7 +150,7 @@ def _text_table(content: bytes, source: str, kind: TableKind) -> InputTable:
         line = content.count(b"\n", 0, len(content) - len(start)) + 1
         raise FormatError(f"no columns; {kind.expected}", path=source, line=line)
     else:
-        table = separated_table(content.decode(), separator, source, kind)
+        table = separated_table(content, separator, source, kind)
     warn_of_cut_number(content, source)
     return table
 
@@ -189,7 +189,10 @@ def frame_table(source: Any, name: str, kind: TableKind) -> InputTable | None:
     if not len(frame):
         raise FormatError(f"a table without rows; {kind.expected}", path=name)
     names: list[Any] = frame.columns
-    header = [str(name) if type(name) is int else name for name in names]
+    # measures of ir_measures name columns and are cells, too
+    header = [
+        str(name) if type(name) is int or is_from("ir_measures", name) else name for name in names
+    ]
     for column in header:
         if not isinstance(column, str):
             raise FormatError(f"a column is named {column!r}; expected text", path=name)
@@ -204,96 +207,3 @@ def _with_index(frame: Any) -> Any:
     if index is None or type(index).__name__ == "RangeIndex":
         return frame
     return frame.reset_index() if set(index.names).isdisjoint(frame.columns) else frame
-
-
-def _is_json_text(start: bytes, source: str) -> bool:
-    """Whether text is JSON, by its ending or, where that is not CSV's or TSV's, by how it begins."""
-    ending = format_ending(source)
-    begins = start.lstrip()[:1] in (b"[", b"{") and ending not in (".csv", ".tsv")
-    return ending in (".json", ".jsonl") or begins
-
-
-def _json_table(content: bytes, start: bytes, source: str, kind: TableKind) -> InputTable:
-    """Return the table in text; ``start`` is the text without blank lines before it."""
-    before = content.count(b"\n", 0, len(content) - len(start))
-    if _is_json_lines(start, source):
-        texts = {
-            number: line
-            for number, line in enumerate(start.decode().split("\n"), start=before + 1)
-            if line.strip() and not line.lstrip().startswith("#")
-        }
-        return _record_table(_load_lines(texts, source, kind), source, list(texts), kind)
-    document = parse_json(start.decode(), source, expected=kind.expected, before=before)
-    if isinstance(document, dict) and any(isinstance(cell, dict) for cell in document.values()):
-        return _nested_table(document, source, kind)
-    records = document if isinstance(document, list) else [document]
-    return _record_table(records, source, None, kind)
-
-
-def _is_json_lines(start: bytes, source: str) -> bool:
-    """Whether every line is a record: the ending says so, or the first line is one."""
-    if format_ending(source) == ".jsonl":
-        return True
-    if not start.lstrip().startswith(b"{"):
-        return False
-    try:
-        first = json.loads(start.lstrip().split(b"\n", maxsplit=1)[0])
-    except (ValueError, RecursionError):
-        return False
-    return not any(isinstance(cell, dict) for cell in first.values())
-
-
-def _load_lines(texts: dict[int, str], source: str, kind: TableKind) -> list[Any]:
-    """Return the records, all loaded at once; line by line where that fails, to name the line."""
-    try:
-        together = "[" + ",".join(texts.values()) + "]"
-        records = parse_json(together, source, expected=kind.expected)
-    except FormatError:
-        records = []
-    if len(records) == len(texts):
-        return list(records)
-    return [
-        parse_json(text, source, expected=kind.expected, before=line - 1)
-        for line, text in texts.items()
-    ]
-
-
-def _record_table(
-    records: Sequence[Any], source: str, lines: Sequence[int] | None, kind: TableKind
-) -> InputTable:
-    """Return the table of records, which all have the same keys."""
-    if not records:
-        raise FormatError(f"no records; {kind.expected}", path=source)
-    blank = InputTable(source, [], [], range(1, len(records) + 1), "row", kind=kind)
-    if lines is not None:
-        blank = replace(blank, lines=lines, unit="line", header_line=lines[0])
-    for row, record in enumerate(records):
-        if not isinstance(record, dict) or not record:
-            raise blank.error(f"not a record; {kind.expected}", row)
-        if record.keys() != records[0].keys():
-            raise blank.error(
-                f"a record of {', '.join(record)}; expected {', '.join(records[0])} as in the first",
-                row,
-            )
-    columns = [[record[name] for record in records] for name in records[0]]
-    return replace(blank, header=list(records[0]), columns=columns)
-
-
-def _nested_table(document: dict[str, Any], source: str, kind: TableKind) -> InputTable:
-    """Return the table of nested objects, such as run → measure → topic → score."""
-    rows: list[tuple[Any, ...]] = [((), document)]
-    for _ in kind.levels[:-1]:
-        deeper = []
-        for path, found in rows:
-            if not isinstance(found, dict):
-                problem = f"no object at {' → '.join(path)}; expected {' → '.join(kind.levels)}"
-                raise FormatError(problem, path=source)
-            deeper += [((*path, key), cell) for key, cell in found.items()]
-        rows = deeper
-    if not kind.levels or not rows:
-        raise FormatError(f"no records; {kind.expected}", path=source)
-    levels = kind.levels
-    if kind.order_levels is not None:
-        levels = kind.order_levels(list(document.values()), source)
-    columns = list(zip(*((*path, cell) for path, cell in rows), strict=True))
-    return InputTable(source, list(levels), columns, range(1, len(rows) + 1), "row", kind=kind)

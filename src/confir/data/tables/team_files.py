@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
+
 from confir.data.files import PathLike
 from confir.data.tables.input_table import InputTable
 from confir.data.tables.separated_text import folded_cells, separated_table
 from confir.data.tables.table_kind import TableKind
 from confir.data.tables.table_reader import read_table
-from confir.data.trec_lines import content_lines
 from confir.errors import FormatError, counted
 
 _EXPECTED = "expected a run and its team"
@@ -43,9 +44,11 @@ def _read_lines(
     headed = all(not set(names).isdisjoint(known) for known in _NAMES.values())
     header = names if headed else list(_NAMES)
     if separator is not None:
-        text = content.decode()
-        return None if headed else separated_table(text, separator, source, _TEAMS, header)
-    lines = list(content_lines(content, source))[headed:]
+        return None if headed else separated_table(content, separator, source, _TEAMS, header)
+    split = [
+        (number, line.split(None, 99)) for number, line in enumerate(io.BytesIO(content), start=1)
+    ]
+    lines = [held for held in split if held[1] and held[1][0][:1] != b"#"][headed:]
     for number, fields in lines:
         if len(fields) != len(header):
             problem = f"{counted(len(fields), 'column')}; {_EXPECTED}"

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from confir.number_text import difference_words, signed_words
+from confir.pairs.best_runs import BestRuns, best_of_pairs
+from confir.pairs.ranking import Ranking, ranking_of_pairs
+from confir.pairs.run_pairs import compare_all_runs
 from confir.report.contents import MeasureContents
 from confir.report.page_data import level_key, shown
-from confir.report.result_chart import chart
+from confir.report.result_chart import specification
 from confir.report.sections import Figure, Scope, Section, Sentence
-from confir.studies.best.best_runs import BestRuns, best_of_pairs
-from confir.studies.best.run_pairs import compare_all_runs
 from confir.studies.best.table import best_table
-from confir.studies.ranks.ranking import Ranking, ranking_of_pairs
 
 
 class Best(NamedTuple):
@@ -40,7 +40,7 @@ def _gather(scope: Scope) -> Best:
 
 def _figures(contents: MeasureContents, levels: tuple[float, ...]) -> Iterator[Figure]:
     for level in levels:
-        yield Figure("best", chart(contents["best"].at[level]), level, by_run=True)
+        yield Figure("best", specification(contents["best"].at[level]), level, by_run=True)
 
 
 def best_gaps(sets: Mapping[float, BestRuns]) -> dict[str, Any]:

@@ -9,13 +9,12 @@ import numpy as np
 
 from confir.errors import counted
 from confir.number_text import SENTENCE_DECIMALS, number_text, topics_text
+from confir.pairs.best_runs import BestRuns, TeamBoard
+from confir.pairs.comparison import Comparison
+from confir.pairs.decisions import OPPOSITE
 from confir.report.messages import isolated, joined_names
 from confir.report.result_table import result_table
 from confir.report.tables import Table
-from confir.studies.best.best_runs import BestRuns
-from confir.studies.best.teams import TeamBoard
-from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.verdicts import OPPOSITE
 
 BORDERLINE_SET = "borderline: another seed might change the set"
 

@@ -16,9 +16,9 @@ import numpy as np
 from confir.arguments import as_choice, as_generator, as_level, as_real, as_texts, check_replicates
 from confir.arrays import Floats, Integers, best_first, is_best
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
+from confir.data.score_objects import ScoresSource, make_scores
 from confir.data.scores import Scores
 from confir.data.table_columns import MEASURE_AND_RUN, Role, TableColumn, TableColumns
-from confir.data.tables.score_objects import ScoresSource, make_scores
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError, UnknownNameError, counted
 from confir.intervals.method_list import find_method

@@ -13,9 +13,11 @@ from confir.data.result import Record
 from confir.report.charts import (
     COLOURS,
     INK,
-    import_altair,
+    Spec,
+    field,
     inline_records,
     label_names,
+    mark,
     round_ticks,
     styled,
     tooltips,
@@ -41,43 +43,28 @@ def bias_variance_chart(result: BiasVariance) -> Any:
 
     Runs that differ in one parameter are joined by a line.
     """
-    alt = import_altair()
     panels = []
     for measure in result.measures:
         own = result.select(measure=measure).to_records()
         ends = _equal_totals(own)
-        records = _labelled(own, "variance", ends)
-        equal = alt.Chart(inline_records(ends)).encode(
-            x=alt.X("bias_squared:Q"), y=alt.Y("variance:Q")
-        )
-        lines = equal.mark_line(color="#bbb", strokeDash=[3, 3], strokeWidth=1).encode(
-            detail=alt.Detail("total:N")
-        )
-        totals = equal.mark_text(color=INK, fontSize=9, dy=_TOTAL_BELOW).encode(
-            text=alt.Text("label:N")
-        )
-        layers = [lines, totals, *_point_layers(records, "variance")]
-        panels.append(alt.layer(*layers, width=380, height=300, title=[measure]))
+        at = {"x": field("bias_squared:Q"), "y": field("variance:Q")}
+        line, text = at | {"detail": field("total:N")}, at | {"text": field("label:N")}
+        data = inline_records(ends)
+        lines = mark("line", line, data=data, color="#bbb", strokeDash=[3, 3], strokeWidth=1)
+        totals = mark("text", text, data=data, color=INK, fontSize=9, dy=_TOTAL_BELOW)
+        panels.append(_panel(_labelled(own, "variance", ends), "variance", measure, lines, totals))
     title = f"Bias and variance of the {_VARIABLES[result.variable]}, target {result.target}"
-    return styled(alt.concat(*panels, columns=2), f"{title}; dotted: equal total error")
+    return styled({"concat": panels, "columns": 2}, f"{title}; dotted: equal total error")
 
 
 def total_chart(result: BiasVariance) -> Any:
     """Return total error against squared bias ([Zhang2013] Fig. 2)."""
-    alt = import_altair()
     panels = [
-        alt.layer(
-            *_point_layers(
-                _labelled(result.select(measure=measure).to_records(), "total"), "total"
-            ),
-            width=380,
-            height=300,
-            title=[measure],
-        )
+        _panel(_labelled(result.select(measure=measure).to_records(), "total"), "total", measure)
         for measure in result.measures
     ]
     title = f"Bias and total error of the {_VARIABLES[result.variable]}, target {result.target}"
-    return styled(alt.concat(*panels, columns=2), title)
+    return styled({"concat": panels, "columns": 2}, title)
 
 
 def _labelled(records: list[Record], height: str, written: Sequence[Record] = ()) -> list[Record]:
@@ -129,44 +116,36 @@ def _labels(records: Sequence[Record]) -> dict[int, str]:
     return {n: records[n]["run"] for n in named} | swept
 
 
-def _point_layers(records: Sequence[Record], height: str) -> list[Any]:
-    """Return points, names, and lines that join the runs of a sweep."""
-    alt = import_altair()
+def _panel(records: Sequence[Record], height: str, measure: str, *behind: Spec) -> Spec:
+    """Return the panel of a measure: points, names, and lines that join the runs of a sweep."""
     swept = [group for group in _groups(records) if group is not None]
-    colours = alt.Scale(
-        domain=list(range(1 + len(swept))),
-        range=[COLOURS[0], *(COLOURS[1 + i % (len(COLOURS) - 1)] for i in range(len(swept)))],
-    )
-    names = label_names([_OTHERS, *swept])
-    legend = alt.Legend(title=None, labelExpr=names) if swept else None
+    colours = {
+        "domain": list(range(1 + len(swept))),
+        "range": [COLOURS[0], *(COLOURS[1 + i % (len(COLOURS) - 1)] for i in range(len(swept)))],
+    }
+    legend = {"title": None, "labelExpr": label_names([_OTHERS, *swept])} if swept else None
     across, up = (
-        alt.Scale(domain=_extent(records, field), nice=False, zero=False)
-        for field in ("bias_squared", height)
+        {"domain": _extent(records, one), "nice": False, "zero": False}
+        for one in ("bias_squared", height)
     )
     titles = {"variance": "variance", "total": "bias² + variance"}
-    base = alt.Chart(inline_records(records)).encode(
-        x=alt.X("bias_squared:Q", title="bias²", scale=across, axis=alt.Axis(tickCount=6)),
-        y=alt.Y(f"{height}:Q", title=titles[height], scale=up, axis=alt.Axis(tickCount=6)),
-        color=alt.Color("group_number:N", scale=colours, legend=legend),
-    )
-    tooltip = tooltips(
-        "run:N",
-        "topics:Q",
-        "mean:Q",
-        "bias:Q",
-        "variance:Q",
-        "total:Q",
-        "total_low:Q",
-        "total_high:Q",
-    )
-    joined = base.transform_filter("datum.group_number > 0").mark_line(strokeWidth=1.5, opacity=0.7)
-    layers = [joined.encode(order=alt.Order("parameter_value:Q"))] if swept else []
-    if swept:
-        tooltip += tooltips("parameter:N", "parameter_value:Q")
-    points = base.mark_point(filled=True, size=55, opacity=0.85).encode(tooltip=tooltip)
-    named = base.transform_filter("datum.label != ''")
-    threads = name_threads(named, "bias_squared", height)
-    return [*layers, threads, points, *name_layers(named)]
+    ticks = {"tickCount": 6}
+    base = {
+        "x": field("bias_squared:Q", title="bias²", scale=across, axis=ticks),
+        "y": field(f"{height}:Q", title=titles[height], scale=up, axis=ticks),
+        "color": field("group_number:N", scale=colours, legend=legend),
+    }
+    of_run = ("run:N", "topics:Q", "mean:Q", "bias:Q", "variance:Q", "total:Q")
+    of_sweep = ("parameter:N", "parameter_value:Q") if swept else ()
+    shown = {"tooltip": tooltips(*of_run, "total_low:Q", "total_high:Q", *of_sweep)}
+    joined = base | {"order": field("parameter_value:Q")}
+    look: Spec = {"strokeWidth": 1.5, "opacity": 0.7}
+    layers = [mark("line", joined, where="datum.group_number > 0", **look)] if swept else []
+    threads = name_threads(base, "bias_squared", height, where="datum.label != ''")
+    points = mark("point", base | shown, filled=True, size=55, opacity=0.85)
+    layers = [*behind, *layers, threads, points, *name_layers(base)]
+    size = {"width": 380, "height": 300}
+    return {"data": inline_records(records), "layer": layers, **size, "title": [measure]}
 
 
 def _extent(records: Sequence[Record], field: str) -> list[float]:

@@ -151,7 +151,7 @@ def _read_target(target: str, scores: Scores) -> str | float:
     try:
         return float(target)
     except ValueError:
-        from confir.data.formats.format import name_from_path
+        from confir.data.files import name_from_path
 
         name = name_from_path(target)
         return name if name in scores.runs else target

@@ -14,8 +14,8 @@ from confir.data.experiment import Experiment, as_experiment
 from confir.data.formats.runs_and_qrels import as_qrels
 from confir.data.qrels import Qrels
 from confir.data.sampling_designs.design import refuse_design
+from confir.data.score_objects import ScoresSource
 from confir.data.scores import Scores
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import DRAWS, SEED
 from confir.errors import (
     InvalidValueError,

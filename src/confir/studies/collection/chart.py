@@ -7,12 +7,15 @@ from typing import Any
 
 from confir.arguments import as_choice
 from confir.number_text import p_text, percent, topics_text
+from confir.pairs.decisions import BETTER, IDENTICAL, INCONCLUSIVE, WORSE
 from confir.report.charts import (
     COLOURS,
     INK,
-    import_altair,
+    end_field,
+    field,
     in_panels,
     inline_records,
+    mark,
     names_best_first,
     numbered,
     run_rows,
@@ -27,7 +30,6 @@ from confir.studies.collection.collection_means import (
     summary_name,
 )
 from confir.studies.collection.collection_topics import CollectionTopics
-from confir.studies.comparison.verdicts import BETTER, IDENTICAL, INCONCLUSIVE, WORSE
 
 # Height of an interval if a run has several.
 _METHOD_ROW = 11
@@ -35,7 +37,6 @@ _METHOD_ROW = 11
 
 def collection_chart(means: CollectionMeans) -> Any:
     """Return means with intervals over collections: one panel per summary, one row per run."""
-    alt = import_altair()
     records = []
     for record in means.to_records():
         of_measure = f"{record['measure']}, " if len(means.measures) > 1 else ""
@@ -45,31 +46,36 @@ def collection_chart(means: CollectionMeans) -> Any:
     order = names_best_first([r for r in records if r["panel"] == panels[0]], "mean")
     methods = list(means.methods)
     several = len(methods) > 1
-    axis, step = run_rows(alt, order)
-    offset = {"yOffset": alt.YOffset("method:N", sort=methods)} if several else {}
-    base = alt.Chart(inline_records(numbered(records, run=order, panel=panels))).encode(
-        **offset,
-        y=alt.Y("run_number:N", title=None, axis=axis),
-        color=alt.Color(
+    axis, step = run_rows(order)
+    title = f"mean with {percent(means.level)} interval" + (
+        "" if several else f" over collections ({methods[0]})"
+    )
+    base = {
+        **({"yOffset": field("method:N", sort=methods)} if several else {}),
+        "y": field("run_number:N", title=None, axis=axis),
+        "color": field(
             "method:N",
-            scale=alt.Scale(domain=methods, range=list(COLOURS[: len(methods)])),
+            scale={"domain": methods, "range": list(COLOURS[: len(methods)])},
             title="interval by",
-            legend=alt.Legend(orient="bottom") if several else None,
+            legend={"orient": "bottom"} if several else None,
         ),
-        tooltip=[
+        "tooltip": [
             *tooltips("run:N", "measure:N", "summary:N", "method:N"),
             *tooltips("mean:Q", "low:Q", "high:Q", numbers=".4f"),
             *tooltips("topics:Q"),
         ],
-    )
-    title = f"mean with {percent(means.level)} interval" + (
-        "" if several else f" over collections ({methods[0]})"
-    )
-    low = alt.X("low:Q", title=title, scale=alt.Scale(zero=False))
-    limits = base.mark_rule(strokeWidth=2).encode(x=low, x2=alt.X2("high:Q"))
-    dots = base.mark_point(filled=True, size=36, opacity=1).encode(x=alt.X("mean:Q"))
-    height = alt.Step(_METHOD_ROW) if several else step
-    layers = alt.layer(limits, dots).properties(width=260, height=height)
+    }
+    low = field("low:Q", title=title, scale={"zero": False})
+    limits, dots = {"x": low, "x2": end_field("high:Q")}, {"x": field("mean:Q")}
+    layers = {
+        "data": inline_records(numbered(records, run=order, panel=panels)),
+        "layer": [
+            mark("rule", base | limits, strokeWidth=2),
+            mark("point", base | dots, filled=True, size=36, opacity=1),
+        ],
+        "width": 260,
+        "height": {"step": _METHOD_ROW} if several else step,
+    }
     heading = f"Means over {topics_text(means.topics)}, on similar collections of documents"
     return styled(in_panels(layers, "panel", panels, columns=3), heading)
 
@@ -86,7 +92,6 @@ def collection_topic_chart(
     run, measure
         Which run by which measure; by default the first.
     """
-    alt = import_altair()
     chosen_run = as_choice("run", run or topics.runs[0], topics.runs)
     chosen_measure = as_choice("measure", measure or topics.measures[0], topics.measures)
     kinds = ["bootstrap", "corrected for small R"]
@@ -98,35 +103,33 @@ def collection_topic_chart(
         key=lambda record: -record["score"],
     )
     order = [record["topic"] for record in records]
-    axis, width = topic_axis(alt, order, len(order))
-    base = alt.Chart(inline_records(numbered(records, topic=order))).encode(
-        x=alt.X("topic_number:N", title=f"topic ({len(records)}), best first", axis=axis),
-        color=alt.Color(
-            "kind:N",
-            scale=alt.Scale(domain=kinds, range=list(COLOURS[:2])),
-            title="interval",
-            legend=alt.Legend(orient="bottom"),
-        ),
-        tooltip=[
+    axis, width = topic_axis(order, len(order))
+    scale, colours = {"domain": [0, 1]}, {"domain": kinds, "range": list(COLOURS[:2])}
+    base = {
+        "x": field("topic_number:N", title=f"topic ({len(records)}), best first", axis=axis),
+        "color": field("kind:N", scale=colours, title="interval", legend={"orient": "bottom"}),
+        "tooltip": [
             *tooltips("topic:N", "score:Q", "low:Q", "high:Q", numbers=".4f"),
             *tooltips("relevant:Q", "relevant_retrieved:Q"),
         ],
-    )
-    scale = alt.Scale(domain=[0, 1])
-    limits = base.mark_rule(strokeWidth=2).encode(
-        y=alt.Y(
-            "low:Q", title=f"{chosen_measure} with {percent(topics.level)} interval", scale=scale
-        ),
-        y2=alt.Y2("high:Q"),
-    )
-    dots = base.mark_point(filled=True, size=32, opacity=1).encode(y=alt.Y("score:Q", scale=scale))
-    drawing = alt.layer(limits, dots).properties(width=width, height=280)
+    }
+    title = f"{chosen_measure} with {percent(topics.level)} interval"
+    limits = {"y": field("low:Q", title=title, scale=scale), "y2": end_field("high:Q")}
+    dots = {"y": field("score:Q", scale=scale)}
+    drawing = {
+        "data": inline_records(numbered(records, topic=order)),
+        "layer": [
+            mark("rule", base | limits, strokeWidth=2),
+            mark("point", base | dots, filled=True, size=32, opacity=1),
+        ],
+        "width": width,
+        "height": 280,
+    }
     return styled(drawing, f"{chosen_run}: each topic, on similar collections of documents")
 
 
 def collection_difference_chart(differences: CollectionDifferences) -> Any:
     """Return differences with intervals over collections: one panel per variant, one row per run."""
-    alt = import_altair()
     records = [
         record
         | {
@@ -142,27 +145,31 @@ def collection_difference_chart(differences: CollectionDifferences) -> Any:
     order = names_best_first([r for r in records if r["panel"] == panels[0]], "difference")
     verdicts = [BETTER, WORSE, INCONCLUSIVE]
     verdicts += [IDENTICAL] if (differences.verdict == IDENTICAL).any() else []
-    axis, step = run_rows(alt, order)
-    plain = alt.Chart(inline_records(numbered(records, run=order, panel=panels)))
-    base = plain.encode(
-        y=alt.Y("run_number:N", title=None, axis=axis),
-        color=alt.Color(
-            "verdict:N",
-            scale=alt.Scale(domain=verdicts, range=[COLOURS[0], COLOURS[1], INK, COLOURS[3]]),
-            legend=alt.Legend(orient="bottom"),
-        ),
-        tooltip=[
+    axis, step = run_rows(order)
+    shades = {"domain": verdicts, "range": [COLOURS[0], COLOURS[1], INK, COLOURS[3]]}
+    base = {
+        "y": field("run_number:N", title=None, axis=axis),
+        "color": field("verdict:N", scale=shades, legend={"orient": "bottom"}),
+        "tooltip": [
             *tooltips("run:N", "summary:N", "difference:Q", "low:Q", "high:Q", numbers="+.4f"),
-            alt.Tooltip("p_text:N", title="adjusted p"),
-            alt.Tooltip("verdict:N"),
+            field("p_text:N", title="adjusted p"),
+            field("verdict:N"),
         ],
-    )
+    }
     title = f"difference with {percent(differences.level)} interval"
-    zero = plain.mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.X("zero:Q", title=title))
-    low = alt.X("low:Q", title=title, scale=alt.Scale(zero=False))
-    limits = base.mark_rule(strokeWidth=2).encode(x=low, x2=alt.X2("high:Q"))
-    dots = base.mark_point(filled=True, size=40, opacity=1).encode(x=alt.X("difference:Q"))
-    layers = alt.layer(zero, limits, dots).properties(width=280, height=step)
+    zero = {"x": field("zero:Q", title=title)}
+    limits = {"x": field("low:Q", title=title, scale={"zero": False}), "x2": end_field("high:Q")}
+    dots = {"x": field("difference:Q")}
+    layers = {
+        "data": inline_records(numbered(records, run=order, panel=panels)),
+        "layer": [
+            mark("rule", zero, color=INK, strokeDash=[4, 3]),
+            mark("rule", base | limits, strokeWidth=2),
+            mark("point", base | dots, filled=True, size=40, opacity=1),
+        ],
+        "width": 280,
+        "height": step,
+    }
     heading = f"Differences from {differences.baseline}, on similar collections of documents"
     return styled(in_panels(layers, "panel", panels), heading)
 
@@ -179,7 +186,6 @@ def collection_variance_chart(
     order
         The runs from top to bottom; by default in their own order.
     """
-    alt = import_altair()
     parts = ["topics", "documents", "interaction"]
     records = [
         {
@@ -195,24 +201,21 @@ def collection_variance_chart(
     ]
     panels = list(dict.fromkeys(record["panel"] for record in records))
     rows = order or variance.runs
-    axis, step = run_rows(alt, rows)
-    bars = (
-        alt.Chart(inline_records(numbered(records, run=rows, panel=panels)))
-        .mark_bar()
-        .encode(
-            y=alt.Y("run_number:N", title=None, axis=axis),
-            x=alt.X("variance:Q", title="variance", stack="zero"),
-            color=alt.Color(
-                "part:N",
-                sort=parts,
-                scale=alt.Scale(domain=parts, range=list(COLOURS[:3])),
-                title="from",
-                legend=alt.Legend(orient="bottom"),
-            ),
-            order=alt.Order("place:Q"),
-            tooltip=tooltips("run:N", "part:N", "variance:Q", numbers=".3g"),
-        )
-        .properties(width=280, height=step)
-    )
+    axis, step = run_rows(rows)
+    channels = {
+        "y": field("run_number:N", title=None, axis=axis),
+        "x": field("variance:Q", title="variance", stack="zero"),
+        "color": field(
+            "part:N",
+            sort=parts,
+            scale={"domain": parts, "range": list(COLOURS[:3])},
+            title="from",
+            legend={"orient": "bottom"},
+        ),
+        "order": field("place:Q"),
+        "tooltip": tooltips("run:N", "part:N", "variance:Q", numbers=".3g"),
+    }
+    data = inline_records(numbered(records, run=rows, panel=panels))
+    bars = mark("bar", channels, data=data) | {"width": 280, "height": step}
     against = "" if variance.baseline is None else f" of differences from {variance.baseline}"
     return styled(in_panels(bars, "panel", panels), f"Where the variance{against} comes from")

@@ -25,15 +25,7 @@ from confir.errors import UnknownNameError, counted
 from confir.intervals.quantiles import t_quantile
 from confir.intervals.standard_error import check_document_replicates
 from confir.number_text import percent, topics_text
-from confir.resampling.collection_sample import CollectionSample
-from confir.resampling.distribution import SamplingDistribution
-from confir.resampling.document_replicates import DocumentReplicates
-from confir.resampling.kinds import against
-from confir.resampling.statistics import SUMMARIES
-from confir.resampling.variance_components import spread
-from confir.studies.collection.collection_means import summary_name
-from confir.studies.comparison.families import adjust_p_values
-from confir.studies.comparison.verdicts import (
+from confir.pairs.decisions import (
     BETTER,
     IDENTICAL,
     WORSE,
@@ -41,6 +33,14 @@ from confir.studies.comparison.verdicts import (
     Words,
     judge_differences,
 )
+from confir.pairs.families import adjust_p_values
+from confir.resampling.collection_sample import CollectionSample
+from confir.resampling.distribution import SamplingDistribution
+from confir.resampling.document_replicates import DocumentReplicates
+from confir.resampling.kinds import against
+from confir.resampling.statistics import SUMMARIES
+from confir.resampling.variance_components import spread
+from confir.studies.collection.collection_means import summary_name
 
 Pairing = Literal["paired", "independent"]
 PAIRINGS: tuple[Pairing, ...] = ("paired", "independent")

@@ -15,6 +15,7 @@ from confir.defaults import LEVEL, LOGIT_EPSILON
 from confir.errors import InvalidValueError
 from confir.intervals.standard_error import check_document_replicates, two_sided_normal
 from confir.number_text import percent
+from confir.pairs.decisions import Words
 from confir.resampling.collection_sample import CollectionSample
 from confir.resampling.document_replicates import DocumentReplicates
 from confir.resampling.kinds import against
@@ -28,7 +29,6 @@ from confir.studies.collection.collection_differences import (
     two_sided_p,
 )
 from confir.studies.collection.collection_topics import summarise_topics
-from confir.studies.comparison.verdicts import Words
 
 
 @result

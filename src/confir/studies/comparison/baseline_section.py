@@ -10,13 +10,13 @@ import numpy as np
 from confir.arrays import Floats, Integers, best_first
 from confir.errors import enumerate_names
 from confir.number_text import bracketed, score_words, signed_words
+from confir.pairs.comparison import Comparison, Place
+from confir.pairs.next_step import next_step_sentence, next_steps
+from confir.pairs.verdict_words import baseline_headline, decision_sentence, short_counts
 from confir.report.contents import Contents, MeasureContents
 from confir.report.messages import isolated
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Sentence
-from confir.studies.comparison.comparison import Comparison, Place
-from confir.studies.comparison.pair_counts import baseline_headline, short_counts
-from confir.studies.comparison.verdict_words import decision_sentence
 
 # Topics that are named on which a run gains or loses most.
 _TOPICS = 3
@@ -36,6 +36,9 @@ def baseline_answer(contents: Contents, comparison: Comparison) -> Iterator[Sent
     decision = comparison.decision(Place(0, best, 0)).named(isolated)
     text = decision_sentence(decision, comparison.measures[0], brief=True)
     yield Sentence(4 if several else 1, f"{text}{_both_means(first, comparison, best)}.")
+    step = next_step_sentence(comparison, next_steps(comparison), 0, pairs=[best], write=isolated)
+    if step:
+        yield Sentence(4 if several else 2, step)
     moved = _moved_topics(comparison, best)
     if moved:
         yield Sentence(5, moved)

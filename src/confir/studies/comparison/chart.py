@@ -14,31 +14,8 @@ from confir.data.result import Record
 from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.number_text import p_text, topics_text
-from confir.report.charts import (
-    COLOURS,
-    INK,
-    import_altair,
-    in_panels,
-    inline_records,
-    label_names,
-    names_best_first,
-    numbered,
-    run_rows,
-    styled,
-    tooltips,
-    topic_axis,
-)
-from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.pair_counts import unjoined_sentence
-from confir.studies.comparison.pair_results import (
-    DIFFERENCE_DECIMALS,
-    TopicDifferences,
-    order_pairs,
-    turn_record,
-)
-from confir.studies.comparison.run_groups import GroupedRuns, RunGroups, group_letters
-from confir.studies.comparison.verdict_words import interval_name
-from confir.studies.comparison.verdicts import (
+from confir.pairs.comparison import Comparison
+from confir.pairs.decisions import (
     BETTER,
     EQUIVALENT,
     IDENTICAL,
@@ -46,6 +23,31 @@ from confir.studies.comparison.verdicts import (
     NOT_COMPARED,
     OPPOSITE,
     WORSE,
+)
+from confir.pairs.pair_results import (
+    DIFFERENCE_DECIMALS,
+    TopicDifferences,
+    order_pairs,
+    turn_record,
+)
+from confir.pairs.run_groups import GroupedRuns, RunGroups, group_letters
+from confir.pairs.verdict_words import interval_name, unjoined_sentence
+from confir.report.charts import (
+    COLOURS,
+    INK,
+    Spec,
+    end_field,
+    field,
+    in_panels,
+    inline_records,
+    label_names,
+    mark,
+    names_best_first,
+    numbered,
+    run_rows,
+    styled,
+    tooltips,
+    topic_axis,
 )
 
 # Up to this many runs: the size of a cell of the matrix.
@@ -69,7 +71,6 @@ def comparison_chart(comparison: Comparison) -> Any:
 
 def difference_chart(comparison: Comparison) -> Any:
     """Return differences with intervals: one panel per measure, one row per run or pair."""
-    alt = import_altair()
     records = _records(comparison)
     measures = list(comparison.measures)
     first = [record for record in records if record["measure"] == measures[0]]
@@ -77,9 +78,9 @@ def difference_chart(comparison: Comparison) -> Any:
     tooltip = [
         *tooltips("run:N", "against:N", "measure:N"),
         *tooltips("difference:Q", "low:Q", "high:Q", numbers="+.4f"),
-        alt.Tooltip("p_text:N", title="adjusted p"),
-        alt.Tooltip("topics:Q"),
-        alt.Tooltip("verdict:N"),
+        field("p_text:N", title="adjusted p"),
+        field("topics:Q"),
+        field("verdict:N"),
     ]
     axis = f"difference with {interval_name(comparison)}"
     panels = verdict_panels(
@@ -94,10 +95,10 @@ def verdict_panels(
     records: Sequence[Record],
     names: Mapping[str, Sequence[str]],
     axis: str,
-    tooltip: list[Any],
+    tooltip: list[Spec],
     *,
     legend: str | None = None,
-    mark: Mapping[str, Any] = MappingProxyType({}),
+    more: Mapping[str, Any] = MappingProxyType({}),
 ) -> Any:
     """Return differences with intervals and coloured by verdict, in rows and panels.
 
@@ -110,34 +111,35 @@ def verdict_panels(
         The names in rows and in panels in their order, by their fields.
     axis, tooltip, legend
         Title of the x axis, what is shown under the pointer, and the title of the colours.
-    mark
-        Further properties of the dots.
+    more
+        Further channels of the dots.
     """
-    alt = import_altair()
     row, panel = names
-    plain = alt.Chart(inline_records(numbered(records, **names)))
-    rows, step = run_rows(alt, names[row])
+    rows, step = run_rows(names[row])
     occurring = {record["verdict"] for record in records}
     colours = {word: colour for word, colour in _VERDICT_COLOURS.items() if word in occurring}
-    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
-    base = plain.encode(
-        y=alt.Y(f"{row}_number:N", title=None, axis=rows),
-        color=alt.Color("verdict:N", scale=scale, title=legend),
-        tooltip=tooltip,
-    )
-    size = {} if mark else {"size": 50}
+    scale = {"domain": list(colours), "range": list(colours.values())}
+    base = {
+        "y": field(f"{row}_number:N", title=None, axis=rows),
+        "color": field("verdict:N", scale=scale, title=legend),
+        "tooltip": tooltip,
+    }
+    limits = {"x": field("low:Q"), "x2": end_field("high:Q")}
+    size: Spec = {} if more else {"size": 50}
+    dots: Spec = {"x": field("difference:Q"), **more}
     layers = [
-        plain.mark_rule(color=INK, strokeDash=[4, 3]).encode(x=alt.X("zero:Q", title=axis)),
-        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q")),
-        base.mark_point(filled=True, **size, opacity=1).encode(x=alt.X("difference:Q"), **mark),
+        mark("rule", {"x": field("zero:Q", title=axis)}, color=INK, strokeDash=[4, 3]),
+        mark("rule", base | limits, strokeWidth=2),
+        mark("point", base | dots, filled=True, **size, opacity=1),
     ]
     if any(record["open_at"] is not None for record in records):  # hollow: 0, and excluded
-        ends = base.mark_point(size=40, opacity=1, fill="white", strokeWidth=1.5)
-        layers.append(ends.encode(x=alt.X("open_at:Q")))
+        look: Spec = {"size": 40, "opacity": 1, "fill": "white", "strokeWidth": 1.5}
+        layers.append(mark("point", base | {"x": field("open_at:Q")}, **look))
     if any(record.get("above") is not None for record in records):
-        band = plain.mark_rect(color=COLOURS[2], opacity=0.15)
-        layers.insert(0, band.encode(x=alt.X("min(below):Q"), x2=alt.X2("max(above):Q")))
-    drawing = alt.layer(*layers).properties(width=280, height=step)
+        ends = {"x": field("min(below):Q"), "x2": end_field("max(above):Q")}
+        layers.insert(0, mark("rect", ends, color=COLOURS[2], opacity=0.15))
+    data = inline_records(numbered(records, **names))
+    drawing = {"data": data, "layer": layers, "width": 280, "height": step}
     return in_panels(drawing, panel, names[panel])
 
 
@@ -153,44 +155,47 @@ def matrix_chart(comparison: Comparison, most: int | None = None) -> Any:
     """
     if comparison.baseline is not None:
         raise InvalidValueError("the matrix shows all pairs: compare without a baseline")
-    alt = import_altair()
     panels = []
     for m, measure in enumerate(comparison.measures):
         best = best_first(comparison.scores.mean()[:, m])[:most]
         order = tuple(comparison.runs[place] for place in best)
         cells = _matrix_cells(comparison, m, best)
-        panels.append(_matrix(alt, cells, order).properties(title=[measure]))
-    drawing = alt.concat(*panels, columns=2).resolve_scale(color="independent")
+        panels.append(_matrix(cells, order) | {"title": [measure]})
+    drawing = {"concat": panels, "columns": 2, "resolve": {"scale": {"color": "independent"}}}
     topics = topics_text(comparison.topics, comparison.scores.model_topics)
     return styled(drawing, f"All pairs, a dot where a difference is significant, over {topics}")
 
 
-def _matrix(alt: Any, cells: list[Record], order: tuple[str, ...]) -> Any:
+def _matrix(cells: list[Record], order: tuple[str, ...]) -> Spec:
     """Return the matrix of one measure, its colours as strong as its largest difference."""
-    axis = alt.Axis(grid=False, labelExpr=label_names(order))
-    base = alt.Chart(inline_records(numbered(cells, row=order, column=order))).encode(
-        x=alt.X("column_number:N", title=None, axis=axis),
-        y=alt.Y("row_number:N", title=None, axis=axis),
-        tooltip=[
-            alt.Tooltip("row:N", title="run"),
-            alt.Tooltip("column:N", title="against"),
-            alt.Tooltip("difference:Q", format="+.4f"),
-            alt.Tooltip("p_text:N", title="adjusted p"),
-            alt.Tooltip("verdict:N"),
+    axis = {"grid": False, "labelExpr": label_names(order)}
+    base = {
+        "x": field("column_number:N", title=None, axis=axis),
+        "y": field("row_number:N", title=None, axis=axis),
+        "tooltip": [
+            field("row:N", title="run"),
+            field("column:N", title="against"),
+            field("difference:Q", format="+.4f"),
+            field("p_text:N", title="adjusted p"),
+            field("verdict:N"),
         ],
-    )
+    }
     known = [abs(cell["difference"]) for cell in cells if not math.isnan(cell["difference"])]
     largest = max(known, default=0.0) or 1.0
-    colours = alt.Scale(
-        domain=[-largest, 0, largest], range=[COLOURS[1], "#f7f7f7", COLOURS[0]], type="linear"
-    )
-    tiles = base.mark_rect().encode(
-        color=alt.Color("difference:Q", scale=colours, title=["row minus", "column"])
-    )
-    significant = base.transform_filter("datum.significant")
-    marks = significant.mark_point(filled=True, color="black", size=14, opacity=1)
-    cell = alt.Step(next(size for most, size in _CELLS if len(order) <= most))
-    return alt.layer(tiles, marks).properties(width=cell, height=cell)
+    colours = {
+        "domain": [-largest, 0, largest],
+        "range": [COLOURS[1], "#f7f7f7", COLOURS[0]],
+        "type": "linear",
+    }
+    shade = field("difference:Q", scale=colours, title=["row minus", "column"])
+    dots: Spec = {"filled": True, "color": "black", "size": 14, "opacity": 1}
+    layers = [
+        mark("rect", base | {"color": shade}),
+        mark("point", base, where="datum.significant", **dots),
+    ]
+    cell = {"step": next(size for most, size in _CELLS if len(order) <= most)}
+    data = inline_records(numbered(cells, row=order, column=order))
+    return {"data": data, "layer": layers, "width": cell, "height": cell}
 
 
 def topic_chart(
@@ -208,7 +213,6 @@ def topic_chart(
     run, measure, baseline
         Which pair by which measure; by default the first that fits.
     """
-    alt = import_altair()
     pair, m, turned = _find_pair(differences, run, measure, baseline)
     chosen, against = differences.pairs[pair][:: 1 if turned else -1]
     name = differences.scores.measures[m]
@@ -222,58 +226,51 @@ def topic_chart(
         if not np.isnan(gain[topic])
     ]
     topics = differences.scores.topics
-    axis, width = topic_axis(alt, topics, len(records))
-    sides = alt.Scale(domain=["for the run", "against it"], range=[COLOURS[0], COLOURS[1]])
-    bars = (
-        alt.Chart(inline_records(numbered(records, topic=topics)))
-        .mark_bar()
-        .encode(
-            x=alt.X("topic_number:N", sort=None, title=differences.scores.unit_name, axis=axis),
-            y=alt.Y("difference:Q", title=f"difference in {name}"),
-            color=alt.Color("sign:N", scale=sides, title=None),
-            tooltip=[alt.Tooltip("topic:N"), alt.Tooltip("difference:Q", format="+.4f")],
-        )
-        .properties(width=width, height=240)
-    )
+    axis, width = topic_axis(topics, len(records))
+    sides = {"domain": ["for the run", "against it"], "range": [COLOURS[0], COLOURS[1]]}
+    channels = {
+        "x": field("topic_number:N", sort=None, title=differences.scores.unit_name, axis=axis),
+        "y": field("difference:Q", title=f"difference in {name}"),
+        "color": field("sign:N", scale=sides, title=None),
+        "tooltip": [field("topic:N"), field("difference:Q", format="+.4f")],
+    }
+    bars = mark("bar", channels, data=inline_records(numbered(records, topic=topics)))
+    bars |= {"width": width, "height": 240}
     return styled(bars, f"{chosen} minus {against}, topic by topic")
 
 
 def group_chart(groups: RunGroups) -> Any:
     """Return a chart of means with bars that join runs without a significant difference."""
-    alt = import_altair()
     panels = [
-        alt.hconcat(_group_means(alt, grouped), _group_bars(alt, grouped), spacing=8)
+        {"hconcat": [_group_means(grouped), _group_bars(grouped)], "spacing": 8}
         for grouped in groups.by_measure
     ]
-    drawing = alt.concat(*panels, columns=1)
     unjoined = sum(grouped.unjoined for grouped in groups.by_measure)
-    title = alt.TitleParams(
-        "Runs joined by a bar do not differ significantly",
-        subtitle=unjoined_sentence(unjoined, "bar") if unjoined else "",
-    )
-    return styled(drawing, title)
+    title = {
+        "text": "Runs joined by a bar do not differ significantly",
+        "subtitle": unjoined_sentence(unjoined, "bar") if unjoined else "",
+    }
+    return styled({"concat": panels, "columns": 1}, title)
 
 
-def _group_means(alt: Any, grouped: GroupedRuns) -> Any:
+def _group_means(grouped: GroupedRuns) -> Spec:
     """Return the means by one measure as dots, one row per run."""
-    axis, step = run_rows(alt, grouped.runs)
+    axis, step = run_rows(grouped.runs)
     dots = [
         {"run": run, "run_number": place, "mean": mean}
         for place, (run, mean) in enumerate(zip(grouped.runs, grouped.means, strict=True))
     ]
-    return (
-        alt.Chart(inline_records(dots))
-        .mark_point(filled=True, color=COLOURS[0], size=50, opacity=1)
-        .encode(
-            x=alt.X("mean:Q", title="mean", scale=alt.Scale(zero=False, padding=8)),
-            y=alt.Y("run_number:N", title=None, axis=axis),
-            tooltip=[alt.Tooltip("run:N"), alt.Tooltip("mean:Q", format=".4f")],
-        )
-        .properties(width=260, height=step, title=[grouped.measure])
-    )
+    channels = {
+        "x": field("mean:Q", title="mean", scale={"zero": False, "padding": 8}),
+        "y": field("run_number:N", title=None, axis=axis),
+        "tooltip": [field("run:N"), field("mean:Q", format=".4f")],
+    }
+    look: Spec = {"filled": True, "color": COLOURS[0], "size": 50, "opacity": 1}
+    drawn = mark("point", channels, data=inline_records(dots), **look)
+    return drawn | {"width": 260, "height": step, "title": [grouped.measure]}
 
 
-def _group_bars(alt: Any, grouped: GroupedRuns) -> Any:
+def _group_bars(grouped: GroupedRuns) -> Spec:
     """Return the groups by one measure as bars from the first to the last run, one column per group."""
     letters = [group_letters(number, number) for number in range(1, len(grouped.groups) + 1)]
     lines = [
@@ -282,20 +279,17 @@ def _group_bars(alt: Any, grouped: GroupedRuns) -> Any:
         | {"first_number": start, "last_number": stop}
         for number, (letter, (start, stop)) in enumerate(zip(letters, grouped.groups, strict=True))
     ]
-    named = alt.Axis(labelAngle=0, labelExpr=label_names(letters))
-    places = alt.Scale(domain=list(range(len(grouped.runs))))
-    _, step = run_rows(alt, grouped.runs)
-    return (
-        alt.Chart(inline_records(lines))
-        .mark_rule(strokeWidth=5, strokeCap="round", color=COLOURS[7])
-        .encode(
-            x=alt.X("group_number:O", title="groups", axis=named),
-            y=alt.Y("first_number:N", title=None, axis=None, scale=places),
-            y2=alt.Y2("last_number:N"),
-            tooltip=tooltips("group:O", "first:N", "last:N"),
-        )
-        .properties(width=alt.Step(_GROUP), height=step)
-    )
+    named = {"labelAngle": 0, "labelExpr": label_names(letters)}
+    places = {"domain": list(range(len(grouped.runs)))}
+    channels = {
+        "x": field("group_number:O", title="groups", axis=named),
+        "y": field("first_number:N", title=None, axis=None, scale=places),
+        "y2": end_field("last_number:N"),
+        "tooltip": tooltips("group:O", "first:N", "last:N"),
+    }
+    look: Spec = {"strokeWidth": 5, "strokeCap": "round", "color": COLOURS[7]}
+    bars = mark("rule", channels, data=inline_records(lines), **look)
+    return bars | {"width": {"step": _GROUP}, "height": run_rows(grouped.runs)[1]}
 
 
 def _find_pair(

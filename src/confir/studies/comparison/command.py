@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs
+from confir.cli.input_options import MISSING, BoundsOption
 from confir.cli.output import Output
-from confir.cli.parameters import Option, PathRole, Without, refuse_options
+from confir.cli.parameters import Instead, Option, PathRole, Without, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.defaults import BEST, ROWS
 from confir.errors import InvalidValueError, TopicWarning
@@ -18,10 +20,11 @@ from confir.studies.gate.command import GATE_OPTIONS, GATE_PANEL, GateRecords, r
 if TYPE_CHECKING:
     from confir.cli.answers import Answer
     from confir.data.scores import Scores
+    from confir.measures.missing_scores import Ranges
     from confir.measures.score_summary import ScoreSummary
-    from confir.studies.comparison.compare import Asked
-    from confir.studies.comparison.comparison import Comparison
-    from confir.studies.gate.gate import Gate
+    from confir.pairs.compare import Asked
+    from confir.pairs.comparison import Comparison
+    from confir.pairs.gate import Gate
 
     AnyStatistics = options.Statistics | options.DocumentStatistics
 
@@ -60,6 +63,13 @@ VIEWS = Views(
         lacks=("teams", "scores", "human", *_INTERVALS, *_TESTS),
     ),
     View(
+        "missing",
+        "how far missing scores could move differences from the baseline, and whether verdicts are robust",
+        "missing-difference",
+        needs=("baseline",),
+        lacks=("teams", "missing", "human", "repeats"),
+    ),
+    View(
         "teams",
         "the best run of each team (default with --teams)",
         "team",
@@ -74,7 +84,8 @@ VIEWS = Views(
 
 def compare_command(
     *,
-    inputs: Annotated[Inputs, Without("bounded")],
+    inputs: Annotated[Inputs, Without("bounded"), Instead(missing=MISSING)],
+    bounds: BoundsOption = None,
     baseline: Annotated[
         str | None,
         Option(
@@ -156,16 +167,22 @@ def compare_command(
     - `confir compare qrels.txt main.run branch.run --baseline main --fail-if-worse nDCG@10`
     """
     from confir.data.tables.team_files import read_teams
-    from confir.studies.comparison.compare import compare_runs
-    from confir.studies.comparison.pairs import check_differences
-    from confir.studies.gate.gate import GateRule
+    from confir.measures.missing_scores import parse_ranges, treat_missing
+    from confir.pairs.compare import compare_runs
+    from confir.pairs.differences import check_differences
+    from confir.pairs.gate import GateRule
+    from confir.pairs.missing_pairs import warn_of_unequal_failure
 
     inputs.check_human()
     if by is not None:
+        inputs.refuse_worst("--by")
         from confir.studies.topic_groups.command import compare_by
 
         compare_by(inputs, by, baseline, statistics, out)
         return
+    if inputs.missing == "worst" and baseline is None:
+        raise InvalidValueError("--missing worst needs --baseline, the run to compare with")
+    ranges = parse_ranges(bounds or ())
     gates = list(fail_if_worse or [])
     if require is not None and not gates:
         raise InvalidValueError("--require needs --fail-if-worse MEASURE, which names the measure")
@@ -187,10 +204,20 @@ def compare_command(
     asked = _check_tests(inputs, baseline, statistics.level, how)
     measures = _with_gates(inputs, gates)
     if inputs.runs and baseline is None:
-        check_differences(inputs.run_count, len(measures), len(asked.tests))
-    load = inputs.load_scores if view == TOPICS else inputs.load_scores_or_summary
+        size = inputs.run_count, len(measures), len(asked.tests)
+        check_differences(*size, may_name_baseline=True)
+    # what runs lack is not scored 0 where its bounds are shown
+    read = replace(inputs, missing="drop") if view == "missing" else inputs
+    load = inputs.load_scores if view == TOPICS else read.load_scores_or_summary
     example = "confir compare qrels.txt bm25.run dense.run --baseline bm25"
     scores = load(measures, baseline=baseline, quiet=out.quiet, example=example)
+    if baseline is None:
+        size = len(scores.runs), len(scores.measures), len(asked.tests)
+        check_differences(*size, may_name_baseline=True)
+    warn_of_unequal_failure(scores)
+    if inputs.missing == "worst":
+        against = inputs.find_baseline(baseline, scores.runs)
+        scores = treat_missing(scores.listed(), "worst", against, ranges)
     judged: list[Gate] = []
     if view in ("best", "teams"):
         brief = not inputs.measure and out.output is None  # a file holds all measures
@@ -205,9 +232,9 @@ def compare_command(
         if submitted:
             comparison = _among_teams(comparison, submitted)
         deciding = _find_measures(scores, gates, inputs)
-        rule = GateRule.of(require, margin)
+        rule = GateRule.of(require, margin, inputs.missing, ranges)
         judged = records.judge(inputs.context, comparison, deciding, rule, statistics.seed)
-        answer = _answer(view, comparison, judged, statistics.seed, inputs)
+        answer = _answer(view, comparison, judged, statistics.seed, inputs, ranges)
     out.deliver(answer._replace(rows=options.most_rows(rows)))
     records.announce(judged, shown=view == "pairs" and out.output is None and out.in_parts)
 
@@ -216,7 +243,7 @@ def _check_tests(
     inputs: Inputs, baseline: str | None, level: float, how: Mapping[str, Any]
 ) -> Asked:
     """Return what the options of tests and intervals ask for; raise where they do not fit together."""
-    from confir.studies.comparison.compare import check_options
+    from confir.pairs.compare import check_options
 
     asked = check_options(baseline=baseline, level=level, **how)
     if how["margin"] is None and all(one.corrected for one in asked.tests):
@@ -261,11 +288,10 @@ def _board(
 ) -> Answer:
     """Return the board of runs or teams; where it is read, with what is said of their pairs."""
     from confir.cli.answers import Answer
+    from confir.pairs.best_runs import find_best, rank_teams
+    from confir.pairs.compare import compare_runs
     from confir.report.tables import with_design_note
-    from confir.studies.best.best_runs import find_best
     from confir.studies.best.table import best_table, teams_table
-    from confir.studies.best.teams import rank_teams
-    from confir.studies.comparison.compare import compare_runs
     from confir.studies.comparison.table import board_parts, team_parts
 
     if len(scores.runs) < 2:
@@ -291,9 +317,9 @@ def _board(
 def _ranks(scores: Scores | ScoreSummary, statistics: AnyStatistics) -> Answer:
     """Return the ranks of the runs with intervals."""
     from confir.cli.answers import Answer
+    from confir.pairs.ranking import rank_runs
     from confir.report.result_table import result_table
     from confir.report.tables import with_design_note, with_seed
-    from confir.studies.ranks.ranking import rank_runs
 
     ranking = rank_runs(scores, **statistics.arguments)
     table = with_seed(result_table(ranking), statistics.seed)
@@ -303,7 +329,7 @@ def _ranks(scores: Scores | ScoreSummary, statistics: AnyStatistics) -> Answer:
 
 def show_runs(view: str, scores: Any, statistics: AnyStatistics, *, in_parts: bool) -> Answer:
     """Return a view of runs of any kind of scores, without a baseline: best, pairs, groups or ranks."""
-    from confir.studies.comparison.compare import compare_runs
+    from confir.pairs.compare import compare_runs
 
     if view == "best":
         return _board(scores, statistics, {}, brief=False, in_parts=in_parts)
@@ -314,9 +340,14 @@ def show_runs(view: str, scores: Any, statistics: AnyStatistics, *, in_parts: bo
 
 
 def _answer(
-    view: str, comparison: Comparison, gates: Sequence[Gate], seed: int, inputs: Any = None
+    view: str,
+    comparison: Comparison,
+    gates: Sequence[Gate],
+    seed: int,
+    inputs: Any = None,
+    ranges: Ranges | None = None,
 ) -> Answer:
-    """Return a view of the pairs: differences, groups, effect sizes, topics or unjudged documents."""
+    """Return a view of the pairs: differences, groups, effect sizes, topics, or bounds of differences."""
     from confir.cli.answers import Answer, result_answer
     from confir.studies.comparison import table
 
@@ -336,6 +367,10 @@ def _answer(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TopicWarning)  # the comparison has its own
             return result_answer(bound_differences(experiment, baseline=baseline))
+    if view == "missing":
+        from confir.studies.unjudged.missing_bounds import bound_missing_differences
+
+        return result_answer(bound_missing_differences(comparison, bounds=ranges, rng=seed))
     parts = table.comparison_parts(comparison, gates, seed)
     shown = table.comparison_table(comparison, seed)
     return Answer(comparison.to_records(), shown, comparison, parts)

@@ -10,6 +10,19 @@ import numpy as np
 from confir.arrays import Integers
 from confir.errors import counted
 from confir.number_text import p_text, percent, signed
+from confir.pairs.compare import compare_runs
+from confir.pairs.comparison import Comparison, Place
+from confir.pairs.decisions import INCONCLUSIVE, NOT_COMPARED, OPPOSITE, VERDICTS
+from confir.pairs.next_step import next_step_sentence, next_steps
+from confir.pairs.paired_tests import find_test
+from confir.pairs.ranking import Ranking
+from confir.pairs.verdict_words import (
+    SENTENCE_FORMS,
+    baseline_headline,
+    decision_sentence,
+    p_phrase,
+    pairs_sentence,
+)
 from confir.report.contents import Contents, MeasureContents
 from confir.report.messages import isolated, sentence_case
 from confir.report.page_data import level_key, shown
@@ -18,14 +31,7 @@ from confir.report.tables import Table
 from confir.studies.best.table import excluded_sentence
 from confir.studies.comparison.baseline_section import baseline_answer, baseline_gaps
 from confir.studies.comparison.chart import difference_chart, matrix_chart
-from confir.studies.comparison.compare import compare_runs
-from confir.studies.comparison.comparison import Comparison, Place
-from confir.studies.comparison.pair_counts import baseline_headline, pairs_sentence
-from confir.studies.comparison.paired_tests import find_test
 from confir.studies.comparison.table import all_pairs_table
-from confir.studies.comparison.verdict_words import SENTENCE_FORMS, decision_sentence, p_phrase
-from confir.studies.comparison.verdicts import INCONCLUSIVE, NOT_COMPARED, OPPOSITE, VERDICTS
-from confir.studies.ranks.ranking import Ranking
 
 # A matrix of more runs cannot be read; the best are shown.
 MATRIX_RUNS = 40
@@ -121,6 +127,7 @@ def _page_data(contents: MeasureContents) -> dict[str, Any]:
 def _at_level(comparison: Comparison, kept: Integers, held: list[int]) -> dict[str, Any]:
     """Return limits and verdicts at a level; of the verdicts on the runs held, a digit per other run."""
     words = np.array([_WORDS.index(word) for word in comparison.pair_verdicts()], np.int64)
+    steps = next_steps(comparison)
     opposite = np.array([_WORDS.index(OPPOSITE.get(word, word)) for word in _WORDS])
     runs = len(comparison.runs)
     table = np.full((runs, runs), _WORDS.index(INCONCLUSIVE), np.uint8)
@@ -135,6 +142,10 @@ def _at_level(comparison: Comparison, kept: Integers, held: list[int]) -> dict[s
         "borderline": comparison.borderline[0, kept, 0].astype(int).tolist(),
         "verdict": words[kept].tolist(),
         "reason": comparison.reasons[0, kept, 0].tolist(),
+        "next": [
+            next_step_sentence(comparison, steps, 0, pairs=[pair], write=isolated)
+            for pair in kept.tolist()
+        ],
     }
 
 

@@ -4,36 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 
 from confir.data.table_columns import Role, TableColumn
 from confir.errors import InvalidValueError
 from confir.number_text import score_words, signed
-from confir.report.messages import isolated
-from confir.report.result_table import records_table, result_table
-from confir.report.tables import AnswerPart, Cell, Mark, Table
-from confir.studies.best.best_runs import BestRuns
-from confir.studies.best.table import best_sentence, board_note, excluded_sentence, team_sentence
-from confir.studies.best.teams import TeamBoard
-from confir.studies.comparison.comparison import Comparison, Place
-from confir.studies.comparison.pair_counts import (
+from confir.pairs.best_runs import BestRuns, TeamBoard
+from confir.pairs.comparison import Comparison, Place
+from confir.pairs.decisions import BETTER, WORSE
+from confir.pairs.gate import Gate
+from confir.pairs.next_step import next_step_sentence, next_steps
+from confir.pairs.ranking import Ranking
+from confir.pairs.run_groups import RunGroups, group_letters
+from confir.pairs.verdict_words import (
     baseline_sentence,
-    pairs_sentence,
-    team_pairs_sentence,
-    unjoined_sentence,
-)
-from confir.studies.comparison.run_groups import RunGroups, group_letters
-from confir.studies.comparison.verdict_words import (
     comparison_note,
     decision_sentence,
     how_compared,
     mark_note,
     means_sentence,
+    pairs_sentence,
     sampling_notes,
+    team_pairs_sentence,
+    unjoined_sentence,
 )
-from confir.studies.comparison.verdicts import BETTER, WORSE
-from confir.studies.gate.gate import Gate
+from confir.report.messages import isolated
+from confir.report.result_table import records_table, result_table
+from confir.report.tables import AnswerPart, Cell, Mark, Table
+from confir.studies.best.table import (
+    best_sentence,
+    board_note,
+    excluded_sentence,
+    team_sentence,
+)
 from confir.studies.gate.table import gate_table
-from confir.studies.ranks.ranking import Ranking
 
 _MARKS: dict[str, Mark] = {BETTER: "▲", WORSE: "▼"}
 
@@ -195,7 +200,11 @@ def board_parts(
     notes = sampling_notes(comparison, seed)
     parts = []
     for m, measure in enumerate(best.measures[:shown]):
-        said = [best_sentence(best, m), pairs_sentence(comparison, m)]
+        said = [
+            best_sentence(best, m),
+            best.lead_sentence(m, isolated),
+            pairs_sentence(comparison, m),
+        ]
         why = excluded_sentence(best, comparison, m)
         note = "; ".join([board_note(best, seed), *notes])
         table = result_table(best.select(measure=measure), note)
@@ -232,7 +241,7 @@ def comparison_parts(
     parts = [
         AnswerPart(
             f"Gate {'closed' if gate.closed else 'open'}: {gate.measure}",
-            (),
+            gate.cautions,
             gate_table(gate, comparison),
         )
         for gate in gates
@@ -262,11 +271,29 @@ def _differences(
     table = comparison_table(rest, seed) if ungated else None
     if not in_words:
         said = [_counted(chosen, m) for m in range(len(chosen.measures))]
-    elif comparison.baseline is None:
-        said = chosen.sentences()
     else:
-        said = [_from_baseline(chosen, place) for place in chosen.places()]
+        said = _in_words(chosen, gates)
     return [AnswerPart("Differences", tuple(said), table)]
+
+
+def _in_words(comparison: Comparison, gates: Sequence[Gate]) -> list[str]:
+    """Return what is said of each difference, and after those of a measure the next step."""
+    failing = {
+        gate.measure: {one.run for one in gate.candidates if not one.passes}
+        for gate in gates
+        if gate.require == "non-inferior"
+    }
+    steps, said = next_steps(comparison), []
+    for measure, places in groupby(comparison.places(), key=attrgetter("measure")):
+        several = list(places)
+        if comparison.baseline is None:
+            said += [comparison.sentence(place) for place in several]
+        else:
+            said += [_from_baseline(comparison, place) for place in several]
+        name = comparison.measures[measure]
+        runs = failing.get(name)
+        said.append(next_step_sentence(comparison, steps, measure, required=runs, write=isolated))
+    return list(filter(None, said))
 
 
 def _counted(comparison: Comparison, measure: int) -> str:

@@ -5,13 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from confir.number_text import percent
-from confir.report.charts import COLOURS, import_altair, inline_records, styled, tooltips
+from confir.report.charts import (
+    COLOURS,
+    end_field,
+    field,
+    inline_records,
+    mark,
+    styled,
+    tooltips,
+)
 from confir.studies.components.components import Components
 
 
 def components_chart(components: Components) -> Any:
     """Return curves of Eρ² and Φ over topics with their limits; one panel per judges and repeats."""
-    alt = import_altair()
     facets = components.facets
     records = [
         {
@@ -25,20 +32,20 @@ def components_chart(components: Components) -> Any:
         for record in components.coefficient_records()
         for kind, name in (("relative", "Eρ²: differences"), ("absolute", "Φ: scores"))
     ]
-    scale = alt.Scale(domain=[0, 1])
-    colour = alt.Color("coefficient:N", title=None, scale=alt.Scale(range=[COLOURS[0], COLOURS[1]]))
-    base = alt.Chart(inline_records(records)).encode(
-        x=alt.X("topics:Q", title="topics", scale=alt.Scale(type="log")),
-        color=colour,
-        tooltip=tooltips("coefficient:N", "topics:Q") + tooltips("value:Q", "low:Q", "high:Q"),
-    )
+    scale = {"domain": [0, 1]}
+    base = {
+        "x": field("topics:Q", title="topics", scale={"type": "log"}),
+        "color": field("coefficient:N", title=None, scale={"range": [COLOURS[0], COLOURS[1]]}),
+        "tooltip": tooltips("coefficient:N", "topics:Q") + tooltips("value:Q", "low:Q", "high:Q"),
+    }
     title = f"reliability with {percent(components.level)} interval"
-    band = base.mark_area(opacity=0.15).encode(
-        y=alt.Y("low:Q", title=title, scale=scale), y2="high:Q"
-    )
-    line = base.mark_line(point=True).encode(y=alt.Y("value:Q", title=title, scale=scale))
-    layers = alt.layer(band, line).properties(width=260, height=200)
+    limits = {"y": field("low:Q", title=title, scale=scale), "y2": end_field("high:Q")}
+    value = {"y": field("value:Q", title=title, scale=scale)}
+    layers = [mark("area", base | limits, opacity=0.15), mark("line", base | value, point=True)]
+    drawing = {"layer": layers, "width": 260, "height": 200}
+    data = inline_records(records)
     if facets:
         panels = list(dict.fromkeys(record["panel"] for record in records))
-        layers = layers.facet(alt.Facet("panel:N", title=None, sort=panels), columns=2)
-    return styled(layers, f"Reliability of {components.measure}")
+        facet = field("panel:N", title=None, sort=panels)
+        drawing = {"facet": facet, "columns": 2, "spec": drawing}
+    return styled({"data": data, **drawing}, f"Reliability of {components.measure}")

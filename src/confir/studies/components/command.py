@@ -71,7 +71,7 @@ def components_command(
     if judge and inputs.scores:
         refuse_options(inputs.context, ["judge"], "is for QRELS RUN..., not for score tables")
     if not judge and inputs.repeats is None:
-        reason = "is about judges and repeats; expected --judge or --repeats with it"
+        reason = "requires --judge or --repeats"
         refuse_options(inputs.context, ["levels"], reason)
     runs = replace(inputs, repeats=None)  # systems are found in all judges' runs together
     scores = runs.load_scores(quiet=out.quiet, example="confir components qrels.txt runs/ -m AP")

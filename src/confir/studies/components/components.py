@@ -27,9 +27,9 @@ from confir.data.experiment import Experiment
 from confir.data.result import Result, axis, constant, over, result
 from confir.data.sampling_designs.design import refuse_design
 from confir.data.sampling_designs.repeated_scores import find_repeats
+from confir.data.score_objects import ScoresSource, make_scores
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
-from confir.data.tables.score_objects import ScoresSource, make_scores
 from confir.defaults import LEVEL, SEED
 from confir.errors import (
     DegenerateSampleWarning,
@@ -337,7 +337,7 @@ def _planned_levels(
 ) -> tuple[tuple[int, ...], ...]:
     """Return the numbers of judges and repeats that coefficients are for, all combinations."""
     if given is not None and not at_hand:
-        raise InvalidValueError("levels is about judges and repeats; expected one of them with it")
+        raise InvalidValueError("levels requires scores of several judges or repeats")
     if given is not None:
         each = [as_integers("levels", given)] * len(at_hand)
     elif len(at_hand) == 1:

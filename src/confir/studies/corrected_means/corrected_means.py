@@ -23,11 +23,11 @@ from confir.intervals.interval import Interval
 from confir.intervals.method_list import DEFAULT_METHOD, METHODS, find_method
 from confir.measures.evaluation import evaluate
 from confir.number_text import percent
+from confir.pairs.verdict_words import model_notes
 from confir.parallel import Progress
 from confir.resampling.judged_sample import clip_parts
 from confir.resampling.kinds import as_sample, as_topic_sample
 from confir.resampling.replicates import Rng
-from confir.studies.corrected_means.sentences import model_notes
 
 
 @result

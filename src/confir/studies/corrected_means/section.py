@@ -13,7 +13,7 @@ from confir.errors import counted
 from confir.number_text import score_words
 from confir.report.contents import Contents
 from confir.report.messages import isolated
-from confir.report.result_chart import chart
+from confir.report.result_chart import specification
 from confir.report.sections import Figure, Scope, Section, Sentence
 from confir.studies.corrected_means.corrected_means import CorrectedMeans, correct_scores
 
@@ -115,7 +115,7 @@ def _figures(contents: Contents, _: tuple[float, ...]) -> Iterator[Figure]:
     """Yield a chart for each measure: the page shows the one that is chosen."""
     means: CorrectedMeans = contents["corrected_means"]
     for measure in means.measures:
-        drawing = chart(means.select(measure=measure))
+        drawing = specification(means.select(measure=measure))
         yield Figure("human", drawing, measure=measure)
 
 

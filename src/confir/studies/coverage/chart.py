@@ -14,12 +14,14 @@ from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
     INK,
-    import_altair,
+    Spec,
+    end_field,
+    field,
+    in_panels,
     inline_records,
     label_names,
-    layered,
+    mark,
     numbered,
-    panel_facet,
     styled,
     tooltips,
 )
@@ -31,90 +33,91 @@ _FEWEST_IN_BOX = 8
 
 _GREY = "#888"
 
+_BOXES: Spec = {
+    "size": 13,
+    "box": {"stroke": COLOURS[0], "fill": COLOURS[5]},
+    "median": {"color": "black", "thickness": 2},
+    "rule": {"stroke": COLOURS[0]},
+    "outliers": {"size": 14, "color": COLOURS[0], "filled": False},
+}
+
 
 def coverage_chart(coverage: Coverage) -> Any:
     """Return coverage by method, one panel per measure: box plots over runs, or few runs by name."""
-    alt = import_altair()
     runs = coverage.runs
     known = [record for record in coverage.to_records() if not np.isnan(record["coverage"])]
     many = len(runs) >= _FEWEST_IN_BOX
     shown = tooltips("run:N", "measure:N", "method:N", "coverage:Q")
-    base = alt.Chart().encode(y=alt.Y("method:N", sort=list(coverage.methods), title=None))
+    base: Spec = {"y": field("method:N", sort=list(coverage.methods), title=None)}
     axis = {
-        "scale": alt.Scale(zero=False, padding=12),
-        "axis": alt.Axis(tickCount=6),
+        "scale": {"zero": False, "padding": 12},
+        "axis": {"tickCount": 6},
         "title": "share of intervals that contain the mean",
     }
     if many:
-        drawn = [_boxes(base).encode(x=alt.X("coverage:Q", **axis), tooltip=shown)]
+        channels = base | {"x": field("coverage:Q", **axis), "tooltip": shown}
+        drawn = [mark("boxplot", channels, **_BOXES)]
     else:
-        colours = alt.Scale(domain=list(range(len(runs))), range=list(COLOURS[: len(runs)]))
-        legend = alt.Legend(labelExpr=label_names(runs))
-        own = base.encode(
-            yOffset=alt.YOffset("run_number:N"),
-            color=alt.Color("run_number:N", scale=colours, title=None, legend=legend),
-            tooltip=[*shown, *tooltips("low:Q", "high:Q")],
-        )
-        limits = own.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", **axis), x2=alt.X2("high:Q"))
-        dots = own.mark_point(filled=True, size=40, opacity=1).encode(x=alt.X("coverage:Q"))
-        drawn = [limits, dots]
-    claimed = alt.Chart().mark_rule(color=INK, strokeDash=[5, 3]).encode(x=alt.X("level:Q"))
-    height = alt.Step(22) if many else {"step": 12, "for": "offset"}
-    data = inline_records(numbered(known, run=runs, measure=coverage.measures))
-    layers = layered(*drawn, claimed, data=data, width=280, height=height)
-    panels = layers.facet(facet=panel_facet(alt, "measure", coverage.measures), columns=2)
+        colours = {"domain": list(range(len(runs))), "range": list(COLOURS[: len(runs)])}
+        legend = {"labelExpr": label_names(runs)}
+        base |= {
+            "yOffset": field("run_number:N"),
+            "color": field("run_number:N", scale=colours, title=None, legend=legend),
+            "tooltip": [*shown, *tooltips("low:Q", "high:Q")],
+        }
+        ends = {"x": field("low:Q", **axis), "x2": end_field("high:Q")}
+        dots = base | {"x": field("coverage:Q")}
+        drawn = [
+            mark("rule", base | ends, strokeWidth=2),
+            mark("point", dots, filled=True, size=40, opacity=1),
+        ]
+    claimed = mark("rule", {"x": field("level:Q")}, color=INK, strokeDash=[5, 3])
+    layers = {
+        "data": inline_records(numbered(known, run=runs, measure=coverage.measures)),
+        "layer": [*drawn, claimed],
+        "width": 280,
+        "height": {"step": 22} if many else {"step": 12, "for": "offset"},
+    }
+    panels = in_panels(layers, "measure", coverage.measures, scales={})
     how = f"box plots over {len(runs)} runs" if many else "each with its Monte-Carlo error"
     title = f"Coverage of {percent(coverage.level)} intervals (dashed: nominal), {how}"
     return styled(panels, title)
 
 
-def _boxes(base: Any) -> Any:
-    return base.mark_boxplot(
-        size=13,
-        box={"stroke": COLOURS[0], "fill": COLOURS[5]},
-        median={"color": "black", "thickness": 2},
-        rule={"stroke": COLOURS[0]},
-        outliers={"size": 14, "color": COLOURS[0], "filled": False},
-    )
-
-
 def type_one_chart(error: TypeOneError) -> Any:
     """Return actual against nominal error: one panel per sample size, one line per method."""
-    alt = import_altair()
     records = [
         {**record, "nominal": round(1.0 - record["level"], 10), "n": f"n = {record['topics']}"}
         for record in error.to_records()
     ]
     highest = max(max(record["nominal"], record["error"]) for record in records)
-    whole = alt.Scale(domain=[0.0, min(1.0, 1.05 * highest)], nice=False)
+    whole = {"domain": [0.0, min(1.0, 1.05 * highest)], "nice": False}
     methods = list(error.methods)
     colours = [COLOURS[place % len(COLOURS)] for place in range(len(methods))]
-    scale = alt.Scale(domain=methods, range=colours)
-    made = (
-        alt.Chart()
-        .mark_line(point={"size": 22})
-        .encode(
-            x=alt.X("nominal:Q", title="nominal error", scale=whole),
-            y=alt.Y("error:Q", title="actual error", scale=whole),
-            color=alt.Color("method:N", sort=methods, scale=scale, title=None),
-            strokeDash=alt.StrokeDash(
-                "method:N",
-                sort=methods,
-                title=None,
-                scale=alt.Scale(domain=methods, range=_dashes(len(methods))),
-            ),
-            tooltip=tooltips("method:N", "topics:Q", "level:Q", "error:Q"),
-        )
-    )
-    exact = (
-        alt.Chart()
-        .mark_line(color=_GREY, strokeDash=[2, 3])
-        .encode(x=alt.X("nominal:Q"), y=alt.Y("nominal:Q", title="actual error"))
-    )
-    sizes = [f"n = {size}" for size in error.topics]
-    panels = layered(exact, made, data=inline_records(records), width=250, height=250).facet(
-        facet=alt.Facet("n:N", title=None, sort=sizes), columns=3
-    )
+    dashes = {"domain": methods, "range": _dashes(len(methods))}
+    made = {
+        "x": field("nominal:Q", title="nominal error", scale=whole),
+        "y": field("error:Q", title="actual error", scale=whole),
+        "color": field(
+            "method:N", sort=methods, scale={"domain": methods, "range": colours}, title=None
+        ),
+        "strokeDash": field("method:N", sort=methods, title=None, scale=dashes),
+        "tooltip": tooltips("method:N", "topics:Q", "level:Q", "error:Q"),
+    }
+    exact = {"x": field("nominal:Q"), "y": field("nominal:Q", title="actual error")}
+    panels = {
+        "data": inline_records(records),
+        "facet": field("n:N", title=None, sort=[f"n = {size}" for size in error.topics]),
+        "columns": 3,
+        "spec": {
+            "layer": [
+                mark("line", exact, color=_GREY, strokeDash=[2, 3]),
+                mark("line", made, point={"size": 22}),
+            ],
+            "width": 250,
+            "height": 250,
+        },
+    }
     drawn = f"samples {error.sampling} replacement, mean over {counted(len(error.columns), 'population')}"
     return styled(panels, f"Type I error of intervals (dotted: nominal), {drawn}")
 
@@ -167,24 +170,17 @@ def population_chart(error: TypeOneError, scores: Scores) -> Any:
 
 def _histograms(records: Sequence[Record], groups: list[str], title: str, counted: str) -> Any:
     """Return a histogram of the values of each group, side by side on the same scale."""
-    alt = import_altair()
     present = [record for record in records if not np.isnan(record["value"])]
-    bars = (
-        alt.Chart(inline_records(numbered(present, group=groups)))
-        .mark_bar(color=COLOURS[0], binSpacing=1)
-        .encode(
-            x=alt.X("value:Q", bin=alt.Bin(maxbins=24), title=title),
-            y=alt.Y("count():Q", title=counted),
-            tooltip=[
-                alt.Tooltip("value:Q", bin=alt.Bin(maxbins=24), title=title),
-                alt.Tooltip("count():Q"),
-            ],
-        )
-        .properties(width=250 if len(groups) > 1 else 420, height=200)
-    )
-    if len(groups) == 1:
-        return bars
-    return bars.facet(facet=panel_facet(alt, "group", groups), columns=3)
+    value = field("value:Q", bin={"maxbins": 24}, title=title)
+    channels = {
+        "x": value,
+        "y": field("count():Q", title=counted),
+        "tooltip": [value, field("count():Q")],
+    }
+    bars = mark("bar", channels, color=COLOURS[0], binSpacing=1)
+    bars |= {"width": 250 if len(groups) > 1 else 420, "height": 200}
+    bars["data"] = inline_records(numbered(present, group=groups))
+    return bars if len(groups) == 1 else in_panels(bars, "group", groups, columns=3, scales={})
 
 
 def _dashes(number: int) -> list[list[int]]:

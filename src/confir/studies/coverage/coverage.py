@@ -15,8 +15,8 @@ from confir.arguments import as_level
 from confir.arrays import Floats
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, axis, constant, over, result
+from confir.data.score_objects import ScoresSource
 from confir.data.table_columns import Role, TableColumn, TableColumns
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.errors import enumerate_names
 from confir.intervals.interval import tail_probabilities

@@ -17,9 +17,9 @@ from confir.arguments import as_generator, as_integers, as_path
 from confir.arrays import Floats
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
+from confir.data.score_objects import ScoresSource
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import SAMPLE_REPLICATES, SAMPLES, SEED
 from confir.errors import InvalidValueError
 from confir.measures.score_sources import as_scores

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from confir.report.charts import (
-    import_altair,
+    field,
     inline_records,
+    mark,
     names_best_first,
     numbered,
     run_rows,
@@ -25,7 +26,6 @@ _DARK = 0.78
 
 def quality_chart(quality: DataQuality) -> Any:
     """Return a chart of unjudged shares: one row per run, highest first, one column per cutoff."""
-    alt = import_altair()
     records = [
         {"run": record["run"], "cutoff": cutoff, "unjudged": record[f"unjudged_{cutoff}"]}
         for record in quality.to_records()
@@ -33,21 +33,23 @@ def quality_chart(quality: DataQuality) -> Any:
     ]
     main = [record for record in records if record["cutoff"] == quality.main_cutoff]
     order = names_best_first(main, "unjudged")
-    rows, step = run_rows(alt, order)
+    rows, step = run_rows(order)
     rows["grid"] = False  # it would cross the numbers
-    axis = alt.Axis(orient="top", labelAngle=0, grid=False)
+    axis = {"orient": "top", "labelAngle": 0, "grid": False}
     cutoffs = list(quality.cutoffs)
-    base = alt.Chart(inline_records(numbered(records, run=order))).encode(
-        x=alt.X("cutoff:O", sort=cutoffs, title="first k documents", axis=axis),
-        y=alt.Y("run_number:N", title=None, axis=rows),
-        tooltip=tooltips("run:N", "cutoff:O", "unjudged:Q", numbers=".1%"),
-    )
-    scale = alt.Scale(domain=[0, 1], range=[_LIGHTEST, _DARKEST], interpolate="rgb")
-    legend = alt.Legend(title="unjudged", format=".0%", values=[0, 0.5, 1])
-    layers = [base.mark_rect().encode(color=alt.Color("unjudged:Q", scale=scale, legend=legend))]
+    base = {
+        "x": field("cutoff:O", sort=cutoffs, title="first k documents", axis=axis),
+        "y": field("run_number:N", title=None, axis=rows),
+        "tooltip": tooltips("run:N", "cutoff:O", "unjudged:Q", numbers=".1%"),
+    }
+    scale = {"domain": [0, 1], "range": [_LIGHTEST, _DARKEST], "interpolate": "rgb"}
+    legend = {"title": "unjudged", "format": ".0%", "values": [0, 0.5, 1]}
+    layers = [mark("rect", base | {"color": field("unjudged:Q", scale=scale, legend=legend)})]
     if len(order) <= _MOST_WRITTEN:
-        colour = alt.condition(alt.datum.unjudged > _DARK, alt.value("white"), alt.value("black"))
-        written = base.transform_filter("isValid(datum.unjudged)").mark_text(fontSize=10)
-        layers.append(written.encode(text=alt.Text("unjudged:Q", format=".0%"), color=colour))
-    drawing = alt.layer(*layers).properties(width=alt.Step(52), height=step)
+        dark = {"test": f"(datum.unjudged > {_DARK})", "value": "white"}
+        text = field("unjudged:Q", format=".0%")
+        written = base | {"text": text, "color": {"condition": dark, "value": "black"}}
+        layers.append(mark("text", written, where="isValid(datum.unjudged)", fontSize=10))
+    data = inline_records(numbered(records, run=order))
+    drawing = {"data": data, "layer": layers, "width": {"step": 52}, "height": step}
     return styled(drawing, "Share of unjudged documents among the first k")

@@ -6,9 +6,10 @@ from typing import Any
 
 from confir.report.charts import (
     COLOURS,
-    import_altair,
+    field,
     inline_records,
     label_names,
+    mark,
     numbered,
     styled,
     tooltips,
@@ -18,17 +19,13 @@ from confir.studies.discrimination.discrimination import Discrimination
 
 def discrimination_chart(found: Discrimination) -> Any:
     """Return a dot per measure: share of pairs separated against the swap rate."""
-    alt = import_altair()
     records = numbered(found.to_records(), measure=found.measures)
-    base = alt.Chart(inline_records(records)).encode(
-        x=alt.X("power:Q", title="share of pairs separated", axis=alt.Axis(format="%")),
-        y=alt.Y(
-            "measure_number:N",
-            title=None,
-            axis=alt.Axis(labelExpr=label_names(found.measures)),
-            sort="-x",
-        ),
-        tooltip=tooltips("measure:N") + tooltips("power:Q", "swap_rate:Q"),
-    )
-    bars = base.mark_bar(opacity=0.8).encode(color=alt.value(COLOURS[0]))
-    return styled(bars.properties(width=320), f"Discriminative power over {found.pairs} pairs")
+    names = {"labelExpr": label_names(found.measures)}
+    channels = {
+        "x": field("power:Q", title="share of pairs separated", axis={"format": "%"}),
+        "y": field("measure_number:N", title=None, axis=names, sort="-x"),
+        "color": {"value": COLOURS[0]},
+        "tooltip": tooltips("measure:N") + tooltips("power:Q", "swap_rate:Q"),
+    }
+    bars = mark("bar", channels, data=inline_records(records), opacity=0.8) | {"width": 320}
+    return styled(bars, f"Discriminative power over {found.pairs} pairs")

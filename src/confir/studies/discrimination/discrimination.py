@@ -8,17 +8,17 @@ from confir.arguments import as_generator, as_integer, as_level
 from confir.arrays import TIE, Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Result, axis, constant, over, result
+from confir.data.score_objects import ScoresSource
 from confir.data.table_columns import Role, TableColumn, TableColumns
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError, counted
 from confir.measures.score_sources import as_scores
+from confir.pairs.compare import compare_runs
+from confir.pairs.decisions import BETTER, WORSE
 from confir.resampling.clusters import Clusters
 from confir.resampling.kinds import needs
 from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
-from confir.studies.comparison.compare import compare_runs
-from confir.studies.comparison.verdicts import BETTER, WORSE
 
 # Splits of the topics in two halves.
 SPLITS_OF_TOPICS = 200

@@ -15,14 +15,22 @@ from confir.arrays import TIE, Floats
 from confir.defaults import BASELINE, NO_FAMILY, SEED
 from confir.errors import InvalidValueError, UnsupportedMethodError, counted
 from confir.intervals.bounded import confidence_sequence
+from confir.measures.missing_scores import Ranges
 from confir.measures.parsing import bounded_measures
+from confir.pairs.comparison import Comparison
+from confir.pairs.decisions import BETTER, IDENTICAL, INCONCLUSIVE, WORSE, Decision
+from confir.pairs.gate import (
+    Candidate,
+    Gate,
+    Requirement,
+    check_coverage,
+    check_gate,
+    passes,
+)
+from confir.pairs.paired_tests import DEFAULT_TEST
 from confir.resampling.kinds import require_knowledge
 from confir.resampling.replicates import Rng
 from confir.resampling.sample import Knowledge
-from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.paired_tests import DEFAULT_TEST
-from confir.studies.comparison.verdicts import BETTER, IDENTICAL, INCONCLUSIVE, WORSE, Decision
-from confir.studies.gate.gate import Candidate, Gate, Requirement, check_gate, passes
 
 # The differences of a run by topic, in order of arrival.
 Arrived = Mapping[str, float]
@@ -35,6 +43,8 @@ def judge_arriving(
     *,
     margin: float = 0.0,
     require: Requirement = "not-worse",
+    missing: str | None = None,
+    bounds: Ranges | None = None,  # noqa: ARG001 - topics without a score have not arrived yet
     rng: Rng = SEED,
 ) -> tuple[Gate, list[dict[str, float]]]:
     """Return whether the candidates pass, by limits that hold at every look, and their new topics.
@@ -44,7 +54,7 @@ def judge_arriving(
 
     Parameters
     ----------
-    comparison, measure, margin, require
+    comparison, measure, margin, require, missing, bounds
         As for `judge_gate`; the measure has scores in [0, 1].
     earlier
         The differences of earlier looks by run.
@@ -76,7 +86,8 @@ def judge_arriving(
         f"confidence sequence over {counted(max(map(len, whole)), 'topic')} in order of arrival, "
         f"{max(map(len, new)):,} of them new: its limits hold at every look"
     )
-    gate = Gate(measure, baseline, require, margin, comparison.level, candidates, about)
+    cautions = check_coverage(comparison, measure, missing)
+    gate = Gate(measure, baseline, require, margin, comparison.level, candidates, about, cautions)
     return gate, new
 
 

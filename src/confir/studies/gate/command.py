@@ -17,9 +17,9 @@ from confir.cli.start import build_seconds
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
+    from confir.pairs.comparison import Comparison
+    from confir.pairs.gate import Gate, GateRule
     from confir.report.junit_xml import Suite
-    from confir.studies.comparison.comparison import Comparison
-    from confir.studies.gate.gate import Gate, GateRule
     from confir.studies.history.history_file import OpenHistory
 
 GATE_PANEL = "Gate"
@@ -73,6 +73,14 @@ class GateRecords:
             choices=("candidates", "topics"),
         ),
     ] = "candidates"
+    new_baseline: Annotated[
+        bool,
+        Option(
+            "Begin a new sequence of looks in the same history, whose error rate is controlled by itself: "
+            "other qrels, topics or another baseline.",
+            panel=GATE_PANEL,
+        ),
+    ] = False
     commit: Annotated[
         str | None,
         Option(
@@ -103,9 +111,10 @@ class GateRecords:
         for option in ("history", "commit", "junit"):
             if getattr(self, option) is not None and not gates:
                 raise InvalidValueError(f"--{option} needs --fail-if-worse: it belongs to a gate")
-        if self.history is None and (self.commit is not None or self.looks != "candidates"):
+        of_looks = self.commit is not None or self.looks != "candidates" or self.new_baseline
+        if self.history is None and of_looks:
             raise InvalidValueError(
-                "--commit and --looks need --history FILE, which records the looks"
+                "--commit, --looks and --new-baseline need --history FILE, which records the looks"
             )
         if self.junit is not None:
             check_junit(self.junit)
@@ -125,14 +134,16 @@ class GateRecords:
         What is to be kept of them is written after all else that the command writes.
         """
         from confir.cli.commands import run_last
-        from confir.studies.gate.gate import judge_gate
+        from confir.pairs.gate import judge_gate
         from confir.studies.history.looks import Look, begin_look
 
         if self.history is None:
             waiting = None
             gates = [judge_gate(comparison, name, **rule._asdict()) for name in measures]
         else:
-            look = Look(self.commit or _commit_being_built(), _now(), self.looks)
+            commit = self.commit or _commit_being_built()
+            digest = _digest_of_qrels(context)
+            look = Look(commit, _now(), self.looks, digest, self.new_baseline)
             gates, waiting = begin_look(self.history, comparison, measures, rule, look, seed=seed)
         run_last(context, _keeping(gates, self.junit, waiting))
         return gates
@@ -141,6 +152,8 @@ class GateRecords:
         """Say how gates decided, unless that is shown; exit with 1 where one is closed."""
         from confir.cli.streams import print_message
 
+        for caution in () if shown else dict.fromkeys(c for gate in gates for c in gate.cautions):
+            print_message(f"confir: warning: {caution}")
         for gate in () if shown else gates:
             print_message(f"confir: {gate.sentence()}")
         if any(gate.closed for gate in gates):
@@ -170,14 +183,14 @@ def _keeping(
 
 def _suite(gate: Gate) -> Suite:
     """Return a gate as a suite of tests, one per candidate."""
+    from confir.pairs.verdict_words import difference_and_verdict as said
     from confir.report.junit_xml import Check, Suite
-    from confir.studies.comparison.verdict_words import difference_and_verdict as said
 
     checks = [
         Check(one.run, said(one.decision), one.passes, gate.require, gate.failure(one))
         for one in gate.candidates
     ]
-    return Suite(f"{gate.measure} against {gate.baseline}", gate.measure, checks)
+    return Suite(f"{gate.measure} against {gate.baseline}", gate.measure, checks, gate.cautions)
 
 
 def _keep(gates: Sequence[Gate], junit: str | None, waiting: OpenHistory | None) -> None:
@@ -199,6 +212,21 @@ def _keep(gates: Sequence[Gate], junit: str | None, waiting: OpenHistory | None)
 
 def _commit_being_built() -> str | None:
     return next((os.environ[name] for name in _COMMITS if os.environ.get(name)), None)
+
+
+def _digest_of_qrels(context: click.Context) -> str | None:
+    """Return the digest of the qrels, with that of human ones if there are any; None without such files."""
+    import hashlib
+
+    from confir.cli.provenance import describe_files
+
+    paths = [path for path in map(context.params.get, ("qrels", "human")) if path is not None]
+    digests = [one["sha256"] for one in describe_files(paths)]
+    if not digests or None in digests:
+        return None
+    return (
+        digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
+    )
 
 
 def _now() -> str:

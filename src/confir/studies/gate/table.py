@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from confir.number_text import difference_text, level_text, number_text
+from confir.pairs.comparison import Comparison
+from confir.pairs.gate import Gate
 from confir.report.tables import Cell, Table
-from confir.studies.comparison.comparison import Comparison
-from confir.studies.gate.gate import Gate
 
 
 def gate_table(gate: Gate, comparison: Comparison) -> Table:

@@ -7,11 +7,14 @@ from typing import Any
 from confir.report.charts import (
     COLOURS,
     INK,
-    import_altair,
+    Spec,
+    end_field,
+    field,
+    in_panels,
     inline_records,
     label_names,
+    mark,
     numbered,
-    panel_facet,
     styled,
     tooltips,
 )
@@ -30,7 +33,6 @@ def history_chart(history: GateHistory) -> Any:
 
     Looks that fail are orange; the dashed line is the loss that does not matter.
     """
-    alt = import_altair()
     records = history.to_records()
     runs, measures = (
         list(dict.fromkeys(record[field] for record in records)) for field in ("run", "measure")
@@ -41,44 +43,43 @@ def history_chart(history: GateHistory) -> Any:
         record | {"look_name": name, "loss": -record["margin"]}
         for record, name in zip(records, looks, strict=True)
     ]
-    held = inline_records(numbered(data, run=runs, measure=measures, look_name=names))
-    layers = [
-        alt.Chart().mark_rule(color=INK).encode(y=alt.datum(0.0)),
-        alt.Chart().mark_rule(color=INK, strokeDash=[3, 3]).encode(y="min(loss):Q"),
-        *_intervals(alt, history, names, runs),
-    ]
-    panels = (
-        alt.layer(*layers, data=held)
-        .properties(height=220 if len(measures) == 1 else 150, width=_width(names, runs))
-        .facet(facet=panel_facet(alt, "measure", measures), columns=1)
-        .resolve_scale(y="independent")
-    )
+    drawing = {
+        "data": inline_records(numbered(data, run=runs, measure=measures, look_name=names)),
+        "layer": [
+            mark("rule", {"y": {"datum": 0.0}}, color=INK),
+            mark("rule", {"y": field("min(loss):Q")}, color=INK, strokeDash=[3, 3]),
+            *_intervals(history, names, runs),
+        ],
+        "width": _width(names, runs),
+        "height": 220 if len(measures) == 1 else 150,
+    }
+    panels = in_panels(drawing, "measure", measures, columns=1, scales={"y": "independent"})
     margin = "; dashed: the margin" if any(history.margin) else ""
     return styled(panels, f"Looks of the gate, with the intervals that decide{margin}")
 
 
-def _intervals(alt: Any, history: GateHistory, names: list[str], runs: list[str]) -> list[Any]:
+def _intervals(history: GateHistory, names: list[str], runs: list[str]) -> list[Spec]:
     """Return the layers of intervals and of differences, in the colours of the decisions."""
     decisions = [word for word in _COLOURS if word in history.decision]
-    shades = alt.Scale(domain=decisions, range=[_COLOURS[word] for word in decisions])
-    several = len(runs) > 1
-    base = alt.Chart().encode(
-        x=_looks_axis(alt, names),
-        xOffset=alt.XOffset("run_number:N") if several else alt.Undefined,
-        color=alt.Color("decision:N", title="gate", legend=alt.Legend(orient="top"), scale=shades),
-        tooltip=tooltips(
+    shades = {"domain": decisions, "range": [_COLOURS[word] for word in decisions]}
+    base = {
+        "x": _looks_axis(names),
+        "color": field("decision:N", title="gate", legend={"orient": "top"}, scale=shades),
+        "tooltip": tooltips(
             *("run:N", "look:O", "commit:N", "date:N", "decision:N", "difference:Q", "low:Q"),
             *("high:Q", "look_low:Q", "look_high:Q", "look_level:Q", "mean:Q", "against_mean:Q"),
         ),
-    )
-    runs_legend = alt.Legend(labelExpr=label_names(runs), orient="top")
-    shape = alt.Shape("run_number:N", title="run", legend=runs_legend)
-    axis, scale = alt.Axis(format="~g", tickCount=6), alt.Scale(zero=True)
-    low = alt.Y("look_low:Q", title="difference from the baseline", scale=scale, axis=axis)
-    dots = base.mark_point(filled=True, size=70, opacity=1)
+    }
+    dots = {"y": field("difference:Q")}
+    if len(runs) > 1:
+        base["xOffset"] = field("run_number:N")
+        legend = {"labelExpr": label_names(runs), "orient": "top"}
+        dots["shape"] = field("run_number:N", title="run", legend=legend)
+    axis, title = {"format": "~g", "tickCount": 6}, "difference from the baseline"
+    low = field("look_low:Q", title=title, scale={"zero": True}, axis=axis)
     return [
-        base.mark_rule(strokeWidth=2).encode(y=low, y2="look_high:Q"),
-        dots.encode(y="difference:Q", shape=shape if several else alt.Undefined),
+        mark("rule", base | {"y": low, "y2": end_field("look_high:Q")}, strokeWidth=2),
+        mark("point", base | dots, filled=True, size=70, opacity=1),
     ]
 
 
@@ -93,9 +94,9 @@ def _look_name(record: dict[str, Any]) -> str:
     return f"{record['look']}: {record['date'][:10]}{commit}"
 
 
-def _looks_axis(alt: Any, names: list[str]) -> Any:
+def _looks_axis(names: list[str]) -> Spec:
     labelled = len(names) <= _MOST_LABELLED_LOOKS
     few = len(names) <= _FEW_LOOKS
     named = f"split({label_names(names)}, ' ')" if few else label_names(names)
-    axis = alt.Axis(labels=labelled, labelExpr=named, labelAngle=0 if few else -90, grid=False)
-    return alt.X("look_name_number:O", title="look", axis=axis)
+    axis = {"labels": labelled, "labelExpr": named, "labelAngle": 0 if few else -90, "grid": False}
+    return field("look_name_number:O", title="look", axis=axis)

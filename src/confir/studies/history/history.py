@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,8 +16,15 @@ from confir.data.result import Record, Result, axis, over, result
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.errors import FormatError, counted
 from confir.number_text import level_text
-from confir.studies.history.history_file import FAILS, LOOK_FIELDS, MEANS, parse_looks
-from confir.studies.history.looks import TOPICS
+from confir.studies.history.history_file import (
+    DIGESTS,
+    FAILS,
+    LATER_FIELDS,
+    LOOK_FIELDS,
+    MEANS,
+    parse_looks,
+)
+from confir.studies.history.looks import TOPICS, describe_changes
 
 # Digits of a commit that are enough to find it.
 SHORT_COMMIT = 10
@@ -46,6 +54,10 @@ class GateHistory(Result):
         The interval that the decision rests on, and its level.
     mean, against_mean
         Means of the run and of the baseline; NaN in histories of earlier versions.
+    first_look
+        The look that began the sequence of looks whose error rate is controlled together.
+    qrels_digest, topics_digest, measures_digest, confir_version
+        What was looked at, and by which version; None where it is not known.
     """
 
     entries: tuple[tuple[int, str, str, str], ...] = axis("entry")
@@ -65,11 +77,16 @@ class GateHistory(Result):
     look_level: Floats = over("entry")
     mean: Floats = over("entry")
     against_mean: Floats = over("entry")
+    first_look: Integers = over("entry")
+    qrels_digest: tuple[str | None, ...] = over("entry")
+    topics_digest: tuple[str | None, ...] = over("entry")
+    measures_digest: tuple[str | None, ...] = over("entry")
+    confir_version: tuple[str | None, ...] = over("entry")
 
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "entry": ("look", "measure", "run", "against")
     }
-    record_columns = (*LOOK_FIELDS, *MEANS)
+    record_columns = (*LOOK_FIELDS, *LATER_FIELDS)
 
     def table_columns(self) -> TableColumns:
         """Return how the columns read, with the interval that decides; what fails is bold."""
@@ -85,7 +102,24 @@ class GateHistory(Result):
                 Role.NUMBER, "level", text=lambda record: level_text(record["look_level"])
             ),
         }
+        if (self.first_look > 1).any():
+            place = name._replace(
+                title="of its sequence", text=lambda r: f"{r['look'] - r['first_look'] + 1:,}"
+            )
+            columns = {"look": name, "first_look": place, **columns}
         return {one: column._replace(bold=_fails) for one, column in columns.items()}
+
+    def changes(self) -> list[str]:
+        """Return what changed besides the candidates from look to look of a sequence, in sentences."""
+        by_look: dict[int, list[Record]] = {}
+        for record in self.to_records():
+            by_look.setdefault(record["look"], []).append(record)
+        return [
+            f"since look {look:,}, other things than the candidates have changed: {changed}"
+            for (look, one), (_, other) in pairwise(by_look.items())
+            if one[0]["first_look"] == other[0]["first_look"]
+            and (changed := describe_changes(one, other))
+        ]
 
     def note(self) -> str:
         """Return how many looks failed, and what their intervals are."""
@@ -93,11 +127,14 @@ class GateHistory(Result):
         looks = {look for look, *_ in self.entries}
         failed = {look for (look, *_), decision in pairs if decision == FAILS}
         first = f"{counted(len(looks), 'look')}, {len(failed):,} with a candidate that fails; mean difference from the baseline with the interval that decides"
+        changes = "".join(f"\n{one}" for one in self.changes())
         if TOPICS in self.looks:
-            return f"{first}: a confidence sequence, whose limits hold at every look"
+            return f"{first}: a confidence sequence, whose limits hold at every look{changes}"
+        of = " of a sequence" if (self.first_look > 1).any() else ""
         return (
-            f"{first}: look j has the error rate 6α/(π²j²), so that the error rate over all looks is at most "
+            f"{first}: look j{of} has the error rate 6α/(π²j²), so that the error rate over all looks is at most "
             "α = 1 - level if mean differences are nearly normal; candidates tuned on these data remain uncontrolled"
+            f"{changes}"
         )
 
 
@@ -126,11 +163,13 @@ def read_history(path: PathLike) -> GateHistory:
     records = parse_looks(content, name)
     if not records:
         problem = "the only look was cut short" if content.strip() else "the history is empty"
-        raise FormatError(f"{problem}; expected a look or more", path=name)
+        raise FormatError(f"{problem}; --history of a gate writes one line per look", path=name)
     columns = {field: [record[field] for record in records] for field in LOOK_FIELDS}
     labels = zip(*(columns.pop(part) for part in GateHistory.label_parts["entry"]), strict=True)
-    means = {name: _numbers([record.get(name) for record in records]) for name in MEANS}
-    values = {name: _values(name, columns[name]) for name in columns} | means
+    values = {name: _values(name, columns[name]) for name in columns}
+    values |= {name: _numbers([record.get(name) for record in records]) for name in MEANS}
+    values["first_look"] = np.array([record.get("first_look", 1) for record in records], np.int64)
+    values |= {name: tuple(record.get(name) for record in records) for name in DIGESTS}
     return GateHistory(tuple(labels), **values)
 
 

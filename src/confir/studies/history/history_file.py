@@ -48,8 +48,15 @@ LOOK_FIELDS: dict[str, tuple[type, ...]] = {
     "look_high": (*_NUMBER, type(None)),
     "look_level": _NUMBER,
 }
-# What lines have since version 0.3: the means of the run and of the baseline.
+# What lines of earlier versions lack: means of the run and of the baseline, the look that began its sequence,
+# and what tells whether two looks saw the same.
 MEANS = ("mean", "against_mean")
+DIGESTS = ("qrels_digest", "topics_digest", "measures_digest", "confir_version")
+LATER_FIELDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(MEANS, (*_NUMBER, type(None))),
+    "first_look": (int,),
+    **dict.fromkeys(DIGESTS, (str, type(None))),
+}
 # Fields that histories of schema 1 call otherwise.
 _RENAMED = {"baseline": "against"}
 PASSES, FAILS = DECISIONS = ("passes", "fails")
@@ -58,6 +65,7 @@ MOST_LOOKS = 1_000_000
 _LARGEST_NUMBER = 1e15
 _RANGES: Mapping[str, tuple[float, float]] = {
     "look": (1, MOST_LOOKS),
+    "first_look": (1, MOST_LOOKS),
     "topics": (0, _LARGEST_NUMBER),
     "margin": (0, _LARGEST_NUMBER),
     "level": (math.nextafter(0.0, 1.0), math.nextafter(1.0, 0.0)),
@@ -249,15 +257,19 @@ def _problem(record: Any) -> str:
     for old, new in _RENAMED.items():
         if old in record and new not in record:
             record[new] = record.pop(old)
-    for field, kinds in (LOOK_FIELDS | dict.fromkeys(MEANS, (*_NUMBER, type(None)))).items():
-        value = record.get(field)
-        if field not in record and field not in MEANS:
-            return f"{field} is missing"
+    for field, kinds in (LOOK_FIELDS | LATER_FIELDS).items():
+        if field not in record:
+            if field in LOOK_FIELDS:
+                return f"{field} is missing"
+            continue
+        value = record[field]
         possible = not isinstance(value, _NUMBER) or _is_possible(field, value)
         if not isinstance(value, kinds) or isinstance(value, bool) or not possible:
             return f"{field} is {_shortened(value)}"
     if record["decision"] not in (PASSES, FAILS):
         return f"look {record['look']} is said to be {record['decision']!r}"
+    if record.get("first_look", 1) > record["look"]:
+        return f"first_look {record['first_look']} comes after look {record['look']}"
     try:
         datetime.fromisoformat(record["date"])
     except ValueError:

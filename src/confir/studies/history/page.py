@@ -48,6 +48,7 @@ def history_page(history: GateHistory) -> str:
                 sorted(newest, key=lambda one: one["decision"] != FAILS)[:_MOST_DECISIONS],
             ),
             _count_sentence(records),
+            *(f"{one[0].upper()}{one[1:]}." for one in history.changes()),
         ],
         chart=chart_bytes(history_chart(history), ".svg").decode(),
         level=_level_sentence(newest[-1]),
@@ -114,10 +115,14 @@ def _level_sentence(last: Record) -> str:
     """Return the level of the newest look, and why it is so high."""
     if last["looks"] != CANDIDATES:
         return "The intervals are confidence sequences, which hold at every look."
-    following = level_text(level_of_look(last["look"] + 1, last["level"]))
+    place = last["look"] - last["first_look"] + 1
+    following = level_text(level_of_look(place + 1, last["level"]))
+    together = (
+        "all looks" if last["first_look"] == 1 else f"all looks since look {last['first_look']:,}"
+    )
     return (
         f"Look {last['look']:,} was decided at level {level_text(last['look_level'])}, and the next one will "
-        f"be at {following}, so that all looks together keep {level_text(last['level'])}."
+        f"be at {following}, so that {together} together keep {level_text(last['level'])}."
     )
 
 

@@ -11,19 +11,22 @@ import numpy as np
 from confir.data.chart_marks import IntervalChart, Mark, dot, numbers, texts
 from confir.data.result import Record
 from confir.number_text import percent, share_text
+from confir.pairs.decisions import INCONCLUSIVE
 from confir.report.charts import (
     COLOURS,
     INK,
-    import_altair,
+    Spec,
+    end_field,
+    field,
+    in_panels,
     inline_records,
+    mark,
     numbered,
-    panel_facet,
     styled,
     tooltips,
 )
 from confir.report.label_places import label_fields, name_layers, name_threads
 from confir.report.result_chart import draw_intervals
-from confir.studies.comparison.verdicts import INCONCLUSIVE
 from confir.studies.judgements.grade_agreement import GradeConfusion
 from confir.studies.judgements.judge_effects import GAINS, LOSES, JudgedRuns
 from confir.studies.judgements.judgement_comparison import JudgementComparison
@@ -44,55 +47,42 @@ def judgement_chart(comparison: JudgementComparison) -> Any:
 
     On the diagonal, both give the same mean; runs far from the trend of the others gain or lose.
     """
-    alt = import_altair()
     runs = comparison.runs
     panels = [
-        _panel(alt, runs.select(reference=pair[0], judge=pair[1], measure=measure).to_records())
+        _panel(runs.select(reference=pair[0], judge=pair[1], measure=measure).to_records())
         for pair in runs.pairs
         for measure in runs.measures
     ]
     title = f"Means of the runs by two judges, with {percent(runs.level)} intervals"
-    return styled(alt.concat(*panels, columns=2), f"{title}; dashed: equal means")
+    return styled({"concat": panels, "columns": 2}, f"{title}; dashed: equal means")
 
 
-def _panel(alt: Any, records: list[Record]) -> Any:
+def _panel(records: list[Record]) -> Spec:
     """Return the means by two judges: points with intervals, and the diagonal."""
     ends, one = _extent(records), records[0]
-    scale = alt.Scale(domain=ends, nice=False, zero=False)
-    diagonal = (
-        alt.Chart(inline_records([{"both": end} for end in ends]))
-        .mark_line(color=INK, strokeDash=[4, 4], strokeWidth=1)
-        .encode(x=alt.X("both:Q"), y=alt.Y("both:Q"))
-    )
-    base = alt.Chart(inline_records(_labelled(records, ends))).encode(
-        color=alt.Color(
-            "effect:N",
-            scale=alt.Scale(domain=list(_EFFECTS), range=list(_EFFECTS.values())),
-            legend=alt.Legend(
-                title="beyond the bias of all runs", orient="bottom", symbolOpacity=1
-            ),
-        )
-    )
+    scale = {"domain": ends, "nice": False, "zero": False}
+    effects = {"domain": list(_EFFECTS), "range": list(_EFFECTS.values())}
+    legend = {"title": "beyond the bias of all runs", "orient": "bottom", "symbolOpacity": 1}
+    base = {"color": field("effect:N", scale=effects, legend=legend)}
     titles = [[f"{one['measure']} by {one[name]}"] for name in ("reference", "judge")]
-    across = alt.X("reference_mean:Q", title=titles[0], scale=scale)
-    up = alt.Y("judge_mean:Q", title=titles[1], scale=scale)
-    limits = [
-        base.mark_rule(opacity=0.3).encode(
-            x=alt.X("reference_low:Q", scale=scale), x2=alt.X2("reference_high:Q"), y=up
-        ),
-        base.mark_rule(opacity=0.3).encode(
-            x=across, y=alt.Y("judge_low:Q", scale=scale), y2=alt.Y2("judge_high:Q")
-        ),
-    ]
+    across = {"x": field("reference_mean:Q", title=titles[0], scale=scale)}
+    up = {"y": field("judge_mean:Q", title=titles[1], scale=scale)}
+    wide = {"x": field("reference_low:Q", scale=scale), "x2": end_field("reference_high:Q")}
+    high = {"y": field("judge_low:Q", scale=scale), "y2": end_field("judge_high:Q")}
     shown = ("run:N", "reference_mean:Q", "judge_mean:Q", "bias:Q", "bias_low:Q", "bias_high:Q")
-    points = base.mark_point(filled=True, size=45, opacity=0.9).encode(
-        x=across, y=up, tooltip=tooltips(*shown, "gain:Q", "gain_low:Q", "gain_high:Q", "effect:N")
-    )
-    named = base.transform_filter("datum.label != ''")
-    threads = name_threads(named, "reference_mean", "judge_mean")
-    return alt.layer(diagonal, *limits, threads, points, *name_layers(named)).properties(
-        width=_SIZE, height=_SIZE
-    )
+    tooltip = tooltips(*shown, "gain:Q", "gain_low:Q", "gain_high:Q", "effect:N")
+    both = {"x": field("both:Q"), "y": field("both:Q")}
+    ends_of_line = inline_records([{"both": end} for end in ends])
+    layers = [
+        mark("line", both, data=ends_of_line, color=INK, strokeDash=[4, 4], strokeWidth=1),
+        mark("rule", base | wide | up, opacity=0.3),
+        mark("rule", base | across | high, opacity=0.3),
+        name_threads(base, "reference_mean", "judge_mean", where="datum.label != ''"),
+        mark("point", base | across | up | {"tooltip": tooltip}, filled=True, size=45, opacity=0.9),
+        *name_layers(base),
+    ]
+    data = inline_records(_labelled(records, ends))
+    return {"data": data, "layer": layers, "width": _SIZE, "height": _SIZE}
 
 
 def _extent(records: Sequence[Record]) -> list[float]:
@@ -113,7 +103,7 @@ def _labelled(records: list[Record], ends: list[float]) -> list[Record]:
     named = [n for n in order if few or records[n]["effect"] != INCONCLUSIVE][:_NAMES_SHOWN]
     chosen = {n: records[n]["run"] for n in named}
     points = [(record["reference_mean"], record["judge_mean"]) for record in records]
-    unlabelled: Record = {"label": "", "label_x": None, "label_y": None, "align": "left"}
+    unlabelled: Record = {"label": "", "label_x": None, "label_y": None, "align": ""}
     places = label_fields(points, chosen, _PANEL, (ends, ends))
     labels = {n: {"label": chosen[n]} | place for n, place in places.items()}
     return [record | labels.get(n, unlabelled) for n, record in enumerate(records)]
@@ -147,7 +137,6 @@ def _panel_name(record: Record, runs: JudgedRuns) -> str:
 
 def confusion_chart(confusion: GradeConfusion) -> Any:
     """Return how often judges gave which grades: a square per pair of grades."""
-    alt = import_altair()
     with np.errstate(invalid="ignore"):  # of grades that no document has
         shares = confusion.documents / confusion.documents.sum(axis=2, keepdims=True)
     records = [
@@ -157,34 +146,22 @@ def confusion_chart(confusion: GradeConfusion) -> Any:
         for record, share in zip(confusion.to_records(), shares.reshape(-1).tolist(), strict=True)
     ]
     panels = [", ".join(pair) for pair in confusion.pairs]
-    base = alt.Chart(inline_records(numbered(records, panel=panels))).encode(
-        x=alt.X(
-            "judge_grade:O", title="grade by the judge", axis=alt.Axis(labelAngle=0, grid=False)
-        ),
-        y=alt.Y(
-            "reference_grade:O",
-            title="grade by the reference",
-            sort="descending",
-            axis=alt.Axis(grid=False),
-        ),
-    )
-    squares = base.mark_rect().encode(
-        color=alt.Color(
-            "share:Q",
-            scale=alt.Scale(domain=[0, 1], range=["#ffffff", COLOURS[0]], interpolate="rgb"),
-            legend=None,
-        ),
-        tooltip=tooltips(
-            "reference:N", "judge:N", "reference_grade:O", "judge_grade:O", "documents:Q"
-        ),
-    )
-    texts = base.mark_text(fontSize=11).encode(
-        text=alt.Text("text:N"),
-        color=alt.condition("datum.share > 0.6", alt.value("white"), alt.value("#222")),
-    )
-    drawn = alt.layer(squares, texts).properties(width=220, height=220)
-    facet = panel_facet(alt, "panel", panels)
-    return styled(
-        drawn.facet(facet=facet, columns=2),
-        "Grades of the judge, as shares of each reference grade",
-    )
+    axis = {"labelAngle": 0, "grid": False}
+    title, rows = "grade by the reference", {"grid": False}
+    base = {
+        "x": field("judge_grade:O", title="grade by the judge", axis=axis),
+        "y": field("reference_grade:O", title=title, sort="descending", axis=rows),
+    }
+    scale = {"domain": [0, 1], "range": ["#ffffff", COLOURS[0]], "interpolate": "rgb"}
+    shown = ("reference:N", "judge:N", "reference_grade:O", "judge_grade:O", "documents:Q")
+    shade = {"color": field("share:Q", scale=scale, legend=None), "tooltip": tooltips(*shown)}
+    dark = {"test": "datum.share > 0.6", "value": "white"}
+    text = {"text": field("text:N"), "color": {"condition": dark, "value": "#222"}}
+    drawn = {
+        "data": inline_records(numbered(records, panel=panels)),
+        "layer": [mark("rect", base | shade), mark("text", base | text, fontSize=11)],
+        "width": 220,
+        "height": 220,
+    }
+    panelled = in_panels(drawn, "panel", panels, scales={})
+    return styled(panelled, "Grades of the judge, as shares of each reference grade")

@@ -94,9 +94,11 @@ def judges_command(
     scale, maps = parse_grades(grades or [])
     drawn = f"{counted(statistics.replicates, 'replicate')}, seed {statistics.seed}"
     if not runs:
-        refuse_options(inputs.context, CHOOSING, "selects runs, but there are none")
+        refuse_options(inputs.context, CHOOSING, "selects runs; expected RUN... beside the qrels")
         of_scores = ["measure", *reading_options()]
-        refuse_options(inputs.context, of_scores, "is about scores of runs, but there are none")
+        refuse_options(
+            inputs.context, of_scores, "is for scores of runs; expected RUN... beside the qrels"
+        )
         if view not in _WITHOUT_RUNS:
             raise InvalidValueError(f"--show {view} needs runs; for example: {_EXAMPLE}")
         agreement = measure_agreement(judges, grades=scale, grade_maps=maps, **statistics.arguments)
@@ -104,7 +106,7 @@ def judges_command(
         return
     named = bool(inputs.select) or inputs.top is not None
     chosen: Sequence[Any] = _choose(inputs, judges[0], runs) if named else runs
-    rules: dict[str, Any] = {name: getattr(inputs, name) for name in reading_options()}
+    rules: dict[str, Any] = inputs.reading_rules()
     with nullcontext() if out.quiet else Progress("reading runs", total=len(chosen)) as progress:
         comparison = compare_judgements(
             judges,

@@ -17,10 +17,10 @@ from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import DEFAULT_METHOD, METHODS
 from confir.number_text import number_text, percent, signed
+from confir.pairs.compare import compare_runs
+from confir.pairs.decisions import INCONCLUSIVE, Words
 from confir.resampling.statistics import STATISTICS
 from confir.resampling.topic_sample import TopicSample
-from confir.studies.comparison.compare import compare_runs
-from confir.studies.comparison.verdicts import INCONCLUSIVE, Words
 from confir.studies.judgements.grade_agreement import PAIR_PARTS, pair_note
 from confir.studies.judgements.judges import Judges
 

@@ -19,10 +19,10 @@ from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import TopicMismatchError, TopicWarning, counted, warn_caller
 from confir.measures.evaluation import chosen_measures, score_lists
 from confir.measures.human_evaluation import by_judge
+from confir.pairs.compare import compare_runs
+from confir.pairs.decisions import BETTER, WORSE, Words
 from confir.parallel import Progress
 from confir.resampling.replicates import Rng, draw_topics, own_seed
-from confir.studies.comparison.compare import compare_runs
-from confir.studies.comparison.verdicts import BETTER, WORSE, Words
 from confir.studies.judgements.grade_agreement import (
     PAIR_PARTS,
     GradeAgreement,

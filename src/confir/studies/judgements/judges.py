@@ -12,8 +12,8 @@ import numpy as np
 
 from confir.arguments import as_integer, as_list, as_text, invalid
 from confir.arrays import Integers
-from confir.data.files import PathLike, read_bytes
-from confir.data.formats.format import RunSource, name_from_path
+from confir.data.files import PathLike, name_from_path, read_bytes
+from confir.data.formats.format import RunSource
 from confir.data.formats.json_files import has_json_ending
 from confir.data.formats.quepid import QUEPID_BOOK, read_judges
 from confir.data.formats.sources import find_runs, qrels_called, read_judgements

@@ -54,7 +54,7 @@ class DatasetCells(NamedTuple):
             complete = own[there[:, has].all(axis=1)][:, has]
             if not len(complete):
                 raise TopicMismatchError(
-                    f"the runs of dataset {name!r} have no topic in common; expected some"
+                    f"no topic of dataset {name!r} has scores of all of its runs"
                 )
             parts.append(complete)
             present.append(has)

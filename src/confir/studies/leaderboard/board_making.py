@@ -22,10 +22,11 @@ from confir.intervals.interval import Interval, Limits
 from confir.intervals.simultaneous import borderline_decisions, is_significant
 from confir.measures.parsing import bounded_measures
 from confir.measures.score_summary import ScoreSummary
+from confir.pairs.best_runs import BestRuns, best_of_pairs
+from confir.pairs.ranking import ranking_of_pairs
+from confir.pairs.run_pairs import RunPairs, compare_all_runs, pairs_by_measure
 from confir.resampling.replicates import Rng
 from confir.resampling.sample import Sample
-from confir.studies.best.best_runs import BestRuns, best_of_pairs
-from confir.studies.best.run_pairs import RunPairs, compare_all_runs, pairs_by_measure
 from confir.studies.leaderboard.additive_fit import DatasetCells, fit_additive
 from confir.studies.leaderboard.additive_sample import additive_sample
 from confir.studies.leaderboard.board_sources import (
@@ -44,7 +45,6 @@ from confir.studies.leaderboard.borda import (
 from confir.studies.leaderboard.joined_datasets import INCOMPLETE, MODEL, present_cells
 from confir.studies.leaderboard.leaderboard import Leaderboard
 from confir.studies.leaderboard.summarised_board import SummarisedBoard, cell_limits, find_summaries
-from confir.studies.ranks.ranking import ranking_of_pairs
 
 
 @on_its_scheduler
@@ -294,6 +294,7 @@ def _leaderboard(
         pairs=len(every[0]),
         significant=len(differing),
         ruled_out=_ruled_out(pair_p, best, level),
+        lead=None if best.lead is None else best.lead[0],
         smallest=float(differing.min(initial=np.inf)) if len(differing) else np.nan,
         p_next=p_next,
         separable=separable,

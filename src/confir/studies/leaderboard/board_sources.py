@@ -15,8 +15,8 @@ from confir.data.experiment import Experiment
 from confir.data.run_scores import RunScores
 from confir.data.sampling_designs.design import Datasets as DatasetSampling
 from confir.data.sampling_designs.design import Design
+from confir.data.score_objects import make_scores
 from confir.data.scores import Scores
-from confir.data.tables.score_objects import make_scores
 from confir.errors import (
     InvalidValueError,
     UnknownNameError,

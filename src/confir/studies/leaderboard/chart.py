@@ -18,9 +18,10 @@ from confir.data.chart_marks import (
 from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
-    import_altair,
+    field,
     inline_records,
     label_names,
+    mark,
     numbered,
     run_rows,
     styled,
@@ -38,7 +39,6 @@ _LIGHTEST, _DARKEST, _DARK = "#f3f7fb", "#08519c", 0.62
 
 def dataset_chart(board: Leaderboard) -> Any:
     """Return a heat map of runs × datasets, coloured from the lowest to the highest of each dataset."""
-    alt = import_altair()
     order = [board.runs[run] for run in board.order]
     lowest, highest = np.nanmin(board.mean, axis=1), np.nanmax(board.mean, axis=1)
     width = np.where(highest > lowest, highest - lowest, 1.0)
@@ -52,21 +52,28 @@ def dataset_chart(board: Leaderboard) -> Any:
         for run in board.order
         for place, name in enumerate(board.datasets)
     ]
-    rows, step = run_rows(alt, order)
+    rows, step = run_rows(order)
     rows["grid"] = False
     names = label_names(board.datasets)
-    columns = alt.Axis(orient="top", labelAngle=-50, grid=False, labelExpr=names)
-    base = alt.Chart(inline_records(numbered(records, run=order, dataset=board.datasets))).encode(
-        x=alt.X("dataset_number:N", title=None, axis=columns),
-        y=alt.Y("run_number:N", title=None, axis=rows),
-        tooltip=tooltips("run:N", "dataset:N") + tooltips("score:Q", numbers=".4f"),
-    )
-    colours = alt.Scale(domain=[0, 1], range=[_LIGHTEST, _DARKEST], interpolate="rgb")
-    cells = base.mark_rect().encode(color=alt.Color("share:Q", scale=colours, legend=None))
-    colour = alt.condition(alt.datum.share > _DARK, alt.value("white"), alt.value("black"))
-    written = base.transform_filter("isValid(datum.score)").mark_text(fontSize=_LETTERS)
-    texts = written.encode(text=alt.Text("score:Q", format=".3f"), color=colour)
-    drawing = alt.layer(cells, texts).properties(width=alt.Step(_CELL), height=step)
+    columns = {"orient": "top", "labelAngle": -50, "grid": False, "labelExpr": names}
+    base = {
+        "x": field("dataset_number:N", title=None, axis=columns),
+        "y": field("run_number:N", title=None, axis=rows),
+        "tooltip": tooltips("run:N", "dataset:N") + tooltips("score:Q", numbers=".4f"),
+    }
+    colours = {"domain": [0, 1], "range": [_LIGHTEST, _DARKEST], "interpolate": "rgb"}
+    dark = {"test": f"(datum.share > {_DARK})", "value": "white"}
+    colour = {"condition": dark, "value": "black"}
+    texts = base | {"text": field("score:Q", format=".3f"), "color": colour}
+    drawing = {
+        "data": inline_records(numbered(records, run=order, dataset=board.datasets)),
+        "layer": [
+            mark("rect", base | {"color": field("share:Q", scale=colours, legend=None)}),
+            mark("text", texts, where="isValid(datum.score)", fontSize=_LETTERS),
+        ],
+        "width": {"step": _CELL},
+        "height": step,
+    }
     title = f"{board.measure} by run and dataset; darker is better within a dataset"
     return styled(drawing, title)
 
@@ -103,20 +110,17 @@ def leaderboard_chart(board: Leaderboard) -> Any:
 
 def _dataset_ticks(board: Leaderboard, order: list[str], axis: Any) -> Any:
     """Return a tick for the score of each run on each dataset."""
-    alt = import_altair()
     cells = [
         {"run": board.runs[run], "dataset": name, "score": float(board.mean[place, run])}
         for run in board.order
         for place, name in enumerate(board.datasets)
         if not math.isnan(board.mean[place, run])
     ]
-    return (
-        alt.Chart(inline_records(numbered(cells, run=order)))
-        .mark_tick(opacity=0.7, thickness=2)
-        .encode(
-            y=alt.Y("run_number:N", title=None, axis=axis),
-            x=alt.X("score:Q"),
-            color=alt.value(COLOURS[1]),
-            tooltip=tooltips("run:N", "dataset:N") + tooltips("score:Q", numbers=".4f"),
-        )
-    )
+    channels = {
+        "y": field("run_number:N", title=None, axis=axis),
+        "x": field("score:Q"),
+        "color": {"value": COLOURS[1]},
+        "tooltip": tooltips("run:N", "dataset:N") + tooltips("score:Q", numbers=".4f"),
+    }
+    data = inline_records(numbered(cells, run=order))
+    return mark("tick", channels, data=data, opacity=0.7, thickness=2)

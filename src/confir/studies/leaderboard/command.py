@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
-from confir.cli.input import Inputs, reading_options
+from confir.cli.input import Inputs
 from confir.cli.input_options import DESIGN
 from confir.cli.output import Output
 from confir.cli.parameters import Argument, Instead, Option, PathRole, Without, refuse_options
@@ -27,7 +27,8 @@ _WINS = "Wins"
 _EXAMPLE = "confir leaderboard beir/*/ -m nDCG@10"
 
 _MEASURE = options.measures_option(
-    "The measure; by default nDCG@10 of runs, and for score tables the one in them."
+    "The measure; by default nDCG@10 of runs, for score tables the one in them, for results of benchmarks "
+    "the main score of each dataset."
 )
 
 _HUMAN = Option(
@@ -68,8 +69,8 @@ def leaderboard_command(
     means: Annotated[
         list[str] | None,
         Option(
-            "A table of means instead: one row per dataset, one column per run; or results of "
-            "MTEB, also a folder of them (repeatable). -m names their measure.",
+            "A table of means instead, with a column named dataset or model and means in the others; or "
+            "results of MTEB, lm-eval or EuroEval, also a folder of them (repeatable).",
             "FILE",
             panel=options.INPUT_PANEL,
             path=PathRole.READ,
@@ -175,7 +176,7 @@ def leaderboard_command(
 
     - `confir leaderboard beir/*/ -m nDCG@10`
     - `confir leaderboard --scores scores.csv -m nDCG@10 --rows all`
-    - `confir leaderboard --means means.csv -m nDCG@10 --select "bge*" -o board.csv`
+    - `confir leaderboard --means results/ -m nDCG@10 --select "*bge*" -o board.csv`
     """
     from confir.cli.report import check_page
     from confir.cli.selection import fitting_names, warn_of_choice
@@ -192,7 +193,7 @@ def leaderboard_command(
     measure = measures[0] if measures else None
     given = sources or [], scores or [], means or []
     human = _human_judgements(inputs, statistics.seed)
-    found = _read(*given, measures, qrels_name, inputs, dataset or "dataset", human)
+    found = _read(*given, measures, qrels_name, inputs, dataset, human, incomplete)
     if inputs.select:
         found = found.of_runs(fitting_names(inputs.select, found.runs))
     if by_wins:
@@ -206,7 +207,7 @@ def leaderboard_command(
     if design is not None:
         found, designed = found.with_designs(design, columns), True
     elif unused := [role for role in ("stratum", "cluster", "weight") if columns[role] is not None]:
-        raise InvalidValueError(f"--{unused[0]} is about a design; expected --design, too")
+        raise InvalidValueError(f"--{unused[0]} requires --design, the table that has the column")
     grouped = options.pattern_of(inputs.repeats) or inputs.repeats is not None
     read = read_board(found.source, measure, datasets, incomplete, grouped)
     if isinstance(read, dict):
@@ -221,6 +222,9 @@ def leaderboard_command(
     board = make_leaderboard(
         every.source, incomplete=incomplete, standardise=standardise, **statistics.arguments
     )
+    if found.measures:
+        by_dataset = tuple(found.measures[name] for name in board.datasets)
+        board = replace(board, dataset_measures=by_dataset)
     answer = _answer(board, every, view.name, statistics.seed, designed=designed)
     out.deliver(answer._replace(rows=options.most_rows(rows)))
     if page is not None:
@@ -297,12 +301,18 @@ def _read(
     measures: list[str],
     qrels: str | None,
     inputs: Inputs,
-    column: str,
+    column: str | None,
     human: HumanJudgements | None,
+    incomplete: str,
 ) -> DatasetScores:
     """Return the scores of each dataset, or their means."""
     from confir.data.formats.sources import expand_pattern
-    from confir.studies.leaderboard.dataset_files import read_dataset_table, read_folder, read_means
+    from confir.studies.leaderboard.dataset_files import (
+        MeansOptions,
+        read_dataset_table,
+        read_folder,
+        read_means,
+    )
     from confir.studies.leaderboard.dataset_scores import DatasetScores
 
     if bool(means) + bool(sources) + bool(scores) != 1:
@@ -311,7 +321,15 @@ def _read(
             f"{_EXAMPLE}"
         )
     if means:
-        return read_means(means, column, measures[0] if measures else None)
+        return read_means(
+            means,
+            MeansOptions(
+                measures[0] if measures else None,
+                *(inputs.split, inputs.subset, inputs.columns, column),
+                drop_datasets=incomplete == "drop-datasets",
+            ),
+        )
+    column = column or "dataset"
     sources = [path for source in sources for path in expand_pattern(source)]
     if len(sources) == 1 and not Path(sources[0]).is_dir():
         sources, scores = [], sources
@@ -321,8 +339,7 @@ def _read(
         if human is not None:
             return human.correct(DatasetScores.joined(tables), column)
         return tables[0][1] if len(tables) == 1 else DatasetScores.joined(tables)
-    names = [name for name in reading_options() if name not in DESIGN]
-    rules: dict[str, Any] = {name: getattr(inputs, name) for name in names}
+    rules = {name: rule for name, rule in inputs.reading_rules().items() if name not in DESIGN}
     parts: list[tuple[str, DatasetScores]] = []
     for source in sources:
         if not Path(source).is_dir():

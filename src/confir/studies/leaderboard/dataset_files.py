@@ -4,31 +4,43 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from confir.data.formats.mteb import MAIN_SCORE, MODEL_FILE
+from confir.data.files import STDIN, read_bytes
+from confir.data.formats.benchmark_results import (
+    BenchmarkResult,
+    Wanted,
+    benchmark_means,
+    named_by_folders,
+)
+from confir.data.formats.mteb import MODEL_FILE
+from confir.data.formats.sources import recognise
+from confir.data.score_files import read_score_table, read_scores, scores_from_table
 from confir.data.scores import Scores
+from confir.data.tables.board_tables import as_board_columns, board_entries
 from confir.data.tables.input_table import InputTable
 from confir.data.tables.parquet_files import is_parquet
-from confir.data.tables.score_files import read_score_table, read_scores, scores_from_table
 from confir.data.tables.table_kind import fold
 from confir.defaults import SEED
 from confir.errors import (
     FormatError,
+    InputWarning,
     InvalidValueError,
     TopicMismatchError,
     UnreadableError,
+    counted,
     enumerate_names,
+    warn_caller,
 )
 from confir.measures.evaluation import evaluate
 from confir.measures.parsing import canonical_name
 from confir.measures.score_sources import find_group_summaries, open_summary
 from confir.measures.score_summary import ScoreSummary
+from confir.studies.leaderboard.board_sources import one_measure
 from confir.studies.leaderboard.dataset_scores import DatasetScores
 
 # What scores are called whose measure no table names.
@@ -234,51 +246,118 @@ def read_dataset_table(path: str, column: str, *, held: bool = False) -> Dataset
     return DatasetScores(tuple(parts), tuple(ids.names))
 
 
-def read_means(paths: Sequence[str], column: str, measure: str | None = None) -> DatasetScores:
-    """Return the means of datasets in tables.
+class MeansOptions(NamedTuple):
+    """Which means are read of tables of means and of results of benchmarks.
 
-    Parameters
+    Attributes
     ----------
-    paths
-        The tables; a single one may have datasets in a column of this name. A folder stands for the
-        results of MTEB below it.
-    column
-        Name of the column of datasets.
-    measure
-        What the means are called where the tables do not name their measure.
+    measure, split, subset
+        Names; None for the only measure, or main scores, for the test split and for all subsets.
+    columns, dataset
+        Which columns of a table hold what, as text; the column of datasets.
+    drop_datasets
+        Whether datasets are left out that lack the measure, the split or the subset.
     """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*results of MTEB are means")  # as was asked for
-        means = _read_means(paths, column)
-    if measure is not None and means.measures in ((_UNNAMED,), (MAIN_SCORE,)):
-        means = replace(means, measures=(canonical_name(measure),))
-    return DatasetScores((means,))
+
+    measure: str | None = None
+    split: str | None = None
+    subset: str | None = None
+    columns: str | None = None
+    dataset: str | None = None
+    drop_datasets: bool = False
 
 
-def _read_means(given: Sequence[str], column: str) -> Scores:
-    paths = [file for path in given for file in _result_files(path)]
-    if len(paths) > 1:
-        return read_scores(list(paths))
-    table = read_score_table(paths[0])
-    place = table.find_named([fold(column)])
-    if place is None:
-        return read_scores(paths[0])
-    if _without(table, place).find("topic") is not None:
-        raise table.header_error(
-            "columns of datasets and of topics; expected means of datasets, or the table without --means"
+def read_means(paths: Sequence[str], wanted: MeansOptions) -> DatasetScores:
+    """Return means of models on datasets: those in a table, or in the results of benchmarks.
+
+    A folder stands for the results below it.
+    """
+    results: list[BenchmarkResult] = []
+    tables: list[str] = []
+    for path in paths:
+        found = _folder_results(path) if _is_folder(path) else _file_results(path)
+        results += found or []
+        tables += [] if found else [path]
+    if not tables:
+        return _of_results(results, wanted)
+    if results or len(tables) > 1:
+        raise InvalidValueError(
+            f"{tables[0]}: a table of means, beside {counted(len(paths) - 1, 'other file')}; expected one table, "
+            "or results of one or more models on each dataset"
         )
-    return scores_from_table(_as_topics(table, place), unit="dataset")
+    for option in ("split", "subset"):
+        if getattr(wanted, option) is not None:
+            raise InvalidValueError(
+                f"{tables[0]}: a table of means has no {option}s; expected no --{option}"
+            )
+    columns = as_board_columns(wanted.columns, wanted.dataset)
+    entries = board_entries(read_score_table(tables[0]), columns)
+    means = scores_from_table(entries, unit="dataset")
+    return DatasetScores((_by_measure(means, wanted.measure, tables[0]),))
 
 
-def _result_files(path: str) -> list[str]:
-    """Return the results below a folder, as MTEB writes them: MODEL/REVISION/TASK.json."""
-    if not os.path.isdir(path) or is_parquet(path):
-        return [path]
-    found = [os.path.join(home, name) for home, _, names in os.walk(path) for name in names]
-    files = sorted(one for one in found if one.endswith(".json") and not one.endswith(MODEL_FILE))
+def _of_results(results: Sequence[BenchmarkResult], wanted: MeansOptions) -> DatasetScores:
+    """Return the means that results of benchmarks say."""
+    for option in ("columns", "dataset"):
+        if getattr(wanted, option) is not None:
+            raise InvalidValueError(
+                f"--{option} is for tables; results of benchmarks have no columns"
+            )
+    measure = wanted.measure
+    spellings = () if measure is None else (measure, canonical_name(measure))
+    chosen = Wanted(spellings, wanted.split, wanted.subset, drop_datasets=wanted.drop_datasets)
+    means = benchmark_means(named_by_folders(results), chosen)
+    return DatasetScores((means.scores,), measures=means.main_measures())
+
+
+def _by_measure(means: Scores, measure: str | None, path: str) -> Scores:
+    """Return the means by the measure that is named; raise where the table does not name it."""
+    if measure is not None and means.measures == (_UNNAMED,):
+        raise InvalidValueError(
+            f"{path} names no measure, so that it need not be {measure}; expected no -m, a column measure, or a file "
+            f"that is named after its measure, such as means.{measure}.csv"
+        )
+    return one_measure(means, measure)
+
+
+def _is_folder(path: str) -> bool:
+    return os.path.isdir(path) and not is_parquet(path)
+
+
+def _file_results(path: str) -> Sequence[BenchmarkResult] | None:
+    """Return the results of a benchmark in a file; None where it is a table."""
+    if os.path.isdir(path) or path == STDIN:
+        return None
+    content = read_bytes(path)
+    read = recognise(path, content).read_results
+    return None if read is None else read(content, path)
+
+
+def _folder_results(folder: str) -> list[BenchmarkResult]:
+    """Return the results of benchmarks below a folder, such as MODEL/REVISION/TASK.json of MTEB."""
+    found = [os.path.join(home, name) for home, _, names in os.walk(folder) for name in names]
+    files = sorted(
+        one for one in found if one.endswith((".json", ".jsonl")) and not one.endswith(MODEL_FILE)
+    )
     if not files:
-        raise UnreadableError(f"{path}: no file .json below it; expected results of MTEB")
-    return files
+        raise UnreadableError(f"{folder}: no file .json below it; expected results of MTEB")
+    results: list[BenchmarkResult] = []
+    others: list[str] = []
+    for path in files:
+        read = _file_results(path)
+        results += read or []
+        others += [path] if read is None else []
+    if not results:
+        raise FormatError(
+            f"none of its {counted(len(files), 'file')} has results of a benchmark; expected some, such as of MTEB",
+            path=folder,
+        )
+    if others:
+        warn_caller(
+            f"{folder}: files without results of a benchmark: {enumerate_names(others, 3)}",
+            InputWarning,
+        )
+    return results
 
 
 def _without(table: InputTable, place: int) -> InputTable:

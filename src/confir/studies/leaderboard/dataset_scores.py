@@ -29,10 +29,13 @@ class DatasetScores(NamedTuple):
         The scores, or summaries of them, of each dataset; or one table of all datasets.
     names
         The datasets; none where one table has all of them.
+    measures
+        The measure of the main score of each dataset, where these differ; else none.
     """
 
     parts: tuple[Scores | ScoreSummary, ...]
     names: tuple[str, ...] = ()
+    measures: Mapping[str, str] = {}
 
     @classmethod
     def of(cls, parts: Mapping[str, Scores | ScoreSummary]) -> Self:

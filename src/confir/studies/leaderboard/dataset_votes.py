@@ -45,7 +45,7 @@ def votes_of_datasets(sources: Any, *, measure: str | None = None) -> Votes:
     dataset, pair = np.nonzero(~np.isnan(apart))
     difference = apart[dataset, pair]
     if not len(difference):
-        raise InvalidValueError("no two runs share a dataset; expected some that do")
+        raise InvalidValueError("no two runs have scores on the same dataset")
     names = list(means)
     topics = encode_ids([names[place] for place in dataset.tolist()]).in_order()
     return Votes(

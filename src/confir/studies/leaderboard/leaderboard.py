@@ -10,6 +10,7 @@ from confir.arrays import Booleans, Floats, Integers, best_first
 from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.errors import counted, enumerate_names
 from confir.number_text import number_text
+from confir.pairs.next_step import Lead
 
 # Decimals of numbers in sentences.
 _SAID_DECIMALS = 3
@@ -59,8 +60,12 @@ class Leaderboard(Result):
         Number of datasets that each run has; None where all have all of them. Where a run lacks some,
         macro means, ranks and p-values are by an additive model of run and dataset, and Borda counts
         have its predictions in place of the missing cells.
+    lead
+        Of the best run over the next one that may be the best, with the next step, if any.
     model_topics
         Topics of each dataset that only a model judged; None where there is one judge.
+    dataset_measures
+        The main score of each dataset, where these are different measures; else None.
     complete_rank, complete_rank_low, complete_rank_high
         Ranks among the runs that have all datasets, without the model; 0 for other runs.
     """
@@ -98,6 +103,10 @@ class Leaderboard(Result):
     significant: int
     smallest: float
     ruled_out: tuple[str, ...] = ()
+    lead: Lead | None = None
+    dataset_measures: tuple[str, ...] | None = over(
+        "dataset", column="dataset_measure", default=None
+    )
     cells: Integers | None = over("run", default=None)
     complete_rank: Integers | None = over("run", default=None)
     complete_rank_low: Integers | None = over("run", default=None)

@@ -6,8 +6,10 @@ import math
 from collections.abc import Iterator
 
 from confir.arrays import is_best
+from confir.data.formats.benchmark_results import describe_main_scores
 from confir.errors import counted
 from confir.number_text import difference_text, number_text, p_text
+from confir.report.messages import isolated
 from confir.report.tables import AnswerPart, Cell, Table
 from confir.studies.best.table import BORDERLINE_SET, ruled_out_sentence, set_text
 from confir.studies.leaderboard.leaderboard import Leaderboard
@@ -100,7 +102,8 @@ def board_part(board: Leaderboard, table: Table) -> AnswerPart:
     why = ""
     if board.ruled_out:
         why = ruled_out_sentence(board.ruled_out, board.runs[board.order[0]])
-    sentences = board.sentence(), pairs_sentence(board), why
+    lead = "" if board.lead is None else board.lead.sentence(isolated)
+    sentences = board.sentence(), lead, pairs_sentence(board), why
     return AnswerPart("Leaderboard", tuple(filter(None, sentences)), table)
 
 
@@ -160,6 +163,10 @@ def leaderboard_note(board: Leaderboard, seed: int | None = None) -> str:
             f"{'is' if missing == 1 else 'are'} missing: macro means, ranks and p-values are by an "
             "additive model of run and dataset, Borda counts have its predictions there; rank of complete "
             "runs: among those on all datasets, without the model"
+        )
+    if board.dataset_measures:
+        parts.append(
+            describe_main_scores(dict(zip(board.datasets, board.dataset_measures, strict=True)))
         )
     parts.extend(_judges(board))
     if board.best_borderline.any():

@@ -10,14 +10,14 @@ import numpy as np
 
 from confir.intervals.interval import Interval
 from confir.number_text import SENTENCE_DECIMALS, difference_text, number_text
+from confir.pairs.best_runs import BestRuns
+from confir.pairs.comparison import Comparison, Place
+from confir.pairs.decisions import OPPOSITE
+from confir.pairs.verdict_words import how_compared
 from confir.report.charts import round_ticks
 from confir.report.contents import MeasureContents, Settings
 from confir.report.latex import Paper, to_latex
 from confir.report.tables import Cell, Mark, Table, rounded, to_markdown, topics_column
-from confir.studies.best.best_runs import BestRuns
-from confir.studies.comparison.comparison import Comparison, Place
-from confir.studies.comparison.verdict_words import how_compared
-from confir.studies.comparison.verdicts import OPPOSITE
 from confir.studies.means.table import means_note
 
 # The layouts of a table for a paper, by their names on the page: the choices of --width.

@@ -13,8 +13,8 @@ from confir.data.chart_marks import (
     numbers,
     texts,
 )
+from confir.data.score_objects import make_scores
 from confir.data.scores import Scores
-from confir.data.tables.score_objects import make_scores
 from confir.intervals.interval import Interval
 from confir.number_text import percent, topics_text
 from confir.report.result_chart import draw_intervals

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs
+from confir.cli.input_options import MISSING, BoundsOption
 from confir.cli.output import Output
-from confir.cli.parameters import Option, PathRole, refuse_options
+from confir.cli.parameters import Instead, Option, PathRole, refuse_options
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.errors import InvalidValueError, counted
 from confir.studies.ties.command import Ties
-from confir.studies.unjudged.command import Unjudged
+from confir.studies.unjudged.command import Missing, Unjudged
 from confir.studies.unjudged.compared_means_command import (
     COMPARED_MEANS_OPTIONS,
     ComparedMeansOutput,
@@ -60,6 +61,12 @@ VIEWS = Views(
         lacks=("baseline", "pool_depth", "threshold"),
     ),
     View(
+        "missing",
+        "what missing scores could do to the means",
+        "mean-and-missing",
+        lacks=("baseline", "missing", "threshold", "human", "repeats", *COMPARED_MEANS_OPTIONS),
+    ),
+    View(
         "pass",
         "pass@k, pass^k and the worst of k repeats",
         "mean",
@@ -71,7 +78,8 @@ VIEWS = Views(
 
 def evaluate_command(
     *,
-    inputs: Inputs,
+    inputs: Annotated[Inputs, Instead(missing=MISSING)],
+    bounds: BoundsOption = None,
     show: Annotated[str | None, VIEWS.option()] = None,
     topics: TopicsOption = False,
     baseline: Annotated[
@@ -124,6 +132,7 @@ def evaluate_command(
     """
     from confir.cli.answers import Answer
     from confir.intervals.method_list import find_method
+    from confir.measures.missing_scores import parse_ranges, treat_missing
     from confir.studies.means.table import topic_table
 
     view = VIEWS.choose(inputs.context, show, topics=topics).name
@@ -134,6 +143,7 @@ def evaluate_command(
     if out.output is not None:
         _check_chart(out.output, method or [], baseline)
     if by is not None:
+        inputs.refuse_worst("--by")
         from confir.studies.topic_groups.command import evaluate_by
 
         evaluate_by(inputs, by, lambda one: mean_answer(one, statistics, methods=method), out)
@@ -153,7 +163,10 @@ def evaluate_command(
     else:
         if inputs.check_human():
             _check_judged(inputs, view, method or [])
-        if compared_view is not None:
+        if view == Missing.view:
+            every, found = Missing.gather(inputs, bounds or (), statistics, out, read["example"])
+            answer = mean_answer(every, statistics, methods=method, compared=found)
+        elif compared_view is not None:
             every, compared = compared_view.gather(inputs, statistics, out, read["example"])
             answer = mean_answer(every, statistics, methods=method, compared=compared)
         elif view == TOPICS:
@@ -161,6 +174,12 @@ def evaluate_command(
             answer = Answer(every.to_records(), topic_table(every), every)
         else:
             scores = inputs.load_scores_or_summary(baseline=baseline, **read)
+            _check_failing(scores)
+            if inputs.missing == "worst":
+                against = inputs.find_baseline(baseline, scores.runs)
+                scores = treat_missing(
+                    scores.listed(), "worst", against, parse_ranges(bounds or ())
+                )
             if any("replicates" in one.needs for one in methods):
                 statistics = inputs.statistics_of(scores, statistics)
             if scores.corrected:
@@ -171,6 +190,15 @@ def evaluate_command(
                 if inputs.scores:
                     answer = _with_nuggets(answer, inputs.scores, scores)
     out.deliver(answer)
+
+
+def _check_failing(scores: Scores | ScoreSummary) -> None:
+    """Warn where failing is not the same for all runs; nothing is loaded where no score is missing."""
+    empty = scores.missing_cells()
+    if empty is not None and empty.any():
+        from confir.pairs.missing_pairs import warn_of_unequal_failure
+
+        warn_of_unequal_failure(scores)
 
 
 def _with_nuggets(answer: Answer, files: Sequence[str], scores: Scores | ScoreSummary) -> Answer:
@@ -291,7 +319,7 @@ def _with_verdicts(
     statistics: options.Statistics,
 ) -> Answer:
     """Return means with the verdict on each run against the baseline, which has none itself."""
-    from confir.studies.comparison.compare import compare_runs
+    from confir.pairs.compare import compare_runs
     from confir.studies.comparison.table import marked_table, verdicts_by_run
 
     comparison = compare_runs(scores, baseline=baseline, **statistics.arguments)

@@ -21,11 +21,11 @@ from confir.number_text import (
     score_words,
     topics_text,
 )
+from confir.pairs.best_runs import BestRuns
 from confir.report.contents import Contents, MeasureContents
 from confir.report.messages import NAMES_SHOWN, isolated, joined_names
 from confir.report.page_data import level_key, shown
 from confir.report.sections import Scope, Section, Sentence
-from confir.studies.best.best_runs import BestRuns
 from confir.studies.means.board import first_board, means_with_limits, papers
 from confir.studies.means.table import bounds_note, design_note
 
@@ -115,6 +115,9 @@ def _answer(contents: Contents) -> Iterator[Sentence]:
     first, level = contents.measures[0], contents.settings.level
     if contents.settings.baseline is None or first["comparison"] is None:
         yield Sentence(1, _headline(first, level))
+        lead = "" if first["best"] is None else first["best"].at[level].lead_sentence(0, isolated)
+        if lead:
+            yield Sentence(2, lead)
     if first["means"][level].design and contents.scores.unit_name == "topic":
         design = design_note([first["means"][level]])
         yield Sentence(12, f"By the design, {design}; intervals and comparisons account for that.")

@@ -6,17 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from confir.data.effect_files import Group
 from confir.data.result import Record
-from confir.data.tables.effect_files import Group
 from confir.errors import UnsupportedMethodError
 from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
-    import_altair,
+    Spec,
+    end_field,
+    field,
+    in_panels,
     inline_records,
     label_names,
+    mark,
     numbered,
-    panel_facet,
     styled,
     tooltips,
 )
@@ -55,32 +58,33 @@ def forest_chart(models: PooledModels) -> Any:
     intervals are simultaneous in a family; the thin line around one shows where the true effect of
     a further study is expected.
     """
-    alt = import_altair()
     studies = [
         record | {"row": record["study"], "kind": "study"} for record in models.main.study_records()
     ]
     pooled = [row for record in models.to_records() for row in _pooled_rows(record)]
     panels = [
-        _panel(alt, [row for row in (*studies, *pooled) if _belongs(row, group)], str(group))
+        _panel([row for row in (*studies, *pooled) if _belongs(row, group)], str(group))
         for group in models.main.groups
     ]
-    drawing = alt.concat(*panels, columns=1 if len(panels) == 1 else 2).resolve_scale(
-        x="independent", y="independent", size="shared"
-    )
+    scales = {"x": "independent", "y": "independent", "size": "shared"}
+    drawing = {
+        "concat": panels,
+        "columns": 1 if len(panels) == 1 else 2,
+        "resolve": {"scale": scales},
+    }
     subtitle = [f"squares grow with a study's weight by {models.main.model.name}"]
     if is_simultaneous(models.main):
         subtitle.append(f"pooled effects: {interval_name(models.main)}")
-    title = alt.TitleParams(
-        f"Effects of studies and pooled effects, with {percent(models.main.level)} intervals",
-        subtitle=subtitle,
-        subtitleColor="#555",
-    )
+    title = {
+        "text": f"Effects of studies and pooled effects, with {percent(models.main.level)} intervals",
+        "subtitle": subtitle,
+        "subtitleColor": "#555",
+    }
     return styled(drawing, title)
 
 
 def summary_chart(models: PooledModels) -> Any:
     """Return the pooled effects by the main model: one row per group, one panel per measure."""
-    alt = import_altair()
     words = list(_VERDICTS)
     records = []
     for group, record in zip(models.main.groups, models.main.to_records(), strict=True):
@@ -99,74 +103,72 @@ def summary_chart(models: PooledModels) -> Any:
     measures = list(dict.fromkeys(record["panel"] for record in records))
     rows = numbered(records, name=order, panel=measures)
     numbers = ("effect", "low", "high", "i2", "tau2")
-    zero, base = _rows(rows, "name", order, ("verdict", _VERDICTS), numbers, title)
-    panels = (
-        alt.layer(
+    zero, base = _rows("name", order, ("verdict", _VERDICTS), numbers, title)
+    limits = {"x": field("low:Q"), "x2": end_field("high:Q")}
+    look: Spec = {"filled": True, "shape": "diamond", "size": 70, "opacity": 1}
+    drawing = {
+        "data": _with_zero(rows),
+        "layer": [
             zero,
-            base.mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q"),
-            base.mark_point(filled=True, shape="diamond", size=70, opacity=1).encode(x="effect:Q"),
-        )
-        .properties(width=280, height=alt.Step(_ROW))
-        .facet(facet=panel_facet(alt, "panel", measures), columns=2)
-        .resolve_scale(x="independent", y="independent")
-    )
+            mark("rule", base | limits, strokeWidth=2),
+            mark("point", base | {"x": field("effect:Q")}, **look),
+        ],
+        "width": 280,
+        "height": {"step": _ROW},
+    }
+    panels = in_panels(drawing, "panel", measures, scales={"x": "independent", "y": "independent"})
     return styled(panels, f"Pooled effects by {models.main.model.name}")
 
 
-def _panel(alt: Any, rows: list[Record], title: str) -> Any:
+def _panel(rows: list[Record], title: str) -> Spec:
     """Return the forest plot of one group."""
     order = list(dict.fromkeys(row["row"] for row in rows))
     few = len(order) <= _MANY_ROWS
-    squares = alt.Scale(domainMin=0, range=[4, _SQUARE if few else _SMALL_SQUARE])
+    squares = {"domainMin": 0, "range": [4, _SQUARE if few else _SMALL_SQUARE]}
     numbers = ("effect", "low", "high", "weight")
-    numbered_rows = numbered(rows, row=order)
-    zero, base = _rows(numbered_rows, "row", order, ("kind", _KINDS), numbers, "effect")
+    zero, base = _rows("row", order, ("kind", _KINDS), numbers, "effect")
+    limits = base | {"x": field("low:Q"), "x2": end_field("high:Q")}
+    effect = base | {"x": field("effect:Q")}
+    weight = {"size": field("weight:Q", scale=squares, legend=None)}
+    square: Spec = {"filled": True, "shape": "square", "opacity": 0.75}
+    diamond: Spec = {"filled": True, "shape": "diamond", "size": 110, "opacity": 1}
+    return {
+        "data": _with_zero(numbered(rows, row=order)),
+        "layer": [
+            zero,
+            mark("rule", limits, where="datum.kind == 'further study'", strokeWidth=1),
+            mark("rule", limits, where="datum.kind != 'further study'", strokeWidth=1.5),
+            mark("point", effect | weight, where="datum.kind == 'study'", **square),
+            mark("point", effect, where="datum.kind == 'pooled'", **diamond),
+        ],
+        "width": 320,
+        "height": {"step": _ROW if few else _SMALL_ROW},
+        "title": [title],
+    }
 
-    def only(test: str) -> Any:
-        return base.transform_filter(f"datum.kind {test}")
 
-    lines = [
-        zero,
-        only("== 'further study'").mark_rule(strokeWidth=1).encode(x="low:Q", x2="high:Q"),
-        only("!= 'further study'").mark_rule(strokeWidth=1.5).encode(x="low:Q", x2="high:Q"),
-        only("== 'study'")
-        .mark_point(filled=True, shape="square", opacity=0.75)
-        .encode(x="effect:Q", size=alt.Size("weight:Q", scale=squares, legend=None)),
-        only("== 'pooled'")
-        .mark_point(filled=True, shape="diamond", size=110, opacity=1)
-        .encode(x="effect:Q"),
-    ]
-    height = alt.Step(_ROW if few else _SMALL_ROW)
-    return alt.layer(*lines).properties(width=320, height=height, title=[title])
+def _with_zero(rows: list[Record]) -> Spec:
+    return inline_records([row | {"zero": 0} for row in rows])
 
 
 def _rows(
-    rows: list[Record],
-    field: str,
+    name: str,
     names: Sequence[str],
     colours: tuple[str, Mapping[str, str]],
     numbers: Sequence[str],
     title: str,
-) -> tuple[Any, Any]:
-    """Return the line at 0, and a chart with one row per name, in the colours of a field's words."""
-    alt = import_altair()
+) -> tuple[Spec, Spec]:
+    """Return the line at 0, and channels of one row per name, in the colours of a field's words."""
     word, palette = colours
-    plain = alt.Chart(inline_records([row | {"zero": 0} for row in rows]))
-    base = plain.encode(
-        y=alt.Y(
-            f"{field}_number:N",
-            title=None,
-            axis=alt.Axis(labelLimit=240, labelExpr=label_names(names)),
-        ),
-        color=alt.Color(
-            f"{word}:N",
-            scale=alt.Scale(domain=list(palette), range=list(palette.values())),
-            title=None,
-        ),
-        tooltip=tooltips(f"{field}:N", f"{word}:N", *(f"{n}:Q" for n in numbers), numbers=".4f"),
-    )
-    zero = plain.mark_rule(color="#444", strokeDash=[4, 3])
-    return zero.encode(x=alt.X("zero:Q", title=title)), base
+    axis = {"labelLimit": 240, "labelExpr": label_names(names)}
+    scale = {"domain": list(palette), "range": list(palette.values())}
+    base = {
+        "y": field(f"{name}_number:N", title=None, axis=axis),
+        "color": field(f"{word}:N", scale=scale, title=None),
+        "tooltip": tooltips(f"{name}:N", f"{word}:N", *(f"{n}:Q" for n in numbers), numbers=".4f"),
+    }
+    zero = mark("rule", {"x": field("zero:Q", title=title)}, color="#444", strokeDash=[4, 3])
+    return zero, base
 
 
 def _pooled_rows(record: Record) -> list[Record]:

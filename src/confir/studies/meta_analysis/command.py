@@ -176,7 +176,7 @@ def _of_tables(
     files: list[str], effect: str | None, baseline: str | None, level: float
 ) -> tuple[StudyEffects, str]:
     """Return the effects in tables, and what their studies are."""
-    from confir.data.tables.effect_files import read_effects
+    from confir.data.effect_files import read_effects
     from confir.studies.meta_analysis.topic_effects import table_effects
 
     if baseline is not None and effect is None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from confir.arguments import as_reals, as_texts, invalid
 from confir.arrays import TIE, Booleans, Floats, Integers
-from confir.data.tables.effect_files import LARGEST_EFFECT, SMALLEST_ERROR, Group
+from confir.data.effect_files import LARGEST_EFFECT, SMALLEST_ERROR, Group
 from confir.errors import InputWarning, InvalidValueError, enumerate_names, warn_caller
 
 
@@ -80,7 +80,7 @@ def effect_sample(
     _check_range(values, errors, names, labels)
     present = ~np.isnan(values) & (errors > 0)
     if not present.any():
-        raise InvalidValueError("no study has an effect with a sigma above 0; expected one or more")
+        raise InvalidValueError("no study has an effect with a standard error above 0")
     left_out = np.argwhere((~np.isnan(values) | ~np.isnan(errors)) & ~present)
     if left_out.size:
         places = [_place(names[s], labels[c]) for s, c in left_out]

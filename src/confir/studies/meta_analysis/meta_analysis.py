@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from confir.arguments import as_level
 from confir.arrays import Floats
-from confir.data.tables.effect_files import Group
+from confir.data.effect_files import Group
 from confir.defaults import LEVEL
 from confir.errors import DegenerateSampleWarning, enumerate_names, warn_caller
 from confir.intervals.quantiles import t_quantile

@@ -143,8 +143,8 @@ def choose_model(kind: str, tau2: str | None, interval: str | None) -> Model:
     if MODELS[kind].kind == RANDOM:
         if tau2 is not None or interval is not None:
             raise UnsupportedMethodError(
-                f"the model {kind!r} names its estimator of τ² and its interval; expected neither "
-                "tau2 nor interval, or the model 'random'"
+                f"the model {kind!r} implies its estimator of τ² and its interval; leave out tau2 and "
+                "interval, or choose the model 'random'"
             )
         return MODELS[kind]
     if tau2 is not None or interval == HARTUNG_KNAPP:

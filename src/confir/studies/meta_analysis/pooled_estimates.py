@@ -14,7 +14,7 @@ import numpy as np
 
 from confir.arguments import as_choice
 from confir.arrays import Floats, Integers
-from confir.data.tables.effect_files import Group
+from confir.data.effect_files import Group
 from confir.defaults import ALL_PAIRS, BASELINE, NO_FAMILY
 from confir.errors import InvalidValueError, enumerate_names
 from confir.intervals.interval import Limits

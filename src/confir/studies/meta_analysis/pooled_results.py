@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from confir.arrays import Floats, Integers
+from confir.data.effect_files import Group
 from confir.data.result import Columns, Record, Result, Variable, axis, constant, over, result
-from confir.data.tables.effect_files import Group
 from confir.defaults import NO_FAMILY
 from confir.intervals.interval import Limits
 from confir.intervals.quantiles import t_quantile

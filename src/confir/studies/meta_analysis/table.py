@@ -7,16 +7,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from confir.data.effect_files import Group
 from confir.data.result import Record
 from confir.data.table_columns import Role, TableColumn
-from confir.data.tables.effect_files import Group
 from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.errors import counted
 from confir.intervals.simultaneous import is_significant
 from confir.number_text import difference_text, p_text, p_words, percent, share_text, signed
+from confir.pairs.decisions import Estimates, significant_directions
 from confir.report.result_table import records_table
 from confir.report.tables import Table
-from confir.studies.comparison.verdicts import Estimates, significant_directions
 from confir.studies.meta_analysis.models import FIXED, HARTUNG_KNAPP, STOUFFER
 from confir.studies.meta_analysis.pooled_estimates import find_blocks
 from confir.studies.meta_analysis.pooled_results import PooledEffect, PooledModels

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from confir.arguments import as_choice, as_reals
 from confir.arrays import Floats
-from confir.data.tables.effect_files import EffectTable, Group
+from confir.data.effect_files import EffectTable, Group
 from confir.defaults import LEVEL, LOGIT_EPSILON
 from confir.errors import InvalidValueError, UnknownNameError
 from confir.intervals.quantiles import t_quantile

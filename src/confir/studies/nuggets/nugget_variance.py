@@ -23,8 +23,8 @@ from confir.data.formats.nuggetizer import (
     read_answers,
 )
 from confir.data.result import Result, axis, over, result
+from confir.data.score_files import files_of
 from confir.data.table_columns import Role, TableColumn, TableColumns
-from confir.data.tables.score_files import files_of
 from confir.errors import FormatError, collect_warnings
 from confir.number_text import share_text
 

@@ -10,11 +10,13 @@ from confir.defaults import BEST, NO_FAMILY
 from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
-    import_altair,
+    Spec,
+    field,
+    in_panels,
     inline_records,
     label_names,
+    mark,
     numbered,
-    panel_facet,
     styled,
 )
 from confir.studies.planning.goals import ACHIEVED_WIDTH, DETECTABLE, HALF_WIDTH, OF_POWER, POWER
@@ -22,6 +24,7 @@ from confir.studies.planning.planning import Plan
 from confir.studies.planning.usual_goals import MEDIAN, PlanOverview
 
 _MOST_COLOURED_RUNS = len(COLOURS)
+_TOPICS = field("topics:Q", scale={"type": "log", "nice": False}, title="topics")
 
 _WHAT = {
     HALF_WIDTH: "half width of a mean",
@@ -33,41 +36,39 @@ _WHAT = {
 
 def plan_chart(plan: Plan) -> Any:
     """Return the curve of half width, power or detectable difference against topics."""
-    alt = import_altair()
     curve = [record | {"goal": False} for record in plan.curve_records()]
     records = numbered([*curve, *_goals(plan)], run=plan.runs, measure=plan.measures)
-    points = alt.Chart(inline_records(records))
     by_power = plan.goal in OF_POWER
-    scale = alt.Scale(domain=[0, 1]) if by_power else alt.Scale(zero=True)
+    scale = {"domain": [0, 1]} if by_power else {"zero": True}
     few = len(plan.runs) <= _MOST_COLOURED_RUNS
-    colour = (
-        alt.Color(
-            "run_number:N",
-            scale=alt.Scale(range=list(COLOURS)),
-            title="run",
-            legend=alt.Legend(labelExpr=label_names(plan.runs)),
-        )
-        if few
-        else alt.value(COLOURS[0])
-    )
-    lines = (
-        points.transform_filter("!datum.goal")
-        .mark_line(strokeWidth=2, opacity=1 if few else 0.4)
-        .encode(
-            x=_topics_axis(alt),
-            y=alt.Y("value:Q", scale=scale, title=_value_name(plan)),
-            detail="run_number:N",
-            color=colour,
-            tooltip=["run:N", "measure:N", "topics:Q", alt.Tooltip("value:Q", format=".4f")],
-        )
-    )
-    goals = (
-        points.transform_filter("datum.goal")
-        .mark_point(filled=True, size=60, opacity=1)
-        .encode(x="topics:Q", y="value:Q", color=colour, tooltip=["run:N", "topics:Q"])
-    )
+    colour = {"value": COLOURS[0]}
+    if few:
+        legend = {"labelExpr": label_names(plan.runs)}
+        scale_of_runs = {"range": list(COLOURS)}
+        colour = field("run_number:N", scale=scale_of_runs, title="run", legend=legend)
+    lines = {
+        "x": _TOPICS,
+        "y": field("value:Q", scale=scale, title=_value_name(plan)),
+        "detail": field("run_number:N"),
+        "color": colour,
+        "tooltip": [
+            *map(field, ("run:N", "measure:N", "topics:Q")),
+            field("value:Q", format=".4f"),
+        ],
+    }
+    goals = {
+        "x": field("topics:Q"),
+        "y": field("value:Q"),
+        "color": colour,
+        "tooltip": [field("run:N"), field("topics:Q")],
+    }
+    layers = [
+        mark("line", lines, where="!datum.goal", strokeWidth=2, opacity=1 if few else 0.4),
+        mark("point", goals, where="datum.goal", filled=True, size=60, opacity=1),
+    ]
     y = "shared" if by_power else "independent"
-    return _in_panels(alt, alt.layer(lines, goals), plan.measures, y, _title(plan))
+    drawn = {"data": inline_records(records), "layer": layers}
+    return _in_panels(drawn, plan.measures, y, _title(plan))
 
 
 def _goals(plan: Plan) -> list[Record]:
@@ -107,26 +108,21 @@ def _title(plan: Plan) -> str:
 
 def overview_chart(plan: PlanOverview) -> Any:
     """Return half widths and detectable differences against the topics that they take."""
-    alt = import_altair()
     shown = plan.select(spread=[MEDIAN]).to_records()
     records = [record | {"what": _WHAT[record["goal"]]} for record in shown]
-    points = alt.Chart(inline_records(numbered(records, measure=plan.measures)))
-    lines = points.mark_line(strokeWidth=2, point=True).encode(
-        x=_topics_axis(alt),
-        y=alt.Y("difference:Q", scale=alt.Scale(zero=True), title="size"),
-        color=alt.Color("what:N", scale=alt.Scale(range=list(COLOURS)), title=None),
-        tooltip=["goal:N", "topics:Q", alt.Tooltip("difference:Q", format=".4f")],
-    )
+    channels = {
+        "x": _TOPICS,
+        "y": field("difference:Q", scale={"zero": True}, title="size"),
+        "color": field("what:N", scale={"range": list(COLOURS)}, title=None),
+        "tooltip": [field("goal:N"), field("topics:Q"), field("difference:Q", format=".4f")],
+    }
+    lines = mark("line", channels, strokeWidth=2, point=True)
+    lines["data"] = inline_records(numbered(records, measure=plan.measures))
     power = f", and differences detected with power {plan.power:g}"
     title = f"Half widths of means{power if len(plan.spreads) > 1 else ''}"
-    return _in_panels(alt, lines, plan.measures, "independent", title)
+    return _in_panels(lines, plan.measures, "independent", title)
 
 
-def _topics_axis(alt: Any) -> Any:
-    return alt.X("topics:Q", scale=alt.Scale(type="log", nice=False), title="topics")
-
-
-def _in_panels(alt: Any, drawing: Any, measures: tuple[str, ...], y: str, title: str) -> Any:
-    sized = drawing.properties(width=300, height=220)
-    panels = sized.facet(facet=panel_facet(alt, "measure", measures), columns=2)
-    return styled(panels.resolve_scale(x="independent", y=y), title)
+def _in_panels(drawing: Spec, measures: tuple[str, ...], y: str, title: str) -> Spec:
+    sized = {**drawing, "width": 300, "height": 220}
+    return styled(in_panels(sized, "measure", measures, scales={"x": "independent", "y": y}), title)

@@ -10,13 +10,13 @@ from confir.arguments import as_choice, as_integer
 from confir.arrays import Booleans, Floats, Integers
 from confir.data.result import constant, over, result
 from confir.data.sampling_designs.sampled_document_scores import SampledScores, as_sampled
+from confir.data.score_objects import ScoresSource
 from confir.data.table_columns import Role, TableColumn, TableColumns
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError, counted
 from confir.measures.score_sources import as_scores
+from confir.pairs.power import fewest_topics
 from confir.resampling.kinds import as_sample
-from confir.studies.planning.goals import fewest_topics
 from confir.studies.planning.human_plans import JudgementPlan, PlannedFamily, check_costs
 from confir.studies.planning.pilot import partners
 from confir.studies.planning.sentences import human_goal
@@ -146,7 +146,7 @@ def plan_human_documents(
     costs = check_costs(human_cost, model_cost)
     if sum(one is not None for one in (topics, documents, costs)) > 1:
         raise InvalidValueError(
-            "several of topics, documents and costs are given; expected one: each decides the others"
+            "each of topics, documents and costs determines the others; expected only one of them"
         )
     by_partner = baseline is None and planned.name != NO_FAMILY
     pilot = _Draws.of(sampled, baseline, by_partner=by_partner)

@@ -13,8 +13,8 @@ from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.table_columns import Role, TableColumn
 from confir.defaults import BEST
 from confir.errors import InvalidValueError
+from confir.pairs.power import whole_numbers
 from confir.resampling.pair_draws import BorrowedVariance
-from confir.studies.planning.goals import whole_numbers
 from confir.studies.planning.pilot import family_level, family_size, planned_family
 
 

@@ -11,14 +11,14 @@ from confir.arrays import Floats
 from confir.data.result import constant, over, result
 from confir.data.sampling_designs.judged_scores import as_judged
 from confir.data.sampling_designs.prediction_powered import centre
+from confir.data.score_objects import ScoresSource
 from confir.data.table_columns import Role, TableColumn, TableColumns
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, NO_FAMILY
 from confir.errors import InvalidValueError, counted
 from confir.intervals.quantiles import t_quantile
 from confir.measures.score_sources import as_scores
+from confir.pairs.power import fewest_topics
 from confir.resampling.judged_sample import JudgedSample
-from confir.studies.planning.goals import fewest_topics
 from confir.studies.planning.human_plans import JudgementPlan, PlannedFamily, check_costs
 from confir.studies.planning.pilot import planned_differences
 from confir.studies.planning.sentences import human_goal
@@ -137,7 +137,8 @@ def plan_human_topics(
     if model_topics is not None:
         if costs is not None:
             raise InvalidValueError(
-                "model topics are given with costs, which choose their number; expected one or the other"
+                "the number of model topics follows from the costs; leave out model_topics (--model-topics), or "
+                "the costs"
             )
         total = as_integer("model_topics", model_topics, lowest=_FEWEST + 2)
     by_partner = baseline is None and planned.name != NO_FAMILY

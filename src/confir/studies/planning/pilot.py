@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,13 +14,13 @@ from confir.defaults import ALL_PAIRS, BASELINE, BEST, FAMILIES, NO_FAMILY, REPL
 from confir.errors import DegenerateSampleWarning, InvalidValueError, enumerate_names, warn_caller
 from confir.intervals.interval import tail_probabilities
 from confir.intervals.simultaneous import largest_bound_sum
+from confir.pairs.differences import Pairs
+from confir.pairs.power import Criterion, Pilot, pilot_of
 from confir.resampling.kinds import against
 from confir.resampling.normal_draws import RunCovariance, difference_variance
 from confir.resampling.pair_draws import NOTHING_BORROWED, median_variance
 from confir.resampling.sample import Sample, names
 from confir.resampling.studentised_maxima import largest_statistics, studentised_maxima
-from confir.studies.comparison.pairs import Pairs
-from confir.studies.planning.goals import Criterion, Freedom
 
 # As many topics as the normal limit of the critical value takes: those planned for are not known yet.
 _MANY_TOPICS = 10**9
@@ -30,45 +30,6 @@ _MOST_RUNS = 150
 
 # The range of a standard deviation needs more topics than these.
 _TOO_FEW_FOR_RANGE = 4
-
-
-class Pilot(NamedTuple):
-    """What a pilot says about each column, runs × measures.
-
-    Attributes
-    ----------
-    mean, sd
-        Mean over topics of the scores or differences, and their standard deviation.
-    topics, df
-        Number of topics, and degrees of freedom of the standard deviation.
-    freedom
-        Degrees of freedom that another number of topics would give.
-    fixed
-        Variance of the mean that more topics do not reduce.
-    """
-
-    mean: Floats
-    sd: Floats
-    topics: Integers
-    df: Floats
-    freedom: Freedom
-    fixed: Floats
-
-    def upper_sd(self, assurance: float) -> Floats:
-        """Return the sd that the true one exceeds with probability 1 - assurance.
-
-        ``s √((n-1) / χ²_{1-assurance; n-1})``, the upper confidence limit for normal scores.
-        """
-        from scipy.special import chdtri
-
-        limit: Floats = self.sd * np.sqrt(self.df / chdtri(self.df, assurance))
-        return limit
-
-    def of(self, columns: Integers) -> Pilot:
-        """Return what it says about some columns."""
-        own = self._replace(freedom=self.freedom.of(columns))
-        arrays = (name for name in self._fields if name != "freedom")
-        return own._replace(**{name: getattr(self, name)[columns] for name in arrays})
 
 
 AnySample = TypeVar("AnySample", bound=Sample)
@@ -121,11 +82,8 @@ def measure_pilot(sample: Sample, against: Sequence[str] = ()) -> Pilot:
     By human and model judgements: that of human-judged topics which would have as large a
     standard error by themselves. ``against`` are the runs that differences are from, for the warning.
     """
-    distribution = sample.distribution(slice(None), None, ("se",))
-    fixed = sample.fixed_variance()
-    of_topics = np.maximum(np.square(distribution.require("se")) - fixed, 0.0)
-    sd = np.where(distribution.degenerate, np.nan, np.sqrt(of_topics * distribution.count))
-    few = distribution.count < 2
+    pilot = pilot_of(sample)
+    sd, few = pilot.sd, pilot.topics < 2
     for columns, cause in (
         (np.isnan(sd) & few, "the pilot has fewer than two scores"),
         (np.isnan(sd) & ~few, "the pilot's scores or differences are all equal"),
@@ -140,12 +98,7 @@ def measure_pilot(sample: Sample, against: Sequence[str] = ()) -> Pilot:
                 f"nothing can be planned for {enumerate_names(list(dict.fromkeys(names)), 5)}: {cause}",
                 DegenerateSampleWarning,
             )
-    count, df = distribution.count, distribution.df
-    # strata whose variances happen to be equal have more degrees of freedom than topics
-    spent = np.asarray(count - df) if sample.spends_df else None
-    size = np.maximum(count / np.maximum(df + 1.0, 1.0), 1.0)
-    freedom = Freedom(cluster_size=size) if spent is None else Freedom(taken=spent)
-    return Pilot(distribution.estimate, sd, count, df, freedom, fixed)
+    return pilot
 
 
 def sd_range(sample: Sample, pilot: Pilot, level: float) -> tuple[Floats, Floats]:
@@ -219,7 +172,7 @@ def family_level(level: float, family: str, runs: int) -> float:
     pairs = family_size(family, runs) / (2 if family == BEST else 1)
     if 1.0 - level >= pairs:
         raise InvalidValueError(
-            f"level is {level:g}; expected more than 0.5 for the best of two runs, one-sided"
+            f"the level is {level:g}; the best of two runs is tested one-sided and requires more than 0.5"
         )
     return 1.0 - (1.0 - level) / pairs
 

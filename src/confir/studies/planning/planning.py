@@ -12,13 +12,14 @@ from confir.arguments import as_integer, as_level, as_power, as_real
 from confir.arrays import Floats, Integers
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
+from confir.data.score_objects import ScoresSource
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import ALL_PAIRS, BEST, DEFAULT_POWER, LEVEL, NO_FAMILY, OBSERVED
 from confir.errors import InvalidValueError
 from confir.measures.parsing import bounded_measures
 from confir.measures.score_summary import ScoreSummary
+from confir.pairs.power import whole_numbers
 from confir.resampling.kinds import as_sample, needs
 from confir.resampling.sample import Knowledge
 from confir.studies.planning.goals import (
@@ -30,7 +31,6 @@ from confir.studies.planning.goals import (
     Terms,
     at_topics,
     choose_goal,
-    whole_numbers,
 )
 from confir.studies.planning.pilot import (
     measure_pilot,

@@ -13,12 +13,12 @@ from confir.data.result import Record
 from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.errors import DegenerateSampleWarning, InvalidValueError, counted
 from confir.number_text import count_words, p_words, percent, signed_words
+from confir.pairs.comparison import Comparison, Place
+from confir.pairs.decisions import BETTER, WORSE
 from confir.report.contents import Contents
 from confir.report.messages import isolated
 from confir.report.sections import Scope, Section
 from confir.resampling.kinds import against, as_sample
-from confir.studies.comparison.comparison import Comparison, Place
-from confir.studies.comparison.verdicts import BETTER, WORSE
 from confir.studies.planning.planning import Plan, plan_topics
 
 

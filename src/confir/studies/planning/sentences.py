@@ -12,12 +12,12 @@ from confir.data.result import Record
 from confir.defaults import ALL_PAIRS, BEST, NO_FAMILY
 from confir.errors import counted
 from confir.number_text import number_text, percent
+from confir.pairs.power import MOST_TOPICS
 from confir.studies.planning.goals import (
     ACHIEVED_POWER,
     ACHIEVED_WIDTH,
     DETECTABLE,
     HALF_WIDTH,
-    MOST_TOPICS,
     NEEDED,
     POWER,
 )

@@ -16,6 +16,7 @@ from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.defaults import NO_FAMILY
 from confir.measures.parsing import bounded_measures
 from confir.measures.score_summary import ScoreSummary
+from confir.pairs.power import Criterion, Pilot, whole_numbers
 from confir.resampling.kinds import against, as_sample
 from confir.resampling.pair_draws import median_variance
 from confir.resampling.sample import Sample, names
@@ -27,13 +28,10 @@ from confir.studies.planning.goals import (
     POWER,
     USUAL_DIFFERENCES,
     USUAL_WIDTHS,
-    Criterion,
     GoalRule,
     Terms,
-    whole_numbers,
 )
 from confir.studies.planning.pilot import (
-    Pilot,
     family_size,
     measure_pilot,
     pair_spreads,

@@ -10,11 +10,12 @@ from confir.errors import counted
 from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
-    import_altair,
+    field,
+    in_panels,
     inline_records,
     label_names,
+    mark,
     numbered,
-    panel_facet,
     styled,
     tooltips,
 )
@@ -54,35 +55,30 @@ def preferences_chart(found: Preferences) -> Any:
 
 def preference_pairs_chart(pairs: PreferencePairs) -> Any:
     """Return two matrices of shares of wins, row against column: observed and predicted."""
-    alt = import_altair()
     order = tuple(dict.fromkeys(name for pair in pairs.pairs for name in pair))
     records = numbered(_cells(pairs), run=order, against=order, kind=_KINDS)
-    names = alt.Axis(grid=False, labelExpr=label_names(order))
+    names = {"grid": False, "labelExpr": label_names(order)}
     labelled = len(order) <= _MOST_LABELLED
-    base = alt.Chart().encode(
-        x=alt.X("against_number:N", title=None, axis=names),
-        y=alt.Y("run_number:N", title=None, axis=names),
-        tooltip=[
+    base = {
+        "x": field("against_number:N", title=None, axis=names),
+        "y": field("run_number:N", title=None, axis=names),
+        "tooltip": [
             *tooltips("run:N", "against:N", "votes:Q"),
-            alt.Tooltip("observed:Q", format=".3f"),
-            alt.Tooltip("predicted:Q", format=".3f"),
+            *tooltips("observed:Q", "predicted:Q", numbers=".3f"),
         ],
-    )
-    colours = alt.Scale(
-        domain=[0, 0.5, 1], range=[COLOURS[1], "#f7f7f7", COLOURS[0]], type="linear"
-    )
-    tiles = base.mark_rect().encode(
-        color=alt.Color("share:Q", scale=colours, title=["share of wins", "of the row"])
-    )
-    layers = [tiles]
+    }
+    colours = {
+        "domain": [0, 0.5, 1],
+        "range": [COLOURS[1], "#f7f7f7", COLOURS[0]],
+        "type": "linear",
+    }
+    share = field("share:Q", scale=colours, title=["share of wins", "of the row"])
+    layers = [mark("rect", base | {"color": share})]
     if labelled:
-        layers.append(base.mark_text(fontSize=9).encode(text=alt.Text("share:Q", format=".0%")))
-    cell = alt.Step(_CELL if labelled else _SMALL_CELL)
-    panels = (
-        alt.layer(*layers, data=inline_records(records))
-        .properties(width=cell, height=cell)
-        .facet(facet=panel_facet(alt, "kind", _KINDS), columns=2)
-    )
+        layers.append(mark("text", base | {"text": field("share:Q", format=".0%")}, fontSize=9))
+    cell = {"step": _CELL if labelled else _SMALL_CELL}
+    drawing = {"data": inline_records(records), "layer": layers, "width": cell, "height": cell}
+    panels = in_panels(drawing, "kind", _KINDS, scales={})
     return styled(panels, "Shares of wins, observed and predicted by strengths")
 
 

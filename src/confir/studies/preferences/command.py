@@ -127,8 +127,8 @@ def preferences_command(
     """
     from confir.cli.answers import result_answer
     from confir.measures.strengths import STRENGTH
+    from confir.pairs.gate import GateRule
     from confir.studies.comparison.table import comparison_parts
-    from confir.studies.gate.gate import GateRule
     from confir.studies.preferences.early_looks import share_sequence
     from confir.studies.preferences.preferences import rate_preferences
     from confir.studies.preferences.vote_plan import plan_votes

@@ -11,19 +11,19 @@ from typing import Any
 from confir.control_characters import without_controls
 from confir.errors import counted
 from confir.number_text import limits_words, percent, score_words, share_text
+from confir.pairs.gate import Gate
+from confir.pairs.verdict_words import baseline_sentence, pairs_sentence
 from confir.report.chart_files import chart_bytes
 from confir.report.messages import by_importance, isolated, sentence_case
 from confir.report.page_data import level_key, shown
 from confir.report.report_page import Origin, page_environment, unbroken
-from confir.report.result_chart import chart
+from confir.report.result_chart import specification
 from confir.report.result_table import result_table
 from confir.report.tables import to_html
 from confir.studies.best.section import best_gaps
 from confir.studies.best.table import excluded_sentence
 from confir.studies.comparison.baseline_section import baseline_gaps
-from confir.studies.comparison.pair_counts import baseline_sentence, pairs_sentence
 from confir.studies.comparison.table import group_table
-from confir.studies.gate.gate import Gate
 from confir.studies.means.board import Board, first_board
 from confir.studies.preferences.preferences import Preferences
 from confir.studies.preferences.table import (
@@ -80,7 +80,7 @@ def preferences_page(
             fit=fit_sentence(found),
             needed=_needed(plan),
             tables={name: to_html(table) for name, table in tables.items()},
-            drawing=chart_bytes(chart(pairs), ".svg").decode() if baseline is None else "",
+            drawing=chart_bytes(specification(pairs), ".svg").decode() if baseline is None else "",
             unit=found.cluster,
             df=found.units - 1,
             origin=source,

@@ -12,8 +12,8 @@ from confir.data.result import Result, Variable, axis, constant, over, result
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.measures.strengths import Strengths
 from confir.number_text import percent
-from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.verdicts import OPPOSITE
+from confir.pairs.comparison import Comparison
+from confir.pairs.decisions import OPPOSITE
 
 
 @result

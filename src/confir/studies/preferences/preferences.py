@@ -15,22 +15,24 @@ from confir.arguments import as_choice, as_level, as_seed
 from confir.arrays import Booleans, Floats, Integers, best_first
 from confir.data.result import Record, Result, axis, constant, over, result
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
+from confir.data.votes import read_votes
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import counted
 from confir.intervals.interval import Limits
 from confir.intervals.method_list import find_method
 from confir.measures.strengths import Strengths, fit_strengths
 from confir.number_text import percent
+from confir.pairs.best_runs import BestRuns, best_of_pairs, mean_limits
+from confir.pairs.compare import compare_runs
+from confir.pairs.comparison import Comparison
+from confir.pairs.differences import check_differences
+from confir.pairs.ranking import Ranking, ranking_of_pairs
+from confir.pairs.run_groups import RunGroups
+from confir.pairs.run_pairs import compare_all_runs
 from confir.resampling.kinds import as_sample
 from confir.resampling.replicates import Rng, shared_draws
-from confir.studies.best.best_runs import BestRuns, best_of_pairs, mean_limits
-from confir.studies.best.run_pairs import compare_all_runs
-from confir.studies.comparison.compare import compare_runs
-from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.run_groups import RunGroups
 from confir.studies.preferences.model_fit import ModelFit, check_fit
 from confir.studies.preferences.preference_pairs import PreferencePairs, preference_pairs
-from confir.studies.ranks.ranking import Ranking, ranking_of_pairs
 
 # Strengths are asymptotically normal, their variance is that of sums over units.
 _METHOD = "t"
@@ -188,6 +190,8 @@ def rate_preferences(
     array([2, 1, 3])
     """
     level = as_level(level)
+    votes = read_votes(votes)
+    check_differences(len(votes.systems))
     strengths = fit_strengths(votes, cluster=cluster, ties=ties, prior=prior)
     if baseline is not None:
         as_choice("baseline", baseline, strengths.runs, "system")

@@ -17,10 +17,12 @@ from confir.arguments import as_choice, as_level, as_power, as_real
 from confir.arrays import TIE, Floats, Integers
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
 from confir.data.table_columns import Role, TableColumn, TableColumns
+from confir.data.votes import read_votes
 from confir.defaults import DEFAULT_POWER, LEVEL
 from confir.errors import InvalidValueError
 from confir.measures.strengths import Strengths, fit_strengths
 from confir.number_text import number_text, percent
+from confir.pairs.differences import check_differences
 
 # More votes are no plan.
 _MOST_VOTES = 10**12
@@ -165,6 +167,8 @@ def plan_votes(
     """
     level = as_level(level)
     as_power(power, 1.0 - level if half_width is None else 0.0)
+    votes = read_votes(votes)
+    check_differences(len(votes.systems))
     strengths = fit_strengths(votes, cluster=cluster, ties=ties, prior=prior)
     return plan_of(strengths, half_width=half_width, baseline=baseline, power=power, level=level)
 

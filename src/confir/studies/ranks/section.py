@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from confir.pairs.ranking import Ranking, rank_runs
 from confir.report.contents import MeasureContents
 from confir.report.sections import Scope, Section, Sentence
-from confir.studies.ranks.ranking import Ranking, rank_runs
 
 
 def _gather(scope: Scope) -> dict[float, Ranking]:

@@ -22,8 +22,8 @@ from confir.data.chart_marks import (
     texts,
 )
 from confir.data.result import Result, axis, constant, over, result
+from confir.data.score_objects import ScoresSource
 from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL
 from confir.errors import InvalidValueError
 from confir.intervals.confidence_intervals import confidence_interval

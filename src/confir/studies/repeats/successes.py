@@ -14,8 +14,8 @@ import numpy as np
 from confir.arguments import as_choice, as_real
 from confir.arrays import Floats
 from confir.data.sampling_designs.judged_scores import JudgedScores
+from confir.data.score_objects import ScoresSource
 from confir.data.scores import Scores
-from confir.data.tables.score_objects import ScoresSource
 from confir.errors import InvalidValueError
 from confir.measures.score_sources import as_scores
 

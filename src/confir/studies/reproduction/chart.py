@@ -9,11 +9,13 @@ import numpy as np
 from confir.report.charts import (
     COLOURS,
     INK,
-    import_altair,
+    Spec,
+    end_field,
+    field,
+    in_panels,
     inline_records,
-    layered,
+    mark,
     numbered,
-    panel_facet,
     styled,
     tooltips,
     topic_axis,
@@ -37,7 +39,6 @@ def reproduction_chart(reproduction: Reproduction, measure: str | None = None) -
     measure
         The measure; by default the first.
     """
-    alt = import_altair()
     lists, scores = reproduction.lists, reproduction.scores
     if scores is None:
         shown = {"rbo": lists.rbo}
@@ -57,29 +58,31 @@ def reproduction_chart(reproduction: Reproduction, measure: str | None = None) -
         for t in order.tolist()
         if scores is not None or not np.isnan(lists.rbo[t, r])
     ]
-    axis, width = topic_axis(alt, topics, len(topics))
-    base = alt.Chart().encode(
-        x=alt.X("topic_number:N", sort=None, title="topic", axis=axis),
-        tooltip=tooltips("run:N", "topic:N", *(f"{name}:Q" for name in shown)),
-    )
-    data = inline_records(numbered(records, topic=topics, run=reproduction.runs))
-    layers = _rbo_marks(alt, base) if scores is None else _score_marks(alt, base, str(measure))
-    drawing = layered(*layers, data=data, width=width, height=200)
-    facet = panel_facet(alt, "run", reproduction.runs)
-    return styled(drawing.facet(facet=facet, columns=1), title)
+    axis, width = topic_axis(topics, len(topics))
+    base = {
+        "x": field("topic_number:N", sort=None, title="topic", axis=axis),
+        "tooltip": tooltips("run:N", "topic:N", *(f"{name}:Q" for name in shown)),
+    }
+    drawing = {
+        "data": inline_records(numbered(records, topic=topics, run=reproduction.runs)),
+        "layer": _rbo_marks(base) if scores is None else _score_marks(base, str(measure)),
+        "width": width,
+        "height": 200,
+    }
+    return styled(in_panels(drawing, "run", reproduction.runs, columns=1, scales={}), title)
 
 
-def _score_marks(alt: Any, base: Any, measure: str) -> list[Any]:
+def _score_marks(base: Spec, measure: str) -> list[Spec]:
     """Return a hollow dot for the original, a filled one for the reproduction, and a line between."""
-    lines = base.mark_rule(color=INK, strokeWidth=2).encode(
-        y=alt.Y("original:Q", title=[measure]), y2=alt.Y2("reproduced:Q")
-    )
-    old = base.mark_point(color=INK, filled=False, size=45, opacity=1)
-    new = base.mark_point(color=COLOURS[0], filled=True, size=35, opacity=1)
-    return [lines, old.encode(y=alt.Y("original:Q")), new.encode(y=alt.Y("reproduced:Q"))]
+    line = {"y": field("original:Q", title=[measure]), "y2": end_field("reproduced:Q")}
+    old, new = {"y": field("original:Q")}, {"y": field("reproduced:Q")}
+    return [
+        mark("rule", base | line, color=INK, strokeWidth=2),
+        mark("point", base | old, color=INK, filled=False, size=45, opacity=1),
+        mark("point", base | new, color=COLOURS[0], filled=True, size=35, opacity=1),
+    ]
 
 
-def _rbo_marks(alt: Any, base: Any) -> list[Any]:
-    scale = alt.Scale(domain=[0, 1])
-    dots = base.mark_point(color=COLOURS[0], filled=True, size=40, opacity=1)
-    return [dots.encode(y=alt.Y("rbo:Q", title="RBO", scale=scale))]
+def _rbo_marks(base: Spec) -> list[Spec]:
+    rbo = {"y": field("rbo:Q", title="RBO", scale={"domain": [0, 1]})}
+    return [mark("point", base | rbo, color=COLOURS[0], filled=True, size=40, opacity=1)]

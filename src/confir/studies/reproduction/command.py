@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from confir.cli import options
-from confir.cli.input import Inputs, reading_options
+from confir.cli.input import Inputs
 from confir.cli.input_options import DESIGN, JUDGED
 from confir.cli.output import Output
 from confir.cli.parameters import Argument, Instead, Option, PathRole, Without, refuse_options
@@ -109,10 +109,10 @@ def reproduce_command(
             raise InvalidValueError("--junit needs --fail-if-different: it belongs to a gate")
         check_junit(junit)
     if inputs.qrels is None:
-        reason = "is about scores; expected --qrels with it"
+        reason = "requires --qrels, by which runs are scored"
         of_scores = [*_OF_SCORES, *(one.name for one in fields(options.Statistics))]
         refuse_options(inputs.context, of_scores, reason)
-    rules: dict[str, Any] = {name: getattr(inputs, name) for name in reading_options()}
+    rules: dict[str, Any] = inputs.reading_rules()
     read = len(inputs.sources) + 1 + 2 * (baseline_runs is not None)
     with nullcontext() if out.quiet else Progress("reading runs", total=read) as progress:
         found = compare_reproduction(

@@ -19,10 +19,10 @@ from confir.defaults import LEVEL, OVERLAP_DEPTH, PERSISTENCE, SEED
 from confir.errors import InvalidValueError, counted
 from confir.measures.evaluation import evaluate
 from confir.number_text import bracketed, number_text, percent, share_text, signed, topics_text
+from confir.pairs.decisions import EQUIVALENT, IDENTICAL, INCONCLUSIVE, OPPOSITE, Words
+from confir.pairs.pair_results import open_words
 from confir.parallel import Progress
 from confir.resampling.replicates import Rng
-from confir.studies.comparison.pair_results import open_words
-from confir.studies.comparison.verdicts import EQUIVALENT, IDENTICAL, INCONCLUSIVE, OPPOSITE, Words
 from confir.studies.reproduction.compared_runs import check_shared_topics, read_compared_runs
 from confir.studies.reproduction.list_overlap import (
     TIE_VARIANTS,

@@ -11,8 +11,8 @@ from confir.arrays import Floats, Integers
 from confir.data.scores import Scores
 from confir.errors import DegenerateSampleWarning, TopicMismatchError
 from confir.intervals.quantiles import t_quantile
-from confir.studies.comparison.compare import compare_runs
-from confir.studies.comparison.verdicts import INCONCLUSIVE, Words
+from confir.pairs.compare import compare_runs
+from confir.pairs.decisions import INCONCLUSIVE, Words
 
 
 class ScoreDifferences(NamedTuple):

@@ -128,8 +128,8 @@ def _simulate_scores(
 ) -> None:
     from confir.cli.answers import Answer
     from confir.cli.selection import select_measures
-    from confir.data.tables.score_files import read_scores
-    from confir.data.tables.score_writers import write_scores
+    from confir.data.score_files import read_scores
+    from confir.data.score_writers import write_scores
     from confir.number_text import number_text
     from confir.report.tables import Cell, Table
     from confir.studies.simulation.score_simulation import fit_population

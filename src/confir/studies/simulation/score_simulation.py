@@ -17,8 +17,8 @@ import numpy as np
 
 from confir.arguments import as_generator, as_integer
 from confir.arrays import Floats
+from confir.data.score_objects import ScoresSource
 from confir.data.scores import Scores
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import SEED
 from confir.errors import InvalidValueError, counted
 from confir.measures.score_sources import as_scores

@@ -12,11 +12,15 @@ from confir.data.result import Record
 from confir.number_text import percent
 from confir.report.charts import (
     COLOURS,
-    import_altair,
+    Spec,
+    end_field,
+    field,
     inline_records,
     label_names,
+    mark,
     numbered,
     styled,
+    tooltips,
 )
 from confir.studies.collection.collection_means import summary_name
 from confir.studies.split_half.splits import FEW_RELEVANT, Split, SplitHalf
@@ -28,38 +32,35 @@ _EDGE, _BIN = 5.0, 0.25  # normalised differences beyond the edge are drawn ther
 
 def split_half_chart(result: SplitHalf) -> Any:
     """Return a chart of the shares below, in and above, with what the model predicts."""
-    alt = import_altair()
     parts, records = list(_COLUMNS), _share_records(result)
     panels = list(dict.fromkeys(record["panel"] for record in records))
     names = list(dict.fromkeys(record["name"] for record in records))
-    plain = alt.Chart(inline_records(records)).encode(
-        color=alt.Color(
+    shades = {"domain": parts, "range": [COLOURS[0], COLOURS[2], COLOURS[1]]}
+    base = {
+        "color": field(
             "part:N",
             sort=parts,
-            scale=alt.Scale(domain=parts, range=[COLOURS[0], COLOURS[2], COLOURS[1]]),
+            scale=shades,
             title="other half's score lies",
-            legend=alt.Legend(orient="bottom"),
+            legend={"orient": "bottom"},
         ),
-        tooltip=[
-            "name:N",
-            "part:N",
-            *(alt.Tooltip(f"{name}:Q", format=".1%") for name in ("share", "lowest", "highest")),
-        ],
-    )
-    axis = alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1])
-    name = alt.Y("name:N", sort=names, title=None, axis=alt.Axis(labelLimit=240))
-    dots = plain.mark_point(filled=True, size=50, opacity=1).encode(
-        x=alt.X("share:Q", title=_shares_title(result), axis=axis), y=name
-    )
-    spread = plain.mark_rule(strokeWidth=2, opacity=0.6).encode(
-        x="lowest:Q", x2="highest:Q", y=name
-    )
-    model = plain.transform_filter("datum.part != 'below'").mark_rule(strokeDash=[4, 3])
-    drawing = (
-        alt.layer(model.encode(x="model:Q"), *([spread] if len(result.splits) > 1 else []), dots)
-        .properties(width=280, height=alt.Step(18))
-        .facet(facet=alt.Facet("panel:N", title=None, sort=panels), columns=2)
-    )
+        "tooltip": tooltips("name:N", "part:N", "share:Q", "lowest:Q", "highest:Q", numbers=".1%"),
+    }
+    axis = {"format": "%", "values": [0, 0.25, 0.5, 0.75, 1]}
+    name = {"y": field("name:N", sort=names, title=None, axis={"labelLimit": 240})}
+    share = name | {"x": field("share:Q", title=_shares_title(result), axis=axis)}
+    between = name | {"x": field("lowest:Q"), "x2": end_field("highest:Q")}
+    spread = mark("rule", base | between, strokeWidth=2, opacity=0.6)
+    where = "datum.part != 'below'"
+    model = mark("rule", base | {"x": field("model:Q")}, where=where, strokeDash=[4, 3])
+    dots = mark("point", base | share, filled=True, size=50, opacity=1)
+    layers = [model, *([spread] if len(result.splits) > 1 else []), dots]
+    drawing = {
+        "data": inline_records(records),
+        "facet": field("panel:N", title=None, sort=panels),
+        "columns": 2,
+        "spec": {"layer": layers, "width": 280, "height": {"step": 18}},
+    }
     title = (
         f"{percent(result.level)} intervals of {result.measure} from one half of the documents, "
         "and the other half's score"
@@ -103,32 +104,28 @@ def normalised_chart(
 
     [Cormack2006] Figures 1 (BCa, uncorrected) and 2 (linear and logit, corrected).
     """
-    alt = import_altair()
     records = [
         record
         for method in methods
         for record in _bin_records(method, split.normalised(method, corrected=corrected, half=half))
     ]
-    base = alt.Chart(inline_records(records))
-    bars = base.mark_rect(stroke="white", strokeWidth=0.5).encode(
-        x=alt.X("from:Q", title="normalised difference (ends: that far or farther)"),
-        x2="to:Q",
-        y=alt.Y("lists:Q", title="lists"),
-        y2=alt.Y2Datum(0),
-        color=alt.Color(
-            "place:N",
-            scale=alt.Scale(domain=["in the interval", "outside"], range=[COLOURS[2], COLOURS[1]]),
-            title=None,
-            legend=alt.Legend(orient="bottom"),
-        ),
-        tooltip=["method:N", "from:Q", "to:Q", "lists:Q"],
-    )
-    limits = base.mark_rule(color="#444", strokeDash=[4, 3]).encode(x="limit:Q")
-    drawing = (
-        alt.layer(bars, limits)
-        .properties(width=320, height=200)
-        .facet(facet=alt.Facet("method:N", title=None, sort=list(methods)), columns=2)
-    )
+    shades = {"domain": ["in the interval", "outside"], "range": [COLOURS[2], COLOURS[1]]}
+    channels = {
+        "x": field("from:Q", title="normalised difference (ends: that far or farther)"),
+        "x2": end_field("to:Q"),
+        "y": field("lists:Q", title="lists"),
+        "y2": {"datum": 0},
+        "color": field("place:N", scale=shades, title=None, legend={"orient": "bottom"}),
+        "tooltip": [field(name) for name in ("method:N", "from:Q", "to:Q", "lists:Q")],
+    }
+    bars = mark("rect", channels, stroke="white", strokeWidth=0.5)
+    limits = mark("rule", {"x": field("limit:Q")}, color="#444", strokeDash=[4, 3])
+    drawing = {
+        "data": inline_records(records),
+        "facet": field("method:N", title=None, sort=list(methods)),
+        "columns": 2,
+        "spec": {"layer": [bars, limits], "width": 320, "height": 200},
+    }
     what = "small-R corrected" if corrected else "uncorrected"
     return styled(drawing, f"Score of the other half minus this one's, {what}")
 
@@ -157,31 +154,43 @@ def half_means_chart(
     shown: Sequence[tuple[str, str]] = (("mean", "parametric"), ("logit-mean", "bootstrap")),
 ) -> Any:
     """Return each run's mean in both halves with the interval from A ([Cormack2006] Figure 3)."""
-    alt = import_altair()
     panels = []
     for summary, method in shown:
         records = split.mean_records(summary, method)
         worst_first = best_first(-np.array([record["A"] for record in records]))
         order = [records[place]["run"] for place in worst_first]
-        axis = alt.Axis(labelLimit=100, labelExpr=label_names(order))
-        base = alt.Chart(inline_records(numbered(records, run=order))).encode(
-            x=alt.X("run_number:N", title="run, worst first", axis=axis),
-            tooltip=["run:N", "A:Q", "B:Q", "low:Q", "high:Q"],
-        )
+        axis = {"labelLimit": 100, "labelExpr": label_names(order)}
+        base = {
+            "x": field("run_number:N", title="run, worst first", axis=axis),
+            "tooltip": [field(name) for name in ("run:N", "A:Q", "B:Q", "low:Q", "high:Q")],
+        }
         name = summary_name(summary, (split.measure,))
-        limits = base.mark_rule(strokeWidth=2, color="#888").encode(
-            y=alt.Y("low:Q", title=name, scale=alt.Scale(zero=False)), y2="high:Q"
-        )
-        crosses = base.mark_point(shape="cross", angle=45, size=50, color=COLOURS[0], filled=True)
-        circles = base.mark_point(size=40, color=COLOURS[1])
+        low = field("low:Q", title=name, scale={"zero": False})
+        limits = base | {"y": low, "y2": end_field("high:Q")}
+        cross: Spec = {
+            "shape": "cross",
+            "angle": 45,
+            "size": 50,
+            "color": COLOURS[0],
+            "filled": True,
+        }
+        layers = [
+            mark("rule", limits, strokeWidth=2, color="#888"),
+            mark("point", base | {"y": field("A:Q")}, **cross),
+            mark("point", base | {"y": field("B:Q")}, size=40, color=COLOURS[1]),
+        ]
         panels.append(
-            alt.layer(limits, crosses.encode(y="A:Q"), circles.encode(y="B:Q")).properties(
-                width=alt.Step(12), height=220, title=f"{name}, {method} interval"
-            )
+            {
+                "data": inline_records(numbered(records, run=order)),
+                "layer": layers,
+                "width": {"step": 12},
+                "height": 220,
+                "title": f"{name}, {method} interval",
+            }
         )
-    title = alt.TitleParams(
-        "Means of both halves, with the interval from half A",
-        subtitle="cross: half A; circle: half B",
-        subtitleColor="#555",
-    )
-    return styled(alt.concat(*panels, columns=2), title)
+    title = {
+        "text": "Means of both halves, with the interval from half A",
+        "subtitle": "cross: half A; circle: half B",
+        "subtitleColor": "#555",
+    }
+    return styled({"concat": panels, "columns": 2}, title)

@@ -8,9 +8,11 @@ from confir.arguments import as_choice
 from confir.report.charts import (
     COLOURS,
     INK,
-    import_altair,
+    Spec,
+    end_field,
+    field,
     inline_records,
-    layered,
+    mark,
     numbered,
     styled,
     tooltips,
@@ -31,7 +33,6 @@ def topic_score_chart(
     run, measure
         Which run by which measure; by default the first.
     """
-    alt = import_altair()
     scores = topics.scores
     chosen_run, chosen_measure = run or topics.run or scores.runs[0], measure or scores.measures[0]
     as_choice("run", chosen_run, scores.runs)
@@ -43,25 +44,26 @@ def topic_score_chart(
         for record in topics.to_records()
         if record["measure"] == chosen_measure
     ]
-    axis, width = topic_axis(alt, scores.topics, len(records))
-    base = alt.Chart().encode(
-        x=alt.X(
-            "topic_number:N",
-            sort=None,
-            title=f"{scores.unit_name}, hardest for all runs first",
-            axis=axis,
+    axis, width = topic_axis(scores.topics, len(records))
+    title = f"{scores.unit_name}, hardest for all runs first"
+    base = {
+        "x": field("topic_number:N", sort=None, title=title, axis=axis),
+        "tooltip": tooltips(
+            "topic:N", "score:Q", "lowest:Q", "median:Q", "highest:Q", numbers=".4f"
         ),
-        tooltip=tooltips("topic:N", "score:Q", "lowest:Q", "median:Q", "highest:Q", numbers=".4f"),
-    )
-    ranges = base.mark_rule(color=INK, opacity=0.45, strokeWidth=3).encode(
-        y=alt.Y("lowest:Q", title=[chosen_measure]), y2=alt.Y2("highest:Q")
-    )
-    medians = base.mark_tick(color=INK, thickness=2, size=8).encode(y=alt.Y("median:Q"))
-    dots = base.mark_point(color=COLOURS[0], filled=True, size=45, opacity=1).encode(
-        y=alt.Y("score:Q")
-    )
-    data = inline_records(numbered(records, topic=scores.topics))
-    drawing = layered(ranges, medians, dots, data=data, width=width, height=240)
+    }
+    ends = {"y": field("lowest:Q", title=[chosen_measure]), "y2": end_field("highest:Q")}
+    dot: Spec = {"filled": True, "size": 45, "opacity": 1}
+    drawing = {
+        "data": inline_records(numbered(records, topic=scores.topics)),
+        "layer": [
+            mark("rule", base | ends, color=INK, opacity=0.45, strokeWidth=3),
+            mark("tick", base | {"y": field("median:Q")}, color=INK, thickness=2, size=8),
+            mark("point", base | {"y": field("score:Q")}, color=COLOURS[0], **dot),
+        ],
+        "width": width,
+        "height": 240,
+    }
     return styled(
         drawing, f"{chosen_run} on each {scores.unit_name}; grey: range and median of all runs"
     )

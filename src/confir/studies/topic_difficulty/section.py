@@ -10,12 +10,12 @@ import numpy as np
 from confir.arrays import TIE
 from confir.errors import counted, enumerate_names
 from confir.number_text import number_text, percent
+from confir.pairs.pair_results import TopicDifferences
 from confir.report.contents import Contents, MeasureContents
 from confir.report.messages import isolated
 from confir.report.page_data import in_full
 from confir.report.sections import Figure, Scope, Section
 from confir.studies.comparison.chart import topic_chart
-from confir.studies.comparison.pair_results import TopicDifferences
 from confir.studies.topic_difficulty.chart import topic_score_chart
 from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty, describe_topics
 

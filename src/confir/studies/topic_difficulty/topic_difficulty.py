@@ -9,9 +9,9 @@ import numpy as np
 from confir.arguments import as_choice
 from confir.arrays import Floats, Integers
 from confir.data.result import Result, Variable, axis, over, result
+from confir.data.score_objects import ScoresSource
 from confir.data.scores import Scores
 from confir.data.table_columns import Role, TableColumn, TableColumns
-from confir.data.tables.score_objects import ScoresSource
 from confir.errors import counted
 from confir.measures.score_sources import as_scores
 from confir.resampling.kinds import needs

@@ -6,12 +6,18 @@ from typing import Any
 
 from confir.data.result import Record
 from confir.number_text import percent
-from confir.report.charts import import_altair, styled, tooltips
+from confir.report.charts import (
+    field,
+    styled,
+    tooltips,
+)
 from confir.studies.comparison.chart import verdict_panels
 from confir.studies.topic_groups.group_differences import EVERY_GROUP, GroupComparison
 
 # More pairs and measures are too many panels for one chart; the table has all of them.
 MOST_PANELS = 24
+
+_WHOLE = {"test": "datum.whole"}
 
 
 def group_difference_chart(comparison: GroupComparison, most: int = MOST_PANELS) -> Any:
@@ -24,27 +30,24 @@ def group_difference_chart(comparison: GroupComparison, most: int = MOST_PANELS)
     most
         The most panels to draw: pairs by measures, the first ones.
     """
-    alt = import_altair()
     records = _records(comparison)
     panels = list(dict.fromkeys(record["panel"] for record in records))
     shown = panels[:most]
     tooltip = [
         *tooltips("run:N", "against:N", "measure:N"),
-        alt.Tooltip("name:N", title=comparison.column),
+        field("name:N", title=comparison.column),
         *tooltips("difference:Q", "low:Q", "high:Q", numbers="+.4f"),
-        alt.Tooltip("topics:Q"),
-        alt.Tooltip("verdict:N"),
+        field("topics:Q"),
+        field("verdict:N"),
     ]
     drawing = verdict_panels(
         [record for record in records if record["panel"] in set(shown)],
         {"name": (EVERY_GROUP, *(_label(name) for name in comparison.groups)), "panel": shown},
         f"difference with simultaneous {percent(comparison.level)} interval",
         tooltip,
-        mark={
-            "shape": alt.ShapeValue(
-                "circle", condition={"test": "datum.whole", "value": "diamond"}
-            ),
-            "size": alt.SizeValue(50, condition={"test": "datum.whole", "value": 110}),
+        more={
+            "shape": {"value": "circle", "condition": _WHOLE | {"value": "diamond"}},
+            "size": {"value": 50, "condition": _WHOLE | {"value": 110}},
         },
     )
     some = "" if len(shown) == len(panels) else f", {len(shown)} of {len(panels)} shown"

@@ -13,21 +13,21 @@ from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Variable, axis, constant, over, result
 from confir.data.sampling_designs.design import DesignSource
 from confir.data.sampling_designs.topic_groups import TopicGroups, as_topic_groups
+from confir.data.score_objects import ScoresSource
 from confir.data.scores import Scores
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import collect_warnings, warn_caller
 from confir.intervals.simultaneous import borderline_decisions, is_significant, monte_carlo_error
 from confir.measures.score_sources import as_scores
+from confir.pairs.compare import compare_runs
+from confir.pairs.comparison import Comparison
+from confir.pairs.decisions import NOT_COMPARED, Words
+from confir.pairs.differences import LEAST_TOPICS, Pairs
+from confir.pairs.families import adjust_p_values
+from confir.pairs.pair_results import PairResult, open_words
 from confir.resampling.kinds import as_sample, needs
 from confir.resampling.replicates import FURTHER, Rng, can_draw_further, own_seed
 from confir.resampling.sample import Knowledge
-from confir.studies.comparison.compare import compare_runs
-from confir.studies.comparison.comparison import Comparison
-from confir.studies.comparison.families import adjust_p_values
-from confir.studies.comparison.pair_results import PairResult, open_words
-from confir.studies.comparison.pairs import LEAST_TOPICS, Pairs
-from confir.studies.comparison.verdicts import NOT_COMPARED, Words
 from confir.studies.topic_groups.heterogeneity import Heterogeneity, check_groups
 
 # The group of all topics, and its columns.

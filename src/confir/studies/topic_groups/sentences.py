@@ -9,7 +9,7 @@ import numpy as np
 
 from confir.errors import counted, enumerate_names
 from confir.number_text import SENTENCE_DECIMALS, number_text, p_words, signed
-from confir.studies.comparison.verdicts import BETTER, NOT_COMPARED, OPPOSITE, WORSE
+from confir.pairs.decisions import BETTER, NOT_COMPARED, OPPOSITE, WORSE
 from confir.studies.topic_groups.group_differences import GroupComparison
 
 # The most groups that a sentence names.

@@ -8,7 +8,17 @@ from typing import Any
 
 from confir.data.result import Record
 from confir.number_text import percent
-from confir.report.charts import COLOURS, INK, import_altair, inline_records, styled, tooltips
+from confir.report.charts import (
+    COLOURS,
+    INK,
+    Spec,
+    end_field,
+    field,
+    inline_records,
+    mark,
+    styled,
+    tooltips,
+)
 from confir.report.label_places import label_fields, name_layers
 from confir.studies.tradeoff.cost_comparison import CostComparison
 from confir.studies.tradeoff.frontier import DOMINATED, FRONTIER, UNDECIDED
@@ -25,17 +35,16 @@ _MARGIN = 0.06
 
 def tradeoff_chart(comparison: CostComparison) -> Any:
     """Return a panel per cost and measure: cost against quality, and the frontier as a line."""
-    alt = import_altair()
     panels = [
-        _panel(alt, comparison, cost, measure)
+        _panel(comparison, cost, measure)
         for cost in comparison.costs
         for measure in comparison.measures
     ]
     title = f"Quality against cost, with {percent(comparison.level)} intervals; dashed: frontier of the means"
-    return styled(alt.concat(*panels, columns=2), title)
+    return styled({"concat": panels, "columns": 2}, title)
 
 
-def _panel(alt: Any, comparison: CostComparison, cost: str, measure: str) -> Any:
+def _panel(comparison: CostComparison, cost: str, measure: str) -> Spec:
     """Return the panel of one cost and one measure."""
     records = _with_limits(comparison.select(cost=cost, measure=measure).to_records())
     wide = _is_wide(records)
@@ -44,40 +53,41 @@ def _panel(alt: Any, comparison: CostComparison, cost: str, measure: str) -> Any
     records = _with_labels(records, across, up, wide=wide)
     ends = [10.0**end if wide else end for end in across]
     kind = {"type": "log"} if wide else {}
-    costs = alt.Scale(domain=ends, nice=False, zero=False, **kind)
-    qualities = alt.Scale(domain=up, nice=False, zero=False)
-    x = alt.X("mean_cost:Q", title=[f"mean {cost}"], scale=costs, axis=alt.Axis(tickCount=5))
-    y = alt.Y("quality:Q", title=[measure], scale=qualities)
-    layers = _layers(alt, alt.Chart(inline_records(records)), x, y)
-    return alt.layer(
-        *layers, width=_PANEL[0], height=_PANEL[1], title=[f"{measure} against {cost}"]
-    )
+    costs = {"domain": ends, "nice": False, "zero": False, **kind}
+    x = field("mean_cost:Q", title=[f"mean {cost}"], scale=costs, axis={"tickCount": 5})
+    y = field("quality:Q", title=[measure], scale={"domain": up, "nice": False, "zero": False})
+    return {
+        "data": inline_records(records),
+        "layer": _layers(x, y),
+        "width": _PANEL[0],
+        "height": _PANEL[1],
+        "title": [f"{measure} against {cost}"],
+    }
 
 
-def _layers(alt: Any, plain: Any, x: Any, y: Any) -> list[Any]:
+def _layers(x: Spec, y: Spec) -> list[Spec]:
     """Return the frontier, both intervals, dots and names of the runs."""
-    shades = alt.Scale(domain=list(_COLOURS), range=list(_COLOURS.values()))
-    base = plain.encode(
-        x=x,
-        y=y,
-        color=alt.Color("status:N", title=None, scale=shades),
-        tooltip=[
+    shades = {"domain": list(_COLOURS), "range": list(_COLOURS.values())}
+    base = {
+        "x": x,
+        "y": y,
+        "color": field("status:N", title=None, scale=shades),
+        "tooltip": [
             *tooltips("run:N", "measure:N", "cost:N"),
-            *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("quality", "mean_cost")),
-            alt.Tooltip("status:N"),
-            alt.Tooltip("dominated_by:N", title="dominated by"),
-            alt.Tooltip("share_frontier:Q", format=".3f", title="efficient"),
+            *tooltips("quality:Q", "mean_cost:Q", numbers=".4f"),
+            field("status:N"),
+            field("dominated_by:N", title="dominated by"),
+            field("share_frontier:Q", format=".3f", title="efficient"),
         ],
-    )
-    line = plain.transform_filter("datum.efficient").mark_line(
-        color=INK, strokeDash=[4, 3], interpolate="step-after", strokeWidth=1
-    )
-    rule = base.mark_rule(strokeWidth=1.5)
+    }
+    line: Spec = {"color": INK, "strokeDash": [4, 3], "interpolate": "step-after", "strokeWidth": 1}
+    high = {"y": field("quality_low:Q"), "y2": end_field("quality_high:Q")}
+    wide = {"x": field("cost_low:Q"), "x2": end_field("cost_high:Q")}
     return [
-        line.encode(x=x, y=y),
-        rule.encode(y=alt.Y("quality_low:Q"), y2=alt.Y2("quality_high:Q")),
-        rule.encode(x=alt.X("cost_low:Q"), x2=alt.X2("cost_high:Q")),
-        base.mark_point(filled=True, size=50, opacity=1),
+        mark("line", {"x": x, "y": y}, where="datum.efficient", **line),
+        mark("rule", base | high, strokeWidth=1.5),
+        mark("rule", base | wide, strokeWidth=1.5),
+        mark("point", base, filled=True, size=50, opacity=1),
         *name_layers(base, "run", baseline="middle"),
     ]
 

@@ -15,19 +15,19 @@ from confir.arguments import as_generator, as_level, check_replicates
 from confir.arrays import Booleans, Floats
 from confir.data.experiment import on_its_scheduler
 from confir.data.result import Record, Result, Variable, axis, constant, over, result
+from confir.data.score_objects import ScoresSource
 from confir.data.table_columns import Role, TableColumn, TableColumns
 from confir.data.tables.cost_files import CostSource, read_costs
-from confir.data.tables.score_objects import ScoresSource
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import InvalidValueError, counted, enumerate_names
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.measures.score_sources import as_scores
 from confir.number_text import percent
+from confir.pairs.decisions import Words
+from confir.pairs.differences import check_differences
 from confir.resampling.kinds import needs
 from confir.resampling.replicates import Rng, own_seed
 from confir.resampling.sample import Knowledge
-from confir.studies.comparison.pairs import check_differences
-from confir.studies.comparison.verdicts import Words
 from confir.studies.tradeoff.frontier import (
     DOMINATED,
     FRONTIER,

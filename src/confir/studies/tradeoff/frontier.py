@@ -15,21 +15,20 @@ from confir.data.tables.cost_files import Cost
 from confir.errors import UnsupportedMethodError, collect_warnings
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.simultaneous import ComparisonFamily
-from confir.resampling.kinds import as_sample
-from confir.resampling.pair_draws import BorrowedVariance, median_variance
-from confir.resampling.replicates import FURTHER, can_draw_further
-from confir.resampling.sample import Sample
-from confir.resampling.studentised_maxima import largest_statistics
-from confir.studies.comparison.compare_warnings import check_topics
-from confir.studies.comparison.families import Families
-from confir.studies.comparison.paired_tests import find_test
-from confir.studies.comparison.pairs import (
+from confir.pairs.decisions import BETTER, WORSE, Estimates, Words, check_topics, decide
+from confir.pairs.differences import (
     MeanDifferences,
     find_difference_method,
     mean_differences,
     pair_runs,
 )
-from confir.studies.comparison.verdicts import BETTER, WORSE, Estimates, Words, decide
+from confir.pairs.families import Families
+from confir.pairs.paired_tests import find_test
+from confir.resampling.kinds import as_sample
+from confir.resampling.pair_draws import BorrowedVariance, median_variance
+from confir.resampling.replicates import FURTHER, can_draw_further
+from confir.resampling.sample import Sample
+from confir.resampling.studentised_maxima import largest_statistics
 
 DOMINATED, FRONTIER, UNDECIDED = STATUSES = ("dominated", "frontier", "undecided")
 

@@ -2,15 +2,61 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from confir.cli import options
-from confir.studies.unjudged.compared_means_command import ComparedMeansView
+from confir.studies.unjudged.compared_means_command import ComparedMeansOutput, ComparedMeansView
 
 if TYPE_CHECKING:
+    from confir.cli.input import Inputs
+    from confir.cli.output import Output
+    from confir.data.scores import Scores
+    from confir.intervals.interval import Interval
     from confir.measures.lists_and_scores import ListsAndScores
     from confir.measures.measure import Measure
     from confir.studies.unjudged.compared_means import ComparedMeans
+
+
+class Missing:
+    """What missing scores could do to the means."""
+
+    view = "missing"
+
+    @staticmethod
+    def gather(
+        inputs: Inputs,
+        bounds: Sequence[str],
+        statistics: options.Statistics,
+        output: Output,
+        example: str,
+    ) -> tuple[Scores, ComparedMeansOutput]:
+        """Return the scores, and what is shown with their means."""
+        from confir.measures.missing_scores import parse_ranges
+        from confir.report.result_chart import draw_intervals
+        from confir.studies.unjudged.missing_bounds import bound_missing
+        from confir.studies.unjudged.table import rows_beside
+
+        scores = replace(inputs, missing="drop").load_scores(quiet=output.quiet, example=example)
+        found = bound_missing(scores, bounds=parse_ranges(bounds), **statistics.arguments)
+        names = ("missing", "lowest", "highest", "bounds_low", "bounds_high")
+        columns = {
+            (record["run"], record["measure"]): {name: record[name] for name in names}
+            for record in found.to_records()
+        }
+        rows = [
+            *rows_beside("missing", found, ("missing",)),
+            *rows_beside("bounds", found, ("lowest", "highest")),
+            *rows_beside("with bounds", found, ("bounds_low", "bounds_high")),
+        ]
+
+        def draw(interval: Interval) -> Any:
+            return draw_intervals(found.interval_chart(interval))
+
+        return scores, ComparedMeansOutput(
+            rows, found.note(), columns, draw if output.is_chart else None
+        )
 
 
 class Unjudged(ComparedMeansView):

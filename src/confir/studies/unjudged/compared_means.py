@@ -14,7 +14,7 @@ from confir.intervals.interval import Interval
 from confir.measures.lists_and_scores import ListsAndScores
 from confir.number_text import percent
 
-_RANGE = 7  # width of a line: bounds are drawn behind intervals
+RANGE = 7  # width of a line: bounds are drawn behind intervals
 
 
 @result
@@ -73,7 +73,7 @@ class ComparedMeans(Result):
         """
         drawn = self.to_records() if records is None else records
         columns = ["mean", "lowest", "highest", *([self.chart_point] if self.chart_point else [])]
-        marks = [Mark("lowest", "highest", _RANGE, "grey", opacity=0.45), dot("mean")]
+        marks = [Mark("lowest", "highest", RANGE, "grey", opacity=0.45), dot("mean")]
         axis = f"mean with {self.chart_words}"
         if interval is not None:
             limits = {(r["run"], r["measure"]): r for r in interval.to_records()}

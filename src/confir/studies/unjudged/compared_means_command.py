@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from confir.cli import options
@@ -88,7 +87,6 @@ class ComparedMeansView(ABC):
     ) -> tuple[Scores, ComparedMeansOutput]:
         """Return the scores, and what is shown with their means."""
         from confir.cli.progress import Progress
-        from confir.defaults import CHART_ENDINGS
         from confir.measures.evaluation import chosen_measures, evaluate_lists
         from confir.measures.lists_and_scores import join_scores, usable_measures
         from confir.report.result_chart import draw_intervals
@@ -101,7 +99,6 @@ class ComparedMeansView(ABC):
             scores = inputs.state_bound(evaluate_lists(experiment, progress))
         scored = join_scores(experiment.lists_by_topic(), scores, experiment.rules, self.objection)
         found = self.result(scored, statistics)
-        is_chart = output.output is not None and Path(output.output).suffix.lower() in CHART_ENDINGS
         names = self.treatments[self.treatment]
         columns = {
             (record["run"], record["measure"]): {new: record[old] for old, new in names.items()}
@@ -113,7 +110,7 @@ class ComparedMeansView(ABC):
 
         rows = rows_beside(self.label, found, names)
         return scores, ComparedMeansOutput(
-            rows, self.note(found), columns, draw if is_chart else None
+            rows, self.note(found), columns, draw if output.is_chart else None
         )
 
     @abstractmethod

@@ -13,6 +13,9 @@ from confir.report.tables import RowBeside
 # How as many numbers are written: a mean, its bounds, or an estimate with its limits.
 _WRITTEN: dict[int, Callable[..., str]] = {1: number_text, 2: limits_text, 3: number_text}
 
+# Shares have rows of their own.
+_SHARES = ("judged", "missing")
+
 
 def rows_beside(label: str, result: Any, names: Collection[str]) -> list[RowBeside]:
     """Return rows to show below each run's means: bounds or estimate, and the share judged.
@@ -24,12 +27,15 @@ def rows_beside(label: str, result: Any, names: Collection[str]) -> list[RowBesi
     result
         What `bound_ties`, `bound_unjudged` or `estimate_unjudged` returns.
     names
-        What is shown of it, the share ``judged`` in a row of its own.
+        What is shown of it, the shares ``judged`` and ``missing`` in rows of their own.
     """
-    shown = [name for name in names if name != "judged"]
-    rows = [RowBeside(label, result.runs, _texts(_WRITTEN[len(shown)], result, *shown))]
-    if "judged" in names:
-        rows.append(RowBeside("judged", result.runs, _texts(share_text, result, "judged")))
+    shown = [name for name in names if name not in _SHARES]
+    rows = []
+    if shown:
+        rows = [RowBeside(label, result.runs, _texts(_WRITTEN[len(shown)], result, *shown))]
+    for name in _SHARES:
+        if name in names:
+            rows.append(RowBeside(name, result.runs, _texts(share_text, result, name)))
     return rows
 
 

@@ -19,15 +19,20 @@ function refilled(chart, part) {
   if (!chart.by_run || !(state.filter || few)) return chart;
   const names = new Set(shownRuns().map((run) => data.runs[run]));
   const kept = (records) => records.filter((record) => record.run === undefined || (few ? names.has(record.run) : matches(record.run)));
-  const { data: own, datasets } = chart.spec;
-  const filtered = own
-    ? { data: { values: kept(own.values) } }
-    : { datasets: Object.fromEntries(Object.entries(datasets).map(([name, records]) => [name, kept(records)])) };
+  const filtered = keeping(chart.spec, kept);
   const said = few ? `${names.size} of ${data.runs.length} runs shown` : "runs filtered";
   const { height } = chart.spec;
   if (height && height.step && names.size <= FEW_RUNS) filtered.height = { step: Math.max(ROW, height.step) };
-  return { spec: { ...chart.spec, ...filtered }, caption: `${chart.caption}; ${said}` };
+  return { spec: filtered, caption: `${chart.caption}; ${said}` };
 }
+// A chart, or a layer of one, with the records that are kept.
+function keeping(part, kept) {
+  const changed = { ...part };
+  if (part.data) changed.data = { values: kept(part.data.values) };
+  if (part.layer) changed.layer = part.layer.map((layer) => keeping(layer, kept));
+  return changed;
+}
+const recordsOf = (part) => [...(part.data ? part.data.values : []), ...(part.layer || []).flatMap(recordsOf)];
 function themed(spec) {
   const style = getComputedStyle(document.documentElement);
   const [ink, quiet, line] = ["--ink", "--quiet", "--line"].map((name) => style.getPropertyValue(name).trim());
@@ -77,7 +82,7 @@ function fitted(spec, room) {
 // A chart that fills the page width needs a height in pixels, not in steps.
 function inPixels(spec) {
   if (spec.width !== "container" || !spec.height.step) return spec;
-  const records = spec.data ? spec.data.values : Object.values(spec.datasets).flat();
+  const records = recordsOf(spec);
   const encodings = [spec, ...(spec.layer || [])].map((part) => part.encoding || {});
   const rows = ["y", "yOffset"].map((name) => {
     const channel = encodings.map((encoding) => encoding[name]).find(Boolean);
@@ -104,7 +109,7 @@ function brushes(view, spec) {
   view.addSignalListener("brush", (_, ranges) => {
     const sides = Object.entries(ranges).map(([field, ends]) => [field, Math.min(...ends), Math.max(...ends)]);
     const inside = (record) => sides.every(([field, low, high]) => record[field] >= low && record[field] <= high);
-    const points = Object.values(spec.datasets).flat().filter(({ run }) => run !== undefined);
+    const points = recordsOf(spec).filter(({ run }) => run !== undefined);
     brushed = sides.length ? points.filter(inside).map(({ run }) => run) : [];
   });
 }
@@ -123,6 +128,10 @@ async function draw(figure) {
     return;
   }
   const chart = chartOf(part);
+  if (chart && chart.svg !== undefined) {
+    still(figure, chart);
+    return;
+  }
   const refill = chart && refilled(chart, part);
   const empty = !chart || (refill.spec.data && refill.spec.data.values.length === 0);
   figure.hidden = empty || (part === "differences" && state.a === state.b);
@@ -152,6 +161,65 @@ async function draw(figure) {
   markScrolling(figure);
   index(figure);
   relink();
+}
+// Without Vega, the page has each chart as a picture; those of topics follow the chosen runs.
+const STILL_HEIGHT = 220;
+function still(figure, chart) {
+  const { part } = figure.dataset;
+  const ofTopics = part === "topics" || part === "differences";
+  figure.hidden = ofTopics ? part === "differences" && state.a === state.b : !chart.svg;
+  if (figure.hidden) return;
+  const refill = ofTopics ? refilled({ ...chart, spec: {} }, part) : chart;
+  const picture = ofTopics
+    ? topicPicture(refill.spec.data.values, part, figure.clientWidth)
+    : new DOMParser().parseFromString(chart.svg, "text/html").body.firstElementChild;
+  figure.querySelector(".plot").firstElementChild.replaceChildren(picture);
+  picture.addEventListener("click", ({ target }) => {
+    if (target.dataset.run !== undefined) choose(data.runs.indexOf(target.dataset.run), state.b);
+  });
+  setCaption(figure, refill.caption);
+  markScrolling(figure);
+}
+// A column per topic: the difference as a bar, or the score as a dot on the range of all runs.
+function topicPicture(records, part, room) {
+  const fields = part === "topics" ? ["lowest", "median", "highest", "score"] : ["difference"];
+  const known = [0, ...records.flatMap((record) => fields.map((name) => record[name])).filter((x) => x !== null)];
+  const [low, high] = [Math.min(...known), Math.max(...known, Math.min(...known) + 1e-9)];
+  const [left, top] = [48, 8];
+  const step = Math.max(3, (Math.max(room, 320) - left - 8) / Math.max(1, records.length));
+  const width = left + step * records.length + 8;
+  const up = (value) => top + (STILL_HEIGHT * (high - value)) / (high - low);
+  const labelled = step >= 12;
+  const bottom = labelled ? 12 + 6 * Math.max(...records.map((record) => Math.min(15, record.topic.length))) : 0;
+  const height = STILL_HEIGHT + 2 * top + bottom;
+  const svg = drawn("svg", { width, height, viewBox: `0 0 ${width} ${height}`, class: "static", fill: "currentColor", "font-size": 10 });
+  for (const tick of roundTicks(low, high, 5)) {
+    const at = up(tick);
+    const line = drawn("path", { d: `M${left} ${at}H${width - 8}`, stroke: "currentColor", "stroke-opacity": tick === 0 ? 0.6 : 0.15 });
+    svg.append(line, drawn("text", { x: left - 6, y: at + 3.5, "text-anchor": "end" }, tickText(tick)));
+  }
+  const bar = (record, start, end, fill, wide) => {
+    const [from, to] = [up(record[end] ?? end), up(record[start] ?? start)];
+    return drawn("rect", { x: -wide / 2, y: Math.min(from, to), width: wide, height: Math.max(1, Math.abs(to - from)), fill });
+  };
+  records.forEach((record, place) => {
+    const group = drawn("g", { transform: `translate(${left + step * (place + 0.5)},0)` });
+    const value = part === "topics" ? record.score : record.difference;
+    group.append(drawn("title", {}, `${record.topic}: ${decimals(value, { sign: part !== "topics" })}`));
+    if (part === "topics") {
+      const range = bar(record, "lowest", "highest", "currentColor", Math.min(6, 0.7 * step));
+      range.setAttribute("opacity", 0.25);
+      group.append(range, bar(record, "median", "median", "currentColor", Math.min(6, 0.7 * step)));
+      if (record.score !== null) group.append(drawn("circle", { r: Math.min(3.5, 0.6 * step), cy: up(record.score), fill: BLUE }));
+    } else {
+      group.append(bar(record, 0, "difference", record.difference > 0 ? BLUE : ORANGE, 0.8 * step));
+    }
+    const turned = { transform: `translate(3.5,${STILL_HEIGHT + 2 * top + 4}) rotate(-90)`, "text-anchor": "end" };
+    if (labelled) group.append(drawn("text", turned, record.topic.slice(0, 15)));
+    group.addEventListener("click", () => openTopic(record.topic_number));
+    svg.append(group);
+  });
+  return svg;
 }
 // Says so where a chart is wider than its frame.
 function markScrolling(figure) {

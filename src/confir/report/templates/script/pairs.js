@@ -30,11 +30,14 @@ function pairAt(place, turned) {
     verdict: turned ? opposite[word] || word : word,
     borderline: at.borderline[place] ? ", borderline" : "",
     reason: at.reason[place],
+    next: at.next[place],
   };
 }
 function verdict() {
   const target = byId("verdict");
   if (!target) return;
+  const nextStep = byId("next-step");
+  nextStep.textContent = "";
   const [a, b] = [isolated(data.runs[state.a]), isolated(data.runs[state.b])];
   if (state.a === state.b) {
     target.textContent = "Choose two different runs.";
@@ -61,6 +64,7 @@ function verdict() {
   target.textContent =
     `${said(pair.verdict)}${pair.borderline} (${numbers}); ` +
     `${measure().means.unit}s won ${pair.wins}, tied ${pair.ties}, lost ${pair.losses}.`;
+  nextStep.textContent = pair.next;
 }
 function pairTable() {
   const details = byId("pair-details");

@@ -149,6 +149,7 @@ document.head.append(bundle);
 const { wanted, part } = stateOfAddress();
 Object.assign(state, wanted);
 document.documentElement.classList.add("scripted");
+if (!bundle.textContent) document.documentElement.classList.add("still");
 show({ ...wanted });
 reveal(part);
 window.addEventListener("popstate", follow);

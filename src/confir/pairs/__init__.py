@@ -1,0 +1,1 @@
+"""Which run is better: paired differences, families, tests, decisions, best sets, ranks and their words."""
