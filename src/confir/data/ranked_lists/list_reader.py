@@ -6,7 +6,8 @@ Files in TREC format are read in blocks. What is irregular, and what is in other
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple, cast
@@ -171,20 +172,24 @@ class RunReader:
         size = sum(one.content_size() for one in sources if isinstance(one, RunSource))
         self._find_fields = load_kernel() if size > COMPILED_SIZE else None
         by_line: set[int] = set()
-        tasks = self._tasks(sources, by_line)
-        done = map(self._read, tasks) if size <= trec.BLOCK_SIZE else run_ahead(self._read, tasks)
-        for number, blocks in groupby(done, itemgetter(0)):
-            source = sources[number]
-            found, content = self._join(source, blocks)
-            if found is None:
-                by_line.add(number)
-                run = read_source(source, self._rules.name_by, content)
-                found, _ = self._join(run, [(number, [self._describe(lines_of_run(run))], None)])
-            yield cast("ReadRun", found)
-            if progress is not None:
-                progress(1)
+        with closing(self._tasks(sources, by_line)) as tasks:
+            done = (
+                map(self._read, tasks) if size <= trec.BLOCK_SIZE else run_ahead(self._read, tasks)
+            )
+            for number, blocks in groupby(done, itemgetter(0)):
+                source = sources[number]
+                found, content = self._join(source, blocks)
+                if found is None:
+                    by_line.add(number)
+                    run = read_source(source, self._rules.name_by, content)
+                    found, _ = self._join(
+                        run, [(number, [self._describe(lines_of_run(run))], None)]
+                    )
+                yield cast("ReadRun", found)
+                if progress is not None:
+                    progress(1)
 
-    def _tasks(self, sources: Sequence[Run | RunSource], by_line: set[int]) -> Iterator[_Task]:
+    def _tasks(self, sources: Sequence[Run | RunSource], by_line: set[int]) -> Generator[_Task]:
         for number, source in enumerate(sources):
             if isinstance(source, Run) or source.content_size() <= HELD_SIZE:
                 yield _Task(number, source)
