@@ -175,8 +175,16 @@ def compare_judgements(
     experiment = Experiment(found.qrels[0], runs, measures, **rules)
     chosen_measures(experiment)  # whose names are checked before runs are read
     lists = experiment.lists(progress)
-    drawing = {"level": level, "replicates": replicates, "rng": rng}
-    return compare_judged_lists(found, lists, measures, rules=reading, repeats=repeats, **drawing)
+    return compare_judged_lists(
+        found,
+        lists,
+        measures,
+        rules=reading,
+        level=level,
+        replicates=replicates,
+        rng=rng,
+        repeats=repeats,
+    )
 
 
 def compare_judged_lists(
