@@ -30,6 +30,7 @@ from confir.studies.coverage.coverage import Coverage as Coverage
 from confir.studies.coverage.type_one_error import TypeOneError as TypeOneError
 from confir.studies.data_quality.data_quality import DataQuality as DataQuality
 from confir.studies.discrimination.discrimination import Discrimination as Discrimination
+from confir.studies.gate.false_alarms import FalseAlarms as FalseAlarms
 from confir.studies.history.history import GateHistory as GateHistory
 from confir.studies.judgements.grade_agreement import GradeAgreement as GradeAgreement
 from confir.studies.judgements.grade_agreement import GradeConfusion as GradeConfusion

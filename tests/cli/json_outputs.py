@@ -72,6 +72,7 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
     ],
     "team": [("compare", *RUNS, "{tfidf}", "-m", "AP", "--teams", "{teams}", *FEW)],
     "unjudged-difference": [("compare", *PAIR, "--show", "unjudged")],
+    "false-alarm": [("compare", *PAIR, "--show", "false-alarms", "--fail-if-worse", "AP")],
     "missing-difference": [("compare", *PAIR, "--show", "missing")],
     "look": [("history", "{history}")],
     "plan": [

@@ -672,5 +672,5 @@ def test_differences_equal_up_to_rounding_are_listed_and_drawn_in_the_order_of_t
     topics = [*differences.scores.topics[5:], *differences.scores.topics[:5]]
     assert [record["topic"] for record in differences.to_records()] == topics
     assert differences.to_dict()["topic"] == topics
-    (drawn,) = topic_chart(differences).to_dict()["datasets"].values()
+    drawn = topic_chart(differences)["data"]["values"]
     assert [record["topic"] for record in drawn] == topics

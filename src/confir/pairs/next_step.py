@@ -11,7 +11,6 @@ import numpy as np
 from confir.arrays import Booleans, Floats, best_first
 from confir.data.scores import Scores
 from confir.defaults import DEFAULT_POWER
-from confir.intervals.simultaneous import ComparisonFamily, largest_bound_sum
 from confir.measures.parsing import bounded_measures
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
@@ -19,6 +18,7 @@ from confir.number_text import count_words, signed_words
 from confir.pairs.decisions import INCONCLUSIVE
 from confir.pairs.paired_tests import DEFAULT_TEST
 from confir.pairs.power import Criterion, Pilot, fewest_topics, pilot_of
+from confir.pairs.simultaneous import ComparisonFamily, largest_bound_sum
 from confir.resampling.kinds import as_sample
 from confir.resampling.sample import Knowledge, Sample
 

@@ -79,6 +79,9 @@ STUDIES = (
         "May a candidate replace the baseline?",
         ("gates", "gate.md"),
         verbs=("judge_gate",),
+        results={
+            "false_alarms.FalseAlarms": Shown(chart="false_alarms_chart", records="false-alarm")
+        },
     ),
     Study(
         "history",
