@@ -216,6 +216,13 @@ def test_a_log_of_inspect_that_expands_beyond_reason_is_refused(tmp_path):
         confir.read_scores(tmp_path / "log.eval")
 
 
+def test_a_log_of_inspect_whose_header_is_long_is_recognised(tmp_path):
+    held = load("inspect-log.json")
+    held["eval"]["dataset"]["sample_ids"] = [f"sample {number}" for number in range(20_000)]
+    found = read_quietly(put(tmp_path, "log.json", held))
+    assert found.runs == ("lab/model-a",)
+
+
 def test_a_name_of_a_measure_may_be_that_of_a_column(tmp_path):
     held = load("deepeval-run.json")
     for case, name in zip(held["testCases"], ["topic", "run"] * 3, strict=False):

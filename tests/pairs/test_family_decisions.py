@@ -10,7 +10,7 @@ from scipy import stats
 
 from confir import compare_runs, evaluate, find_best, judge_gate, rank_runs
 from confir.defaults import LEVELS
-from confir.pairs.gate import sides_of_bound
+from confir.pairs.gate import GateEvidence, sides_of_bound
 from confir.pairs.simultaneous import ComparisonFamily, is_significant
 from confir.studies.comparison.table import comparison_table
 from strategies import at_most
@@ -252,7 +252,7 @@ def test_signs_alone_show_that_a_difference_is_beyond_bounds_on_the_other_side_o
     comparison = compare_runs(table(values), baseline="run0", replicates=199, rng=1)
     limits = comparison.limits
     for bound, side in ((-0.01, 1), (-1e-9, 1), (0.0, 1), (1e-9, 0), (0.01, 0), (0.03, 0)):
-        sides = sides_of_bound(comparison, bound)
+        sides = sides_of_bound(GateEvidence.of(comparison), bound)
         assert sides[0, 0] == side, bound
         # 0 is excluded by the signs alone, any other bound by the interval
         if not side:

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from confir.data.files import format_ending, name_from_path
 from confir.data.tables.input_table import InputTable
 from confir.data.tables.table_kind import TableKind
-from confir.errors import FormatError
+from confir.errors import FormatError, enumerate_names
 
 # The beginning of a list that has entries; what stands after one: another, or the end.
 _LIST_START = re.compile(r"\s*+\[(?P<more>\s*+(?!\]))")
@@ -49,6 +49,15 @@ def json_table(content: bytes, start: bytes, source: str, kind: TableKind) -> In
     document = parse_json(text, source, expected=kind.expected, before=before)
     if kind.is_one_run(document):
         document = {name_from_path(source): document}
+    lists = (
+        [name for name, cell in document.items() if isinstance(cell, list)]
+        if isinstance(document, dict)
+        else []
+    )
+    if lists:
+        names = enumerate_names(map(repr, lists), 3)
+        problem = f"one object with lists ({names}), in a layout that is not known"
+        raise FormatError(f"{problem}; {kind.expected}", path=source)
     if isinstance(document, dict) and any(isinstance(cell, dict) for cell in document.values()):
         return _nested_table(document, source, kind)
     return _record_table(iter([(1, document)]), source, "row", kind)
