@@ -26,9 +26,9 @@ from confir.data.files import write_whole
 from confir.data.score_files import read_scores
 from confir.data.scores import Scores
 from confir.errors import ConfirWarning
-from confir.intervals.simultaneous import ComparisonFamily, is_significant
 from confir.measures.evaluation import evaluate
 from confir.pairs.best_runs import find_best
+from confir.pairs.simultaneous import ComparisonFamily, is_significant
 from confir.report.tables import Cell, Table, to_markdown
 from confir.resampling.kinds import as_topic_sample
 from confir.resampling.pair_draws import BorrowedVariance, median_variance

@@ -15,6 +15,7 @@ from confir.report import records
 
 SOURCE = Path(confir.__file__).parent
 SHARED = {defaults.LEVEL, defaults.REPLICATES, defaults.SEED, defaults.DRAWS}
+OWN = {"foreign_measures.py": {0.95}}  # the persistence of Compat, by chance like the level
 
 
 def literal_defaults(path: Path) -> list[tuple[int, object]]:
@@ -39,7 +40,8 @@ def test_no_other_module_states_a_shared_default():
     modules = [path for path in SOURCE.rglob("*.py") if path.name != "defaults.py"]
     assert len(modules) > 300
     for path in modules:
-        again = [(line, value) for line, value in literal_defaults(path) if value in SHARED]
+        own = OWN.get(path.name, set())
+        again = [(line, x) for line, x in literal_defaults(path) if x in SHARED - own]
         assert not again, f"{path}: {again}"
 
 

@@ -33,9 +33,14 @@ def distinct(values: Integers) -> Integers:
 
 
 def ranks_by_mean(mean: Floats) -> Integers:
-    """Return ranks along the first axis, 1 the highest; equal means share the better rank, NaN is last."""
-    known = np.nan_to_num(mean, nan=-np.inf)
-    ranks: Integers = 1 + (known[None] > known[:, None] + TIE).sum(axis=1)
+    """Return ranks along the first axis, 1 the highest; equal means share the better rank, NaN is last.
+
+    Rounding grows with the means, of which those near 0 may be of larger scores.
+    """
+    known, size = np.nan_to_num(mean, nan=-np.inf), np.abs(np.nan_to_num(mean))
+    scale = np.maximum(size, np.minimum(1.0, size.max(axis=0, initial=0.0)))
+    steps = TIE * np.maximum(scale[None], scale[:, None])
+    ranks: Integers = 1 + (known[None] > known[:, None] + steps).sum(axis=1)
     return ranks
 
 

@@ -30,6 +30,7 @@ from confir.studies.coverage.coverage import Coverage as Coverage
 from confir.studies.coverage.type_one_error import TypeOneError as TypeOneError
 from confir.studies.data_quality.data_quality import DataQuality as DataQuality
 from confir.studies.discrimination.discrimination import Discrimination as Discrimination
+from confir.studies.gate.false_alarms import FalseAlarms as FalseAlarms
 from confir.studies.history.history import GateHistory as GateHistory
 from confir.studies.judgements.grade_agreement import GradeAgreement as GradeAgreement
 from confir.studies.judgements.grade_agreement import GradeConfusion as GradeConfusion
@@ -55,6 +56,7 @@ from confir.studies.reproduction.reproduction import Reproduction as Reproductio
 from confir.studies.reusability.reusability import Reusability as Reusability
 from confir.studies.simulation.score_simulation import ScorePopulation as ScorePopulation
 from confir.studies.split_half.splits import SplitHalf as SplitHalf
+from confir.studies.targets.targets import TargetVerdicts as TargetVerdicts
 from confir.studies.ties.tie_bounds import TieBounds as TieBounds
 from confir.studies.topic_difficulty.topic_difficulty import TopicDifficulty as TopicDifficulty
 from confir.studies.topic_groups.group_differences import GroupComparison as GroupComparison

@@ -26,6 +26,10 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ("demo",),
     ],
     "mean-with-verdict": [("evaluate", *PAIR)],
+    "target": [
+        ("evaluate", *RUNS, "--at-least", "AP=0.3", "--at-least", "P@10=0.9"),
+        ("evaluate", *RUNS, "--at-least", "AP=0.3", "--method", "percentile", *FEW),
+    ],
     "corrected-mean": [
         *[("evaluate", *RUNS, "-m", "AP", "--human", "{people}", "--human-sample", "random-topics")]
     ],
@@ -72,6 +76,7 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
     ],
     "team": [("compare", *RUNS, "{tfidf}", "-m", "AP", "--teams", "{teams}", *FEW)],
     "unjudged-difference": [("compare", *PAIR, "--show", "unjudged")],
+    "false-alarm": [("compare", *PAIR, "--show", "false-alarms", "--fail-if-worse", "AP")],
     "missing-difference": [("compare", *PAIR, "--show", "missing")],
     "look": [("history", "{history}")],
     "plan": [

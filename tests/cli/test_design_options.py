@@ -411,6 +411,20 @@ def test_main_scores_of_different_measures_are_named_by_dataset(confir_command, 
     assert "no result by 'foo'; expected one of" in " ".join(refused.err.split())
 
 
+def test_evaluate_reads_the_measure_that_is_named_of_results(confir_command, tmp_path):
+    held = {"ndcg_at_10": 0.3, "recall_at_100": 0.9, "accuracy": 0.5, "main_score": 0.3}
+    folder = write_results(tmp_path, x={"A": held, "B": held | {"recall_at_100": 0.7}})
+    files = [word for t in "AB" for word in ("--scores", folder / "x" / "external" / f"{t}.json")]
+    for given, mean in ((files[:2], 0.9), (files, 0.8)):
+        found = confir_command("evaluate", *given, "-m", "R@100,accuracy", "--format", "json")
+        means = {one["measure"]: one["mean"] for one in json.loads(found.out)}
+        assert means == pytest.approx({"R@100": mean, "accuracy": 0.5})
+        refused = confir_command("evaluate", *given, "-m", "AP")
+        assert (refused.code, "no result by 'AP'" in refused.err) == (2, True)
+    found = confir_command("evaluate", *files, "--format", "json")
+    assert {one["measure"] for one in json.loads(found.out)} == {"nDCG@10"}
+
+
 def test_split_and_subset_choose_among_results(confir_command, tmp_path):
     splits = {
         "test": {"main_score": 0.5, "f1": 0.5},

@@ -44,6 +44,7 @@ NO_FILES = {
         "cluster",
         "columns",
         "weight",
+        "bounds",
         "width",
         "intervals",
         "shell",

@@ -201,3 +201,15 @@ def test_an_output_never_replaces_a_judge(judges):
 def test_names_are_cleaned_of_control_characters(judges):
     outcome = judges("a\x1b[31m=people.qrels", "model.qrels")
     assert "\x1b" not in outcome.out
+
+
+def test_repeats_of_systems_are_judged_as_systems(judges, files):
+    for name in ("bm25", "dense"):
+        for repeat in (1, 2):
+            (files / f"{name}-v{repeat}.txt").symlink_to(files / f"{name}.txt")
+    runs = [f"{name}-v{repeat}.txt" for name in ("bm25", "dense") for repeat in (1, 2)]
+    call = ("people.qrels", "model.qrels", *runs, "-m", "AP", "--repeats", "{system}-v{repeat}")
+    outcome = judges(*call)
+    assert outcome.code == 0, outcome.err
+    assert "2 systems, each the mean of 2 repeats" in outcome.out
+    assert judges("people.qrels", "model.qrels", "--repeats").code == 2

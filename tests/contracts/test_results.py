@@ -19,9 +19,11 @@ from confir.studies.collection.collection_differences import compare_on_collecti
 from confir.studies.collection.collection_means import decompose_variance, summarise_means
 from confir.studies.collection.collection_topic_differences import compare_topics_on_collection
 from confir.studies.collection.collection_topics import summarise_topics
+from confir.studies.gate.false_alarms import find_false_alarms
 from confir.studies.history.history import GateHistory
 from confir.studies.meta_analysis.meta_analysis import pool_models
 from confir.studies.nuggets.nugget_variance import NuggetVariance
+from confir.studies.preferences.early_looks import share_sequence
 from confir.studies.unjudged.missing_bounds import bound_missing, bound_missing_differences
 from judge_files import noisy_judge
 from samples import short_sample
@@ -87,6 +89,7 @@ def make_results():
         confir.inspect_data(sample.qrels, runs),
         confir.bound_unjudged(sample.qrels, runs, ["AP", "P@10"]),
         confir.estimate_unjudged(sample.qrels, runs, ["AP", "P@10"]),
+        find_false_alarms(confir.compare_runs(scores, baseline=first), "AP", data_sets=60),
         bound_missing(gaps),
         bound_missing_differences(confir.compare_runs(gaps, baseline=first)),
         confir.bound_differences(sample.qrels, runs, ["AP", "P@10"], baseline=first),
@@ -134,6 +137,7 @@ def make_results():
             *np.full((3, 3), 0.2),
             *(np.array([0.4, np.nan, 0.5]), np.array([0.3, np.nan, 0.3])),
             *(np.ones(3, np.int64), ("d", "d", None), *(("e",) * 3,) * 3),
+            (None,) * 3,
         ),
         confir.evaluate(
             judges[1],
@@ -178,7 +182,8 @@ def make_results():
         confir.rate_preferences(votes, replicates=99, rng=1),
         confir.rate_preferences(votes, replicates=99, rng=1).pairs(),
         confir.plan_votes(votes),
-        confir.share_sequence({"left": "ab", "right": "ba", "winner": "aa"}),
+        confir.judge_target(scores, {"AP": 0.4}),
+        share_sequence({"left": "ab", "right": "ba", "winner": "aa"}),
         confir.correct_judgements(
             judges[1],
             runs,

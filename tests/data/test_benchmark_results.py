@@ -13,15 +13,26 @@ from confir.data.formats.benchmark_results import (
     benchmark_means,
     named_by_folders,
 )
+from confir.data.formats.format_list import FORMATS
 from confir.data.formats.sources import recognise
 from confir.errors import (
+    ConfirError,
     FormatError,
     InputWarning,
     InvalidValueError,
     ReadingWarning,
     collect_warnings,
 )
-from foreign_files import euroeval_line, lm_eval_results, old_mteb_results
+from foreign_files import (
+    MEANS,
+    SCORES,
+    WRONG_VALUES,
+    euroeval_line,
+    lm_eval_results,
+    old_mteb_results,
+    places,
+    with_value,
+)
 
 
 def results_in(path):
@@ -395,3 +406,30 @@ def test_results_of_real_models_have_mtebs_scores(real_data):
         "intfloat/multilingual-e5-large": 0.97653,
         "intfloat/multilingual-e5-small": 0.91323,
     }
+
+
+@pytest.mark.parametrize("kind", [*MEANS, "MTEB results"])
+def test_whatever_stands_in_a_file_there_is_a_mean_or_one_sentence(kind):
+    name, text = (MEANS | SCORES)[kind]
+    held = json.loads(text)
+    read = next(one for one in FORMATS if one.name == kind).read_results
+    said = []
+    for place in places(held):
+        for value in (*WRONG_VALUES, -1, {"a": {"b": 1}}, [{}], 10**400):
+            content = json.dumps(with_value(held, place, value)).encode()
+            try:
+                with collect_warnings():
+                    benchmark_means(list(read(content, name)), Wanted())
+            except ConfirError as error:
+                said.append(str(error))
+    assert said
+    assert not any("\n" in one for one in said)
+
+
+def test_scores_that_are_nan_are_not_defined(tmp_path):
+    undefined = lm_eval_results("m", t1={"acc": 0.5, "acc_norm": float("nan")})
+    (one,) = results_in(write(tmp_path / "r.json", undefined))
+    assert one.scores == {"acc": 0.5}
+    lines = euroeval_line("a", "d1", mcc=50.0).replace("1.96", "NaN")
+    (one,) = results_in(write(tmp_path / "e.jsonl", lines))
+    assert one.scores == {"mcc": 50.0}

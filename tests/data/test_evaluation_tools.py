@@ -14,6 +14,7 @@ import confir
 from confir.data.sampling_designs.topic_groups import read_topic_groups
 from confir.errors import ConfirError, ConfirWarning, FormatError, InputWarning, ReadingWarning
 from foreign_files import SCORES
+from requirements import required
 
 FILES = Path(__file__).parents[1] / "intake" / "files"
 
@@ -216,8 +217,26 @@ def test_a_log_of_inspect_that_expands_beyond_reason_is_refused(tmp_path):
         confir.read_scores(tmp_path / "log.eval")
 
 
+def test_a_log_of_inspect_whose_header_is_long_is_recognised(tmp_path):
+    held = load("inspect-log.json")
+    held["eval"]["dataset"]["sample_ids"] = [f"sample {number}" for number in range(20_000)]
+    found = read_quietly(put(tmp_path, "log.json", held))
+    assert found.runs == ("lab/model-a",)
+
+
 def test_a_name_of_a_measure_may_be_that_of_a_column(tmp_path):
     held = load("deepeval-run.json")
     for case, name in zip(held["testCases"], ["topic", "run"] * 3, strict=False):
         case["metricsData"] = [{"name": name, "score": 0.5}]
     assert read_quietly(put(tmp_path, "run.json", held)).measures == ("topic", "run")
+
+
+def test_frames_of_trulens_name_the_versions_of_an_app():
+    pandas = required("pandas")
+    frame = pandas.read_csv(FILES / "trulens-records.csv")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConfirWarning)
+        scores = confir.as_scores(frame)
+    assert scores.runs == ("base", "rerank")
+    whole = read_quietly(FILES / "trulens-records.csv")
+    np.testing.assert_allclose(scores.mean(), whole.mean())

@@ -3,7 +3,11 @@
 import bz2
 import gzip
 import lzma
+import os
+import subprocess
+import sys
 import tracemalloc
+from threading import Thread
 
 import pytest
 import zstandard
@@ -12,6 +16,7 @@ import confir
 from confir.data.files import read_bytes
 from confir.data.tables import json_tables, separated_text
 from confir.errors import ConfirError, FormatError, UnreadableError
+from requirements import ON_LINUX, ON_UNIX
 
 TABLE = "topic,a,b\n1,.1,.2\n2,.2,.3\n"
 FILLERS = {
@@ -134,3 +139,37 @@ def test_text_that_expands_a_thousandfold_is_refused_early(tmp_path, ending, com
         return
     with pytest.raises(UnreadableError, match=r"compressed bytes hold more than 1[67],[\d,]+; "):
         read_bytes(path)
+
+
+@ON_UNIX
+def test_scores_are_read_from_a_pipe_that_can_be_read_once(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_text, args=(TABLE,), daemon=True)
+    writer.start()
+    done = subprocess.run(
+        [sys.executable, "-m", "confir", "evaluate", "--scores", pipe],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "over 2 topics" in done.stdout
+
+
+@ON_LINUX
+def test_a_device_without_end_is_refused():
+    with pytest.raises(UnreadableError, match="/dev/zero: is a device, which may have no end"):
+        confir.read_scores("/dev/zero")
+    with pytest.raises(FormatError, match="/dev/null: the file is empty"):
+        confir.read_scores("/dev/null")
+
+
+def test_a_number_of_thousands_of_digits_is_named_in_plain_words(tmp_path):
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"topic": 1, "a": 0.5}\n{"topic": 2, "a": ' + "9" * 5000 + "}\n")
+    with pytest.raises(
+        FormatError, match=r"t.jsonl:2: not readable as JSON .a whole number of thousands"
+    ):
+        confir.read_scores(path)

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from confir.data.votes import Votes, read_votes
-from confir.errors import ConfirError, FormatError, InvalidValueError
+from confir.errors import ConfirError, FormatError, InvalidValueError, ReadingWarning
 
 ROWS = [("x", "y", "x"), ("y", "z", "tie"), ("z", "x", "x"), ("x", "z", "z")]
 RECORDS = [dict(zip(("left", "right", "winner"), row, strict=True)) for row in ROWS]
@@ -124,6 +124,19 @@ def test_the_arena_of_mteb_is_read(real_data):
     votes = read_votes(real_data / "mteb-arena" / "votes.json")
     assert (len(votes), len(votes.systems)) == (1670, 15)
     assert int(votes.tied.sum()) == 787
+
+
+def test_votes_of_a_system_against_itself_are_left_out_and_named(tmp_path):
+    path = tmp_path / "votes.csv"
+    path.write_text(as_csv([*ROWS, ("alone", "alone", "tie"), *ROWS]))
+    line = 2 + len(ROWS)
+    with pytest.warns(ReadingWarning, match=rf"left out a vote .* itself \('alone', line {line}\)"):
+        votes = read_votes(path)
+    assert len(votes) == 2 * len(ROWS)
+    assert "alone" not in votes.systems
+    counted = {"left": ["a", "b"], "right": ["b", "b"], "left_wins": [2, 9], "right_wins": [1, 9]}
+    with pytest.warns(ReadingWarning, match="of a system against itself"):
+        assert len(read_votes(counted)) == 3
 
 
 def test_systems_that_every_output_would_merge_are_refused():

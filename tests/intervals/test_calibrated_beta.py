@@ -474,3 +474,18 @@ def test_the_pivot_of_the_script_against_the_formulas(script):
 def test_the_pivot_of_equal_scores_is_infinite_on_their_side():
     none = np.zeros(2)
     assert pivot_of_moments(10, np.array([0.2, 0.4]), none, none, 0.3).tolist() == [-np.inf, np.inf]
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_one_tiny_score_among_zeros_has_limits_that_are_continuous_in_it(mirrored, level):
+    tiny = np.append(0.0, 10.0 ** np.linspace(-300, -6, 400))
+    values = np.zeros((50, len(tiny)))
+    values[7] = tiny
+    found = confidence_interval(
+        1.0 - values if mirrored else values, method="calibrated-beta", level=level
+    )
+    low, high = np.ravel(found.low), np.ravel(found.high)
+    assert not np.isnan([low, high]).any()
+    assert np.abs(np.diff([low, high])).max() < 1e-4
+    assert ((low >= 0) & (low <= high) & (high <= 1)).all()

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from confir import compare_runs
 from confir.errors import InvalidValueError
-from confir.intervals.simultaneous import is_significant
 from confir.pairs import differences as pairs
 from confir.pairs.comparison import Place
 from confir.pairs.decisions import Estimates, judge_differences
 from confir.pairs.families import CORRECTIONS
 from confir.pairs.gate import judge_gate
 from confir.pairs.paired_tests import TESTS
+from confir.pairs.simultaneous import is_significant
 from confir.pairs.verdict_words import comparison_note
 from confir.studies.comparison.chart import _matrix_cells
 from confir.studies.comparison.table import comparison_table, verdicts_by_run

@@ -100,11 +100,11 @@ def test_the_question_decides_on_the_family(scores):
     [
         ({"family": "pairs"}, UnknownNameError, "unknown family 'pairs'"),
         ({"family": "none", "correction": "holm"}, InvalidValueError, "both given; expected one"),
-        ({"family": "baseline"}, InvalidValueError, "is baseline, and there is none"),
+        ({"family": "baseline"}, InvalidValueError, "requires a baseline, the run to compare with"),
         (
             {"family": "all-pairs", "baseline": "a"},
             InvalidValueError,
-            "baseline 'a'; expected one of them",
+            "has no baseline, but 'a' is named as one",
         ),
         ({"family": "all-pairs", "test": ["t", "sign"]}, InvalidValueError, "rests on t tests"),
         ({"family": "all-pairs", "method": "bca"}, InvalidValueError, "rests on t tests and t"),

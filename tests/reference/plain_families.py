@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, pairwise, product
 from statistics import NormalDist, median
 
 import numpy as np
@@ -21,6 +23,9 @@ Draws = Integers  # replicates × topics
 
 # The least factor by which a normal tail bounds that of a self-normalised symmetric sum: 3.1787.
 FACTOR = 1 / (4 * NormalDist().cdf(-math.sqrt(2)))
+
+# Up to so many units, no p-value of a family is below that of the pair's own sign flips.
+FEW_UNITS = 12
 
 # Differences that are equal up to rounding; t* that reach t up to rounding.
 EQUAL = 1e-12
@@ -59,6 +64,26 @@ def sign_bound(sums: float, m: int, sides: int = 2) -> float:
     """p_T of a self-normalised sum T: two-sided by |T|, one-sided by T."""
     reached = abs(sums) if sides == 2 else sums
     return min(1.0, m * sides * FACTOR * float(stats.norm.sf(reached)))
+
+
+@lru_cache
+def all_signs(units: int) -> Floats:
+    """Every combination of signs: 2^units × units."""
+    return np.array(list(product((1.0, -1.0), repeat=units)))
+
+
+def flip_share(values: Sequence[float] | Floats) -> float:
+    """The share of sign flips whose sum is at least as large as the observed one, on its side."""
+    added = np.asarray(values, float)
+    side = 1.0 if added.sum() >= 0 else -1.0
+    sums = side * (all_signs(len(added)) * added).sum(axis=1)
+    return float((sums >= side * added.sum() - EQUAL).mean())
+
+
+def flip_floor(values: Sequence[float] | Floats, m: int, sides: int = 2) -> float:
+    """What p is at least in a family on few units."""
+    few = m > 1 and len(values) <= FEW_UNITS
+    return min(1.0, sides * flip_share(values)) if few else 0.0
 
 
 def order_statistic(values: Sequence[float], level: float) -> float:
@@ -153,7 +178,7 @@ def standard_error(pair: Pair, m: int, middle: float) -> float:
     if total <= 0:
         return math.nan
     error = math.sqrt(total / len(values))
-    if spread(values) > 0:
+    if spread(values) > 0 or len(values) <= FEW_UNITS:
         return error
     return sign_limited(error, float(values.mean()), len(values), len(values) - 1.0)
 
@@ -179,7 +204,8 @@ def _compare(pair: Pair, maxima: Sequence[float], m: int, middle: float, level: 
     p_sign = sign_bound(sums, m) if m > 1 else 1.0
     if m == 1 and not math.isfinite(se) and values.any():
         p_sign = 2.0 ** (1 - len(values))
-    return decide(values.mean(), se, len(values) - 1, sums, p_sign, maxima, m, level)
+    floor = flip_floor(values, m)
+    return decide(values.mean(), se, len(values) - 1, sums, p_sign, maxima, m, level, floor)
 
 
 def decide(
@@ -191,19 +217,22 @@ def decide(
     maxima: Sequence[float],
     m: int,
     level: float,
+    floor: float = 0.0,
 ) -> PlainPair:
     """Interval, p-value and open end of one pair."""
     if not math.isfinite(se):
-        p = min(p_sign, 1.0)
+        p = max(min(p_sign, 1.0), floor)
         return PlainPair(d, se, math.nan, sums, math.nan, 1.0, p_sign, p, math.nan, math.nan, 0)
     c, p_family = critical_value(maxima, m, df, level), family_p(d / se, maxima, m, df)
     low, high, side = d - c * se, d + c * se, 0
-    if abs(d) <= c * se and p_sign <= (1 - level) * (1 + 1e-9) and d != 0:
+    p = max(min(p_family, p_sign, 1.0), floor)
+    shown = p <= (1 - level) * (1 + 1e-9) and d != 0
+    if shown and abs(d) <= c * se:
         side = 1 if d > 0 else -1
         low, high = (0.0, high) if side > 0 else (low, 0.0)
-    return PlainPair(
-        d, se, d / se, sums, c, p_family, p_sign, min(p_family, p_sign, 1.0), low, high, side
-    )
+    if not shown:  # by the signs of few units: 0 is the near end
+        low, high = min(low, 0.0), max(high, 0.0)
+    return PlainPair(d, se, d / se, sums, c, p_family, p_sign, p, low, high, side)
 
 
 def pairs_of(table: Sequence[Sequence[float]], baseline: int | None = None) -> list[Floats]:
@@ -242,15 +271,15 @@ def find_best(table: Sequence[Sequence[float]], draws: Draws, level: float) -> P
         drawn = signed_t(above, draws, m, middle) if m > 1 else []
         maxima = [max(row, default=-math.inf) for row in drawn]
         c[i] = max(0.0, critical_value(maxima, m, df, level, 1))
-        sums = max(self_normalised_sum(present(pair)) for pair in above)
-        t = max((d[i, j] / se[i, j] for j in others if math.isfinite(se[i, j])), default=math.nan)
-        if max(d[i, j] for j in others) <= 0:
-            continue
-        by_t = family_p(t, maxima, m, df, 1) if math.isfinite(t) else 1.0
-        by_sign = sign_bound(sums, m, 1) if m > 1 else 1.0
-        if m == 1 and not math.isfinite(t):
-            by_sign = 2.0**-topics
-        p[i] = min(by_t, by_sign)
+        for j, pair in zip(others, above, strict=True):
+            if d[i, j] <= 0:
+                continue
+            known = math.isfinite(se[i, j])
+            by_t = family_p(d[i, j] / se[i, j], maxima, m, df, 1) if known else 1.0
+            by_sign = sign_bound(self_normalised_sum(present(pair)), m, 1) if m > 1 else 1.0
+            if m == 1 and not known:
+                by_sign = 2.0**-topics
+            p[i] = min(p[i], max(min(by_t, by_sign), flip_floor(present(pair), m, 1)))
     members = [one > (1 - level) * (1 + 1e-9) for one in p]
     upper, lower = [], []
     for i in range(runs):
@@ -295,7 +324,8 @@ def rank_p(table: Sequence[Sequence[float]], draws: Draws, run: int) -> list[flo
         by_t = rejecting(d / se, rank) if math.isfinite(se) else 1.0
         if m == 1:
             return by_t if math.isfinite(se) else 2.0**-topics
-        return min(by_t, sign_bound(sign * self_normalised_sum(present(pair)), m, 1))
+        by_sign = sign_bound(sign * self_normalised_sum(present(pair)), m, 1)
+        return max(min(by_t, by_sign), flip_floor(present(pair), m, 1))
 
     p = []
     for rank in range(1, runs + 1):
@@ -367,14 +397,43 @@ def designed_moments(
     return mean, total
 
 
-def cluster_sum(pair: Sequence[float], design: PlainDesign) -> float:
-    """T of what each cluster adds to the mean, z_hg."""
+def cluster_parts(pair: Sequence[float], design: PlainDesign) -> list[float]:
+    """What each cluster adds to the mean, z_hg."""
     added = []
     for h, share in enumerate(design.share):
         mass = sum(design.weight[i] for i in design.topics(h))
         groups = [design.topics(h, g) for g in design.clusters(h)]
         added += [share * sum(design.weight[i] * pair[i] for i in group) / mass for group in groups]
-    return self_normalised_sum(added)
+    return added
+
+
+def cluster_sum(pair: Sequence[float], design: PlainDesign) -> float:
+    """T of what each cluster adds to the mean."""
+    return self_normalised_sum(cluster_parts(pair, design))
+
+
+def flipped_pair(
+    pair: Sequence[float], design: PlainDesign, m: int, level: float
+) -> tuple[float, float, float]:
+    """p-value and limits of one of m pairs by sign flips of whole clusters: each bound is tested."""
+    parts = np.array(cluster_parts(pair, design))
+    weights = np.array(cluster_parts([1.0] * len(pair), design))
+    p = min(1.0, 2.0 * m * flip_share(parts))
+    chosen = [
+        list(one) for r in range(1, len(parts) + 1) for one in combinations(range(len(parts)), r)
+    ]
+    bounds = sorted(parts[one].sum() / weights[one].sum() for one in chosen)
+
+    def rejected(bound: float, side: float) -> bool:
+        moved = side * (parts - bound * weights)
+        sums = (all_signs(len(moved)) * moved).sum(axis=1)
+        return bool(2.0 * m * (sums >= moved.sum() - EQUAL).mean() <= (1 - level) * (1 + 1e-9))
+
+    steps = [bounds[0] - 1.0, *bounds, bounds[-1] + 1.0]
+    middles = [(low + high) / 2.0 for low, high in pairwise(steps)]
+    low = [one for one, middle in zip(bounds, middles, strict=False) if rejected(middle, 1.0)]
+    high = [one for one, middle in zip(bounds, middles[1:], strict=True) if rejected(middle, -1.0)]
+    return p, max(low, default=math.nan), min(high, default=math.nan)
 
 
 def compare_designed(
@@ -407,7 +466,9 @@ def compare_designed(
     for pair, (mean, own), kept, df in zip(pairs, moments, vary, dfs, strict=True):
         sums = cluster_sum(pair, design)
         se = math.sqrt((own if kept else 0.0) + added) if any(pair) else math.nan
-        if not kept and se > 0:
+        parts = cluster_parts(pair, design)
+        if not kept and se > 0 and len(parts) > FEW_UNITS:
             se = sign_limited(se, mean, design.count, df)
-        found.append(decide(mean, se, df, sums, sign_bound(sums, m), maxima, m, level))
+        floor = flip_floor(parts, m)
+        found.append(decide(mean, se, df, sums, sign_bound(sums, m), maxima, m, level, floor))
     return found

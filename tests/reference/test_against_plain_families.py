@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from confir import compare_runs, find_best, rank_runs
-from confir.intervals.simultaneous import ComparisonFamily, symmetric_bound
+from confir.pairs.simultaneous import ComparisonFamily, symmetric_bound
 from confir.resampling.clusters import Clusters, cluster_counts
 from confir.resampling.pair_draws import BorrowedVariance
 from confir.resampling.replicates import own_seed

@@ -452,9 +452,15 @@ def test_few_clusters_are_tested_by_flips_and_said_so(clustered):
     values, cluster, _ = clustered
     scores = make_scores(values)
     designed = scores.with_design(columns(scores, cluster % 5))
-    with pytest.warns(confir.errors.InputWarning, match=r"0\.0625 or more: no difference can be"):
+    cannot = r"no difference can be significant at level 0\.95; expected at least 7 clusters"
+    with pytest.warns(confir.errors.InputWarning, match=cannot):
         found = confir.compare_runs(designed, baseline="run0", rng=1)
     assert found.tests == ("randomisation",)
+    none_leaves = (
+        r"no run can be ruled out as the best at level 0\.95; expected at least 6 clusters"
+    )
+    with pytest.warns(confir.errors.InputWarning, match=none_leaves):
+        assert confir.find_best(designed, rng=1).in_set.all()
     with pytest.warns(confir.errors.InputWarning, match="too few for t tests"):
         assert confir.compare_runs(designed, test="t", rng=1).tests == ("t",)
     for test in ("sign", "wilcoxon", "bootstrap-shift", "tukey-hsd"):

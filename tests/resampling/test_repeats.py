@@ -216,3 +216,14 @@ def test_differences_are_not_contrasted_again():
     ).contrast(np.array([1, 2]), np.array([0, 1]))
     with pytest.raises(InvalidValueError, match="differences already"):
         sample.contrast(np.array([1]), np.array([0]))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_twice_the_repeats_lower_the_standard_error_by_a_root_of_two_at_most(seed):
+    """The residual is estimated apart from the topics' variance, of which it is a part, and may exceed it."""
+    rng = np.random.default_rng(seed)
+    cells = rng.normal(0.5, 0.1, (8, 3))
+    scores = {f"a@{repeat}": cells[:, repeat].tolist() for repeat in range(3)}
+    found = confir.summarise_repeats(scores)
+    ratio = (found.se_twice_repeats / found.se).item()
+    assert np.sqrt(0.5) - 1e-12 <= ratio <= 1.0 + 1e-12

@@ -288,3 +288,12 @@ def test_intervals_over_fixed_datasets_and_ranks_cover_by_simulation():
     error = 3 * np.sqrt(0.05 * 0.95 / samples)
     assert abs(covered / samples - 0.95) <= error
     assert ranked / samples >= 0.95 - error
+
+
+def test_a_dataset_without_scores_is_refused_by_name():
+    parts = topics_with_gaps()
+    empty = parts["d1"]
+    empty.values[:] = np.nan
+    with pytest.raises(TopicMismatchError) as refused:
+        make_leaderboard(parts, incomplete="model", replicates=99)
+    assert str(refused.value) == "no run has a score by AP on dataset 'd1': leave it out"

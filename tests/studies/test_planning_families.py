@@ -8,8 +8,8 @@ from scipy import stats
 
 from confir import compare_runs, confidence_interval, plan_topics
 from confir.errors import InvalidValueError
-from confir.intervals.simultaneous import ComparisonFamily
 from confir.pairs.power import Criterion
+from confir.pairs.simultaneous import ComparisonFamily
 from confir.report.result_table import result_table
 from confir.resampling import normal_draws
 from confir.resampling.kinds import as_topic_sample
@@ -128,7 +128,7 @@ def test_plans_use_the_bound_of_the_families_that_runs_are_compared_in(runs):
 def test_one_run_has_no_family():
     with pytest.raises(InvalidValueError, match="there is one run"):
         family_level(0.95, "best", 1)
-    with pytest.raises(InvalidValueError, match=r"expected more than 0\.5"):
+    with pytest.raises(InvalidValueError, match=r"requires more than 0\.5"):
         family_level(0.5, "best", 2)
 
 

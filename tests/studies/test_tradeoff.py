@@ -12,7 +12,7 @@ from confir.errors import (
     UnknownNameError,
     UnsupportedMethodError,
 )
-from confir.intervals.simultaneous import symmetric_bound
+from confir.pairs.simultaneous import symmetric_bound
 from requirements import required
 
 RUNS = ("a", "b", "c", "<d>")

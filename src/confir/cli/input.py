@@ -173,8 +173,7 @@ class Inputs(InputOptions):
             from confir.data.score_files import read_scores
 
             self._check_tables()
-            table = read_scores(list(self.scores), columns=self.columns)
-            scores = self._choose_scores(measures, run, table)
+            scores = self._choose_scores(measures, run, self._read_tables(measures))
             if self.check_human():
                 human = read_scores(str(self.human), columns=self.columns)
                 scores = scores.with_human(human, str(self.human_sample))
@@ -198,7 +197,7 @@ class Inputs(InputOptions):
             )
             return found
         every_score = self.columns is not None or self.human is not None or self.repeats is not None
-        every_score |= self.missing not in (None, "drop")
+        every_score |= self.missing not in (None, "drop") or self._names_task_scores(measures)
         if len(files) == 1 and not every_score:
             from confir.measures.score_sources import read_if_file
 
@@ -306,6 +305,28 @@ class Inputs(InputOptions):
         qrels = [] if self.qrels is None else [self.qrels]
         human = [] if self.human is None else [self.human]
         return [*qrels, *(self.runs or ()), *(self.scores or ()), *human]
+
+    def _names_task_scores(self, measures: Sequence[str] | None) -> bool:
+        """Whether measures of results of MTEB are named, which are read as main scores otherwise."""
+        from confir.data.formats.mteb import is_result
+
+        named = self.measure if measures is None else measures
+        first = next(iter(self.scores or ()), None)
+        return bool(named) and self.columns is None and is_result(first)
+
+    def _read_tables(self, measures: Sequence[str] | None) -> Scores:
+        """Return the scores in tables, or in results of MTEB by the measures that are named."""
+        from confir.data.score_files import read_scores, scores_from_table
+
+        paths = list(self.scores or ())
+        if not self._names_task_scores(measures):
+            return read_scores(paths, columns=self.columns)
+        from confir.data.formats.mteb import read_task_scores
+        from confir.measures.parsing import canonical_name
+
+        named = (self.measure if measures is None else measures) or []
+        spellings = [(name, canonical_name(name)) for name in named]
+        return scores_from_table(read_task_scores(paths, spellings))
 
     def _check_tables(self) -> None:
         """Raise where options do not go with score tables."""

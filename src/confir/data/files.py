@@ -198,8 +198,10 @@ def _open_raw(name: str, download: bool) -> Iterator[IO[bytes]]:
     except ValueError as error:
         raise UnreadableError(f"{name!r}: no such file ({error})") from None
     with stream:
-        found = os.fstat(stream.fileno()) if _inputs_kept else None
-        if found is not None and stat.S_ISREG(found.st_mode):
+        found = os.fstat(stream.fileno())
+        if stat.S_ISCHR(found.st_mode) and not stream.isatty() and stream.read(1):
+            raise UnreadableError(f"{name}: is a device, which may have no end; expected a file")
+        if _inputs_kept and stat.S_ISREG(found.st_mode):
             for kept in _inputs_kept:
                 kept.add((found.st_dev, found.st_ino))
         yield stream

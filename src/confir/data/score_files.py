@@ -18,7 +18,7 @@ import numpy as np
 from confir.arguments import as_flag, as_list, as_path, as_text, invalid
 from confir.arrays import Booleans
 from confir.data.files import PathLike, split_name
-from confir.data.formats.mteb import is_result, read_main_scores
+from confir.data.formats.mteb import is_result, read_task_scores
 from confir.data.formats.sources import recognise
 from confir.data.scores import RANGE_TOLERANCE, Scores
 from confir.data.tables.column_names import CORE_NAMES
@@ -31,7 +31,7 @@ from confir.data.tables.column_roles import (
     separating_columns,
 )
 from confir.data.tables.input_table import Ids, InputTable, check_filled
-from confir.data.tables.measure_names import topics_come_first
+from confir.data.tables.measure_names import find_measures, topics_come_first
 from confir.data.tables.parquet_files import is_parquet
 from confir.data.tables.published_files import PublishedMeans, are_means, means_from_table
 from confir.data.tables.score_columns import ScoreEntries, score_entries
@@ -52,8 +52,12 @@ Read = TypeVar("Read")
 
 def _read_format(content: bytes, source: str) -> InputTable | None:
     """Return the scores in a file of a format that holds some; None where it is a table."""
-    held = recognise(source, content).read_scores
-    return None if held is None else held(content, source)
+    held = recognise(source, content)
+    if held.read_scores is not None:
+        return held.read_scores(content, source)
+    if held.keys and held.read_results is None:
+        raise FormatError(f"{held.name}: {held.shape}; expected scores of topics", path=source)
+    return None
 
 
 def _read_named(roles: ColumnRoles, content: bytes, source: str) -> InputTable | None:
@@ -80,11 +84,23 @@ def _order_levels(runs: Sequence[Any], source: str) -> tuple[str, ...]:
     return run, measure, topic, score
 
 
+def _is_one_run(document: Any) -> bool:
+    """Whether nested objects map numbered topics to known measures, as pytrec_eval returns them for a run."""
+    if not isinstance(document, dict) or not document or not all(map(str.isdigit, document)):
+        return False
+    parts = list(document.values())
+    return all(
+        isinstance(part, dict) and not any(isinstance(score, dict) for score in part.values())
+        for part in parts
+    ) and bool(find_measures({name: None for part in parts for name in part}))
+
+
 SCORES = TableKind(
     EXPECTED,
     CORE_NAMES,
     levels=tuple(CORE_NAMES),
     order_levels=_order_levels,
+    is_one_run=_is_one_run,
     read_lines=read_lines,
     drops_short_rows=lambda header: {fold(name) for name in header}.isdisjoint(CORE_NAMES["score"]),
     read_format=_read_format,
@@ -102,9 +118,10 @@ def read_scores(
     """Return the scores in one table or in several: files, plain or compressed, or frames.
 
     Reads the output of ``trec_eval -q``, ``ir_measures -q`` and gdeval, results of AutoJudge and
-    nuggetizer, tables in CSV (separated by commas or semicolons), TSV, JSON, JSONL and Parquet, and
-    frames of pandas, polars and Arrow. Measures in trec_eval's output are given confir's names where
-    they are the same; all other names stay as they are.
+    nuggetizer, exports of promptfoo, DeepEval, Inspect and other evaluation tools, tables in CSV
+    (separated by commas or semicolons), TSV, JSON, JSONL and Parquet, and frames of pandas, polars and
+    Arrow. Measures in trec_eval's output are given confir's names where they are the same; all other
+    names stay as they are.
 
     Parameters
     ----------
@@ -161,7 +178,7 @@ def read_scores(
     if not given:
         raise InvalidValueError("no score files were given; expected at least one of paths")
     if len(given) > 1 and roles is None and is_result(given[0]):
-        results = scores_from_table(read_main_scores(given), run, measure)
+        results = scores_from_table(read_task_scores(given), run, measure)
         return replace(results, bounded=bounded)
     tables = [read(source, name) for name, source in named]
     merged = tables[0] if len(tables) == 1 else _merge(tables, given, roles)

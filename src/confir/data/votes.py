@@ -18,7 +18,7 @@ from confir.data.tables.column_names import TOPIC_NAMES
 from confir.data.tables.input_table import Ids, InputTable
 from confir.data.tables.table_kind import TableKind, fold
 from confir.data.tables.table_reader import column_table, has_columns, read_table
-from confir.errors import FormatError, InvalidValueError, counted, warn_caller
+from confir.errors import FormatError, InvalidValueError, ReadingWarning, counted, warn_caller
 
 # What columns of both systems may be called; the names of a pair belong together.
 _SYSTEMS = (("left", "right"), ("model_a", "model_b"), ("system_a", "system_b"))
@@ -214,7 +214,8 @@ def read_votes(source: Any) -> Votes:
     Parameters
     ----------
     source
-        A path to CSV, TSV, JSON, JSON Lines or Parquet; a frame; a list of dicts; or a mapping
+        A path to CSV, TSV, JSON, JSON Lines or Parquet, to pairwise judgments of MT-Bench, annotations of
+        AlpacaEval or a test set of PandaLM; a frame; a list of dicts; or a mapping
         column → cells. Columns are left, right and winner, or model_a, model_b and winner as in
         Chatbot Arena and MTEB's arena; and topic and judge where known. A winner is left or right
         (model_a, model_b), the name of a system, or a tie ("both bad" too). In place of winner,
@@ -270,9 +271,16 @@ def votes_from_table(table: InputTable) -> Votes:
     )
     alone = np.flatnonzero(one == other)
     if len(alone):
-        row = int(alone[0])
-        name = names[one[row]]
-        raise table.error(f"{name!r} against itself; expected two different systems", row)
+        name, row = names[one[alone[0]]], int(alone[0])
+        if len(alone) == len(table):
+            raise table.error(f"{name!r} against itself; expected two different systems", row)
+        said = "a vote" if len(alone) == 1 else f"{len(alone):,} votes"
+        warn_caller(
+            f"{table.source}: left out {said} of a system against itself ({name!r}, "
+            f"{table.describe_row(row)}{', …'[: 3 * (len(alone) > 1)]})",
+            ReadingWarning,
+        )
+        return votes_from_table(table.where(one != other))
     votes = Votes(
         systems=names,
         left=one,

@@ -194,8 +194,9 @@ def pass_into_equal_scores(
     """
     rest, found = 1.0 - share, []
     for spread, equal in zip(limits, equal_scores_limits(distribution, level), strict=True):
-        between = share * np.where(share > 0, spread, 0.0) + rest * equal
-        found.append(np.where(share < 1.0, between, spread))
+        # of scores whose differences from 0 or 1 are lost in rounding, whose share is below 1e-9
+        known = np.where((share > 0) & ~np.isnan(spread), spread, equal)
+        found.append(np.where(share < 1.0, share * known + rest * equal, spread))
     return Limits(*found)
 
 
@@ -272,4 +273,6 @@ CALIBRATED_BETA = replace(
         assumes="scores in [0, 1] vary much like a beta distribution with their mean and variance",
         cost="a table, a search",
     ),
+    tabled_level=0.999,
+    beyond="has limits no nearer than those of beta-logit",
 )

@@ -6,6 +6,7 @@ import inspect
 import math
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -259,6 +260,7 @@ def _mismatch(value: Parameter, parameter: inspect.Parameter) -> str:
     return next(words for part, words in _EXPECTED.items() if part in parts)
 
 
+@lru_cache(maxsize=4096)
 def definition_bound(name: str) -> bool | None:
     """Return whether a measure lies in [0, 1] by its definition; None for an unknown name."""
     try:

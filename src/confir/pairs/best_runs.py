@@ -33,7 +33,6 @@ from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import ConfirWarning, TopicMismatchError, counted, enumerate_names
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Limits
-from confir.intervals.simultaneous import ComparisonFamily, borderline_decisions, is_significant
 from confir.measures.score_summary import ScoreSummary
 from confir.measures.strengths import Strengths
 from confir.number_text import p_text, percent, topics_text
@@ -44,6 +43,7 @@ from confir.pairs.run_pairs import (
     compare_all_runs,
     over_all_runs,
 )
+from confir.pairs.simultaneous import borderline_decisions, is_significant
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import as_sample, needs
 from confir.resampling.replicates import Rng
@@ -275,16 +275,12 @@ def _limits(pairs: RunPairs, p: Floats, level: float) -> Limits:
     runs, in_set = pairs.runs, ~is_significant(p, level)
     if runs < 2:
         return Limits(*np.full((2, runs), np.nan))
-    ordered = pairs.above_in_order.T if runs > 2 else np.empty((0, runs))
-    family = ComparisonFamily(runs - 1, ordered, sides=1)
-    critical = np.maximum(0.0, family.critical_value(pairs.df, level))
-    half = np.broadcast_to(critical, (runs,))[:, None] * pairs.best_errors
-    apart = ~np.eye(runs, dtype=np.bool_)
-    known = (pairs.best_errors > 0) & apart
-    above = np.where(known, half - pairs.difference, np.inf).min(axis=1)
+    apart, lows = ~np.eye(runs, dtype=np.bool_), pairs.low_limits(level)
+    known = ~np.isnan(lows) & apart
+    above = np.where(known, -lows, np.inf).min(axis=1)
     upper = np.where(np.isinf(above), np.nan, np.maximum(above, 0.0))
     others = in_set & apart  # rows against the columns in the set
-    below = np.where(others & known, -pairs.difference - half.T, np.inf).min(axis=1)
+    below = np.where(others & known.T, lows.T, np.inf).min(axis=1)
     lower = np.where(np.isinf(below), np.nan, np.minimum(below, 0.0))
     return Limits(
         np.where(others.any(axis=1), lower, 0.0),

@@ -19,7 +19,6 @@ from confir.measures.score_summary import ScoreSummary
 from confir.pairs.comparison import Comparison
 from confir.pairs.decisions import (
     CLUSTER_TEST,
-    FEW_CLUSTERS,
     INCONCLUSIVE,
     Estimates,
     check_topics,
@@ -125,7 +124,7 @@ def compare_runs(
     Comparison(The difference between a and b in score is inconclusive (+0.175, 95% CI [-0.064, +0.414], p = .102))
     """
     sample = as_sample(scores)
-    if test is None and 0 < sample.scheme.clusters < FEW_CLUSTERS:
+    if test is None and sample.scheme.flips:
         test = CLUSTER_TEST
     asked = check_options(
         baseline=baseline,
@@ -136,6 +135,7 @@ def compare_runs(
         level=level,
         method=method,
         over=sample.over,
+        flips=sample.scheme.flips,
     )
     replicates = _check_sample(scores, sample, asked, replicates)
     pairs = pair_runs(sample, baseline)
@@ -170,6 +170,7 @@ def check_options(
     level: float,
     method: str | None,
     over: Resampled = "topics",
+    flips: bool = False,
 ) -> Asked:
     """Return what options of `compare_runs` ask for; raise where they do not fit together."""
     named = as_texts("test", DEFAULT_TEST if test is None else test, least=0)
@@ -187,7 +188,7 @@ def check_options(
             )
     if margin is not None:
         as_real("margin", margin, above=0.0)
-    chosen, correction = choose_family(family, correction, baseline, tests, interval_method)
+    chosen, correction = choose_family(family, correction, baseline, tests, interval_method, flips)
     checked = as_level(level)
     return Asked(baseline, tests, interval_method, chosen, correction, margin, checked)
 
@@ -198,6 +199,8 @@ def _check_sample(
     """Return the number of replicates; raise where the sample does not allow the tests or intervals."""
     fitting = [one.name for one in TESTS.values() if one.needs in sample.knowledge]
     for one in asked.tests:
+        if one.flips and sample.scheme.flips:
+            continue
         refuse(f"the {one.title}", one.needs, sample, fitting, "tests")
     if asked.baseline is None:
         size = len(scores.runs), len(scores.measures), len(asked.tests)
@@ -217,8 +220,9 @@ def _check_means(pairs: Pairs, means: MeanDifferences, asked: Asked, replicates:
         check_topics(pairs, means)
     if means.constant.any():
         warn_of_samples(pairs, means, in_family=asked.family != NO_FAMILY)
-    if pairs.sample.scheme.clusters:
-        warn_of_few_clusters(pairs.sample, asked.tests, asked.level)
+    flips = any(test.flips for test in asked.tests)
+    size = 1 if asked.family == NO_FAMILY else int(means.tested.max())
+    warn_of_few_clusters(pairs.sample, asked.level, comparisons=size, by_t=not flips)
     if any(one.resamples for one in asked.tests):
         warn_of_replicates(asked.tests, means, asked.correction, asked.level, replicates)
     if any(one.corrected for one in asked.tests):
@@ -240,7 +244,8 @@ def _test_pairs(
     outcomes = [(one, one.compute(pairs, means, replicates, seed)) for one in asked.tests]
     adjustment: Adjustment = Correction(asked.correction)
     if asked.family != NO_FAMILY:
-        adjustment = form_families(pairs, means, replicates, seed, asked.level)
+        by_flips = pairs.sample.scheme.flips and all(test.flips for test in asked.tests)
+        adjustment = form_families(pairs, means, replicates, seed, asked.level, by_flips)
     if (
         any(one.resamples for one in asked.tests)
         and can_draw_further(max(pairs.shape[0], 2), len(scores.topics), replicates)

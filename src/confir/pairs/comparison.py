@@ -25,7 +25,6 @@ from confir.data.table_columns import LIMITS, Role, TableColumn, TableColumns
 from confir.defaults import NO_FAMILY
 from confir.errors import InvalidValueError
 from confir.intervals.interval import Limits
-from confir.intervals.simultaneous import ComparisonFamily
 from confir.measures.score_summary import ScoreSummary
 from confir.pairs.decisions import (
     NOT_COMPARED,
@@ -41,8 +40,9 @@ from confir.pairs.families import Adjustment, Correction, Families, PermutedRang
 from confir.pairs.next_step import next_steps
 from confir.pairs.pair_results import PairDifferences, open_words, turn_columns
 from confir.pairs.paired_tests import find_test
-from confir.pairs.power import whole_numbers
+from confir.pairs.power import known_or_none
 from confir.pairs.run_groups import RunGroups, group_runs
+from confir.pairs.simultaneous import ComparisonFamily
 from confir.pairs.verdict_words import decision_sentence, explain
 
 # Fields of a decision that a comparison has for all differences under the same names.
@@ -95,6 +95,12 @@ class Comparison(PairDifferences):
         Number of independent units: topics, or clusters.
     self_normalised
         Sum of the differences over the root of the sum of their squares; 0 where it does not exist.
+    step
+        How near to 0 a difference is 0 up to rounding.
+    flips
+        Share of the sign flips of few units that give as large a difference on its side; NaN of many.
+    parts, weights
+        What each of few units adds to the difference, and weighs: pairs × measures × units.
     open_end
         1 where the lower simultaneous limit is 0 and excluded, -1 where the upper one is, else 0:
         the sign of the difference is significant where d ± c·se includes 0.
@@ -131,6 +137,10 @@ class Comparison(PairDifferences):
     identical: Booleans = over("pair", "measure")
     units: Floats = over("pair", "measure")
     self_normalised: Floats = over("pair", "measure")
+    step: Floats = over("pair", "measure")
+    flips: Floats = over("pair", "measure")
+    parts: Floats = over("pair", "measure", "")
+    weights: Floats = over("pair", "measure", "")
     wins: Integers = over("pair", "measure")
     ties: Integers = over("pair", "measure")
     losses: Integers = over("pair", "measure")
@@ -179,16 +189,19 @@ class Comparison(PairDifferences):
         yield Variable("effect_size", ("pair", "measure"), self.effect_size)
         yield Variable("reason", ("test", "pair", "measure"), self.reasons)
         steps, along = next_steps(self), ("pair", "measure")
-        yield Variable("detectable", along, steps.detectable)
-        yield Variable("topics_needed", along, whole_numbers(steps.needed))
-        yield Variable("topics_needed_high", along, whole_numbers(steps.needed_high))
+        yield Variable("detectable", along, known_or_none(steps.detectable))
+        yield Variable("topics_needed", along, known_or_none(steps.needed, int))
+        yield Variable("topics_needed_high", along, known_or_none(steps.needed_high, int))
         if self.margin is not None:
             yield Variable("margin", (), self.margin)
         if self.scores.corrected:
             yield Variable("model_topics", (), self.scores.model_topics)
 
     def table_columns(self) -> TableColumns:
-        """Return how the columns read; what is the same for all pairs is left out."""
+        """Return how the columns read; what is the same for all pairs is left out.
+
+        Of several comparisons, the adjusted p-values alone decide: those of single ones stay in the records.
+        """
         limits = LIMITS if self.family == NO_FAMILY else ("simultaneous_low", "simultaneous_high")
         ends = (*limits, "open")
         columns = {
@@ -205,8 +218,9 @@ class Comparison(PairDifferences):
         shown = {
             "against": self.baseline is None,
             "test": len(self.tests) > 1,
+            "p": not self.is_adjusted,
             "p_adjusted": self.is_adjusted,
-            "p_equivalence": self.p_equivalence is not None,
+            "p_equivalence": self.p_equivalence is not None and not self.is_equivalence_adjusted,
             "p_equivalence_adjusted": self.is_equivalence_adjusted,
         }
         return {name: column for name, column in columns.items() if shown.get(name, True)}
@@ -223,6 +237,11 @@ class Comparison(PairDifferences):
         if self.p_equivalence is None or self.correction == "none":
             return False
         return bool((np.sum(~np.isnan(self.p_equivalence), axis=0) > 1).any())
+
+    @property
+    def by_flips(self) -> bool:
+        """Whether clusters are so few that sign flips of whole clusters decide."""
+        return any(family.by_flips for family in self.families or ())
 
     @property
     def is_simultaneous(self) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import TIE, Booleans, Floats, Integers
 from confir.errors import (
     DegenerateSampleWarning,
     SmallSampleWarning,
@@ -23,9 +23,8 @@ from confir.errors import (
     enumerate_names,
     warn_caller,
 )
-from confir.intervals.simultaneous import borderline_decisions, is_significant, positive
 from confir.pairs.differences import LEAST_TOPICS, MeanDifferences, Pairs, complete_topics
-from confir.pairs.families import Adjustment, Correction
+from confir.pairs.families import Adjustment, Correction, Families
 from confir.pairs.paired_tests import (
     MOST_EXACT_TOPICS,
     Outcome,
@@ -33,7 +32,8 @@ from confir.pairs.paired_tests import (
     equivalence_p_values,
     same_sign_p,
 )
-from confir.resampling.sample import Sample, names
+from confir.pairs.simultaneous import borderline_decisions, is_significant, positive
+from confir.resampling.sample import FEW_CLUSTERS, Sample, names
 
 BETTER, WORSE, EQUIVALENT = "better", "worse", "equivalent"
 IDENTICAL, INCONCLUSIVE = "identical", "inconclusive"
@@ -215,13 +215,22 @@ def decide(
     )
     alone = [(test, *each) for (test, _), *each in zip(tests, p, errors, strict=True)]
     adjusted = np.stack([_adjust_p(test, own_p, means, adjustment) for test, own_p, _ in alone])
+    p, adjusted = settled_p(p, level), settled_p(adjusted, level)
     equivalence = equivalence_adjusted = None
     if margin is not None:
-        equivalence = equivalence_p_values(means, margin)
+        ends = [means.beyond(bound).flips for bound in (-margin, margin)]
         within = means._replace(
-            difference=margin - np.abs(means.difference), self_normalised=np.zeros(means.se.shape)
+            difference=margin - np.abs(means.difference),
+            self_normalised=np.zeros(means.se.shape),
+            flips=np.maximum(*ends),
         )
+        equivalence = equivalence_p_values(means, margin)
+        if isinstance(adjustment, Families) and adjustment.by_flips:
+            equivalence = np.where(within.difference > means.step, within.flips, 1.0)
         equivalence_adjusted = adjustment.adjust(equivalence, within, sides=1)
+        equivalence, equivalence_adjusted = (
+            settled_p(one, level) for one in (equivalence, equivalence_adjusted)
+        )
     verdict = give_verdicts(
         estimates, direction, adjusted, level, means.identical, equivalence_adjusted
     )
@@ -229,6 +238,11 @@ def decide(
     return Decisions(
         p, errors, adjusted, direction, verdict, equivalence, equivalence_adjusted, unclear
     )
+
+
+def settled_p(p: Floats, level: float) -> Floats:
+    """Return p-values, of which those that equal 1 - level up to rounding are 1 - level."""
+    return np.where(is_significant(p, level), np.minimum(p, 1.0 - level), p)
 
 
 def find_borderline(
@@ -309,31 +323,44 @@ def significant_directions(
     return np.where(agrees & is_significant(p_adjusted, level), found, 0).astype(np.int64)
 
 
-# With fewer clusters, tests flip whole clusters instead of relying on t.
-FEW_CLUSTERS = 10
 CLUSTER_TEST = "randomisation"
 
 
-def warn_of_few_clusters(sample: Sample, tests: Sequence[PairedTest], level: float) -> None:
-    """Warn where a design has few clusters: t is then no reliable test, and flips reach no small p.
+def warn_of_few_clusters(
+    sample: Sample, level: float, *, comparisons: int, sides: int = 2, by_t: bool = False
+) -> None:
+    """Warn of few clusters, with how many could decide if these can't; and of clusters of uneven weight.
 
-    So it is where a few of them have much of the weight.
+    Parameters
+    ----------
+    sample, level
+        The sample, and the confidence level of decisions.
+    comparisons, sides
+        How many comparisons make a family; 2 for pairs, 1 for runs that others may be better than.
+    by_t
+        Whether t was asked for in place of sign flips.
     """
-    clusters = sample.scheme.clusters
-    flips = any(test.name == CLUSTER_TEST for test in tests)
-    if clusters >= FEW_CLUSTERS and (flips or not sample.scheme.uneven):
+    scheme = sample.scheme
+    few = scheme.flips or 0 < scheme.clusters < min(FEW_CLUSTERS, sample.topics)
+    if not few and not scheme.uneven:
         return
-    text = f"the design has {clusters} clusters"
-    if clusters >= FEW_CLUSTERS:
+    text = f"there are {counted(scheme.clusters, 'cluster')}"
+    if not few:
         text += ", a few of which have much of the weight: t tests may be too optimistic"
-    elif flips:
-        least = 2.0 ** (1 - clusters)
-        text += f": the {CLUSTER_TEST} test flips the signs of whole clusters"
-        if least > 1.0 - level:
-            text += f", whose p-values are {least:g} or more: no difference can be significant"
-    else:
+    elif not scheme.flips or by_t:
         text += ", too few for t tests"
-    if not flips:
+    else:
+        text += ", too few for t: decisions flip the signs of whole clusters"
+        many = sides * max(comparisons, 1)
+        if many > (1.0 - level) * 2.0**scheme.clusters * (1.0 + TIE):
+            needed = min(FEW_CLUSTERS, math.ceil(math.log2(many / (1.0 - level)) - TIE))
+            nothing = (
+                "no difference can be significant"
+                if sides == 2
+                else "no run can be ruled out as the best"
+            )
+            text += f", by which {nothing} at level {level:g}; expected at least {needed} clusters"
+    if (by_t and scheme.flips) or not few:
         text += f"; expected the test {CLUSTER_TEST}, or more clusters"
     warn_caller(text, SmallSampleWarning)
 

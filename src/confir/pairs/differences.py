@@ -23,10 +23,12 @@ from confir.intervals.method_list import (
     methods_over,
     misfit,
 )
+from confir.pairs.sign_flips import flip_p
+from confir.pairs.simultaneous import Evidence
 from confir.parallel import run_blocks, run_in_threads
 from confir.resampling.distribution import Resampled, SamplingDistribution
 from confir.resampling.replicates import DrawnWeights
-from confir.resampling.sample import Sample, names
+from confir.resampling.sample import MOST_FLIPPED, Sample, names
 from confir.resampling.topic_sample import tie_steps
 
 # Columns and numbers taken together, so that memory does not grow with the topics or the pairs.
@@ -219,6 +221,14 @@ class MeanDifferences(NamedTuple):
     self_normalised
         Sum of the differences over the root of the sum of their squares, T; 0 where it does not
         exist, as for corrected differences.
+    step
+        How near to 0 a difference is 0 up to rounding.
+    flips
+        Share of the sign flips of units that give as large a difference on its side, where units are
+        few; else NaN.
+    parts, weights
+        What each of few units adds to the difference, and what it weighs: pairs × measures × units; of
+        no units where they are many.
     """
 
     difference: Floats
@@ -228,6 +238,10 @@ class MeanDifferences(NamedTuple):
     identical: Booleans
     units: Floats
     self_normalised: Floats
+    step: Floats
+    flips: Floats
+    parts: Floats
+    weights: Floats
 
     @property
     def constant(self) -> Booleans:
@@ -243,12 +257,32 @@ class MeanDifferences(NamedTuple):
 
     def columns(self) -> Iterator[MeanDifferences]:
         """Yield the mean differences by each measure."""
-        return (MeanDifferences(*part) for part in zip(*(one.T for one in self), strict=True))
+        swapped = (np.swapaxes(one, 0, 1) for one in self)
+        return (MeanDifferences(*part) for part in zip(*swapped, strict=True))
 
     @property
     def sign(self) -> Integers:
         """1 where the second run has the higher mean, -1 where the first, 0 where neither."""
-        return np.sign(np.where(self.identical, 0.0, np.nan_to_num(self.difference))).astype(int)
+        known = np.where(np.abs(self.difference) > self.step, np.sign(self.difference), 0.0)
+        return np.where(self.identical, 0.0, known).astype(int)
+
+    @property
+    def evidence(self) -> Evidence:
+        """What decisions rest on: differences that are 0 up to rounding are 0."""
+        difference = np.where(self.identical, 0.0, self.sign * np.abs(self.difference))
+        known = np.where(np.isnan(self.difference), np.nan, difference)
+        return Evidence(known, self.se, self.units, self.df, self.self_normalised, self.flips)
+
+    def beyond(self, bound: Any) -> MeanDifferences:
+        """Return the differences less a bound other than 0, of which T says nothing."""
+        moved = self.difference - bound
+        flips = self.flips
+        if self.parts.shape[-1]:
+            apart = self.parts - np.broadcast_to(bound, moved.shape)[..., None] * self.weights
+            units = apart.shape[-1]
+            p = flip_p(apart.reshape(-1, units), self.step.reshape(-1)).reshape(moved.shape)
+            flips = np.where(np.isnan(self.flips), np.nan, p)
+        return self._replace(difference=moved, self_normalised=np.zeros(moved.shape), flips=flips)
 
 
 def find_difference_method(name: str | None, over: Resampled = "topics") -> Method:
@@ -286,14 +320,54 @@ def mean_differences(
         identical = (block.count >= LEAST_TOPICS) & (least == 0) & (most == 0)
         units = contrast.unit_counts(block.count)
         sums = contrast.self_normalised(block.estimate, se, units)
-        means = MeanDifferences(block.estimate, se, block.df, block.count, identical, units, sums)
+        means = MeanDifferences(
+            block.estimate,
+            se,
+            block.df,
+            block.count,
+            identical,
+            units,
+            sums,
+            contrast.ties,
+            *sign_flips(contrast, units),
+        )
         return means, Limits(low, high)
 
     parts = (run_in_threads if pairs.sample.threaded else run_blocks)(task, blocks)
-    means = [np.concatenate(part) for part in zip(*(mean for mean, _ in parts), strict=True)]
+    found = (_joined(part) for part in zip(*(mean for mean, _ in parts), strict=True))
     limits = [np.concatenate(part) for part in zip(*(limit for _, limit in parts), strict=True)]
     low, high = (array.reshape(pairs.shape) for array in limits)
-    return MeanDifferences(*(array.reshape(pairs.shape) for array in means)), Limits(low, high)
+    shaped = (array.reshape(*pairs.shape, *array.shape[1:]) for array in found)
+    return MeanDifferences(*shaped), Limits(low, high)
+
+
+def _joined(blocks: tuple[Any, ...]) -> Any:
+    """Return blocks of columns in one array; where some have no units, as these are many, others do."""
+    inner = {block.shape[1:] for block in blocks}
+    if len(inner) > 1:
+        units = max(sizes[0] for sizes in inner)
+        blocks = tuple(np.pad(one, ((0, 0), (0, units - one.shape[1]))) for one in blocks)
+    return np.concatenate(blocks)
+
+
+class SignFlips(NamedTuple):
+    """The sign flips of columns of a contrast, as in `MeanDifferences`."""
+
+    p: Floats
+    parts: Floats
+    weights: Floats
+
+
+def sign_flips(contrast: Sample, units: Floats) -> SignFlips:
+    """Return the sign flips of differences between columns, of those that have few units."""
+    found = contrast.unit_parts()
+    if found is None:
+        nothing = np.empty((len(units), 0))
+        return SignFlips(np.full(len(units), np.nan), nothing, nothing)
+    few = (units <= MOST_FLIPPED) & (units > 1)
+    p = np.full(len(units), np.nan)
+    p[few] = flip_p(found.parts[few], contrast.ties[few])
+    return SignFlips(p, *found)
 
 
 def model_weights(pairs: Pairs) -> Floats:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,15 +18,18 @@ from confir.arguments import as_choice
 from confir.arrays import Floats
 from confir.defaults import ALL_PAIRS, BASELINE, BEST, FAMILIES, NO_FAMILY
 from confir.errors import InvalidValueError, counted
+from confir.intervals.interval import Limits
 from confir.intervals.method import Method
-from confir.intervals.simultaneous import (
+from confir.pairs.differences import MeanDifferences, Pairs
+from confir.pairs.paired_tests import PairedTest
+from confir.pairs.sign_flips import flip_limits
+from confir.pairs.simultaneous import (
     ComparisonFamily,
     SimultaneousLimits,
+    borderline_decisions,
     order_statistic,
     positive,
 )
-from confir.pairs.differences import MeanDifferences, Pairs
-from confir.pairs.paired_tests import PairedTest
 from confir.resampling.pair_draws import BorrowedVariance, median_variance
 from confir.resampling.replicates import FURTHER, can_draw_further, levels_to_settle
 from confir.resampling.sample import Sample
@@ -40,14 +44,22 @@ class Families(NamedTuple):
 
     by_measure: tuple[ComparisonFamily, ...]
 
+    @property
+    def by_flips(self) -> bool:
+        """Whether clusters are so few that sign flips of whole clusters decide."""
+        return any(family.by_flips for family in self.by_measure)
+
     def limits(self, means: MeanDifferences, level: float) -> SimultaneousLimits:
         """Return the simultaneous limits, which verdicts rest on; NaN where a pair has none."""
         found = [
-            family.limits(own.difference, own.se, own.units, level, own.df, own.self_normalised)
+            family.decide(own.evidence, level, unsigned=_flipped_limits(family, own, level))
             for family, own in zip(self.by_measure, means.columns(), strict=True)
         ]
-        low, high, open_end = (np.stack(part, axis=1) for part in zip(*found, strict=True))
         none = means.identical  # they are not in the family
+        low, high, open_end = (
+            np.stack([getattr(one, name) for one in found], axis=1)
+            for name in ("low", "high", "open")
+        )
         return SimultaneousLimits(
             np.where(none, np.nan, low), np.where(none, np.nan, high), open_end
         )
@@ -82,14 +94,19 @@ class Families(NamedTuple):
             count = int(np.sum(~np.isnan(own_p)))
             size = family.size if sides == 2 else count
             together = replace(family, size=size, sides=sides)
-            t = own.difference / family.standard_errors(own.difference, own.se, own.units, own.df)
-            found = together.p_values(t, own.df, own.self_normalised, errors)
-            exact = own.constant & (np.isnan(t) | (sides == 1))
-            if size > 1 and sides == 2:  # the self-normalised sum decides in a family
-                exact &= own.self_normalised == 0
-            found = np.where(exact, np.minimum(1.0, max(count, 1) * own_p), found)
+            found = together.adjusted(own.evidence, errors)
+            if sides == 1:
+                found = np.where(own.constant, np.minimum(1.0, max(count, 1) * own_p), found)
             columns.append(positive(np.where(np.isnan(own_p), np.nan, found)))
         return np.stack(columns, axis=1)
+
+
+def _flipped_limits(family: ComparisonFamily, own: MeanDifferences, level: float) -> Limits | None:
+    """Return the limits of one measure by sign flips of clusters, where these decide; else None."""
+    if not family.by_flips:
+        return None
+    found = flip_limits(own.parts, own.weights, (1.0 - level) / (2.0 * max(family.size, 1)))
+    return Limits(*(np.where(own.constant, np.nan, one) for one in found))
 
 
 class Correction(NamedTuple):
@@ -151,11 +168,13 @@ def choose_family(
     baseline: str | None,
     tests: Sequence[PairedTest],
     method: Method,
+    flips: bool = False,
 ) -> tuple[str, str | None]:
     """Return the family, and the correction of single tests where there is none.
 
     The question decides where nothing is said: a baseline makes a family of all runs against it. A
-    family rests on t, and on intervals that the standard error alone makes.
+    family rests on t, and on intervals that the standard error alone makes; of few clusters, it rests on
+    their sign flips.
     """
     if family is not None and correction is not None:
         raise InvalidValueError(
@@ -163,7 +182,9 @@ def choose_family(
             "maximum, a correction is for single tests"
         )
     fitting = ALL_PAIRS if baseline is None else BASELINE
-    serves = method.needs == ("se",) and all(test.studentised for test in tests)
+    serves = method.needs == ("se",) and all(
+        test.studentised or (flips and test.flips) for test in tests
+    )
     if family is None:
         single = correction is not None or not serves
         return (NO_FAMILY, correction or _DEFAULT_CORRECTION) if single else (fitting, None)
@@ -194,10 +215,12 @@ def form_families(
     replicates: int,
     seed: int,
     level: float,
+    by_flips: bool = False,
 ) -> Families:
     """Return the families of all measures: of all pairs, or of all runs against one.
 
     Where a decision at the level, or at a usual one, is borderline, ten times as many replicates are drawn.
+    By sign flips of few clusters, nothing is drawn.
     """
     alone = [int(pairs.first[0])] if len(np.unique(pairs.first)) == 1 else None
 
@@ -208,6 +231,9 @@ def form_families(
     found = []
     for m, own in enumerate(means.columns()):
         size = int(means.tested[m])
+        if by_flips:
+            found.append(ComparisonFamily(size, np.empty(0), by_flips=True))
+            continue
         borrowed = BorrowedVariance(size, median_variance(np.square(own.se) * own.units))
         family = ComparisonFamily.of(
             size, draw(m, borrowed, replicates) if size > 1 else np.empty(0), borrowed=borrowed
@@ -223,8 +249,7 @@ def form_families(
 
 def _is_borderline(family: ComparisonFamily, own: MeanDifferences, level: float) -> bool:
     """Whether another seed might change a decision of one measure."""
-    t = own.difference / family.standard_errors(own.difference, own.se, own.units, own.df)
-    return bool(family.borderline(t, own.df, level, own.self_normalised).any())
+    return bool(borderline_decisions(partial(family.adjusted, own.evidence), level).any())
 
 
 def check_collections(sample: Sample, level: float) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
 from confir.arguments import as_choice, invalid
-from confir.arrays import TIE, Integers
+from confir.arrays import TIE, Booleans, Integers
 from confir.errors import InvalidValueError, enumerate_names
 from confir.measures.missing_scores import Ranges
 from confir.number_text import share_words
@@ -20,8 +20,12 @@ from confir.pairs.decisions import (
     IDENTICAL,
     WORSE,
     Decision,
+    Estimates,
+    Words,
     significant_directions,
 )
+from confir.pairs.differences import MeanDifferences
+from confir.pairs.families import Adjustment
 from confir.pairs.missing_pairs import compare_at_worst, pairs_lacking
 from confir.pairs.paired_tests import same_sign_p
 from confir.pairs.verdict_words import difference_phrase, reason
@@ -171,12 +175,10 @@ def judge_gate(
     m = comparison.measures.index(measure)
     cautions = check_coverage(comparison, measure, missing)
     decisions = [_decision(comparison, pair, m) for pair in range(len(comparison.first))]
-    sides = [decision.significant for decision in decisions]
-    if margin:
-        sides = sides_of_bound(comparison, -margin)[:, m].tolist()
+    passing = passing_runs(GateEvidence.of(comparison), margin, require)[:, m].tolist()
     candidates = tuple(
-        Candidate(decision.run, decision, passes(decision, side, margin, require))
-        for decision, side in zip(decisions, sides, strict=True)
+        Candidate(decision.run, decision, passes)
+        for decision, passes in zip(decisions, passing, strict=True)
     )
     gate = Gate(measure, baseline, require, margin, comparison.level, candidates, cautions=cautions)
     if not cautions or missing is not None or not any(one.passes for one in candidates):
@@ -231,7 +233,38 @@ def _check_worst(gate: Gate, worst: Gate) -> None:
             )
 
 
-def sides_of_bound(comparison: Comparison, bound: float) -> Integers:
+class GateEvidence(NamedTuple):
+    """What gates decide by, of all pairs and measures: arrays are pairs × measures.
+
+    Attributes
+    ----------
+    means, estimates, adjustment
+        Mean differences, these with the limits that verdicts rest on, and what adjusts p-values.
+    verdict, significant
+        Verdicts of the first test, and 1 or -1 where a run is significantly better or worse, else 0.
+    level, margin
+        Level of the intervals, and margin of equivalence if any.
+    """
+
+    means: MeanDifferences
+    estimates: Estimates
+    adjustment: Adjustment
+    verdict: Words
+    significant: Integers
+    level: float
+    margin: float | None
+
+    @classmethod
+    def of(cls, comparison: Comparison) -> GateEvidence:
+        """Return what a comparison shows by its first test."""
+        estimates, level = comparison.estimates, comparison.level
+        test = comparison.direction[0], comparison.p_adjusted[0]
+        significant = significant_directions(estimates, *test, level)
+        shown = comparison.verdict[0], significant, level, comparison.margin
+        return cls(comparison.means, estimates, comparison.adjustment, *shown)
+
+
+def sides_of_bound(evidence: GateEvidence, bound: float) -> Integers:
     """Return 1 or -1 where a difference is significantly above or below a bound, else 0.
 
     By a t test of the difference from the bound, adjusted for all pairs as the verdicts are, and by
@@ -241,20 +274,18 @@ def sides_of_bound(comparison: Comparison, bound: float) -> Integers:
     """
     from scipy.special import stdtr
 
-    means, estimates = comparison.means, comparison.estimates
-    shifted = means.difference - bound
-    apart = np.abs(shifted) > TIE * np.maximum(1.0, np.abs(means.difference))
-    p = 2.0 * stdtr(means.df, -np.abs(shifted) / means.se)
+    means, estimates = evidence.means, evidence.estimates
+    shifted = means.beyond(bound)
+    apart = np.abs(shifted.difference) > np.maximum(means.step, TIE * abs(bound))
+    p = 2.0 * stdtr(means.df, -np.abs(shifted.difference) / means.se)
     alone = np.where(means.constant, np.where(apart, same_sign_p(means.units), 1.0), p)
     beyond = np.where(means.difference * bound <= 0, means.self_normalised, 0.0)
-    adjusted = comparison.adjustment.adjust(
-        alone, means._replace(difference=shifted, self_normalised=beyond)
-    )
+    adjusted = evidence.adjustment.adjust(alone, shifted._replace(self_normalised=beyond))
     moved = estimates._replace(
-        difference=shifted, low=estimates.low - bound, high=estimates.high - bound
+        difference=shifted.difference, low=estimates.low - bound, high=estimates.high - bound
     )
     sides: Integers = significant_directions(
-        moved, np.where(apart, np.sign(shifted), 0), adjusted, comparison.level
+        moved, np.where(apart, np.sign(shifted.difference), 0), adjusted, evidence.level
     )
     return sides
 
@@ -278,7 +309,7 @@ def check_gate(
 def _decision(comparison: Comparison, pair: int, measure: int) -> Decision:
     """Return the decision on a candidate; raise where there is none."""
     decision = comparison.decision(Place(0, pair, measure))
-    if not (decision.constant or decision.has_interval):
+    if not (decision.constant or decision.has_interval or comparison.by_flips):
         raise InvalidValueError(
             f"run {comparison.names(pair)[1]!r} has no interval by {comparison.measures[measure]}: "
             "the gate cannot decide; take another interval method, or more topics"
@@ -286,15 +317,23 @@ def _decision(comparison: Comparison, pair: int, measure: int) -> Decision:
     return decision
 
 
-def passes(decision: Decision, side: int, margin: float, require: Requirement) -> bool:
-    """Whether a candidate passes, by its decision and by its side of -margin.
+def passing_runs(evidence: GateEvidence, margin: float, require: Requirement) -> Booleans:
+    """Return which runs pass by which measures: pairs × measures."""
+    sides = sides_of_bound(evidence, -margin) if margin else evidence.significant
+    equivalence = 0.0 if evidence.margin is None else evidence.margin
+    verdict, significant = evidence.verdict, evidence.significant
+    return passes(verdict, significant, sides, require, within=equivalence <= margin)
+
+
+def passes(
+    verdict: Any, significant: Any, side: Any, require: Requirement, *, within: bool
+) -> Booleans:
+    """Whether candidates pass, by their verdicts, by the sides of 0 and of -margin.
 
     Identical runs lose nothing, and equivalence within the margin shows that little is lost.
     """
-    if require == "superior":
-        return decision.significant > 0
-    if require == "not-worse":
-        return not (side < 0 and decision.verdict == WORSE)
-    if decision.verdict == IDENTICAL or decision.significant > 0 or side > 0:
-        return True
-    return decision.verdict == EQUIVALENT and (decision.margin or 0.0) <= margin
+    above: Booleans = np.greater(significant, 0)
+    loses: Booleans = np.less(side, 0) & np.equal(verdict, WORSE)
+    gains: Booleans = np.equal(verdict, IDENTICAL) | above | np.greater(side, 0)
+    gains |= np.equal(verdict, EQUIVALENT) & within
+    return {"superior": above, "not-worse": ~loses, "non-inferior": gains}[require]

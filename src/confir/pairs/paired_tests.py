@@ -16,7 +16,6 @@ import numpy as np
 from confir.arguments import as_choice
 from confir.arrays import TIE, Floats, Integers
 from confir.errors import TopicMismatchError
-from confir.intervals.simultaneous import monte_carlo_error, positive
 from confir.pairs.differences import (
     LEAST_TOPICS,
     MOST_NUMBERS,
@@ -26,6 +25,7 @@ from confir.pairs.differences import (
     UnitScores,
     complete_topics,
 )
+from confir.pairs.simultaneous import monte_carlo_error, positive
 from confir.parallel import run_blocks, run_in_threads
 from confir.resampling.replicates import draw_topics
 from confir.resampling.sample import Knowledge
@@ -77,6 +77,8 @@ class PairedTest:
         Whether it accounts for all pairs of runs itself.
     studentised
         Whether its statistic is the mean difference over its standard error, as in a family.
+    flips
+        Whether it flips signs of units, as a family of few clusters does.
     needs
         What it must know of the sample.
     """
@@ -89,6 +91,7 @@ class PairedTest:
     resamples: bool = False
     corrected: bool = False
     studentised: bool = False
+    flips: bool = False
     needs: Knowledge = Knowledge.VALUES
 
 
@@ -107,7 +110,7 @@ def equivalence_p_values(means: MeanDifferences, margin: float) -> Floats:
     above = stdtr(means.df, -(means.difference + margin) / means.se)
     below = stdtr(means.df, (means.difference - margin) / means.se)
     size = np.abs(means.difference)
-    within = margin - size > TIE * np.maximum(1.0, size)
+    within = margin - size > np.maximum(means.step, TIE * margin)
     flipped = np.where(within, same_sign_p(means.units) / 2.0, 1.0)
     p: Floats = positive(np.where(means.constant, flipped, np.maximum(above, below)))
     return p
@@ -133,7 +136,9 @@ def _t_test(_: Pairs, means: MeanDifferences, *__: int) -> Outcome:
 def _randomisation_test(
     pairs: Pairs, means: MeanDifferences, replicates: int, seed: int
 ) -> Outcome:
-    p = flip_signs(pairs.unit_scores(), replicates, seed)
+    p = 2.0 * means.flips
+    if np.isnan(p).any():
+        p = flip_signs(pairs.unit_scores(), replicates, seed)
     drawn = means.units > MOST_EXACT_TOPICS
     return Outcome(p, means.sign, np.where(drawn, monte_carlo_error(p, replicates), 0.0))
 
@@ -234,6 +239,7 @@ _ALL = (
         "the two runs could be exchanged in every topic",
         "Fisher 1935; Smucker 2007",
         resamples=True,
+        flips=True,
         needs=Knowledge.UNITS,
     ),
     PairedTest(

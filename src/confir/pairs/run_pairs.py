@@ -14,7 +14,7 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,20 +22,22 @@ from confir.arguments import as_generator, check_replicates
 from confir.arrays import TIE, Booleans, Floats, Integers
 from confir.data.scores import Scores
 from confir.errors import InvalidValueError, TopicWarning, warn_caller
-from confir.intervals.simultaneous import (
+from confir.measures.score_summary import ScoreSummary
+from confir.measures.strengths import Strengths
+from confir.pairs.decisions import warn_of_few_clusters
+from confir.pairs.differences import MOST_NUMBERS, check_differences, sign_flips
+from confir.pairs.families import check_collections
+from confir.pairs.sign_flips import flip_limits
+from confir.pairs.simultaneous import (
     MONTE_CARLO_ERRORS,
     ComparisonFamily,
+    Evidence,
     borderline_decisions,
     is_significant,
     monte_carlo_error,
     positive,
     symmetric_bound,
 )
-from confir.measures.score_summary import ScoreSummary
-from confir.measures.strengths import Strengths
-from confir.pairs.differences import MOST_NUMBERS, check_differences
-from confir.pairs.families import check_collections
-from confir.pairs.paired_tests import same_sign_p
 from confir.parallel import run_in_threads
 from confir.resampling.kinds import as_sample
 from confir.resampling.pair_draws import BorrowedVariance, Maxima, median_variance
@@ -78,10 +80,14 @@ class RunPairs:
     best_errors, t
         Standard errors in the families of one run's pairs, 0 where there is none; and the differences
         over them, 0 there.
-    exact
-        Pairs that differ by the same on all units, and have neither t nor a sum to judge by.
-    constant_p
-        The p-value of the one-sided sign-flip test where all units show the same difference.
+    flips
+        Share of the sign flips of units that give as large a difference on its side, where units are few;
+        else NaN.
+    parts, weights
+        What each cluster adds to the difference, and what it weighs, where sign flips of clusters decide:
+        runs × runs × clusters; else of no clusters.
+    by_flips
+        Whether they decide.
     maxima
         The largest t* of each run against the others, and of all pairs, over replicates.
     share_first
@@ -103,8 +109,10 @@ class RunPairs:
     borrowed_by_one: BorrowedVariance
     best_errors: Floats
     t: Floats
-    exact: Booleans
-    constant_p: float
+    flips: Floats
+    parts: Floats
+    weights: Floats
+    by_flips: bool
     maxima: Maxima
     share_first: Floats
     sample: Sample
@@ -114,26 +122,49 @@ class RunPairs:
         """The largest t* of other runs above each run, ascending: runs × replicates."""
         return np.sort(self.maxima.above, axis=1)
 
-    def against_others(self, run: int) -> ComparisonFamily:
-        """Return the family of all other runs against one, one-sided."""
-        above = self.above_in_order[run] if self.runs > 2 else np.empty(0)
-        return ComparisonFamily(self.runs - 1, above, sides=1, borrowed=self.borrowed_by_one)
+    @property
+    def evidence(self) -> Evidence:
+        """What decisions rest on."""
+        return Evidence(
+            self.difference, self.se, self.units, self.df, self.self_normalised, self.flips
+        )
 
     @cached_property
     def every(self) -> ComparisonFamily:
         """The family of all pairs, as in a comparison of all pairs."""
         size = self.borrowed.comparisons
-        return ComparisonFamily.of(size, self.maxima.largest, borrowed=self.borrowed)
+        ordered = np.sort(self.maxima.largest) if size > 1 else np.empty(0)
+        return ComparisonFamily(size, ordered, borrowed=self.borrowed, by_flips=self.by_flips)
+
+    def against_others(self, run: int | None = None) -> ComparisonFamily:
+        """Return the family of one run's pairs, one-sided; without a run, that of any, for sign flips."""
+        several = run is not None and self.runs > 2
+        return ComparisonFamily(
+            self.runs - 1,
+            self.above_in_order[run] if several else np.empty(0),
+            sides=1,
+            borrowed=self.borrowed_by_one,
+            by_flips=self.by_flips,
+        )
 
     def pair_p(self, errors: float = 0.0) -> Floats:
         """Return p-values adjusted for all pairs as in a comparison, moved by some Monte-Carlo errors."""
-        t = self.difference / self.every.standard_errors(
-            self.difference, self.se, self.units, self.df
-        )
-        p = self.every.p_values(t, self.df, self.self_normalised, errors)
-        exact = np.isnan(t) & ((self.every.size < 2) | (self.self_normalised == 0))
-        p = np.where(exact, min(1.0, 2.0 * max(self.every.size, 1) * self.constant_p), p)
-        return np.where(self.difference == 0, 1.0, p)
+        return self.every.adjusted(self.evidence, errors)
+
+    def low_limits(self, level: float) -> Floats:
+        """Return the lower limits of differences in one-sided families of one run's pairs; NaN without."""
+        if self.by_flips:
+            share = (1.0 - level) / max(self.runs - 1, 1)
+            units = self.parts.shape[-1]
+            found = flip_limits(
+                self.parts.reshape(-1, units), self.weights.reshape(-1, units), share
+            )
+            return np.where(self.se > 0, found.low.reshape(self.difference.shape), np.nan)
+        ordered = self.above_in_order.T if self.runs > 2 else np.empty((0, self.runs))
+        family = ComparisonFamily(self.runs - 1, ordered, sides=1)
+        critical = np.maximum(0.0, family.critical_value(self.df, level))
+        half = np.broadcast_to(critical, (self.runs,))[:, None] * self.best_errors
+        return np.where(self.best_errors > 0, self.difference - half, np.nan)
 
 
 def compare_all_runs(
@@ -164,6 +195,7 @@ def compare_all_runs(
     if sample.scheme.replicates:
         check_collections(sample, level)
     measures = sample.by_measure(what)
+    warn_of_few_clusters(sample, level, comparisons=sample.shape[0] - 1, sides=1)
     runs, labels = names(sample)
     for measure, found in zip(labels, measures, strict=True):
         if found.sample.topics < found.topics or not found.scored.all():
@@ -198,14 +230,17 @@ def pairs_by_measure(
     sample = found.sample
     observed = _observed_pairs(found)
     borrowed, runs = (observed.borrowed, observed.borrowed_by_one), observed.runs
-    maxima = studentised_maxima(sample, replicates, np.random.default_rng(seed), *borrowed)
+    maxima = observed.maxima
+    if not observed.by_flips:
+        maxima = studentised_maxima(sample, replicates, np.random.default_rng(seed), *borrowed)
     shares = np.ones(1)
     if runs > 1:
         means = sample.replicate_means(replicates, rng)
-        first = means >= means.max(axis=1, keepdims=True, initial=-np.inf) - TIE
+        highest = means.max(axis=1, keepdims=True, initial=-np.inf)
+        first = means >= highest - TIE * np.maximum(1.0, np.abs(highest))
         shares = (first / first.sum(axis=1, keepdims=True)).mean(axis=0)
     pairs = replace(observed, maxima=maxima, share_first=shares)
-    if not can_draw_further(borrowed[0].comparisons, pairs.units, replicates):
+    if pairs.by_flips or not can_draw_further(borrowed[0].comparisons, pairs.units, replicates):
         return pairs
     of_pairs, of_runs = _borderline(pairs, level)
     if not of_pairs and not of_runs:
@@ -220,15 +255,15 @@ def _observed_pairs(found: MeasureSample) -> RunPairs:
     """Return all pairs of runs by one measure as observed, without replicates."""
     sample, runs = found.sample, len(found.sample.labels)
     units = float(sample.unit_counts(np.array([sample.topics]))[0])
-    difference, se, sums, df = _differences(sample)
+    difference, se, sums, flips, parts, weights, df = _differences(sample)
     above = np.triu_indices(runs, 1)
     differ = (difference[above] != 0) | (se[above] > 0)  # identical runs are not in the family
     # documents, of which there is no number, borrow nothing
     median = 0.0 if np.isinf(units) else median_variance(units * np.square(se[above]))
     of_one = BorrowedVariance(runs - 1, median)
     family = ComparisonFamily(runs - 1, np.empty(0), borrowed=of_one)
-    errors = np.nan_to_num(family.standard_errors(difference, se, units, df))
-    constant, nothing = (errors == 0) & (difference != 0), np.empty((runs, 0))
+    errors = np.nan_to_num(family.standard_errors(difference, se, units, df, flips))
+    nothing = np.empty((runs, 0))
     return RunPairs(
         scored=found.scored,
         runs=runs,
@@ -243,21 +278,35 @@ def _observed_pairs(found: MeasureSample) -> RunPairs:
         borrowed_by_one=of_one,
         best_errors=errors,
         t=np.divide(difference, errors, out=np.zeros_like(difference), where=errors > 0),
-        exact=constant & ((runs == 2) | (sums == 0)),
-        constant_p=float(same_sign_p(np.array(units)) / 2.0),
+        flips=flips,
+        parts=parts,
+        weights=weights,
+        by_flips=sample.scheme.flips,
         maxima=Maxima(nothing, nothing, nothing.reshape(-1)),
         share_first=np.ones(runs),
         sample=sample,
     )
 
 
-def _differences(sample: Sample) -> tuple[Floats, Floats, Floats, float]:
-    """Return mean differences of all columns, their standard errors and self-normalised sums, and df.
+class _Differences(NamedTuple):
+    """What `RunPairs` holds of the differences, runs × runs, and the fewest degrees of freedom."""
 
-    All but the fewest degrees of freedom are runs × runs.
-    """
+    difference: Floats
+    se: Floats
+    sums: Floats
+    flips: Floats
+    parts: Floats
+    weights: Floats
+    df: float
+
+
+def _differences(sample: Sample) -> _Differences:
+    """Return mean differences of all columns, with what is known of them."""
     runs, df = len(sample.labels), sample.largest_df
     difference, errors, sums = (np.zeros((runs, runs)) for _ in range(3))
+    flips = np.full((runs, runs), np.nan)
+    clusters = sample.scheme.clusters if sample.scheme.flips else 0
+    parts, weights = np.zeros((2, runs, runs, clusters))
     first, second = (side.astype(np.int64) for side in np.triu_indices(runs, 1))
     width = max(1, MOST_NUMBERS // sample.rows) if sample.rows else len(first)
     for start in range(0, len(first), width):
@@ -266,14 +315,21 @@ def _differences(sample: Sample) -> tuple[Floats, Floats, Floats, float]:
         block = contrast.distribution(slice(None), None, ("se",))
         least, most = contrast.extremes()
         varies = ~block.degenerate & (least < most)
-        mean = np.where(np.abs(block.estimate) <= TIE, 0.0, block.estimate)
+        equal = (np.abs(block.estimate) <= contrast.ties) | ((least == 0) & (most == 0))
+        mean = np.where(equal, 0.0, block.estimate)
         se = np.where(varies, block.require("se"), 0.0)
-        own_sums = contrast.self_normalised(mean, se, contrast.unit_counts(block.count))
+        units = contrast.unit_counts(block.count)
+        own_sums = contrast.self_normalised(mean, se, units)
         difference[low, high], difference[high, low] = mean, -mean
         errors[low, high] = errors[high, low] = se
         sums[low, high], sums[high, low] = own_sums, -own_sums
         df = min(df, float(block.df[varies].min(initial=np.inf)))
-    return difference, errors, sums, df
+        found = sign_flips(contrast, units)
+        flips[low, high] = flips[high, low] = found.p
+        if clusters:
+            parts[low, high], parts[high, low] = found.parts, -found.parts
+            weights[low, high] = weights[high, low] = found.weights
+    return _Differences(difference, errors, sums, flips, parts, weights, df)
 
 
 def _borderline(pairs: RunPairs, level: float) -> tuple[bool, bool]:
@@ -293,21 +349,31 @@ def best_p_values(pairs: RunPairs, errors: float = 0.0) -> Floats:
     """Return p-values of no other run being better than each, moved by some Monte-Carlo errors."""
     if pairs.runs < 2:
         return np.ones(pairs.runs)
-    largest = pairs.t.max(axis=1)  # at least 0, a run's difference from itself
-    sums = pairs.self_normalised.max(axis=1)
-    others = pairs.runs - 1  # a family for each run: all others against it, one-sided
-    ordered = pairs.above_in_order if others > 1 else np.empty((pairs.runs, 0))
-    p = np.array(
-        [
-            ComparisonFamily(others, above, sides=1).p_values(t, pairs.df, own, errors)
-            for above, t, own in zip(ordered, largest, sums, strict=True)
-        ]
-    )
-    exact = (pairs.exact & (pairs.difference > 0)).any(axis=1)
-    p = np.where(exact, np.minimum(p, min(1.0, others * pairs.constant_p)), p)
-    p = np.where((largest > 0) | (pairs.difference > 0).any(axis=1), p, 1.0)
-    least: Floats = positive(p)
-    return least
+    found = pairs.evidence
+    if pairs.by_flips:
+        return np.asarray(pairs.against_others().adjusted(found, errors).min(axis=1))
+    others = slice(None)
+    rows: list[Any] = [others] * pairs.runs
+    if np.isnan(pairs.flips).all():  # p falls with t and with T: the largest of each decide
+        constant = np.where((pairs.se == 0) & (pairs.difference > 0), pairs.difference, -np.inf)
+        rows = list(
+            np.stack([one.argmax(axis=1) for one in (pairs.t, found.self_normalised, constant)], 1)
+        )
+    p = [
+        pairs.against_others(run).adjusted(
+            found._replace(
+                difference=found.difference[run, of],
+                se=found.se[run, of],
+                self_normalised=found.self_normalised[run, of],
+                flips=found.flips[run, of],
+            ),
+            errors,
+        )
+        for run, of in enumerate(rows)
+    ]
+    better = [found.difference[run, of] > 0 for run, of in enumerate(rows)]
+    least = [np.where(is_so, one, 1.0).min() for is_so, one in zip(better, p, strict=True)]
+    return np.asarray(positive(np.array(least)))
 
 
 def _warn_of_gaps(runs: Sequence[str], measure: str, found: MeasureSample, topics: int) -> None:
@@ -385,19 +451,29 @@ def marginal_rank_p(pairs: RunPairs) -> Floats:
     runs = pairs.runs
     if runs == 1:
         return np.ones((1, 1))
-    better = np.arange(1, runs + 1)
+    if pairs.by_flips:
+        of_any, turned = (
+            pairs.against_others(),
+            pairs.evidence._replace(difference=-pairs.difference),
+        )
+        better, worse = (np.sort(of_any.adjusted(one), axis=1) for one in (pairs.evidence, turned))
+        return np.minimum(better, worse[:, ::-1])
+    needed = np.arange(1, runs + 1)
     found = np.empty((2, runs, runs))
     for run in range(runs):
         above, below = pairs.maxima.above[run], pairs.maxima.below[run]
         maxima = (pairs.above_in_order[run], np.sort(below), np.sort(np.maximum(above, below)))
         tests = _RankTests(runs, pairs.df, maxima if runs > 2 else ())
-        for side, sign, needed in zip(found, (1, -1), (better, better[::-1]), strict=True):
-            t = np.delete(sign * pairs.t[run], run)
-            sums = np.delete(sign * pairs.self_normalised[run], run)
-            exact = np.delete(pairs.exact[run] & (sign * pairs.difference[run] > 0), run)
+        others = np.delete(np.arange(runs), run)
+        for side, sign, many in zip(found, (1, -1), (needed, needed[::-1]), strict=True):
+            t, sums = (sign * one[run, others] for one in (pairs.t, pairs.self_normalised))
+            shown = sign * pairs.difference[run, others] > 0
             certain = symmetric_bound(sums, runs - 1, 1) if runs > 2 else np.ones(1)
-            certain = np.where(exact, min(1.0, (runs - 1) * pairs.constant_p), certain)
-            side[run] = tests.rejecting(t, certain, needed)
+            exact = (pairs.best_errors[run, others] == 0) & ((runs == 2) | (sums == 0))
+            signs = min(1.0, (runs - 1) * float(np.exp2(-pairs.units)))
+            certain = np.where(exact, signs if np.isfinite(pairs.units) else 1.0, certain)
+            floors = np.nan_to_num(pairs.flips[run, others]) if runs > 2 else np.zeros(1)
+            side[run] = tests.rejecting(t, np.where(shown, certain, 1.0), floors, many)
     least: Floats = found.min(axis=0)
     return least
 
@@ -418,7 +494,7 @@ class _RankTests(NamedTuple):
     df: float
     maxima: tuple[Floats, ...]
 
-    def rejecting(self, t: Floats, certain: Floats, needed: Integers) -> Floats:
+    def rejecting(self, t: Floats, certain: Floats, floors: Floats, needed: Integers) -> Floats:
         """Return the p-value of each rank, from the runs on one side.
 
         Parameters
@@ -427,13 +503,18 @@ class _RankTests(NamedTuple):
             Statistics of the others, positive on this side.
         certain
             Their p-values by the signs of the differences alone.
+        floors
+            What their p-values are at least: those of sign flips of few units.
         needed
             How many must be significant to reject rank 1, 2, ….
         """
         from scipy.special import stdtr
 
+        if floors.any():
+            return self._by_pairs(t, certain, floors, needed)
         either = _share(self.maxima[2], t) if self.maxima else np.ones_like(t)
         by_t = np.minimum(either, (self.runs - 1) * stdtr(self.df, -t))  # signs above add nothing
+        by_t = np.where(t > 0, by_t, 1.0)
         order = np.argsort(certain, kind="stable")
         helpful = order[certain[order] < np.minimum(_LARGEST_P, by_t[order])]
         p = self.p_values(t, needed)
@@ -442,26 +523,37 @@ class _RankTests(NamedTuple):
             p = np.minimum(p, np.maximum(beside, certain[place]))
         return p
 
+    def _by_pairs(self, t: Floats, certain: Floats, floors: Floats, needed: Integers) -> Floats:
+        """Return what `rejecting` does, from the p-values of all pairs for each rank."""
+        ranks = np.arange(self.runs)[:, None]  # runs that are better than one of rank 1, 2, …
+        p = np.maximum(np.minimum(self._adjusted(t, ranks), certain), floors)
+        p = np.sort(p[:, (p < 1.0).any(axis=0)], axis=1)
+        p = np.pad(p, ((0, 0), (0, self.runs - p.shape[1])), constant_values=1.0)
+        found: Floats = np.take_along_axis(p, needed[:, None] - 1, axis=1)[:, 0]
+        return found
+
     def p_values(self, statistics: Floats, needed: Integers) -> Floats:
         """Return the p-values of all ranks, each by the statistic that must be significant.
 
         That is the 1st, 2nd, … largest: ∞ where none is needed, -∞ where there are too few.
         """
-        from scipy.special import stdtr
-
         ordered = np.concatenate([[np.inf], -np.sort(-statistics), [-np.inf]])
         t = ordered[np.clip(needed, 0, len(statistics) + 1)]
+        return np.where(np.isposinf(t), 0.0, self._adjusted(t, np.arange(self.runs)))
+
+    def _adjusted(self, t: Floats, better: Integers) -> Floats:
+        """Return the p-values of t for ranks below so many runs that are better."""
+        from scipy.special import stdtr
+
         others = self.runs - 1
         tail = stdtr(self.df, -t)
-        better = np.arange(others + 1)  # runs that are better than one of rank 1, 2, …
         shares = [_share(largest, t) for largest in self.maxima]
         above, below, either = shares or [np.ones_like(t)] * 3
         seems_better = np.minimum(above, (others - better) * tail)
         seems_worse = np.minimum(below, better * tail)
         adjusted = np.minimum(np.minimum(either, others * tail), seems_better + seems_worse)
         p = np.maximum(adjusted, tail)  # never less than that of a single comparison
-        p = np.where(t > 0, np.minimum(p, 1.0), 1.0)
-        return np.where(np.isposinf(t), 0.0, p)
+        return np.where(t > 0, np.minimum(p, 1.0), 1.0)
 
 
 def _share(maxima: Floats, t: Floats) -> Floats:

@@ -15,7 +15,6 @@ from confir.arrays import Booleans, Floats
 from confir.defaults import NO_FAMILY
 from confir.errors import counted, enumerate_names
 from confir.intervals.method_list import METHODS
-from confir.intervals.simultaneous import is_significant
 from confir.number_text import (
     SENTENCE_DECIMALS,
     bracketed,
@@ -41,6 +40,7 @@ from confir.pairs.decisions import (
 from confir.pairs.differences import LEAST_TOPICS
 from confir.pairs.families import CORRECTION_NAMES
 from confir.pairs.paired_tests import find_test
+from confir.pairs.simultaneous import is_significant
 
 if TYPE_CHECKING:
     from confir.pairs.best_runs import TeamBoard
@@ -63,6 +63,9 @@ SENTENCE_FORMS = {word: said.replace("{within}", "") for word, said in _SAID.ite
 
 # What an end that is 0 and excluded means, and a verdict that is called borderline.
 OPEN_END = "only the sign of the difference is significant, by the bound for symmetric differences"
+
+# What adjusts the p-values of a family.
+STUDENTISED_MAXIMUM = "the studentised maximum"
 
 BORDERLINE = "another seed might change the verdict"
 
@@ -236,6 +239,10 @@ def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
     if comparison.is_adjusted:
         tests += f", adjusted by {by}"
         tests += "" if comparison.is_simultaneous else f" for {_family_text(comparison)}"
+        if by == STUDENTISED_MAXIMUM:
+            tests += (
+                ", which may exceed Bonferroni's: similar runs borrow variance (docs/compare.md)"
+            )
     interval = interval_name(comparison).replace("interval", "confidence interval (CI)", 1)
     parts = [f"mean difference {between} with {interval}, over {topics}", tests]
     parts += sampling_notes(comparison, seed)
@@ -247,7 +254,9 @@ def comparison_note(comparison: Comparison, seed: int | None = None) -> str:
     resamples = "replicates" in METHODS[comparison.method].needs or any(
         find_test(test).resamples for test in comparison.tests
     )
-    if resamples or comparison.is_simultaneous:
+    if comparison.by_flips:
+        parts.append("p and intervals by sign flips of whole clusters")
+    elif resamples or comparison.is_simultaneous:
         parts.append(
             counted(comparison.replicates, "replicate") + ("" if seed is None else f", seed {seed}")
         )
@@ -301,8 +310,10 @@ def _adjusted_by(comparison: Comparison) -> str:
     """Return what adjusts p-values: the correction, or the largest t of the family."""
     if comparison.ranges is not None:
         return "the permuted ranges"
+    if comparison.by_flips:
+        return CORRECTION_NAMES["bonferroni"]
     if comparison.correction is None:
-        return "the studentised maximum"
+        return STUDENTISED_MAXIMUM
     return CORRECTION_NAMES.get(comparison.correction, "")
 
 

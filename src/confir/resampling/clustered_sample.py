@@ -16,7 +16,13 @@ from confir.resampling.distribution import Fields, SamplingDistribution, Samplin
 from confir.resampling.normal_draws import NORMAL_TOPICS
 from confir.resampling.pair_draws import Moves, PairBlocks, PairDraws
 from confir.resampling.replicates import TopicWeights
-from confir.resampling.sample import Knowledge, self_normalised
+from confir.resampling.sample import (
+    FEW_CLUSTERS,
+    MOST_FLIPPED,
+    Knowledge,
+    UnitParts,
+    self_normalised,
+)
 from confir.resampling.statistics import Statistic
 from confir.resampling.studentised_maxima import sizes_in_memory
 from confir.resampling.topic_sample import TopicSample
@@ -44,7 +50,8 @@ class ClusteredSample(TopicSample):
     def scheme(self) -> SamplingScheme:
         """The design, by which clusters are drawn in place of topics."""
         clusters = self.clusters
-        return SamplingScheme(clusters.words, clusters.count, uneven=clusters.uneven)
+        flips = clusters.count < min(FEW_CLUSTERS, len(clusters.order))
+        return SamplingScheme(clusters.words, clusters.count, uneven=clusters.uneven, flips=flips)
 
     @property
     def largest_df(self) -> float:
@@ -100,6 +107,15 @@ class ClusteredSample(TopicSample):
         """Return the sum of what clusters add to each contrast over the root of its squares."""
         del difference, se, units
         return self_normalised(cluster_contributions(self.clusters, self.values[0]))
+
+    def unit_parts(self) -> UnitParts | None:
+        """Return what clusters add to the differences of a contrast; None of more than a few."""
+        if self.clusters.count > MOST_FLIPPED:
+            return None
+        values = self.values[0]
+        ones = np.where(np.isnan(values), np.nan, 1.0)
+        parts, weights = (cluster_contributions(self.clusters, one).T for one in (values, ones))
+        return UnitParts(parts, weights)
 
     def unit_scores(self) -> Floats:
         """Return one row per cluster, which count alike and have the same means.

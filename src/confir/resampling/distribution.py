@@ -33,12 +33,16 @@ class SamplingScheme(NamedTuple):
         Number of replicates where these are drawn already, else 0.
     uneven
         Whether few units weigh so much more than others that t is too optimistic.
+    flips
+        Whether clusters of several topics, or of several votes, are so few that decisions rest on sign
+        flips of whole clusters.
     """
 
     words: str = ""
     clusters: int = 0
     replicates: int = 0
     uneven: bool = False
+    flips: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)

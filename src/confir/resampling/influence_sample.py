@@ -13,11 +13,11 @@ import numpy as np
 
 from confir.arrays import TIE, Booleans, Floats, Integers
 from confir.measures.strengths import Strengths
-from confir.resampling.distribution import Fields, SamplingDistribution
+from confir.resampling.distribution import Fields, SamplingDistribution, SamplingScheme
 from confir.resampling.normal_draws import NORMAL_TOPICS, RunCovariance, draw_normal_means
 from confir.resampling.pair_draws import PairBlocks
 from confir.resampling.replicates import draw_topics
-from confir.resampling.sample import Knowledge, Sample
+from confir.resampling.sample import FEW_CLUSTERS, MOST_FLIPPED, Knowledge, Sample, UnitParts
 from confir.resampling.studentised_maxima import sizes_in_memory
 from confir.resampling.topic_distribution import ROUNDING
 from confir.resampling.unit_draws import UnitDraws
@@ -164,9 +164,23 @@ class InfluenceSample(Sample):
     def extremes(self) -> tuple[Floats, Floats]:
         """Return the smallest and the largest pseudo-value of each column of a contrast."""
         values = self.estimate + self.topics * self.influence
-        steps = TIE * np.maximum(1.0, np.abs(values).max(axis=0))
-        whole = np.rint(values / steps)
+        whole = np.rint(values / self.ties)
         return whole.min(axis=0), whole.max(axis=0)
+
+    @property
+    def ties(self) -> Floats:
+        """How near to 0 a difference of a contrast is 0 up to rounding, for each column."""
+        largest = np.abs(self.estimate + self.topics * self.influence).max(axis=0)
+        steps: Floats = TIE * np.maximum(1.0, largest)
+        return steps
+
+    def unit_parts(self) -> UnitParts | None:
+        """Return what units add to the differences of a contrast, to first order; None of more than a few."""
+        units = self.topics
+        if units > MOST_FLIPPED:
+            return None
+        parts = (self.estimate / units + np.repeat(self.influence, self.count, axis=0)).T
+        return UnitParts(parts, np.full(parts.shape, 1.0 / units))
 
     def wins(self) -> tuple[Integers, Integers, Integers]:
         """Return how often the first column of each contrast won, tied and lost."""
@@ -213,10 +227,17 @@ class InfluenceSample(Sample):
         return (self.estimate[:, None] + moved).T
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class VoteSample(InfluenceSample):
-    """Strengths of systems by votes as a sample: one column per system."""
+    """Strengths of systems by votes as a sample: one column per system.
 
-    __slots__ = ()
+    Attributes
+    ----------
+    unit
+        What a unit is: "vote", or what votes are clustered by, such as "judge".
+    """
+
+    unit: str = "vote"
 
     knowledge: ClassVar = InfluenceSample.knowledge - {Knowledge.TOPIC_VARIANCE}
     kind: ClassVar = "strengths by votes"
@@ -233,4 +254,11 @@ class VoteSample(InfluenceSample):
             influence=strengths.influence,
             count=strengths.count,
             compared=Wins(*strengths.table),
+            unit=strengths.cluster,
         )
+
+    @property
+    def scheme(self) -> SamplingScheme:
+        """How votes are clustered, if they are."""
+        clusters = 0 if self.unit == "vote" else self.topics
+        return SamplingScheme("", clusters, flips=0 < clusters < FEW_CLUSTERS)

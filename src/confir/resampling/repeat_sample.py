@@ -164,7 +164,7 @@ class RepeatSample(Sample):
     @property
     def scheme(self) -> SamplingScheme:
         """How topics are drawn; clusters are not counted, as repeats are units, too."""
-        return self.over_topics.scheme._replace(clusters=0)
+        return self.over_topics.scheme._replace(clusters=0, flips=False)
 
     @property
     def without_repeats(self) -> Sample:

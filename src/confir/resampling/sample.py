@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from confir.arrays import Booleans, Floats, Integers
+from confir.arrays import TIE, Booleans, Floats, Integers
 from confir.data.common_topics import LEAST_COMMON_TOPICS
 from confir.errors import (
     InvalidValueError,
@@ -46,6 +46,27 @@ class Knowledge(StrEnum):
     SIGNS = "the number of topics won and lost, of one simple random sample"
     VALUES = "the score on each topic, of one simple random sample"
     COLLECTIONS = "scores on collections that resample_documents draws"
+
+
+# With fewer clusters, decisions flip the signs of whole clusters instead of relying on t.
+FEW_CLUSTERS = 10
+
+# Up to so many units, families of comparisons look at all sign flips.
+MOST_FLIPPED = 12
+
+
+class UnitParts(NamedTuple):
+    """What independent units add to differences, whose signs are flipped: columns × units.
+
+    Attributes
+    ----------
+    parts, weights
+        A difference is the sum of its parts; less a bound, that of the parts less the bound times the
+        weights, whose sum is 1. Units without scores add 0 and weigh 0.
+    """
+
+    parts: Floats
+    weights: Floats
 
 
 class MeasureSample(NamedTuple):
@@ -243,6 +264,18 @@ class Sample(ABC):
         with np.errstate(divide="ignore", invalid="ignore"):
             sums: Floats = np.sqrt(units) * difference / np.sqrt(squares)
         return np.where(squares > 0, sums, 0.0)
+
+    def unit_parts(self) -> UnitParts | None:
+        """Return what units add to the differences of a contrast, where these are at most `MOST_FLIPPED`.
+
+        None where they are more, or where flipping signs of units is no test of the differences.
+        """
+        return None
+
+    @property
+    def ties(self) -> Floats:
+        """How near to 0 a difference of a contrast is 0 up to rounding, for each column."""
+        return np.broadcast_to(getattr(self, "tie", TIE), len(self.labels))
 
     def unit_scores(self) -> Floats:
         """Return one row of scores per independent unit, which count alike: units × columns."""

@@ -20,7 +20,14 @@ from confir.data.scores import Scores
 from confir.errors import FormatError, InvalidValueError
 from confir.resampling.distribution import DISTRIBUTION_FIELDS, Fields, Labels, SamplingDistribution
 from confir.resampling.replicates import TopicWeights, draw_topics
-from confir.resampling.sample import Knowledge, MeasureSample, Sample, check_common_topics
+from confir.resampling.sample import (
+    MOST_FLIPPED,
+    Knowledge,
+    MeasureSample,
+    Sample,
+    UnitParts,
+    check_common_topics,
+)
 from confir.resampling.statistics import STATISTICS, Statistic, WeightedStatistic
 from confir.resampling.topic_distribution import (
     ROUNDING,
@@ -31,6 +38,9 @@ from confir.resampling.topic_distribution import (
 
 if TYPE_CHECKING:
     from confir.resampling.pair_draws import PairBlocks
+
+# The scale of scores that are all 0, so that their differences can be divided by a step.
+_LEAST_SCALE = 1e-200
 
 # Fields of the distributions of means alone.
 _OF_MEANS = {"sample", "skewness", "replicate_skewness"}
@@ -142,6 +152,19 @@ class TopicSample(Sample):
     def whole_differences(self) -> Floats:
         """Return the differences of a contrast, rounded to multiples of the step below which scores tie."""
         return np.rint(self.values[0] / self.tie)
+
+    def unit_parts(self) -> UnitParts | None:
+        """Return what topics add to the differences of a contrast, of columns with few topics; 0 of others."""
+        values = self.values[0]
+        present = ~np.isnan(values)
+        count = present.sum(axis=0)
+        if not (count <= MOST_FLIPPED).any():
+            return None
+        if len(values) > MOST_FLIPPED:  # those with scores first
+            order = np.argsort(~present, axis=0, kind="stable")[:MOST_FLIPPED]
+            values, present = (np.take_along_axis(one, order, axis=0) for one in (values, present))
+        share = np.where(present & (count <= MOST_FLIPPED), 1.0 / np.maximum(count, 1), 0.0)
+        return UnitParts((share * np.where(present, values, 0.0)).T, share.T)
 
     def unit_scores(self) -> Floats:
         """Return one row of scores per independent unit, which count alike: units × columns."""
@@ -256,10 +279,10 @@ def smooth_distribution(
 def tie_steps(scores: Floats, plus: Integers, minus: Integers) -> Floats:
     """Return how near two differences between columns are equal, up to rounding.
 
-    Rounding grows with the scores; TIE is for scores up to 1.
+    Rounding grows with the scores: it is relative to the largest |score| of the two columns.
     """
     largest = np.where(np.isnan(scores), 0.0, np.abs(scores)).max(axis=0)
-    steps: Floats = TIE * np.maximum(1.0, np.maximum(largest[plus], largest[minus]))
+    steps: Floats = TIE * np.maximum(np.maximum(largest[plus], largest[minus]), _LEAST_SCALE)
     return steps
 
 

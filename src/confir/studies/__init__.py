@@ -79,6 +79,16 @@ STUDIES = (
         "May a candidate replace the baseline?",
         ("gates", "gate.md"),
         verbs=("judge_gate",),
+        results={
+            "false_alarms.FalseAlarms": Shown(chart="false_alarms_chart", records="false-alarm")
+        },
+    ),
+    Study(
+        "targets",
+        "Is a run good enough?",
+        ("targets", "targets.md"),
+        verbs=("judge_target",),
+        results={"targets.TargetVerdicts": Shown(records="target")},
     ),
     Study(
         "history",
@@ -320,7 +330,7 @@ STUDIES = (
         "preferences",
         "Which system do people prefer, and how many more votes are needed?",
         ("Bradley & Terry 1952", "preferences.md"),
-        verbs=("fit_strengths", "plan_votes", "rate_preferences", "share_sequence"),
+        verbs=("fit_strengths", "plan_votes", "rate_preferences"),
         results={
             "preferences.Preferences": Shown("strengths_table", "preferences_chart", "preference"),
             "preference_pairs.PreferencePairs": Shown(

@@ -10,12 +10,14 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from confir.data.files import name_from_path
-from confir.data.scores import Scores
+from confir.data.formats.json_files import JsonFile
+from confir.data.scores import LARGEST_SCORE, Scores
+from confir.data.tables.json_tables import parse_json
 from confir.errors import (
     FormatError,
     InputWarning,
@@ -127,6 +129,28 @@ def describe_main_scores(measures: Mapping[str, str]) -> str:
         named.setdefault(measure, []).append(dataset)
     parts = (f"{name} of {enumerate_names(held)}" for name, held in named.items())
     return f"{MAIN_SCORE} is {'; '.join(parts)}"
+
+
+def parse_result(text: str, source: str, expected: str, before: int = 0) -> Mapping[str, Any]:
+    """Return the object that JSON holds, null in place of NaN, which tools write for scores that are not defined.
+
+    ``before`` is the number of lines before the text.
+    """
+    parsed = parse_json(
+        text, source, expected=expected, before=before, parse_constant=lambda _: None
+    )
+    return JsonFile(source, expected, before + 1 if before else 0).object(parsed, "the record")
+
+
+def defined_scores(entry: Mapping[str, Any]) -> dict[str, float]:
+    """Return the keys of a record whose values are scores: numbers that are neither flags nor out of bounds."""
+    return {
+        key: float(value)
+        for key, value in entry.items()
+        if isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and abs(value) <= LARGEST_SCORE
+    }
 
 
 def named_by_folders(results: Sequence[BenchmarkResult]) -> list[BenchmarkResult]:

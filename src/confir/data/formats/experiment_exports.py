@@ -55,7 +55,7 @@ def _read_deepeval(content: bytes, source: str) -> list[ScoredAnswer]:
     held = file.object(load_json(content, file), "the file")
     held = file.object(held.get("testRunData", held), "'testRunData'")
     cases = [
-        *file.objects(held.get("testCases", held.get("test_cases")) or [], "testCases"),
+        *file.objects(_first(held, "testCases", "test_cases", "test_results") or [], "testCases"),
         *file.objects(held.get("conversationalTestCases") or [], "conversationalTestCases"),
     ]
     run = name_from_path(source).removeprefix(".")
@@ -64,7 +64,7 @@ def _read_deepeval(content: bytes, source: str) -> list[ScoredAnswer]:
         what = f"test case {number}"
         asked = next((case[key] for key in ("input", "scenario", "name") if case.get(key)), None)
         scores: Scores = {}
-        metrics = case.get("metricsData", case.get("metricsMetadata")) or []
+        metrics = _first(case, "metricsData", "metrics_data", "metricsMetadata") or []
         for metric in file.objects(metrics, f"metrics of {what}"):
             key = "name" if "name" in metric else "metric"
             name = file.id(metric, key, f"a metric of {what}")
@@ -74,6 +74,11 @@ def _read_deepeval(content: bytes, source: str) -> list[ScoredAnswer]:
         metadata = file.object(case.get("metadata") or {}, f"metadata of {what}")
         samples.append(ScoredAnswer(run, topic, scores, metadata=metadata))
     return samples
+
+
+def _first(record: Mapping[str, Any], *keys: str) -> Any:
+    """Return what a record holds under the first of some keys that it has."""
+    return next((record[key] for key in keys if key in record), None)
 
 
 # LangSmith ---------------------------------------------------------------------------------------
@@ -306,6 +311,7 @@ DEEPEVAL = answer_format(
         ("testCases.[].metricsData",),
         ("testCases", "metricsScores"),
         ("testRunData.testCases",),
+        ("test_results.[].metrics_data",),
     ],
 )
 LANGSMITH = answer_format(
@@ -335,7 +341,7 @@ PHOENIX = answer_format(
     _read_phoenix,
     "examples",
     keys=[
-        ("example_id", "repetition_number", "annotations"),
+        ("example_id", "repetition_number", "input"),
         ("example_id", "trace_id", "annotations"),
     ],
 )

@@ -163,6 +163,6 @@ INSPECT_LOG = answer_format(
     _SHAPE,
     _read_log,
     "samples",
-    keys=[("status", "eval.model", "eval.task"), ("eval.model", "eval.task", "samples.[].epoch")],
+    keys=[("status", "eval.run_id", "eval.task"), ("eval.model", "eval.task", "samples.[].epoch")],
     recognises=_is_log,
 )

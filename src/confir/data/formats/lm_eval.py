@@ -11,8 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
-from confir.data.files import name_from_path
-from confir.data.formats.benchmark_results import DEFAULT, TEST, BenchmarkResult
+from confir.data.files import name_from_path, text_bytes
+from confir.data.formats.benchmark_results import (
+    DEFAULT,
+    TEST,
+    BenchmarkResult,
+    defined_scores,
+    parse_result,
+)
 from confir.data.formats.evaluation_samples import (
     ScoredAnswer,
     answer_format,
@@ -88,8 +94,9 @@ LM_EVAL_SAMPLES = answer_format(
 
 def _read_results(content: bytes, source: str) -> list[BenchmarkResult]:
     """Return the means of a model on tasks; those of subtasks are part of their group's."""
-    file = JsonFile(source, f"expected results of lm-eval, {_RESULTS}")
-    held = file.load_object(content)
+    expected = f"expected results of lm-eval, {_RESULTS}"
+    file = JsonFile(source, expected)
+    held = parse_result(text_bytes(content, source).decode(), source, expected)
     tasks = {
         name: dict(_metric_values(file.object(entry, f"the results of {name!r}")))
         for name, entry in file.object(held["results"], "'results'").items()
@@ -100,6 +107,7 @@ def _read_results(content: bytes, source: str) -> list[BenchmarkResult]:
         for group, subtasks in (groups.items() if isinstance(groups, dict) else ())
         if tasks.get(group) and isinstance(subtasks, list)
         for subtask in subtasks
+        if isinstance(subtask, str)
     }
     run = _model(held, source)
     found = []
@@ -120,11 +128,7 @@ def _read_results(content: bytes, source: str) -> list[BenchmarkResult]:
 
 def _metric_values(entry: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Yield the metrics of a task with their means; the filter is part of the name where there are several."""
-    means = {
-        key: float(value)
-        for key, value in entry.items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
-    }
+    means = defined_scores(entry)
     named = {key: key.partition(",")[0] for key in means}
     metrics = {key: name for key, name in named.items() if not name.endswith("_stderr")}
     for key, name in metrics.items():
@@ -157,18 +161,21 @@ def _read_lines(content: bytes, source: str) -> list[BenchmarkResult]:
     found: list[BenchmarkResult] = []
     variants: list[str] = []
     speed = False
-    for file, record in JsonFile(source, f"expected lines of EuroEval, {_LINES}").numbered_records(
-        content
-    ):
+    expected = f"expected lines of EuroEval, {_LINES}"
+    for number, line in enumerate(text_bytes(content, source).decode().split("\n")):
+        if not line.strip():
+            continue
+        file, record = (
+            JsonFile(source, expected, number + 1),
+            parse_result(line, source, expected, number),
+        )
         run, dataset = (file.id(record, key, "the line") for key in ("model", "dataset"))
         results = file.object(file.field(record, "results", "the line"), "'results'")
         total = file.object(file.field(results, "total", "'results'"), "'total'")
         means = {
-            key.removeprefix("test_"): float(value)
-            for key, value in total.items()
-            if key.startswith("test_")
-            and not key.endswith("_se")
-            and isinstance(value, int | float)
+            key.removeprefix("test_"): mean
+            for key, mean in defined_scores(total).items()
+            if key.startswith("test_") and not key.endswith("_se")
         }
         if not means:
             raise file.error("no means of metrics, such as test_mcc")

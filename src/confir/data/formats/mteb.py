@@ -19,16 +19,17 @@ from confir.data.formats.benchmark_results import (
     BenchmarkResult,
     Wanted,
     benchmark_means,
+    defined_scores,
     describe_main_scores,
     named_by_folders,
+    parse_result,
 )
 from confir.data.formats.entries import RUN
 from confir.data.formats.format import Format, NameBy, RunSource
-from confir.data.formats.json_files import JsonFile, choose_part
+from confir.data.formats.json_files import JsonFile, choose_part, has_json_ending
 from confir.data.formats.json_runs import load_mapping, run_from_mapping
 from confir.data.run import Run
 from confir.data.tables.input_table import InputTable, score_table
-from confir.data.tables.json_tables import parse_json
 from confir.errors import FormatError, warn_caller
 
 _PREDICTIONS = '{"mteb_model_meta": …, subset: {split: {topic: {docid: score}}}}'
@@ -81,10 +82,7 @@ def _read_predictions(content: bytes, source: RunSource, _: NameBy) -> list[Run]
 
 def _read_results(content: bytes, source: str) -> list[BenchmarkResult]:
     """Return the scores of one model on the splits and subsets of one task."""
-    # MTEB writes NaN where a score is not defined, such as for the area under a curve of one point
-    text = text_bytes(content, source).decode()
-    parsed = parse_json(text, source, expected=_EXPECTED, parse_constant=lambda _: None)
-    held = JsonFile(source, _EXPECTED).object(parsed, "the file")
+    held = parse_result(text_bytes(content, source).decode(), source, _EXPECTED)
     return list(_task_results(held, source, _model(source)))
 
 
@@ -104,47 +102,65 @@ def mteb_object_rows(source: Any, run: str | None, name: str) -> list[tuple[str,
     found = [row for one in results for row in _task_results(one.to_dict(), name, model)]
     if not found:
         raise FormatError("no results of MTEB; expected those of a task or more", path=name)
-    return _main_rows(found, name)
+    return _rows(found, name)
 
 
 def _read_main_scores(content: bytes, source: str) -> InputTable:
     """Return a table of the main scores in a file."""
-    return score_table(_main_rows(_read_results(content, source), source), source)
+    return score_table(_rows(_read_results(content, source), source), source)
 
 
 def is_result(path: Any) -> bool:
-    """Whether a path is that of a file with results of a task."""
-    if not isinstance(path, str | os.PathLike) or not os.path.isfile(path):
+    """Whether a path is that of a file with results of a task: it ends in .json, and has their keys."""
+    if not isinstance(path, str | os.PathLike) or not has_json_ending(os.fspath(path)):
+        return False
+    if not os.path.isfile(path):
         return False
     with open_bytes(path) as stream:
         return MTEB_RESULTS.fits(os.fspath(path), stream.read(_START))
 
 
-def read_main_scores(paths: Sequence[str]) -> InputTable:
-    """Return a table of the main scores in several files of results."""
+def read_task_scores(
+    paths: Sequence[str], measures: Sequence[tuple[str, ...]] = ((),)
+) -> InputTable:
+    """Return a table of the scores in files of results, by some measures or by the main ones.
+
+    ``measures`` are spellings of each; none stand for the main score.
+    """
     found: list[BenchmarkResult] = []
     for path in paths:
         if not is_result(path):
             raise FormatError(f"no results of MTEB, as {paths[0]} has; expected some", path=path)
         found += _read_results(read_bytes(path), path)
-    return score_table(_main_rows(named_by_folders(found), paths[0]), paths[0])
+    named = found if len(paths) == 1 else named_by_folders(found)
+    return score_table(_rows(named, paths[0], measures), paths[0])
 
 
-def _main_rows(results: Sequence[BenchmarkResult], source: str) -> list[tuple[str, str, str, Any]]:
-    """Return run, measure, dataset and main score of each dataset, which stands for a topic, with a warning."""
-    means = benchmark_means(results, Wanted(all_splits=True))
-    main = means.main_measures()
+def _rows(
+    results: Sequence[BenchmarkResult],
+    source: str,
+    measures: Sequence[tuple[str, ...]] = ((),),
+) -> list[tuple[str, str, str, Any]]:
+    """Return run, measure, dataset and score of each dataset, which stands for a topic, with a warning.
+
+    The scores are by the measures of some spellings, or the main ones.
+    """
+    rows: list[tuple[str, str, str, Any]] = []
+    main: dict[str, str] = {}
+    for spellings in measures:
+        means = benchmark_means(results, Wanted(spellings, all_splits=True))
+        main |= means.main_measures()
+        (measure,) = means.scores.measures
+        for dataset, row in zip(
+            means.scores.topics, means.scores.values[:, :, 0].tolist(), strict=True
+        ):
+            scored = zip(means.scores.runs, row, strict=True)
+            rows += [(run, measure, dataset, score) for run, score in scored]
     warn_caller(
         f"{source}: results of MTEB are means; their datasets stand for topics"
         + (f" ({describe_main_scores(main)})" if main else "")
     )
-    return [
-        (run, means.scores.measures[0], dataset, score)
-        for dataset, row in zip(
-            means.scores.topics, means.scores.values[:, :, 0].tolist(), strict=True
-        )
-        for run, score in zip(means.scores.runs, row, strict=True)
-    ]
+    return rows
 
 
 def _task_results(held: Mapping[str, Any], source: str, model: str) -> Iterator[BenchmarkResult]:
@@ -201,11 +217,11 @@ def _old_entries(
 def _flat_scores(entry: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     """Yield the scores of a subset that are defined, by the names of confir's measures where it has them."""
     for key, value in entry.items():
-        parts = value.items() if isinstance(value, dict) else [("", value)]
         outer = _SIMILARITIES.get(key, key)
-        for inner, number in parts:
-            if isinstance(number, int | float) and not isinstance(number, bool):
-                yield _measure_name(f"{outer}_{inner}" if inner else outer), float(number)
+        for inner, score in defined_scores(
+            value if isinstance(value, dict) else {"": value}
+        ).items():
+            yield _measure_name(f"{outer}_{inner}" if inner else outer), score
 
 
 def _measure_name(key: str) -> str:

@@ -272,6 +272,7 @@ PROMPTFOO = answer_format(
         ("results.version", "results.results"),
         ("results.version", "results.prompts"),
         ("version", "results.[].prompt", "results.[].vars"),
+        ("results.[].testIdx", "results.[].promptIdx"),
         ("testIdx", "promptIdx", "success"),
     ],
 )

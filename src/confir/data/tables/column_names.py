@@ -41,7 +41,8 @@ ROLE_NAMES: Mapping[str, tuple[str, ...]] = {
         *("generator", "generator_model", "answer_model", "producer", "provider", "engine"),
         *("variant", "arm", "pipeline", "retriever", "method", "approach", "strategy", "agent"),
         *("assistant", "candidate", "submission", "configuration", "config", "setting"),
-        *("experiment", "experiment_name", "condition", "system_condition", "name"),
+        *("experiment", "experiment_name", "condition", "system_condition"),
+        *("app_version", "app_name", "app_id", "app", "name"),
     ),
     "measure": (
         *("measure", "metric"),
@@ -104,10 +105,13 @@ _NO_SCORE = re.compile(
     r"|temperature|top_?[pk]|batch_size|learning_rate|lr"
 )
 
-# Numbers that summarise several scores.
+# Numbers that are no scores of one run: those that summarise several scores,
 _SUMMARY = re.compile(
     r"(.+_)?(stderr|std_?err|standard_error|stdev|std|stddev|variance|ci_low|ci_high|ci_lower|ci_upper)"
     r"|sem?|sd|ci|mean|average|avg|median|min|max|elo|.*elo_rating.*|(.+_)?win_?rate|.+__(min|max)"
+    # or that compare two runs, are one judge's, or describe an item
+    r"|diff|delta|difference|improvement|p_?value|(annotator|judge|rater|grader|assessor)_?\d+"
+    r"|label|target|gold|gold_label|probability|logit|(dim|emb|embedding|feature|feat|component)_?\d+"
 )
 
 
@@ -164,12 +168,12 @@ def is_no_score(name: str) -> bool:
     return _NO_SCORE.fullmatch(_words(name)) is not None
 
 
-def is_summary_number(name: str) -> bool:
-    """Whether numbers under a name summarise several scores, such as a standard error."""
+def is_no_run(name: str) -> bool:
+    """Whether numbers under a name are not those of one run, such as a standard error or a difference."""
     return _SUMMARY.fullmatch(_words(name)) is not None
 
 
 def is_reserved(name: str) -> bool:
     """Whether a column of that name is never a run."""
     known = any(preference(role, name) is not None for role in ROLE_NAMES)
-    return known or is_row_name(name) or is_no_score(name) or is_summary_number(name)
+    return known or is_row_name(name) or is_no_score(name) or is_no_run(name)

@@ -23,10 +23,10 @@ from confir.data.tables.column_names import (
     ROLE_NAMES,
     is_core,
     is_never_numbered,
+    is_no_run,
     is_no_score,
     is_reserved,
     is_row_name,
-    is_summary_number,
     is_topic_text,
     preference,
 )
@@ -583,7 +583,7 @@ class _Reading:
         """Return the roles of a table without a column of runs: its columns are runs, or all measures."""
         header, table = self.header, self.table
         name = header[topic] if topic is not None else self._row_names()
-        summaries = [p for p in scores if is_summary_number(header[p])]
+        summaries = [p for p in scores if is_no_run(header[p])]
         runs = ColumnRoles(name, tuple(self.names(scores)), are_runs=True)
         one_run = runs._replace(are_runs=False)
         if measure is not None:
@@ -594,10 +594,12 @@ class _Reading:
         likely = find_measures(self.names(scores))
         if topic is None:
             self._refuse_rows_without_topics(scores, likely, texts, summaries)
+        if not summaries and topic is not None and not is_core("topic", header[topic]):
+            summaries = scores if all(header[p].isdigit() for p in scores) else []
         if summaries:
             raise table.header_error(
-                f"columns {enumerate_names(map(repr, self.names(summaries)), 3)} look like summaries of several "
-                f"scores, not like runs; expected {_either([runs, one_run])}, without them"
+                f"columns {enumerate_names(map(repr, self.names(summaries)), 3)} do not look like runs; expected "
+                f"{_either([runs, one_run])}, with those of the columns that hold scores"
             )
         answers = [p for p in range(len(header)) if preference("response", header[p]) is not None]
         unsure = [
@@ -637,10 +639,15 @@ class _Reading:
                 f"topics or runs; {EXPECTED}; if each row is a run, this is {_MEANS}"
             )
         if texts:
-            readings = [ColumnRoles(header[texts[0]], tuple(self.names(scores)), are_runs=True)]
+            if len(table) < 2:
+                raise table.header_error(f"one record, not one per topic; {EXPECTED}")
+            named = [p for p in texts if self.distinct([p]) == len(table)]
+            readings = [
+                ColumnRoles(header[p], tuple(self.names(scores)), are_runs=True) for p in named[:1]
+            ]
+            hint = f"expected {_either(readings)}, where each is a run" if readings else EXPECTED
             raise table.header_error(
-                f"no column of topics, and {header[texts[0]]!r} holds text; expected {_either(readings)}, where "
-                f"each is a run; if each row is a run, this is {_MEANS}"
+                f"no column of topics; {hint}; if each row is a run, this is {_MEANS}"
             )
         if summaries or [p for p in numbers_only if p not in self.named("grouping")]:
             names = self.names(summaries or numbers_only)

@@ -15,10 +15,10 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Literal
 
-from confir.data.files import format_ending
+from confir.data.files import format_ending, name_from_path
 from confir.data.tables.input_table import InputTable
 from confir.data.tables.table_kind import TableKind
-from confir.errors import FormatError
+from confir.errors import FormatError, enumerate_names
 
 # The beginning of a list that has entries; what stands after one: another, or the end.
 _LIST_START = re.compile(r"\s*+\[(?P<more>\s*+(?!\]))")
@@ -47,6 +47,17 @@ def json_table(content: bytes, start: bytes, source: str, kind: TableKind) -> In
         records = enumerate(list_entries(text, source, kind.expected, before), start=1)
         return _record_table(records, source, "row", kind)
     document = parse_json(text, source, expected=kind.expected, before=before)
+    if kind.is_one_run(document):
+        document = {name_from_path(source): document}
+    lists = (
+        [name for name, cell in document.items() if isinstance(cell, list)]
+        if isinstance(document, dict)
+        else []
+    )
+    if lists:
+        names = enumerate_names(map(repr, lists), 3)
+        problem = f"one object with lists ({names}), in a layout that is not known"
+        raise FormatError(f"{problem}; {kind.expected}", path=source)
     if isinstance(document, dict) and any(isinstance(cell, dict) for cell in document.values()):
         return _nested_table(document, source, kind)
     return _record_table(iter([(1, document)]), source, "row", kind)
@@ -130,7 +141,10 @@ def _nested_table(document: dict[str, Any], source: str, kind: TableKind) -> Inp
         deeper = []
         for path, found in rows:
             if not isinstance(found, dict):
-                problem = f"no object at {' → '.join(path)}; expected {' → '.join(kind.levels)}"
+                place, wanted = " → ".join(path), " → ".join(kind.levels)
+                problem = f"no object at {place}; expected {wanted}"
+                if isinstance(found, int | float):
+                    problem = f"a number at {place}, which may be a mean; expected {wanted}"
                 raise FormatError(problem, path=source)
             deeper += [((*path, key), cell) for key, cell in found.items()]
             empty += [] if found else [path]
@@ -180,7 +194,8 @@ def parse_json(
     except json.JSONDecodeError as error:
         problem, line = f"not JSON ({error.msg}); {expected}", error.lineno
     except (ValueError, RecursionError) as error:
-        cause = "nested too deeply" if isinstance(error, RecursionError) else error
+        deep = isinstance(error, RecursionError)
+        cause = "nested too deeply" if deep else "a whole number of thousands of digits"
         problem, line = f"not readable as JSON ({cause}); {expected}", 1
         if "\n" in text:
             raise FormatError(problem, path=source) from None

@@ -60,6 +60,8 @@ def is_parquet(path: str) -> bool:
     if "\0" not in path and os.path.isdir(path):
         return any(name.endswith(".parquet") for _, _, names in os.walk(path) for name in names)
     try:
+        if not os.path.isfile(path):  # what is read from a pipe is gone
+            return False
         with open(path, "rb") as stream:
             return stream.read(len(PARQUET_MARK)) == PARQUET_MARK
     except (OSError, ValueError):

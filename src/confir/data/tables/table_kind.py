@@ -24,6 +24,8 @@ class TableKind:
     levels, order_levels
         Columns that the levels of nested JSON objects stand for; none where they are not read. What
         tells their order, given the objects and the source.
+    is_one_run
+        Whether nested objects lack the first level, which is then named after the source.
     read_lines
         Reader of lines without a header, given the content, its first line, what seems to separate
         it and the source; it returns None where a header is there.
@@ -37,6 +39,7 @@ class TableKind:
     roles: Mapping[str, Sequence[str]] = field(default_factory=dict)
     levels: tuple[str, ...] = ()
     order_levels: Callable[[Sequence[Any], str], tuple[str, ...]] | None = None
+    is_one_run: Callable[[Any], bool] = lambda _: False
     read_lines: Callable[[bytes, bytes, str | None, str], InputTable | None] | None = None
     drops_short_rows: Callable[[Sequence[str]], bool] = lambda _: False
     read_format: Callable[[bytes, str], InputTable | None] = lambda _, __: None

@@ -15,7 +15,14 @@ from confir.cli.parameters import Instead, Option, PathRole, Without, refuse_opt
 from confir.cli.views import TOPICS, TopicsOption, View, Views
 from confir.defaults import BEST, ROWS
 from confir.errors import InvalidValueError, TopicWarning
-from confir.studies.gate.command import GATE_OPTIONS, GATE_PANEL, GateRecords, require_option
+from confir.studies.gate.command import (
+    GATE_OPTIONS,
+    GATE_PANEL,
+    GateRecords,
+    alarms_answer,
+    require_option,
+    simulated_alarms,
+)
 
 if TYPE_CHECKING:
     from confir.cli.answers import Answer
@@ -68,6 +75,13 @@ VIEWS = Views(
         "missing-difference",
         needs=("baseline",),
         lacks=("teams", "missing", "human", "repeats"),
+    ),
+    View(
+        "false-alarms",
+        "how often this gate would be wrong, and what it would catch",
+        "false-alarm",
+        needs=("baseline", "fail_if_worse"),
+        lacks=("teams", "human", "repeats"),
     ),
     View(
         "teams",
@@ -191,6 +205,8 @@ def compare_command(
         raise InvalidValueError("--family best is now --show best")
     by_team = "teams" if teams is not None and baseline is None else ""
     view = VIEWS.choose(inputs.context, show, topics=topics, default=by_team).name
+    if view == "false-alarms":
+        records.check_false_alarms()
     submitted = {} if teams is None else read_teams(teams)
     if view == "groups" and len(set(test or ())) > 1:
         raise InvalidValueError("--show groups uses one test; expected one --test")
@@ -233,10 +249,36 @@ def compare_command(
             comparison = _among_teams(comparison, submitted)
         deciding = _find_measures(scores, gates, inputs)
         rule = GateRule.of(require, margin, inputs.missing, ranges)
-        judged = records.judge(inputs.context, comparison, deciding, rule, statistics.seed)
-        answer = _answer(view, comparison, judged, statistics.seed, inputs, ranges)
-    out.deliver(answer._replace(rows=options.most_rows(rows)))
+        simulate = None
+        if view == "false-alarms":
+            simulate = simulated_alarms(comparison, deciding, rule, statistics.seed)
+        of_gate = inputs.context, comparison, deciding, rule, statistics.seed, simulate
+        judged = records.judge(*of_gate)
+        if simulate is not None:
+            answer = alarms_answer(simulate(judged[0].level))
+        else:
+            answer = _answer(view, comparison, judged, statistics.seed, inputs, ranges)
+    out.deliver(
+        _after_cautions(answer, scores, inputs.scores or ())._replace(rows=options.most_rows(rows))
+    )
     records.announce(judged, shown=view == "pairs" and out.output is None and out.in_parts)
+
+
+def _after_cautions(answer: Answer, scores: Any, tables: Sequence[str]) -> Answer:
+    """Return an answer that says before any verdict how runs and tables differ besides their scores."""
+    from confir.cli.provenance import unlike_origins
+    from confir.measures.missing_scores import lacking_text
+    from confir.report.tables import AnswerPart
+
+    said = unlike_origins(tables)
+    lacking = lacking_text(scores)
+    if lacking:
+        said.append(
+            f"Not all runs have the same topics: {lacking}; pairs are compared on those that both have."
+        )
+    if not (said and answer.parts):
+        return answer
+    return answer._replace(parts=[AnswerPart("Before the verdicts", tuple(said)), *answer.parts])
 
 
 def _check_tests(

@@ -79,7 +79,11 @@ def judge_arriving(
     # the side of the margin: 1 above, -1 below, 0 on both
     sides = [int(one.low > -margin) - int(one.high < -margin) for one in decisions]
     candidates = tuple(
-        Candidate(one.run, one, passes(one, side, margin, require))
+        Candidate(
+            one.run,
+            one,
+            bool(passes(one.verdict, one.significant, side, require, within=False)),
+        )
         for one, side in zip(decisions, sides, strict=True)
     )
     about = (

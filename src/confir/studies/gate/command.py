@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -17,9 +17,11 @@ from confir.cli.start import build_seconds
 from confir.errors import InvalidValueError
 
 if TYPE_CHECKING:
+    from confir.cli.answers import Answer
     from confir.pairs.comparison import Comparison
     from confir.pairs.gate import Gate, GateRule
     from confir.report.junit_xml import Suite
+    from confir.studies.gate.false_alarms import FalseAlarms
     from confir.studies.history.history_file import OpenHistory
 
 GATE_PANEL = "Gate"
@@ -37,17 +39,6 @@ def require_option() -> Any:
 
 # Where continuous integration says which commit it builds.
 _COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA", "GIT_COMMIT")
-
-
-def check_junit(path: str) -> None:
-    """Raise before any work where a gate could not be written as JUnit XML."""
-    from confir.cli.file_checks import check_folder
-
-    if not path.lower().endswith(".xml"):
-        raise InvalidValueError(
-            f"{path}: the gate is written as JUnit XML; expected a name such as gate.xml"
-        )
-    check_folder(path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +95,7 @@ class GateRecords:
         what
             What is compared, in messages.
         """
-        from confir.cli.file_checks import check_folder
+        from confir.cli.file_checks import check_folder, check_junit
 
         if gates and baseline is None:
             raise InvalidValueError(f"--fail-if-worse needs --baseline, the {what} to compare with")
@@ -121,6 +112,14 @@ class GateRecords:
         if self.history is not None:
             check_folder(self.history)
 
+    def check_false_alarms(self) -> None:
+        """Raise where false alarms cannot be simulated: of topics that arrive."""
+        if self.looks != "candidates":
+            raise InvalidValueError(
+                "--show false-alarms is for a gate on the same topics; it cannot be combined with --looks "
+                f"{self.looks}"
+            )
+
     def judge(
         self,
         context: click.Context,
@@ -128,10 +127,12 @@ class GateRecords:
         measures: Sequence[str],
         rule: GateRule,
         seed: int,
+        alarms: Callable[[float], FalseAlarms] | None = None,
     ) -> list[Gate]:
         """Return the gates, by the history where there is one.
 
-        What is to be kept of them is written after all else that the command writes.
+        What is to be kept of them is written after all else that the command writes, with what
+        ``alarms`` finds at the level of the look.
         """
         from confir.cli.commands import run_last
         from confir.pairs.gate import judge_gate
@@ -144,7 +145,9 @@ class GateRecords:
             commit = self.commit or _commit_being_built()
             digest = _digest_of_qrels(context)
             look = Look(commit, _now(), self.looks, digest, self.new_baseline)
-            gates, waiting = begin_look(self.history, comparison, measures, rule, look, seed=seed)
+            gates, waiting = begin_look(
+                self.history, comparison, measures, rule, look, seed=seed, alarms=alarms
+            )
         run_last(context, _keeping(gates, self.junit, waiting))
         return gates
 
@@ -158,6 +161,32 @@ class GateRecords:
             print_message(f"confir: {gate.sentence()}")
         if any(gate.closed for gate in gates):
             raise click.exceptions.Exit(1)
+
+
+def simulated_alarms(
+    comparison: Comparison, measures: Sequence[str], rule: GateRule, seed: int
+) -> Callable[[float], FalseAlarms]:
+    """Return what simulates how often a gate is wrong at a level; each level once."""
+    from functools import cache
+
+    from confir.studies.gate.false_alarms import find_false_alarms
+
+    @cache
+    def simulate(level: float) -> FalseAlarms:
+        return find_false_alarms(comparison, measures, rule, level=level, rng=seed)
+
+    return simulate
+
+
+def alarms_answer(alarms: FalseAlarms) -> Answer:
+    """Return how often a gate is wrong and what it catches: the three lines, and what they rest on."""
+    from confir.cli.answers import Answer
+    from confir.report.result_table import result_table
+    from confir.report.tables import AnswerPart
+
+    table = result_table(alarms)
+    parts = [AnswerPart("False alarms", (*alarms.sentences(), f"Each line: {alarms.note()}."))]
+    return Answer(alarms.to_records(), table, alarms, parts)
 
 
 # The options of a gate, but for the margin, which comparisons without a gate have, too.

@@ -58,6 +58,8 @@ class GateHistory(Result):
         The look that began the sequence of looks whose error rate is controlled together.
     qrels_digest, topics_digest, measures_digest, confir_version
         What was looked at, and by which version; None where it is not known.
+    false_alarms
+        What --show false-alarms found of the gate; None where it was not asked for.
     """
 
     entries: tuple[tuple[int, str, str, str], ...] = axis("entry")
@@ -82,6 +84,7 @@ class GateHistory(Result):
     topics_digest: tuple[str | None, ...] = over("entry")
     measures_digest: tuple[str | None, ...] = over("entry")
     confir_version: tuple[str | None, ...] = over("entry")
+    false_alarms: tuple[Record | None, ...] = over("entry")
 
     label_parts: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "entry": ("look", "measure", "run", "against")
@@ -170,7 +173,8 @@ def read_history(path: PathLike) -> GateHistory:
     values |= {name: _numbers([record.get(name) for record in records]) for name in MEANS}
     values["first_look"] = np.array([record.get("first_look", 1) for record in records], np.int64)
     values |= {name: tuple(record.get(name) for record in records) for name in DIGESTS}
-    return GateHistory(tuple(labels), **values)
+    alarms = tuple(record.get("false_alarms") for record in records)
+    return GateHistory(tuple(labels), **values, false_alarms=alarms)
 
 
 def _values(field: str, values: list[Any]) -> Any:

@@ -59,6 +59,8 @@ LATER_FIELDS: dict[str, tuple[type, ...]] = {
 }
 # Fields that histories of schema 1 call otherwise.
 _RENAMED = {"baseline": "against"}
+# Shares that --show false-alarms keeps, with their simulation errors.
+ALARM_SHARES = ("swapped", "equal_means", "spread_loss", "failing_topics")
 PASSES, FAILS = DECISIONS = ("passes", "fails")
 # The level of a later look would be rounded to 1.
 MOST_LOOKS = 1_000_000
@@ -277,11 +279,32 @@ def _problem(record: Any) -> str:
     for low, high in (("low", "high"), ("look_low", "look_high")):
         if None not in (record[low], record[high]) and record[low] > record[high]:
             return f"{low} {record[low]} is above {high} {record[high]}"
+    if not _are_alarms(record.get("false_alarms")):
+        return "false_alarms holds no shares"
     arrived = record.get("arrived", {})
     numbers = arrived.values() if isinstance(arrived, dict) else [None]
     if not all(isinstance(value, _NUMBER) and abs(value) <= 1.0 for value in numbers):
         return "arrived holds no differences of topics"
     return ""
+
+
+def _are_alarms(found: Any) -> bool:
+    """Whether a line has no false alarms, or shares with their errors, losses and a measure."""
+    if found is None:
+        return True
+    shares = [found.get(name) for name in ALARM_SHARES] if isinstance(found, dict) else [None]
+    pairs = all(
+        isinstance(one, list)
+        and len(one) == 2
+        and all(isinstance(x, _NUMBER) and 0 <= x <= 1 for x in one)
+        for one in shares
+    )
+    return (
+        pairs
+        and isinstance(found.get("loss"), _NUMBER)
+        and isinstance(found.get("caught"), (*_NUMBER, type(None)))
+        and isinstance(found.get("measure"), str)
+    )
 
 
 def _is_possible(field: str, value: float) -> bool:

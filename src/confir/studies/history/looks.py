@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from typing import NamedTuple
@@ -25,6 +25,7 @@ from confir.number_text import level_text
 from confir.pairs.comparison import Comparison
 from confir.pairs.gate import Gate, GateRule, judge_gate
 from confir.studies.gate.arriving_topics import Arrived, judge_arriving
+from confir.studies.gate.false_alarms import FalseAlarms
 from confir.studies.history.history_file import DIGESTS, FAILS, MOST_LOOKS, PASSES, OpenHistory
 
 # What is new at each look: candidates on the same topics, or topics for the same candidates.
@@ -263,6 +264,7 @@ def begin_look(
     look: Look,
     *,
     seed: int,
+    alarms: Callable[[float], FalseAlarms] | None = None,
 ) -> tuple[list[Gate], OpenHistory]:
     """Return the gates of a further look, and the history that waits for it.
 
@@ -278,6 +280,8 @@ def begin_look(
         When it is, and what is new at each look.
     seed
         Of the order in which new topics enter.
+    alarms
+        How often the gate is wrong at a level, if that is to be kept.
     """
     judged: list[Gate] = []
 
@@ -289,6 +293,9 @@ def begin_look(
         found, arrived = _judge(known, comparison, measures, rule, look, (number, first), seed)
         lines = look_records(found, arrived, comparison, number, look, first)
         changed = describe_changes(_newest_look(known), lines) if known else ""
+        if alarms is not None:
+            found_alarms = alarms(level_of_look(number - first + 1, comparison.level))
+            lines = [line | {"false_alarms": found_alarms.kept()} for line in lines]
         if same_look(newest, lines) and (not look.new_baseline or began == number - 1):
             found, _ = _judge(newest, comparison, measures, rule, look, (number - 1, began), seed)
             lines, changed = [], ""

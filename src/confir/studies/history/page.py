@@ -10,6 +10,7 @@ from confir.data.result import Record
 from confir.errors import counted, enumerate_names
 from confir.number_text import difference_words, level_text, score_words, signed_words
 from confir.report.messages import isolated, joined_names
+from confir.studies.gate.false_alarms import alarm_sentences
 from confir.studies.history.chart import history_chart
 from confir.studies.history.history import SHORT_COMMIT, GateHistory
 from confir.studies.history.history_file import FAILS, PASSES
@@ -49,6 +50,7 @@ def history_page(history: GateHistory) -> str:
             ),
             _count_sentence(records),
             *(f"{one[0].upper()}{one[1:]}." for one in history.changes()),
+            *_alarms(history),
         ],
         chart=chart_bytes(history_chart(history), ".svg").decode(),
         level=_level_sentence(newest[-1]),
@@ -109,6 +111,22 @@ def _count_sentence(records: list[Record]) -> str:
         "superior": f"passes if it is significantly better than {baseline}",
     }[last["require"]]
     return f"{len(failed):,} of {counted(len(looks), 'look')} failed{which}: a candidate {rule}."
+
+
+def _alarms(history: GateHistory) -> list[str]:
+    """Return how often the gate is wrong and what it catches, as the newest look with such numbers says."""
+    known = [
+        (look, kept, require)
+        for (look, *_), kept, require in zip(
+            history.entries, history.false_alarms, history.require, strict=True
+        )
+        if kept is not None
+    ]
+    if not known:
+        return []
+    look, kept, require = known[-1]
+    first, *rest = alarm_sentences(kept, require)
+    return [f"At the level of look {look:,}: {first[0].lower()}{first[1:]}", *rest]
 
 
 def _level_sentence(last: Record) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from confir.cli import options
 from confir.cli.input import Inputs, reading_options
-from confir.cli.input_options import CHOOSING, JUDGED
+from confir.cli.input_options import CHOOSING
 from confir.cli.output import Output
 from confir.cli.parameters import Argument, Option, PathRole, Without, refuse_options
 from confir.cli.views import View, Views
@@ -51,7 +51,9 @@ def judges_command(
             path=PathRole.READ,
         ),
     ] = None,
-    inputs: Annotated[Inputs, Without("qrels", "runs", "scores", "bounded", *JUDGED)],
+    inputs: Annotated[
+        Inputs, Without("qrels", "runs", "scores", "bounded", "human", "human_sample")
+    ],
     judge: Annotated[
         list[str] | None,
         Option(
@@ -95,7 +97,7 @@ def judges_command(
     drawn = f"{counted(statistics.replicates, 'replicate')}, seed {statistics.seed}"
     if not runs:
         refuse_options(inputs.context, CHOOSING, "selects runs; expected RUN... beside the qrels")
-        of_scores = ["measure", *reading_options()]
+        of_scores = ["measure", "repeats", *reading_options()]
         refuse_options(
             inputs.context, of_scores, "is for scores of runs; expected RUN... beside the qrels"
         )
@@ -114,6 +116,7 @@ def judges_command(
             list(inputs.measure or []) or None,
             grades=scale,
             grade_maps=maps,
+            repeats=options.pattern_of(inputs.repeats) or inputs.repeats is not None,
             progress=progress,
             **rules,
             **statistics.arguments,

@@ -78,13 +78,19 @@ def _limits(record: Record, field: str) -> tuple[float, float, float]:
 
 def judgement_note(comparison: JudgementComparison) -> str:
     """Return what the numbers of a comparison of judges are."""
-    runs = counted(len(comparison.runs.runs), "run")
+    runs = counted(len(comparison.runs.runs), "system" if comparison.repeats else "run")
+    if comparison.repeats:
+        fewest, most = min(comparison.repeats), max(comparison.repeats)
+        number = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+        runs += f", each the mean of {number} repeats"
     note = (
         f"{pair_note(comparison.pairs)}; {counted(comparison.topics, 'topic')}, {runs}; "
         f"{percent(comparison.level)} intervals over topics"
     )
     if len(comparison.judges) > 2:
         note += f"; {_joint_note(comparison.agreement, len(comparison.judges))}"
+    if comparison.repeats:
+        note += "; verdicts and means account for variation between repeats, other intervals are for these repeats"
     return (
         f"{note}\nbias: the judge's mean minus the reference's, over all runs; verdicts: significant "
         "differences between runs by the reference that are kept, lost or reversed with the judge, and "

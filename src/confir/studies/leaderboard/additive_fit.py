@@ -51,6 +51,10 @@ class DatasetCells(NamedTuple):
             own = scores.values[inside][:, :, 0]
             there = ~np.isnan(own)
             has = there.any(axis=0)
+            if not has.any():
+                raise TopicMismatchError(
+                    f"no run has a score by {scores.measures[0]} on dataset {name!r}: leave it out"
+                )
             complete = own[there[:, has].all(axis=1)][:, has]
             if not len(complete):
                 raise TopicMismatchError(

@@ -19,12 +19,12 @@ from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import UnsupportedMethodError
 from confir.intervals.confidence_intervals import confidence_interval
 from confir.intervals.interval import Interval, Limits
-from confir.intervals.simultaneous import borderline_decisions, is_significant
 from confir.measures.parsing import bounded_measures
 from confir.measures.score_summary import ScoreSummary
 from confir.pairs.best_runs import BestRuns, best_of_pairs
 from confir.pairs.ranking import ranking_of_pairs
 from confir.pairs.run_pairs import RunPairs, compare_all_runs, pairs_by_measure
+from confir.pairs.simultaneous import borderline_decisions, is_significant
 from confir.resampling.replicates import Rng
 from confir.resampling.sample import Sample
 from confir.studies.leaderboard.additive_fit import DatasetCells, fit_additive

@@ -19,7 +19,7 @@ from confir.defaults import ALL_PAIRS, BASELINE, NO_FAMILY
 from confir.errors import InvalidValueError, enumerate_names
 from confir.intervals.interval import Limits
 from confir.intervals.quantiles import t_quantile
-from confir.intervals.simultaneous import ComparisonFamily
+from confir.pairs.simultaneous import ComparisonFamily
 from confir.studies.meta_analysis.effect_sample import (
     EffectSample,
     inverse_sum,

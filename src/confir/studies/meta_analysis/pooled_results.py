@@ -15,7 +15,7 @@ from confir.data.result import Columns, Record, Result, Variable, axis, constant
 from confir.defaults import NO_FAMILY
 from confir.intervals.interval import Limits
 from confir.intervals.quantiles import t_quantile
-from confir.intervals.simultaneous import ComparisonFamily
+from confir.pairs.simultaneous import ComparisonFamily
 from confir.studies.meta_analysis.effect_sample import (
     or_nan,
 )

@@ -12,9 +12,9 @@ from confir.data.result import Record
 from confir.data.table_columns import Role, TableColumn
 from confir.defaults import ALL_PAIRS, NO_FAMILY
 from confir.errors import counted
-from confir.intervals.simultaneous import is_significant
 from confir.number_text import difference_text, p_text, p_words, percent, share_text, signed
 from confir.pairs.decisions import Estimates, significant_directions
+from confir.pairs.simultaneous import is_significant
 from confir.report.result_table import records_table
 from confir.report.tables import Table
 from confir.studies.meta_analysis.models import FIXED, HARTUNG_KNAPP, STOUFFER

@@ -13,9 +13,9 @@ from confir.arrays import Floats, Integers
 from confir.defaults import ALL_PAIRS, BASELINE, BEST, FAMILIES, NO_FAMILY, REPLICATES, SEED
 from confir.errors import DegenerateSampleWarning, InvalidValueError, enumerate_names, warn_caller
 from confir.intervals.interval import tail_probabilities
-from confir.intervals.simultaneous import largest_bound_sum
 from confir.pairs.differences import Pairs
 from confir.pairs.power import Criterion, Pilot, pilot_of
+from confir.pairs.simultaneous import largest_bound_sum
 from confir.resampling.kinds import against
 from confir.resampling.normal_draws import RunCovariance, difference_variance
 from confir.resampling.pair_draws import NOTHING_BORROWED, median_variance

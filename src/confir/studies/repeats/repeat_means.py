@@ -184,7 +184,8 @@ def summarise_repeats(
     of_topics = total - parts
     statistic = "mean" if baseline is None else "difference"
     interval = confidence_interval(every, level=level, statistic=statistic, baseline=baseline)
-    shared = sample.residual_variance().reshape(sample.shape)
+    # a part of the variance over topics, though its estimate may be larger
+    shared = np.minimum(sample.residual_variance().reshape(sample.shape), of_topics)
     return RepeatMeans(
         systems=systems,
         measures=scores.measures,
@@ -202,5 +203,7 @@ def summarise_repeats(
         se_repeats=np.sqrt(parts),
         se_twice_topics=np.sqrt(of_topics / 2.0 + parts),
         # the variance of the topics' means holds the residual over the repeats, which halves, too
-        se_twice_repeats=np.sqrt(np.maximum(of_topics - shared / 2.0, 0.0) + parts / 2.0),
+        se_twice_repeats=np.sqrt(
+            np.maximum(of_topics - shared / 2.0, of_topics / 2.0) + parts / 2.0
+        ),
     )

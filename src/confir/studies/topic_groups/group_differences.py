@@ -17,7 +17,6 @@ from confir.data.score_objects import ScoresSource
 from confir.data.scores import Scores
 from confir.defaults import LEVEL, REPLICATES, SEED
 from confir.errors import collect_warnings, warn_caller
-from confir.intervals.simultaneous import borderline_decisions, is_significant, monte_carlo_error
 from confir.measures.score_sources import as_scores
 from confir.pairs.compare import compare_runs
 from confir.pairs.comparison import Comparison
@@ -25,6 +24,7 @@ from confir.pairs.decisions import NOT_COMPARED, Words
 from confir.pairs.differences import LEAST_TOPICS, Pairs
 from confir.pairs.families import adjust_p_values
 from confir.pairs.pair_results import PairResult, open_words
+from confir.pairs.simultaneous import borderline_decisions, is_significant, monte_carlo_error
 from confir.resampling.kinds import as_sample, needs
 from confir.resampling.replicates import FURTHER, Rng, can_draw_further, own_seed
 from confir.resampling.sample import Knowledge

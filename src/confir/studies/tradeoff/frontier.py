@@ -14,8 +14,15 @@ from confir.data.scores import Scores
 from confir.data.tables.cost_files import Cost
 from confir.errors import UnsupportedMethodError, collect_warnings
 from confir.intervals.confidence_intervals import confidence_interval
-from confir.intervals.simultaneous import ComparisonFamily
-from confir.pairs.decisions import BETTER, WORSE, Estimates, Words, check_topics, decide
+from confir.pairs.decisions import (
+    BETTER,
+    WORSE,
+    Estimates,
+    Words,
+    check_topics,
+    decide,
+    warn_of_few_clusters,
+)
 from confir.pairs.differences import (
     MeanDifferences,
     find_difference_method,
@@ -24,6 +31,7 @@ from confir.pairs.differences import (
 )
 from confir.pairs.families import Families
 from confir.pairs.paired_tests import find_test
+from confir.pairs.simultaneous import ComparisonFamily
 from confir.resampling.kinds import as_sample
 from confir.resampling.pair_draws import BorrowedVariance, median_variance
 from confir.resampling.replicates import FURTHER, can_draw_further
@@ -168,6 +176,7 @@ def _directions(
     many replicates are drawn.
     """
     m = int(sum(one.means.tested[0] for one in quantities))
+    warn_of_few_clusters(quantities[0].sample, level, comparisons=m)
     found = _drawn_directions(quantities, m, level, replicates, seed)
     unclear = any((one.least != one.most).any() for one in found)
     if unclear and can_draw_further(m, int(quantities[0].means.topics.max()), replicates):
@@ -182,8 +191,8 @@ def _drawn_directions(
         BorrowedVariance(m, median_variance(np.square(one.means.se[:, 0]) * one.means.units[:, 0]))
         for one in quantities
     ]
-    maxima = np.empty(0)
-    if m > 1:
+    maxima, flips = np.empty(0), quantities[0].sample.scheme.flips
+    if m > 1 and not flips:
         drawn = [
             largest_statistics(
                 one.sample.of_measure(0), replicates, np.random.default_rng(seed), added
@@ -195,7 +204,8 @@ def _drawn_directions(
     test = find_test("t")
     found = []
     for one, added in zip(quantities, borrowed, strict=True):
-        family = Families((ComparisonFamily.of(m, maxima, borrowed=added),))
+        ordered = np.sort(maxima)
+        family = Families((ComparisonFamily(m, ordered, borrowed=added, by_flips=flips),))
         outcome = test.compute(None, one.means, replicates, seed)
         limits = family.limits(one.means, level)
         estimates = Estimates(one.means.difference, *limits.limits, one.means.constant, limits.open)

@@ -1,9 +1,11 @@
-"""Simultaneous intervals and adjusted p-values for a family of comparisons.
+"""The decision on a difference in its family: adjusted p-value, simultaneous interval and direction together.
 
-A difference d with standard error se lies in d ± c·se. The critical value c is the level quantile of
+Every question takes its decisions from `ComparisonFamily.decide` and `ComparisonFamily.adjusted`, so that they
+do not contradict each other. A difference d with standard error se lies in d ± c·se. The critical value c is the level quantile of
 the family's largest |t*| over replicates, at least the t quantile of a single comparison and at most
 Bonferroni's. A second bound needs no variance, for differences that are symmetric about 0: overwhelming
-evidence for one pair is not weakened by the variance of the others.
+evidence for one pair is not weakened by the variance of the others. On few units, no p-value of a family
+is below that of the pair's own exact sign flips; of few clusters, sign flips of whole clusters decide alone.
 """
 
 from __future__ import annotations
@@ -52,6 +54,51 @@ class SimultaneousLimits(NamedTuple):
         return Limits(self.low, self.high)
 
 
+class Evidence(NamedTuple):
+    """What is known of the differences of a family: arrays that broadcast.
+
+    Attributes
+    ----------
+    difference
+        Differences, less the bound that they are compared with if it is not 0; 0 up to rounding is 0.
+    se, df
+        Their standard errors, 0 or NaN where all units show the same difference; degrees of freedom.
+    units
+        Numbers of independent units; infinite where they have none.
+    self_normalised
+        T, the sum of what units add over the root of the sum of its squares; 0 where it does not exist.
+    flips
+        The share of sign flips that give as large a difference on its side; NaN where it is not known.
+    """
+
+    difference: Any
+    se: Any
+    units: Any
+    df: Any
+    self_normalised: Any = 0.0
+    flips: Any = math.nan
+
+
+class Decided(NamedTuple):
+    """What is decided on differences at a level: p-values, limits and directions that agree.
+
+    Attributes
+    ----------
+    p
+        Adjusted p-values: at most 1 - level exactly where a difference is significant.
+    low, high, open
+        As in `SimultaneousLimits`: 0 is excluded exactly where a difference is significant.
+    direction
+        1 or -1 where the difference is significant, else 0.
+    """
+
+    p: Floats
+    low: Floats
+    high: Floats
+    open: Integers
+    direction: Integers
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparisonFamily:
     """Comparisons with simultaneous limits and adjusted p-values.
@@ -68,12 +115,16 @@ class ComparisonFamily:
         2 where |t*| counts, 1 where t* does.
     borrowed
         What is added to each variance.
+    by_flips
+        Whether clusters are so few that sign flips of whole clusters decide alone: p is that of the flips
+        times the comparisons.
     """
 
     size: int
     maxima: Floats
     sides: int = 2
     borrowed: BorrowedVariance = NOTHING_BORROWED
+    by_flips: bool = False
 
     @classmethod
     def of(
@@ -104,12 +155,14 @@ class ComparisonFamily:
             return bonferroni
         return np.clip(order_statistic(self.maxima, level), -stdtrit(df, tail), bonferroni)
 
-    def standard_errors(self, difference: Any, se: Floats, units: Any, df: Any) -> Floats:
+    def standard_errors(
+        self, difference: Any, se: Floats, units: Any, df: Any, flips: Any = math.nan
+    ) -> Floats:
         """Return standard errors with the borrowed variance; NaN where there is none at all.
 
         Differences that are the same on all n units, whose se is NaN or 0, have the borrowed one
-        alone, but at least so much that t is no stronger evidence than n equal signs: two topics
-        decide nothing.
+        alone. Where their sign flips are not known, it is at least so much that t is no stronger evidence
+        than n equal signs: two topics decide nothing.
         """
         from scipy.special import stdtrit
 
@@ -118,8 +171,66 @@ class ComparisonFamily:
         own = np.nan_to_num(se)
         total = np.sqrt(np.square(own) + self.borrowed.of(count) / count)
         signs = np.abs(difference) / -stdtrit(df, np.exp2(-count))
-        total = np.where((own == 0) & (total > 0), np.fmax(total, signs), total)
+        by_signs = (own == 0) & (total > 0) & np.isnan(flips)
+        total = np.where(by_signs, np.fmax(total, signs), total)
         return np.where(enough & (total > 0), total, np.nan)
+
+    def statistics(self, found: Evidence) -> Floats:
+        """Return t: differences over `standard_errors`; NaN where there is none."""
+        t: Floats = found.difference / self.standard_errors(
+            found.difference, found.se, found.units, found.df, found.flips
+        )
+        return t
+
+    def adjusted(self, found: Evidence, errors: float = 0.0) -> Floats:
+        """Return the adjusted p-values that decide, moved by some Monte-Carlo errors; 1 where equal.
+
+        One-sided ones are of positive differences. Where all units show the same difference, and neither t nor
+        T exists, the sign flips decide, times the comparisons.
+        """
+        shown = np.not_equal(found.difference, 0) & (
+            (self.sides == 2) | ~np.less(found.difference, 0)
+        )
+        many = max(self.size, 1)
+        if self.by_flips:
+            p = np.where(shown, self.sides * many * np.asarray(found.flips), 1.0)
+            return np.asarray(positive(np.minimum(p, 1.0)))
+        t = self.statistics(found)
+        p = self.p_values(t, found.df, found.self_normalised, errors)
+        constant = (np.nan_to_num(found.se) == 0) & (np.asarray(found.units) > 1)
+        signs = self.sides * np.exp2(-np.where(np.isinf(found.units), 1.0, found.units))
+        exact = (
+            constant
+            & (np.isnan(t) | (many < 2))
+            & ((many < 2) | (np.asarray(found.self_normalised) == 0))
+        )
+        p = np.where(exact, np.where(shown, np.minimum(1.0, many * signs), 1.0), p)
+        if many > 1:
+            p = np.fmax(p, self.sides * np.asarray(found.flips))
+        return np.asarray(
+            positive(np.where(np.equal(found.difference, 0), 1.0, np.minimum(p, 1.0)))
+        )
+
+    def decide(self, found: Evidence, level: float, unsigned: Limits | None = None) -> Decided:
+        """Return the decisions on differences at a level, with their simultaneous limits.
+
+        Parameters
+        ----------
+        found
+            The differences.
+        level
+            Confidence level of the whole family.
+        unsigned
+            The limits by sign flips, where these decide; else they are d ± c·se.
+        """
+        p = self.adjusted(found)
+        if unsigned is None:
+            errors = self.standard_errors(
+                found.difference, found.se, found.units, found.df, found.flips
+            )
+            half = self.critical_value(found.df, level) * errors
+            unsigned = Limits(found.difference - half, found.difference + half)
+        return settle(found.difference, p, unsigned, level)
 
     def limits(
         self,
@@ -135,13 +246,9 @@ class ComparisonFamily:
         Degrees of freedom are units - 1 by default. Infinitely many units give normal limits.
         """
         freedom = units - 1.0 if df is None else df
-        errors = self.standard_errors(difference, se, units, freedom)
-        half = self.critical_value(freedom, level) * errors
-        low, high = difference - half, difference + half
-        certain = is_significant(self.symmetric_bound(difference, self_normalised), level)
-        sign = np.where(certain & (np.abs(difference) <= half), np.sign(difference), 0.0)
-        low, high = np.where(sign > 0, 0.0, low), np.where(sign < 0, 0.0, high)
-        return SimultaneousLimits(low, high, sign.astype(np.int64))
+        sums = 0.0 if self_normalised is None else self_normalised
+        found = self.decide(Evidence(difference, se, units, freedom, sums), level)
+        return SimultaneousLimits(found.low, found.high, found.open)
 
     def symmetric_bound(self, difference: Floats, self_normalised: Floats | None) -> Any:
         """Return the bound on the p-value that the self-normalised sums T give; 1 without them.
@@ -186,6 +293,23 @@ class ComparisonFamily:
         return borderline_decisions(
             lambda errors: self.p_values(t, df, self_normalised, errors), level
         )
+
+
+def settle(difference: Any, p: Any, limits: Limits, level: float) -> Decided:
+    """Return decisions by p-values, with limits that agree with them.
+
+    Where rounding, or evidence other than d ± c·se, would let the two differ, the limit near 0 is 0: excluded
+    where the difference is significant, included where it is not. A p-value that equals 1 - level up to
+    rounding is 1 - level.
+    """
+    decided = is_significant(p, level)
+    sign = np.where(decided, np.sign(difference), 0.0).astype(np.int64)
+    low, high = limits
+    above, below = (sign > 0) & (low <= 0), (sign < 0) & (high >= 0)
+    low = np.where(above | ((sign <= 0) & (low > 0)), 0.0, low)
+    high = np.where(below | ((sign >= 0) & (high < 0)), 0.0, high)
+    least = np.where(decided, np.minimum(p, 1.0 - level), p)
+    return Decided(least, low, high, above.astype(np.int64) - below, sign)
 
 
 def order_statistic(ascending: Floats, level: float) -> Any:

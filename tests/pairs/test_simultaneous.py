@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from confir.intervals.simultaneous import (
+from confir.pairs.simultaneous import (
     ComparisonFamily,
     is_significant,
 )
