@@ -136,6 +136,7 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ("judges", "{qrels}", "{human}", *FEW),
         ("judges", "{qrels}", "{human}", "{bm25}", "-m", "AP", "--show", "agreement", *FEW),
     ],
+    "judges-labels": [("judges", "--labels", "{labels}", *FEW)],
     "judges-confusion": [("judges", "{qrels}", "{human}", "--show", "confusion", *FEW)],
     "judges-run": [
         ("judges", "{qrels}", "{human}", "{bm25}", "{dense}", "-m", "AP", "--show", "runs")
