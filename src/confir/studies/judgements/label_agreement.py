@@ -25,13 +25,13 @@ from confir.studies.judgements.grade_coefficients import (
     moment_agreement,
     ordinal_alpha,
 )
-from confir.studies.judgements.labels import GRADES, PASS_FAIL, SCORES, Labels, select_judge
+from confir.studies.judgements.labels import BINARY, GRADED, SCORED, Labels, select_judge
 
 # Coefficients that are resampled, by the kind of labels.
 _COEFFICIENTS = {
-    PASS_FAIL: ("kappa", "krippendorff_alpha"),
-    GRADES: ("kappa", "weighted_kappa", "krippendorff_alpha"),
-    SCORES: ("correlation", "krippendorff_alpha"),
+    BINARY: ("kappa", "krippendorff_alpha"),
+    GRADED: ("kappa", "weighted_kappa", "krippendorff_alpha"),
+    SCORED: ("correlation", "krippendorff_alpha"),
 }
 _ENDS = ("", "_low", "_high")
 _OF_PAIRS = ("same_label", "kappa", "weighted_kappa", "krippendorff_alpha", "correlation", "bias")
@@ -133,15 +133,15 @@ def agreement_of_labels(
     names = tuple(f"{one:g}" for one in labels.thresholds) or ("",)
     if labels.words:
         names = tuple(labels.words[int(one)] for one in labels.thresholds)
-    if labels.kind == PASS_FAIL:
+    if labels.kind == BINARY:
         names = ("pass",)
     confusion = None
-    if labels.kind != SCORES:
+    if labels.kind != SCORED:
         grades = tuple(range(len(labels.scale)))
         if all(one.is_integer() for one in labels.scale):
             grades = tuple(int(one) for one in labels.scale)
         counts = np.array([one.pop("counts") for one in found])
-        called = labels.words or (("fail", "pass") if labels.kind == PASS_FAIL else ())
+        called = labels.words or (("fail", "pass") if labels.kind == BINARY else ())
         confusion = GradeConfusion(pairs, grades, grades, counts, "items", called)
     arrays = {name: np.array([one[name] for one in found]) for name in found[0]}
     return LabelAgreement(
@@ -173,13 +173,14 @@ def _of_judge(
     human, given = labels.human, labels.judged[:, 0]
     found: Record = {"items": len(human), "missing": missing}
     found |= {f"{name}{end}": np.nan for name in _OF_PAIRS for end in _ENDS}
-    if every.kind == SCORES:
+    if every.kind == SCORED:
         coefficients = _resampled_moments(human, given, labels.weight, unit, weights, level)
     else:
-        places = [np.searchsorted(labels.scale, one) for one in (human, given)]
+        first, second = (np.searchsorted(labels.scale, one) for one in (human, given))
         size, units = len(labels.scale), weights.shape[1]
-        counted = count_grades(unit, *places, units, size, labels.weight)
-        found["counts"] = count_grades(np.zeros_like(unit), *places, 1, size)[0].astype(np.int64)
+        counted = count_grades(unit, first, second, units, size, labels.weight)
+        every_item = count_grades(np.zeros_like(unit), first, second, 1, size)
+        found["counts"] = every_item[0].astype(np.int64)
         coefficients = _resampled_grades(counted, weights, level, len(_COEFFICIENTS[every.kind]))
         same = clustered_share(given == human, np.ones(len(human), np.bool_), labels, level)
         found |= dict(zip((f"same_label{end}" for end in _ENDS), same, strict=True))
@@ -187,7 +188,7 @@ def _of_judge(
         found |= dict(zip((f"{name}{end}" for end in _ENDS), limits, strict=True))
     bias = paired_difference(given - human, labels, level)
     found |= dict(zip((f"bias{end}" for end in _ENDS), bias, strict=True))
-    thresholds = (1.0,) if every.kind == PASS_FAIL else every.thresholds or (np.nan,)
+    thresholds = (1.0,) if every.kind == BINARY else every.thresholds or (np.nan,)
     passes = [(human >= one, given >= one) for one in thresholds]
     fails = [(human < one, given < one) for one in thresholds]
     found["passed"] = [int(reference.sum()) for reference, _ in passes]
@@ -247,7 +248,8 @@ def clustered_share(
     middle = share + quantile**2 / (2.0 * number)
     half = quantile * np.sqrt(share * (1.0 - share) / number + (quantile / (2.0 * number)) ** 2)
     scale = 1.0 + quantile**2 / number
-    return share, max((middle - half) / scale, 0.0), min((middle + half) / scale, 1.0)
+    low, high = (max(min((middle + side * half) / scale, 1.0), 0.0) for side in (-1, 1))
+    return share, min(low, share), max(high, share)  # not beyond the share by rounding
 
 
 def paired_difference(
@@ -261,7 +263,7 @@ def paired_difference(
     """
     every = np.ones(len(difference), np.bool_)
     mean, number, quantile = _effective(difference, every, labels, level)
-    if labels.kind != PASS_FAIL:
+    if labels.kind != BINARY:
         variance, groups = _variance(difference - mean, labels.weight, labels.cluster)
         half = float(t_quantile(np.array(groups - 1.0), level)) * np.sqrt(variance)
         half = half if variance > 0 else np.nan

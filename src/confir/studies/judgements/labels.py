@@ -23,7 +23,9 @@ from confir.data.text_numbers import label_text, parse_number
 from confir.errors import FormatError, InvalidValueError, counted, enumerate_names
 
 Kind = Literal["pass/fail", "grades", "scores"]
-PASS_FAIL, GRADES, SCORES = "pass/fail", "grades", "scores"
+BINARY: Kind = "pass/fail"
+GRADED: Kind = "grades"
+SCORED: Kind = "scores"
 
 # Words for pass and fail, besides 1 and 0.
 _PASS = ("1", "yes", "y", "true", "pass", "passed", "correct")
@@ -127,7 +129,7 @@ def read_labels(
     found = _Values(table, (human, *columns), texts)
     scale = None if grades is None else [label_text(one) for one in as_list("grades", grades)]
     kind, levels, values = found.read(scale, passing)
-    if kind == PASS_FAIL:
+    if kind == BINARY:
         passing = ()
     kept = ~np.isnan(values[:, 0])
     _check_variation(table, human, values[kept, 0], kind)
@@ -154,7 +156,7 @@ def read_labels(
         clusters=len(own[0]),
         by_topic=by_topic,
         weight=_weights(table, kept),
-        thresholds=passing or (levels[1:] if kind == GRADES else ()),
+        thresholds=passing or (levels[1:] if kind == GRADED else ()),
     )
 
 
@@ -165,6 +167,8 @@ def _table(source: Any) -> InputTable:
         names = dict.fromkeys(str(name) for record in source for name in record)
         source = {name: [record.get(name) for record in source] for name in names}
     if isinstance(source, Mapping):
+        if not all(isinstance(one, Sequence | np.ndarray) for one in source.values()):
+            raise invalid(_NAME, source, _ACCEPTED)
         return column_table({str(name): cells for name, cells in source.items()}, _NAME, _LABELS)
     if has_columns(source):
         return read_table(source, _LABELS)
@@ -237,17 +241,17 @@ class _Values:
                 raise InvalidValueError(
                     "the labels are pass or fail; a threshold (--threshold) is for grades and scores"
                 )
-            return PASS_FAIL, (0.0, 1.0), self._numbers(_OUTCOMES.get)
+            return BINARY, (0.0, 1.0), self._numbers(_OUTCOMES.get)
         values = self._numbers(lambda text: _OUTCOMES.get(text, parse_number(text)))
         if outcomes[0]:
-            return PASS_FAIL, (0.0, 1.0), self._cut(values, outcomes, thresholds)
+            return BINARY, (0.0, 1.0), self._cut(values, outcomes, thresholds)
         words = [text for own in used for text in own if parse_number(text) is None]
         if words:
             raise self._differ(used)
         distinct = [set(column[~np.isnan(column)].tolist()) for column in values.T]
         whole = all(one.is_integer() for own in distinct for one in own)
         if not whole or len(set.union(*distinct)) > _MOST_GRADES:
-            return SCORES, (), values
+            return SCORED, (), values
         if any(own != distinct[0] for own in distinct[1:]):
             raise self._differ(used)
         grades = tuple(sorted(distinct[0]))
@@ -257,7 +261,7 @@ class _Values:
                 f"the threshold {outside[0]:g} does not divide the grades {_listed(grades)}; expected "
                 f"one above {grades[0]:g} and at most {grades[-1]:g}"
             )
-        return GRADES, grades, values
+        return GRADED, grades, values
 
     def _on_scale(self, scale: Sequence[str]) -> tuple[Kind, tuple[float, ...], Floats]:
         """Return labels that are all on a scale, as numbers or as places on it."""
@@ -277,7 +281,7 @@ class _Values:
             places = {word: float(place) for place, word in enumerate(scale)}
             levels = list(places.values())
             values = self._numbers(places.get, f"one of {enumerate_names(scale)}")
-        return GRADES, tuple(levels), values
+        return GRADED, tuple(levels), values
 
     def _cut(
         self, values: Floats, outcomes: Sequence[bool], thresholds: tuple[float, ...]
@@ -340,7 +344,7 @@ def _listed(grades: Sequence[float]) -> str:
 def _check_variation(table: InputTable, human: int, values: Floats, kind: Kind) -> None:
     """Raise where the human labels are too few, or all the same."""
     if len(values) < 2 or (values == values[0]).all():
-        given = f", {values[0]:g}" if len(values) and kind != PASS_FAIL else ""
+        given = f", {values[0]:g}" if len(values) and kind != BINARY else ""
         what = f"all {counted(len(values), 'item')} have the same label{given}"
         raise table.header_error(
             f"{what if len(values) else 'no item has a label'} under {table.header[human]!r}; agreement "
