@@ -26,6 +26,10 @@ JSON_OUTPUTS: dict[str, list[tuple[str, ...]]] = {
         ("demo",),
     ],
     "mean-with-verdict": [("evaluate", *PAIR)],
+    "target": [
+        ("evaluate", *RUNS, "--at-least", "AP=0.3", "--at-least", "P@10=0.9"),
+        ("evaluate", *RUNS, "--at-least", "AP=0.3", "--method", "percentile", *FEW),
+    ],
     "corrected-mean": [
         *[("evaluate", *RUNS, "-m", "AP", "--human", "{people}", "--human-sample", "random-topics")]
     ],

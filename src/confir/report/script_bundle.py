@@ -20,7 +20,7 @@ from confir.report.charts import VEGA_LITE
 from confir.report.svg_conversion import check_address_space
 from confir.whole_files import replace_file
 
-_SNIPPET = "window.vegaEmbed = vegaEmbed;"
+_SNIPPET = "window.vegaEmbed = vegaEmbed; window.vegaLite = vegaLite;"
 _PROGRAM = (
     "import sys, vl_convert\n"
     f"bundle = vl_convert.javascript_bundle({_SNIPPET!r}, vl_version={VEGA_LITE!r})\n"

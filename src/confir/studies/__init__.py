@@ -84,6 +84,13 @@ STUDIES = (
         },
     ),
     Study(
+        "targets",
+        "Is a run good enough?",
+        ("targets", "targets.md"),
+        verbs=("judge_target",),
+        results={"targets.TargetVerdicts": Shown(records="target")},
+    ),
+    Study(
         "history",
         "How did a gate decide over time, and what can be concluded after repeated looks?",
         ("Waudby-Smith & Ramdas 2023", "gate.md"),
@@ -324,7 +331,7 @@ STUDIES = (
         "preferences",
         "Which system do people prefer, and how many more votes are needed?",
         ("Bradley & Terry 1952", "preferences.md"),
-        verbs=("fit_strengths", "plan_votes", "rate_preferences", "share_sequence"),
+        verbs=("fit_strengths", "plan_votes", "rate_preferences"),
         results={
             "preferences.Preferences": Shown("strengths_table", "preferences_chart", "preference"),
             "preference_pairs.PreferencePairs": Shown(

@@ -140,11 +140,12 @@ async function draw(figure) {
   const spec = fitted(chart.zoomable ? zoomable(filled) : filled, figure.clientWidth);
   plot.classList.toggle("wide", spec.width !== "container");
   setCaption(figure, caption);
-  const result = await window.vegaEmbed(plot.firstElementChild, bright(inPixels(themed(spec))), {
+  const { $schema, ...compiled } = window.vegaLite.compile(bright(inPixels(themed(spec)))).spec; // of any Vega
+  const result = await window.vegaEmbed(plot.firstElementChild, compiled, {
     actions: false,
     ast: true, // the content security policy forbids eval
     renderer: "svg",
-    mode: "vega-lite",
+    mode: "vega",
     logLevel: 1, // errors only
   });
   if (chart.zoomable) {
