@@ -39,6 +39,7 @@ from confir.studies.judgements.judge_variance import JudgeVariance as JudgeVaria
 from confir.studies.judgements.judgement_comparison import (
     JudgementComparison as JudgementComparison,
 )
+from confir.studies.judgements.label_agreement import LabelAgreement as LabelAgreement
 from confir.studies.leaderboard.leaderboard import Leaderboard as Leaderboard
 from confir.studies.meta_analysis.pooled_results import PooledEffect as PooledEffect
 from confir.studies.meta_analysis.pooled_results import PooledModels as PooledModels

@@ -127,6 +127,9 @@ def make_results():
         judged,
         judged.agreement,
         judged.agreement.confusion,
+        confir.measure_agreement(
+            labels={"human": [0, 1, 2, 1], "judge": [0, 1, 2, 2]}, replicates=99
+        ),
         judged.runs,
         judged.variance,
         GateHistory(

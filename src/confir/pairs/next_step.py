@@ -102,7 +102,7 @@ def next_steps(comparison: Comparison) -> NextStep:
     with a margin, it is about a difference as large as that.
     """
     steps = NextStep(*np.full((4, *comparison.difference.shape), np.nan))
-    one_question = comparison.baseline is not None or len(comparison.first) == 1
+    one_question = comparison.baseline is not None or int(comparison.tested.max()) == 1
     chosen = (comparison.verdict[0] == INCONCLUSIVE) & (comparison.se > 0)
     by_t = comparison.tests[0] == DEFAULT_TEST and comparison.ranges is None
     if not (one_question and by_t and chosen.any()):

@@ -253,6 +253,7 @@ STUDIES = (
         results={
             "judgement_comparison.JudgementComparison": Shown("judgement_table", "judgement_chart"),
             "grade_agreement.GradeAgreement": Shown("agreement_table", records="judges-agreement"),
+            "label_agreement.LabelAgreement": Shown("label_table", records="judges-labels"),
             "grade_agreement.GradeConfusion": Shown(
                 chart="confusion_chart", records="judges-confusion"
             ),
